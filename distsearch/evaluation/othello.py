@@ -1,0 +1,136 @@
+"""Hand-made evaluations of Othello positions, for every board size.
+
+Each is a function ``(s, r, tables) -> int64``, the value for the side to move, with ``tables`` the uint64 array that
+the function of the same name ending in ``_tables`` makes from the rules. Swapping the sides negates the value.
+"""
+
+import numpy as np
+
+from ..jit import compiled
+
+from ..games import lanes
+from ..games.othello import (
+    BOARD, C_SQUARES, COLUMNS, CORNERS, EDGES, INNER, PARTS, ROWS, SQUARES, STEPS, X_SQUARES, count, reach, sides,
+)  # fmt: skip
+
+# Points a disc for `static`, over the 1 that a disc on the inside is worth. The signs are the report's (corners good,
+# their neighbours bad while the corner is empty, edges good); the sizes are ours.
+_CORNER, _EDGE, _C, _X = 29, 4, -9, -16
+_WEIGHTS = 0  # in the tables of `static`: the four weights above
+_CORNER_SQUARES = 4  # the numbers of the corner squares
+_MASKS = 8  # for each of the 16 sets of occupied corners: four masks for the four weights
+
+
+def discs_tables(r):
+    return np.zeros(1, np.uint64)
+
+
+@compiled
+def discs(s, r, tables):
+    """Discs of the side to move minus the other's, as the board stands."""
+    own, opp, _ = sides(s, r)
+    return count(own) - count(opp)
+
+
+def static_tables(r):
+    rows, columns = int(r[ROWS]), int(r[COLUMNS])
+    n = -(-rows * columns // 64)
+    squares = [0, columns - 1, (rows - 1) * columns, rows * columns - 1]
+    tables = np.zeros(_MASKS + 16 * 4 * n, np.uint64)
+    tables[:_MASKS] = np.array([_CORNER, _EDGE, _C, _X, *squares], np.int64).view(np.uint64)
+    parts = [sum(int(r[PARTS + 4 * part + w]) << 64 * w for w in range(4)) for part in range(5)]
+    for occupied in range(16):
+        near = sum(1 << q for q in range(rows * columns) if any(
+            not occupied >> i & 1 and max(abs(q // columns - c // columns), abs(q % columns - c % columns)) == 1
+            for i, c in enumerate(squares)))  # fmt: skip
+        c_bad, x_bad = parts[C_SQUARES] & near, parts[X_SQUARES] & near
+        masks = parts[CORNERS], parts[EDGES] | parts[C_SQUARES] & ~c_bad, c_bad, x_bad
+        row = [mask >> (64 * w) & (2**64 - 1) for w in range(n) for mask in masks]
+        tables[_MASKS + 4 * n * occupied : _MASKS + 4 * n * (occupied + 1)] = row
+    return tables
+
+
+@compiled
+def static(s, r, tables):
+    """Sum of square weights: corners and edges good, a corner's neighbours bad while the corner is empty."""
+    own, opp = lanes.first_half(s), lanes.second_half(s)
+    taken = lanes.either(own, opp)
+    occupied = 0
+    if lanes.any_of(lanes.both(taken, lanes.load(taken, r, PARTS + 4 * CORNERS))) != 0:
+        for i in range(4):
+            square = tables[_CORNER_SQUARES + i]
+            occupied |= np.int64(taken[np.int64(square >> np.uint64(6))] >> (square & np.uint64(63)) & np.uint64(1)) << i
+    n = len(own)
+    weights = lanes.load(lanes.four(own[0]), tables, _WEIGHTS)
+    value = count(own) - count(opp)
+    for w in range(n):
+        masks = lanes.load(weights, tables, _MASKS + 4 * (n * occupied + w))
+        mine = lanes.popcounts(lanes.both(masks, lanes.four(own[w])))
+        theirs = lanes.popcounts(lanes.both(masks, lanes.four(opp[w])))
+        value += np.int64(lanes.total(lanes.times(weights, lanes.minus(mine, theirs))))
+    return value
+
+
+def complex_tables(r):
+    return discs_tables(r)
+
+
+@compiled
+def _share(own, opp):
+    """100 · (own − opp) / (own + opp), rounded towards 0 so that swapping the sides negates it; 0 of nothing."""
+    if own + opp == 0:
+        return np.int64(0)
+    part = 100 * abs(own - opp) // (own + opp)
+    return part if own > opp else -part
+
+
+@compiled
+def stable(own, r):
+    """Return the discs of ``own`` that can never be turned, as far as they follow from the corners (a mask).
+
+    A disc is safe on an axis if one neighbour on it is off the board or is itself stable; it is stable if it is safe on
+    all four. Repeated until nothing is added; discs that only full lines make stable are not found.
+    """
+    board = lanes.load(own, r, BOARD)
+    inner = lanes.load(own, r, INNER)
+    columns = np.int64(r[STEPS + 2])
+    side = lanes.without(board, inner)
+    ends = lanes.without(board, lanes.both(lanes.shift_up(board, columns), lanes.shift_down(board, columns)))
+    rim = lanes.either(side, ends)
+    found = lanes.both(own, lanes.load(own, r, PARTS + 4 * CORNERS))
+    grown = lanes.any_of(found) != 0
+    while grown:
+        safe = own
+        for axis in range(4):
+            step = np.int64(r[STEPS + axis])
+            # a shift may wrap round to the far column, whose squares are safe on these axes anyway
+            near = lanes.either(lanes.shift_up(found, step), lanes.shift_down(found, step))
+            edge = side if axis == 0 else ends if axis == 2 else rim
+            safe = lanes.both(safe, lanes.either(near, edge))
+        added = lanes.without(safe, found)
+        found = lanes.either(found, added)
+        grown = lanes.any_of(added) != 0
+    return found
+
+
+@compiled
+def complex(s, r, tables):
+    """Parity, mobility and stability, each a share of the two sides in [−100, 100], weighted 25 : 35 : 40."""
+    own, opp, empty = sides(s, r)
+    parity = _share(count(own), count(opp))
+    mobility = _share(count(reach(own, opp, empty, r)), count(reach(opp, own, empty, r)))
+    stability = _share(count(stable(own, r)), count(stable(opp, r)))
+    value = 25 * parity + 35 * mobility + 40 * stability
+    return value // 100 if value >= 0 else -(-value // 100)
+
+
+def _most_static(r):
+    return (max(_CORNER, _EDGE, -_C, -_X) + 1) * int(r[SQUARES])
+
+
+# name → (function, its tables, a bound on the value's size); the first is the default
+EVALUATIONS = {
+    "static": (static, static_tables, _most_static),
+    "complex": (complex, complex_tables, lambda r: 100),
+    "discs": (discs, discs_tables, lambda r: 0),
+}

@@ -1,0 +1,61 @@
+"""What a game is: the names that its module has to offer, and the constants that all games share.
+
+A game is one module. Its compiled part (``@njit``) works on a *state*, a tuple of ``words(r)`` uint64, and on *rules*
+``r``, a uint64 array that holds board size, options and whatever tables the game wants to read; so one compiled kernel
+serves every board of the same width.
+
+==============================  ==========================================================================================
+``kind(s, r) -> int64``         END, MAX, MIN or CHANCE
+``moves(s, r, out, at) -> n``   writes the n legal moves (int16 codes; a pass is PASS) to ``out[at : at + n]``; 0 at the end
+``play(s, r, m) -> (s, reward)``  the state after move m and the points it brought (0 where only the end counts)
+``final(s, r) -> int64``        the score of a finished game, for the side to move
+``key(s, r) -> uint64``         a hash: equal states have equal keys
+``moves_left(s, r) -> int64``   no line of play from s has more moves than this, passes not counted
+``rules(board, **options)``     the rules array; ``board`` is (rows, columns) or None for the usual size
+``words(r)``, ``start(r)``      number of words of a state; the first state
+``parse(text, r)``              a ``Position`` from text; raises UserError
+``text(position, r)``           the text of a position; ``parse`` reads it back
+``move_text(m, r)``             the text of a move
+``parse_move(text, r)``         the move code of a text; raises UserError
+==============================  ==========================================================================================
+
+and the constants ``NAME``, ``UNIT`` (what scores count: "discs"), ``OPTIONS`` (name → allowed values, the default first),
+``BOARDS`` ((smallest, usual, largest) rows and columns), ``PLAYERS`` (2: two players alternate with zero sum, and a state is seen by the side to
+move, so ``kind`` is MAX or END; 1: one player, perhaps against chance) and ``ENDED_STAYS`` (perft counts a finished
+game again at every deeper depth).
+
+A game may have a knowledge module beside it (``NAME_knowledge``) with hooks that engines use when they are there:
+``ordered_moves`` (as ``moves``, the likeliest best move first) and ``count_moves(s, r)`` (n without writing moves).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+END, MAX, MIN, CHANCE = 0, 1, 2, 3
+PASS = -1
+MAX_MOVES = 256  # no position of any game has more legal moves
+
+
+class Position(NamedTuple):
+    """A state and what it does not hold itself: which player (0 or 1) is to move."""
+
+    state: tuple
+    side: int = 0
+
+
+def as_state(words):
+    """Return a state that compiled functions accept: Python turns the words they return into plain integers."""
+    return tuple(map(np.uint64, words))
+
+
+def step(game, position, r, m):
+    """Return the Position after move m; for two players the other one is then to move."""
+    state, _ = game.play(position.state, r, int(m))
+    return Position(as_state(state), 1 - position.side if game.PLAYERS == 2 else position.side)
+
+
+def legal_moves(game, position, r):
+    """Return the legal moves of a position as a list of codes."""
+    out = np.zeros(MAX_MOVES, np.int16)
+    return out[: game.moves(position.state, r, out, 0)].tolist()

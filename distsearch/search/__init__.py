@@ -1,0 +1,1 @@
+"""Sequential engines over any game."""
