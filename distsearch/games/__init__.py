@@ -1,7 +1,10 @@
 """The rules of games, a module each; see ``interface`` for what such a module offers."""
 
 import importlib
+import importlib.util
+from pathlib import Path
 
+from .. import jit
 from ..errors import UserError
 
 _GAMES = {"othello": "distsearch.games.othello"}
@@ -21,7 +24,25 @@ def find(name):
 
 def knowledge(game):
     """Return the knowledge module beside a game's module, or None."""
-    try:
-        return importlib.import_module(game.__name__ + "_knowledge")
-    except ModuleNotFoundError:
-        return None
+    name = game.__name__ + "_knowledge"
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+
+
+def functions(game):
+    """Return the compiled functions of a game that engines are specialised with, by name.
+
+    The hooks of the knowledge module replace plain ones: without ``ordered_moves``, ``moves`` stands in for it.
+    """
+    found = {name: getattr(game, name) for name in ("kind", "moves", "play", "final", "key", "moves_left")}
+    hooks = knowledge(game)
+    found["ordered_moves"] = getattr(hooks, "ordered_moves", game.moves)
+    found["count_moves"] = getattr(hooks, "count_moves", None)
+    return found
+
+
+def tag(game):
+    """Return a name for kernels made from this game; a game of another package takes its sources' hash along."""
+    if game.__name__.startswith(__name__):
+        return game.NAME
+    hooks = knowledge(game)
+    return f"{game.NAME}_{jit.source_hash(*(Path(m.__file__) for m in (game, hooks) if m))}"

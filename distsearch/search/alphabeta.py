@@ -16,9 +16,7 @@ from ..jit import compiled
 from ..games import lanes
 from ..games.interface import END, PASS
 
-# What `specialise` binds for each game and evaluation.
-kind = moves = ordered_moves = play = final = evaluate = None
-finished = leaf = descend = None
+kind = moves = ordered_moves = play = final = evaluate = None  # bound for each game and evaluation
 
 INFINITY = np.int64(1) << np.int64(40)
 

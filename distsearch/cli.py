@@ -1,0 +1,230 @@
+"""The command line: it reads options and positions, calls the library and prints what comes back."""
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+
+from . import __version__
+from .errors import UserError
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise UserError(f"{message} (see {self.prog} --help)")
+
+
+def main(argv=None):
+    """Run the command line on this rank; return its exit status."""
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except UserError as error:
+        _complain(error)
+        return _status(2)
+    except BrokenPipeError:
+        # whoever read stdout has enough; nothing is left to say, not even by the interpreter as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:
+        _abort()
+        return 1
+
+
+def _run(argv):
+    args = _parse(argv)
+    from .cluster import launch
+
+    if args.command == "info":
+        from .service.info import info
+
+        return info(launch.communicator(), args.json)
+    comm = launch.world()
+    if comm is not None and comm.Get_rank() > 0:
+        return _work(comm)
+    return _command(args, comm)
+
+
+def _work(comm):
+    from .cluster.mpi import work_for_master
+    from .service.interrupt import ignore
+    from .tree.jobs import KINDS
+
+    ignore()
+    work_for_master(comm, KINDS)
+    return 0
+
+
+def _command(args, comm):
+    from .cluster.local import LocalCluster
+    from .service.interrupt import Interrupts
+    from .tree.jobs import KINDS
+
+    if comm is not None and comm.Get_size() > 1:
+        from .cluster.mpi import MpiCluster
+
+        cluster = MpiCluster(comm)
+    else:
+        cluster = LocalCluster(KINDS)
+    with Interrupts() as interrupts:
+        try:
+            status = _COMMANDS[args.command](args, cluster, interrupts)
+        except (UserError, BrokenPipeError):
+            cluster.close()
+            raise
+        cluster.close()
+    return interrupts.exit_status or status
+
+
+def _search(args, cluster, interrupts):
+    options, game, rules = _options(args)
+    from .service.search import Searcher
+
+    position = game.parse(args.position, rules)
+    searcher = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None)
+    for outcome in searcher.search([position]):
+        _print(outcome.to_json() if args.json else outcome.to_text())
+    return 0
+
+
+def _solve(args, cluster, interrupts):
+    options, game, rules = _options(args)
+    from .service.search import Searcher
+
+    positions, bad = _read_positions(args.positions, game, rules)
+    searcher = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None)
+    for number, outcome in enumerate(searcher.search(positions), 1):
+        _print(outcome.to_json() if args.json else outcome.to_line(number))
+    return 1 if bad else 0
+
+
+def _perft(args, cluster, interrupts):
+    options, game, rules = _options(args)
+    from .service.perft import perft
+    from .service.progress import Progress
+
+    positions = [game.parse(args.position, rules)]
+    for count in perft(options, args.plies, positions, cluster, Progress(), lambda: interrupts.signal is not None):
+        _print(count.to_json() if args.json else count.to_text())
+    return 0
+
+
+_COMMANDS = {"search": _search, "solve": _solve, "perft": _perft}
+
+
+def _options(args):
+    """Return (Options, game module, rules array) of parsed arguments."""
+    from . import games
+    from .service.options import Options, parse_board
+
+    names = "depth", "time", "nodes", "exact", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
+    given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
+    rules = {"empties": args.empties} if args.empties is not None else {}
+    board = parse_board(args.board) if args.board is not None else None
+    if args.command == "solve" and not given.keys() & {"depth", "time", "nodes"}:
+        given["exact"] = True
+    options = Options(args.game, board=board, rules=rules, **given)
+    game = games.find(options.game)
+    return options, game, game.rules(options.board, **options.rules)
+
+
+def _read_positions(path, game, rules):
+    """Return (positions, number of bad lines) of a file; complains about every bad line with its number."""
+    try:
+        with sys.stdin if path == "-" else open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    positions, bad = [], 0
+    for number, line in enumerate(lines, 1):
+        try:
+            positions.append(game.parse(line, rules))
+        except UserError as error:
+            _complain(f"line {number}: {error}")
+            bad += 1
+    if not positions and not bad:
+        raise UserError(f"{path} holds no position")
+    return positions, bad
+
+
+def _parse(argv):
+    parser = _Parser(prog="distsearch", description="Search game trees with every core of a cluster.")
+    parser.add_argument("--version", action="version", version=f"distsearch {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    search = commands.add_parser("search", help="best move and score of one position")
+    search.add_argument("game", metavar="GAME")
+    search.add_argument("position", metavar="POSITION", nargs="?", default="startpos")
+    _add_limits(search)
+    _add_search_options(search)
+    solve = commands.add_parser("solve", help="the same for every line of a file; exact without a limit")
+    solve.add_argument("game", metavar="GAME")
+    solve.add_argument("--positions", metavar="FILE", required=True, help="a position a line; - for stdin")
+    _add_limits(solve)
+    _add_search_options(solve)
+    perft = commands.add_parser("perft", help="count leaf positions by depth")
+    perft.add_argument("game", metavar="GAME")
+    perft.add_argument("position", metavar="POSITION", nargs="?", default="startpos")
+    perft.add_argument("--depth", dest="plies", type=int, required=True, metavar="N", help="plies")
+    _add_game_options(perft)
+    info = commands.add_parser("info", help="ranks, hosts, MPI, GPUs, versions; fails when something is wrong")
+    info.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser.parse_args(argv)
+
+
+def _add_limits(parser):
+    limits = parser.add_argument_group("limits (5 seconds if none is given)")
+    limits.add_argument("--depth", type=int, metavar="N", help="plies; a pass is one")
+    limits.add_argument("--time", type=float, metavar="SECONDS", help="deeper and deeper for so long")
+    limits.add_argument("--nodes", type=int, metavar="N", help="the same for so many boards; repeatable")
+    limits.add_argument("--exact", action="store_true", default=None, help="to the end of the game")
+
+
+def _add_search_options(parser):
+    parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
+    parser.add_argument("--evaluation", metavar="NAME", help="static (default), complex or discs")
+    parser.add_argument("--ordering", metavar="NAME", help="none, static (default) or shallow[:D]")
+    parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
+    parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees in the pool a worker (default 4)")
+    parser.add_argument("--all-moves", action="store_true", default=None, help="score every move")
+    _add_game_options(parser)
+
+
+def _add_game_options(parser):
+    parser.add_argument("--board", metavar="RxC", help="rows x columns (default 8x8)")
+    parser.add_argument("--empties", metavar="RULE", help="who gets empty squares: winner (default) or none")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def _print(text):
+    print(text, flush=True)
+
+
+def _complain(error):
+    if _is_first():
+        print(f"distsearch: {_one_line(error)}", file=sys.stderr, flush=True)
+
+
+def _one_line(error):
+    return "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split()))
+
+
+def _is_first():
+    from .cluster import launch
+
+    return launch.launcher()[1] == 0
+
+
+def _status(status):
+    """The exit status of a rank: the first one speaks for all."""
+    return status if _is_first() else 0
+
+
+def _abort():
+    """Show this rank's traceback and end the whole job."""
+    from .cluster import launch
+
+    ranks, rank, _ = launch.launcher()
+    where = f"distsearch: rank {rank} of {ranks} failed\n" if ranks > 1 else ""
+    print(f"{where}{traceback.format_exc()}", file=sys.stderr, end="", flush=True)
+    if ranks > 1:
+        launch.abort()

@@ -1,0 +1,55 @@
+"""The transport of a single rank: master and one worker in one process, taking turns."""
+
+import time
+from collections import deque
+
+from .master import Begin, Halt, Leave, Master, Received
+from .messages import decode, encode
+from .worker import Worker
+
+_MASTER = 0
+
+
+class LocalCluster:
+    """Runs sources of work on the one worker of this process; messages pass through their encoded form."""
+
+    ranks = 1
+    workers = 1
+
+    def __init__(self, kinds, ahead=2):
+        self._master = Master({1: "here"}, ahead)
+        self._worker = Worker(kinds)
+
+    def run(self, setup, source, watch):
+        """Have ``source`` done; ``watch(state)`` is called between slices and returns True to stop early.
+
+        Returns the workers' METRICS_RECORDs by rank.
+        """
+        mail = deque(self._master.handle(Begin(setup, source)))
+        halted = False
+        while self._master.running:
+            while mail:
+                self._pass_on(mail.popleft().message, mail)
+            if self._master.running and not halted and watch(self._master.state):
+                halted = True
+                mail.extend(self._master.handle(Halt()))
+            elif self._worker.has_work:
+                for answer in self._worker.work():
+                    mail.extend(self._master.handle(Received(1, decode(encode(answer)))))
+        return self._master.metrics
+
+    def _pass_on(self, message, mail):
+        began = time.perf_counter()
+        buffer = encode(message)
+        answers = self._worker.handle(decode(buffer))
+        timers = self._worker.timers
+        for answer in answers:
+            mail.extend(self._master.handle(Received(1, decode(encode(answer)))))
+        timers.messages += 1 + len(answers)
+        timers.bytes += len(buffer)
+        timers.communication += time.perf_counter() - max(began, timers.started)
+
+    def close(self):
+        """Let the worker go."""
+        for outgoing in self._master.handle(Leave()):
+            self._worker.handle(outgoing.message)

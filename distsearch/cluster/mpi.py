@@ -1,0 +1,135 @@
+"""The transport between ranks: rank 0 is the master, all others are workers.
+
+Every message is one typed buffer under one tag. Nobody blocks in a receive: ranks look for mail with Iprobe and sleep
+in between (see ``waiting``), so that many more ranks than cores stay usable.
+"""
+
+import time
+
+import numpy as np
+from mpi4py import MPI
+
+from .master import Begin, Halt, Leave, Master, Received
+from .messages import decode, encode
+from .waiting import BackOff
+from .worker import Timers, Worker
+
+_MASTER = 0
+_TAG = 1
+
+
+class _Post:
+    """Sends and receives messages on a communicator; sends are kept until MPI is done with their buffers."""
+
+    def __init__(self, comm):
+        self._comm = comm
+        self._status = MPI.Status()
+        self._sending = []
+
+    def send(self, to, message):
+        """Start sending; return the number of bytes."""
+        buffer = encode(message)
+        self._sending = [(request, kept) for request, kept in self._sending if not request.Test()]
+        self._sending.append((self._comm.Isend([buffer, MPI.BYTE], dest=to, tag=_TAG), buffer))
+        return len(buffer)
+
+    def receive(self):
+        """Return (sender, Message, bytes) of the next message that is here, or None."""
+        if not self._comm.Iprobe(MPI.ANY_SOURCE, _TAG, self._status):
+            return None
+        buffer = np.empty(self._status.Get_count(MPI.BYTE), np.uint8)
+        source = self._status.Get_source()
+        self._comm.Recv([buffer, MPI.BYTE], source=source, tag=_TAG)
+        return source, decode(buffer), len(buffer)
+
+    def flush(self):
+        """Wait, without spinning, until every message has left."""
+        pause = BackOff()
+        while self._sending:
+            self._sending = [(request, kept) for request, kept in self._sending if not request.Test()]
+            if self._sending:
+                pause.sleep()
+
+
+def wait_for_all(comm):
+    """A barrier that sleeps."""
+    request, pause = comm.Ibarrier(), BackOff()
+    while not request.Test():
+        pause.sleep()
+
+
+class MpiCluster:
+    """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more)."""
+
+    def __init__(self, comm, ahead=2):
+        self._comm = comm
+        self.ranks = comm.Get_size()
+        self.workers = self.ranks - 1
+        hosts = comm.gather(MPI.Get_processor_name(), root=_MASTER)
+        self._master = Master(dict(enumerate(hosts[1:], 1)), ahead)
+        self._post = _Post(comm)
+
+    def run(self, setup, source, watch):
+        """Have ``source`` done; ``watch(state)`` is called every few milliseconds and returns True to stop early.
+
+        Returns the workers' METRICS_RECORDs by rank.
+        """
+        self._send(self._master.handle(Begin(setup, source)))
+        halted, pause = False, BackOff()
+        while self._master.running:
+            arrived = self._post.receive()
+            if arrived:
+                sender, message, _ = arrived
+                self._send(self._master.handle(Received(sender, message)))
+                pause.reset()
+            if not halted and watch(self._master.state):
+                halted = True
+                self._send(self._master.handle(Halt()))
+            elif not arrived:
+                pause.sleep()
+        return self._master.metrics
+
+    def _send(self, messages):
+        for outgoing in messages:
+            self._post.send(outgoing.to, outgoing.message)
+
+    def close(self):
+        """Let the workers go, and wait until they have gone."""
+        self._send(self._master.handle(Leave()))
+        self._post.flush()
+        wait_for_all(self._comm)
+
+
+def work_for_master(comm, kinds):
+    """The worker's side: take jobs from rank 0 until it says to leave."""
+    comm.gather(MPI.Get_processor_name(), root=_MASTER)
+    worker, post, pause = Worker(kinds), _Post(comm), BackOff()
+    while not worker.left:
+        began = time.perf_counter()
+        arrived = post.receive()
+        if arrived:
+            _, message, size = arrived
+            answers = worker.handle(message)
+            _count(worker.timers, size, 1)
+            for answer in answers:
+                _count(worker.timers, post.send(_MASTER, answer), 1)
+            worker.timers.communication += time.perf_counter() - max(began, worker.timers.started)
+            pause.reset()
+        elif worker.has_work:
+            worker.timers.communication += time.perf_counter() - began
+            answers = worker.work()
+            began = time.perf_counter()
+            for answer in answers:
+                _count(worker.timers, post.send(_MASTER, answer), 1)
+            worker.timers.communication += time.perf_counter() - began
+            pause.reset()
+        else:
+            pause.sleep()
+            worker.timers.idle += time.perf_counter() - began
+    post.flush()
+    wait_for_all(comm)
+
+
+def _count(timers: Timers, size, messages):
+    timers.bytes += size
+    timers.messages += messages

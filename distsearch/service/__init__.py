@@ -1,0 +1,1 @@
+"""What talks to people and programs: options, runs, results, progress."""

@@ -1,0 +1,123 @@
+"""What this installation is and where it runs, and whether its parts fit together."""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+
+from .. import __version__, games, jit
+from ..cluster import launch
+from ..errors import UserError
+
+
+def info(comm, as_json):
+    """Print what there is (on the first rank; ``comm`` may be None); return 0, or 1 if something is wrong."""
+    hosts = [platform.node()]
+    if comm is not None:
+        hosts = comm.gather(platform.node(), root=0)
+    if comm is not None and comm.Get_rank() > 0 or launch.launcher()[1] > 0:
+        return 0
+    facts, problems = _facts(hosts), []
+    try:
+        facts["mpi_library"] = launch.library()
+    except UserError as error:
+        problems.append(str(error))
+    problems += _problems(facts)
+    facts["problems"] = problems
+    if as_json:
+        print(json.dumps(facts), flush=True)
+    else:
+        _print_table(facts)
+    return 1 if problems else 0
+
+
+def _facts(hosts):
+    ranks, _, name = launch.launcher()
+    mpirun = shutil.which("mpirun")
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "ranks": len(hosts),
+        "hosts": {host: hosts.count(host) for host in dict.fromkeys(hosts)},
+        "launcher": name or "none",
+        "launched_ranks": ranks,
+        "mpirun": mpirun,
+        "mpirun_version": _first_lines([mpirun, "--version"]) if mpirun else None,
+        "mpi_library": None,
+        "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
+        "cores": len(os.sched_getaffinity(0)),
+        "gpus": _gpus(),
+        "games": games.names(),
+        "cache": str(jit.CACHE),
+    }
+
+
+def _problems(facts):
+    found = []
+    if facts["launched_ranks"] > facts["ranks"]:
+        found.append(f"{facts['launcher']} started {facts['launched_ranks']} ranks, the library sees {facts['ranks']}")
+    families = {_family(facts["mpirun_version"]), _family(facts["mpi_library"])} - {None}
+    if len(families) > 1:
+        found.append("mpirun and the MPI library are of different MPIs: the first mpirun on PATH is not the library's")
+    folder = jit.CACHE
+    while not folder.exists():
+        folder = folder.parent
+    if not os.access(folder, os.W_OK):
+        found.append(f"cannot write to {folder}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE")
+    return found
+
+
+def _family(text):
+    """Return "Open MPI" or "MPICH" (and what derives from it) as told by a version text, None if it does not tell."""
+    if not text:
+        return None
+    if "Open MPI" in text or "OpenRTE" in text or "prterun" in text.lower():
+        return "Open MPI"
+    return "MPICH" if any(name in text for name in ("MPICH", "HYDRA", "Intel(R) MPI", "MVAPICH")) else None
+
+
+def _first_lines(command):
+    """The first two lines that a command prints, as one, or None."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return " ".join(" ".join((done.stdout or done.stderr).splitlines()[:2]).split()) or None
+
+
+def _version(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _gpus():
+    """The names of the GPUs that nvidia-smi lists; searching on them also needs PyCUDA."""
+    if not shutil.which("nvidia-smi"):
+        return []
+    listed = subprocess.run(
+        ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, check=False
+    )
+    return [line.strip() for line in listed.stdout.splitlines() if line.strip()] if listed.returncode == 0 else []
+
+
+def _print_table(facts):
+    hosts = ", ".join(f"{host} ({ranks})" for host, ranks in facts["hosts"].items())
+    packages = ", ".join(f"{name} {version or '-'}" for name, version in facts["packages"].items())
+    rows = [
+        ("distsearch", f"{facts['version']}, Python {facts['python']}"),
+        ("ranks", f"{facts['ranks']} on {hosts}; {facts['cores']} cores here"),
+        ("MPI library", facts["mpi_library"] or "none"),
+        ("mpirun", f"{facts['mpirun'] or 'none on PATH'}: {facts['mpirun_version'] or '-'}"),
+        ("started by", facts["launcher"]),
+        ("packages", packages),
+        ("GPUs", ", ".join(facts["gpus"]) or "none"),
+        ("games", ", ".join(facts["games"])),
+        ("kernels in", facts["cache"]),
+        ("verdict", "all right" if not facts["problems"] else "; ".join(facts["problems"])),
+    ]
+    print("\n".join(f"{name:<12} {value}" for name, value in rows), flush=True)

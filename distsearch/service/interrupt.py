@@ -1,0 +1,34 @@
+"""Ctrl-C and SIGTERM as a flag that a search looks at, so that it can end with its best result so far."""
+
+import signal
+
+
+class Interrupts:
+    """A context in which SIGINT and SIGTERM set ``signal`` instead of ending the process; a second one ends it."""
+
+    def __init__(self):
+        self.signal = None
+
+    def __enter__(self):
+        self._old = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_):
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+
+    def _note(self, number, _frame):
+        if self.signal is not None:
+            raise SystemExit(128 + number)
+        self.signal = number
+
+    @property
+    def exit_status(self):
+        """0, or 128 + the signal's number, as shells count."""
+        return 128 + self.signal if self.signal else 0
+
+
+def ignore():
+    """Let rank 0 decide: a worker that dies at Ctrl-C would take the result with it."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

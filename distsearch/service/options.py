@@ -1,0 +1,110 @@
+"""What can be asked of a search, checked."""
+
+import math
+import re
+from dataclasses import dataclass, field
+
+from .. import evaluation, games
+from ..errors import UserError
+from ..search.alphabeta_engine import parse_ordering
+
+ALGORITHMS = ("alphabeta", "minimax")
+POLICIES = ("pool",)
+DEFAULT_SECONDS = 5.0
+DEEPEST = 1000  # plies; more than any game has
+
+
+@dataclass
+class Options:
+    """How to search. Creating one raises UserError if it makes no sense.
+
+    game: its name; board: (rows, columns) or None for the usual one; rules: the game's own options; depth, time
+    (seconds), nodes (boards), exact: the limits, ``DEFAULT_SECONDS`` of time if there is none; load_factor: subtrees in
+    the pool for each worker, None for 4, or 1 where there is one worker, which needs no pool; evaluation: None for the
+    game's default; all_moves: score every move at the root.
+    """
+
+    game: str
+    board: tuple | None = None
+    rules: dict = field(default_factory=dict)
+    depth: int | None = None
+    time: float | None = None
+    nodes: int | None = None
+    exact: bool = False
+    algorithm: str = "alphabeta"
+    policy: str = "pool"
+    load_factor: float | None = None
+    ordering: str = "static"
+    evaluation: str | None = None
+    all_moves: bool = False
+
+    def __post_init__(self):
+        module = games.find(self.game)
+        _among("algorithm", self.algorithm, ALGORITHMS)
+        _among("policy", self.policy, POLICIES)
+        parse_ordering(self.ordering)
+        self.board = checked_board(module, self.board)
+        for name, value in self.rules.items():
+            _among(name, value, module.OPTIONS.get(name, ()))
+        known = evaluation.names(module)
+        self.evaluation = self.evaluation or known[0]
+        _among("evaluation", self.evaluation, known)
+        self._check_limits()
+
+    def _check_limits(self):
+        if self.exact and (self.depth is not None or self.nodes is not None or self.time is not None):
+            raise UserError("exact goes without depth, time and nodes")
+        if self.depth is not None and not 1 <= self.depth <= DEEPEST:
+            raise UserError(f"depth {self.depth} is not a number of plies from 1 to {DEEPEST}")
+        if self.nodes is not None and self.nodes < 1:
+            raise UserError(f"nodes {self.nodes} is not a number of boards from 1 on")
+        if self.time is not None and not 0 < self.time < math.inf:
+            raise UserError(f"time {self.time:g} is not a number of seconds above 0")
+        if self.load_factor is not None and not 0 < self.load_factor <= 100_000:
+            raise UserError(f"load factor {self.load_factor:g} is not a number above 0 and up to 100000")
+        if not self.exact and self.depth is self.time is self.nodes is None:
+            self.time = DEFAULT_SECONDS
+
+    @property
+    def deepening(self):
+        """Whether the search goes deeper and deeper until a limit ends it."""
+        return self.time is not None or self.nodes is not None
+
+    def setup(self, kind="subtree"):
+        """Return the setup of the workers' runners, of plain types."""
+        return {
+            "kind": kind, "game": self.game, "board": self.board, "options": self.rules, "algorithm": self.algorithm,
+            "ordering": self.ordering, "evaluation": self.evaluation,
+        }  # fmt: skip
+
+    def target(self, workers):
+        """Return how many subtrees the pool should hold."""
+        factor = self.load_factor or (4 if workers > 1 else 1)
+        return math.ceil(factor * workers)
+
+
+def _among(what, value, allowed):
+    if value not in allowed:
+        raise UserError(f"{what} '{value[:40]}' is not {' or '.join(allowed)}")
+
+
+def checked_board(game, board):
+    """Return (rows, columns), the game's usual board for None; raises UserError if the game has no such board."""
+    if board is None:
+        return game.BOARDS[1]
+    (least_rows, least_columns), _, (most_rows, most_columns) = game.BOARDS
+    rows, columns = board
+    if not (least_rows <= rows <= most_rows and least_columns <= columns <= most_columns):
+        raise UserError(
+            f"board {rows}x{columns} is not from {least_rows}x{least_columns} to {most_rows}x{most_columns}, "
+            f"as {game.NAME} needs"
+        )
+    return rows, columns
+
+
+def parse_board(text):
+    """Return (rows, columns) of ``6x8``; raises UserError."""
+    match = re.fullmatch(r"([0-9]{1,3})[xX]([0-9]{1,3})", text)
+    if not match:
+        raise UserError(f"board '{text[:40]}' is not rows x columns, such as 8x8")
+    return int(match[1]), int(match[2])

@@ -1,0 +1,94 @@
+"""What a search found, as numbers, as JSON and as text for people."""
+
+import json
+from dataclasses import dataclass, field
+
+from .. import __version__
+from .progress import compact
+
+
+@dataclass
+class Outcome:
+    """The answer for one position. Scores are for the side to move; ``line`` and moves are texts.
+
+    bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
+    nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
+    the time that workers spent on this one; time_share: {busy, communication, idle} of the workers' wall time.
+    """
+
+    game: str
+    board: str
+    position: str
+    move: str | None
+    score: float | None
+    unit: str
+    bound: str = "exact"
+    proved: bool = False
+    complete: bool = True
+    moves: list | None = None
+    depth: int = 0
+    nodes: int = 0
+    ordering_nodes: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    pv: list = field(default_factory=list)
+    ranks: int = 1
+    workers: int = 1
+    algorithm: str = "alphabeta"
+    policy: str = "pool"
+    load_factor: float = 1
+    jobs: int = 0
+    tree_nodes: int = 0
+    table_hits: int = 0
+    time_share: dict = field(default_factory=dict)
+
+    @property
+    def boards_per_second(self):
+        return round(self.nodes / self.seconds) if self.seconds > 0 else 0
+
+    def to_json(self):
+        """Return the outcome as one line of JSON."""
+        fields = {name: value for name, value in vars(self).items() if name != "moves" or value is not None}
+        fields["boards_per_second"] = self.boards_per_second
+        fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
+        return json.dumps({**fields, "version": __version__})
+
+    def to_text(self):
+        """Return the outcome as a small table."""
+        rows = [
+            ("position", self.position),
+            ("best move", self.move or "none: the game is over"),
+            ("score", self._score_text()),
+            ("line", " ".join(self.pv) or "-"),
+            ("search", f"{self.algorithm}, {self._depth_text()}, policy {self.policy} at load factor "
+                       f"{self.load_factor:g}, {self.ranks} rank{'s' * (self.ranks > 1)}"),
+            ("boards", f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
+                       f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)"),
+        ]  # fmt: skip
+        if self.time_share:
+            shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.time_share.items())
+            rows.append(("workers", shares))
+        if self.moves is not None:
+            rows += [(f"move {entry['move']}", f"{entry['score']:+g}") for entry in self.moves]
+        return f"{self.game} {self.board}\n" + "\n".join(f"  {name:<10} {value}" for name, value in rows)
+
+    def to_line(self, number):
+        """Return the outcome as one line of a list of positions."""
+        return (
+            f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} boards "
+            f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8])}"
+        )
+
+    def _depth_text(self):
+        return "to the end" if self.proved else f"depth {self.depth}"
+
+    def _score_text(self):
+        if self.score is None:
+            return "unknown: stopped too early"
+        relation = {"exact": "", "lower": "at least ", "upper": "at most "}[self.bound]
+        return f"{relation}{self.score:+g} {self.unit}{'' if self.complete else ' (stopped early)'}"
+
+
+def tidy(score):
+    """Return a score as an int where it is one, so that JSON and text show 3 and not 3.0."""
+    return int(score) if score == int(score) else score

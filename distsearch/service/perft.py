@@ -1,0 +1,75 @@
+"""Perft from end to end, spread over whatever cluster there is."""
+
+import json
+from dataclasses import dataclass, field
+
+from .. import __version__, games
+from ..errors import UserError
+from ..search.perft import MAX_DEPTH
+from ..tree.pool import PerftPool
+from .progress import compact
+from .run import prepare, run
+
+_TARGET = 64  # subtrees a worker: they differ more in size than a search's
+
+
+@dataclass
+class Count:
+    """The positions below one position: counts[d] of them at depth d."""
+
+    game: str
+    board: str
+    position: str
+    depth: int
+    counts: list
+    seconds: float
+    cpu_seconds: float
+    ranks: int
+    workers: int
+    jobs: int
+    complete: bool = True
+    time_share: dict = field(default_factory=dict)
+
+    def to_json(self):
+        """Return the counts as one line of JSON; ``nodes`` is the count at the last depth."""
+        fields = {**vars(self), "seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
+        return json.dumps({**fields, "nodes": self.counts[-1], "version": __version__})
+
+    def to_text(self):
+        """Return the counts as a table."""
+        rows = "\n".join(f"{depth:>7} {count:>24,}" for depth, count in enumerate(self.counts))
+        rate = self.counts[-1] / max(self.seconds, 1e-9)
+        stopped = "" if self.complete else " (stopped early: counts are too low)"
+        return (
+            f"{self.game} {self.board}  {self.position}\n  depth                positions\n{rows}\n"
+            f"{self.seconds:.2f} s, {compact(rate)} leaves/s, {self.ranks} rank{'s' * (self.ranks > 1)}, "
+            f"{self.jobs} jobs{stopped}"
+        )
+
+
+def perft(options, depth, positions, cluster, progress, interrupted):
+    """Return a Count of each position to ``depth`` plies; raises UserError for a depth out of range."""
+    if not 0 <= depth <= MAX_DEPTH:
+        raise UserError(f"depth {depth} is not from 0 to {MAX_DEPTH}")
+    game = games.find(options.game)
+    rules = game.rules(options.board, **options.rules)
+    setup = options.setup("perft")
+    _, grower = prepare(setup, game, rules, progress)
+    states = [position.state for position in positions]
+    # growing costs more a position than counting: a single worker needs no pool
+    target = _TARGET * cluster.workers if cluster.workers > 1 else 1
+    pool = PerftPool(grower, states, depth, target, int(game.ENDED_STAYS))
+
+
+    def describe(_, seconds):
+        return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {seconds:.0f} s"
+
+    took = run(cluster, setup, pool, progress, interrupted, describe)
+    return [
+        Count(
+            game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
+            depth=depth, counts=pool.counts[i].tolist(), seconds=took.seconds, cpu_seconds=pool.cpu,
+            ranks=cluster.ranks, workers=cluster.workers, jobs=pool.jobs, complete=pool.done, time_share=took.time_share,
+        )
+        for i, position in enumerate(positions)
+    ]  # fmt: skip

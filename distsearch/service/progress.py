@@ -1,0 +1,55 @@
+"""Progress for people, on stderr: one line that changes on a terminal, a line every ten seconds elsewhere."""
+
+import sys
+import time
+
+_LIVE, _LOGGED = 0.1, 10.0  # seconds between two lines
+
+
+class Progress:
+    """Shows how a run goes. ``stream`` is stderr unless given."""
+
+    def __init__(self, stream=None):
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
+        self._every = _LIVE if self._live else _LOGGED
+        self._shown = time.monotonic()
+        self._width = 0
+
+    def due(self):
+        """Whether it is time for another line: ask this before making one."""
+        return time.monotonic() - self._shown >= self._every
+
+    def show(self, text):
+        """Show ``text`` as the state of things."""
+        self._shown = time.monotonic()
+        if self._live:
+            self._stream.write(f"\r{text:<{self._width}}")
+            self._width = len(text)
+        else:
+            self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def note(self, text):
+        """Write a line that stays."""
+        self.clear()
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def clear(self):
+        """Take a live line away again."""
+        if self._live and self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0
+
+
+def compact(number):
+    """Return a count in three or four digits and a unit: 999, 1.23 k, 45.6 M, 7.89 G."""
+    for unit in ("", " k", " M", " G"):
+        if number < 999.5:
+            break
+        number /= 1000
+    else:
+        unit = " T"
+    return f"{number:.0f}" if not unit else f"{number:.3g}{unit}"

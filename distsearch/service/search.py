@@ -1,0 +1,130 @@
+"""Searches from end to end: options and positions in, outcomes out, over whatever cluster there is."""
+
+import math
+
+from .. import evaluation, games
+from ..games.interface import legal_moves
+from ..tree.deepening import Deepening
+from ..tree.jobs import TO_THE_END
+from ..tree.nodes import DONE, EXACT, LOWER
+from ..tree.pool import SubtreePool
+from .outcome import Outcome, tidy
+from .progress import Progress, compact
+from .run import prepare, run
+
+
+class Searcher:
+    """Searches positions of one game and board under one set of options.
+
+    cluster: a LocalCluster or MpiCluster; interrupted: a function that says whether the user wants an end.
+    """
+
+    def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
+        self._options, self._cluster, self._interrupted = options, cluster, interrupted
+        self._progress = progress or Progress()
+        self.game = games.find(options.game)
+        self.rules = self.game.rules(options.board, **options.rules)
+        self._win = 0 if options.exact else evaluation.find(self.game, options.evaluation, self.rules).bound
+        self._setup = options.setup()
+        self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress)
+        self._target = options.target(cluster.workers)
+
+    def search(self, positions):
+        """Yield an Outcome for each of a list of Positions, in order; after an interrupt, an incomplete one.
+
+        Deepening searches take the positions one after another, others are one forest.
+        """
+        if self._options.deepening:
+            for position in positions:
+                yield self._deepen(position)
+                if self._interrupted():
+                    return
+        else:
+            yield from self._search_forest(positions)
+
+    def _pool(self, states, depth):
+        # to see every move's score, the root's children must be searched on their own
+        forced = int(self._options.all_moves)
+        return SubtreePool(self._grower, states, depth, self._target, forced=forced, win=self._win)
+
+    def _search_forest(self, positions):
+        depth = TO_THE_END if self._options.exact else self._options.depth
+        pool = self._pool([position.state for position in positions], depth)
+        took = self._run(pool, lambda: pool)
+        totals = pool.totals()
+        for root, position in enumerate(positions):
+            outcome = self._outcome(position, pool, root, depth, complete=pool.nodes.status[root] == DONE)
+            outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
+            outcome.cpu_seconds = float(totals["cpu"][root])
+            outcome.ordering_nodes = int(totals["ordering_boards"][root])
+            outcome.time_share = took.time_share
+            yield outcome
+
+    def _deepen(self, position):
+        options = self._options
+        deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
+        source = Deepening(lambda depth: self._pool([position.state], depth), deepest, options.nodes)
+        took = self._run(source, lambda: source.pool, options.time or math.inf)
+        stopped = self._interrupted() and not source.done  # by the user, not by its own limit
+        pool, depth = source.completed or source.pool, source.completed_depth or 1
+        complete = not stopped and source.completed is not None
+        outcome = self._outcome(position, pool, 0, depth, complete, source.proved)
+        outcome.seconds, outcome.cpu_seconds, outcome.time_share = took.seconds, source.cpu, took.time_share
+        # boards of an iteration that the budget cut short depend on timing, and a budget's answer must not
+        outcome.nodes = source.completed_boards if options.nodes else source.boards
+        outcome.ordering_nodes, outcome.jobs = source.ordering_boards, source.jobs
+        return outcome
+
+    def _run(self, source, pool, limit=math.inf):
+        """Have a source done by the cluster; ``pool()`` is the one at work."""
+        return run(
+            self._cluster, self._setup, source, self._progress, self._interrupted,
+            lambda boards, seconds: _describe(pool(), boards, seconds), limit)  # fmt: skip
+
+    def _outcome(self, position, pool, root, depth, complete, proved=False):
+        game, rules, options = self.game, self.rules, self._options
+        nodes = pool.nodes
+        over = game.PLAYERS == 2 and not legal_moves(game, position, rules)
+        known = nodes.bound[root] in (EXACT, LOWER)
+        proved = complete and (over or options.exact or proved)
+        points = self._points if proved else tidy
+        line = pool.line(root) if known else self._any_line(position)
+        return Outcome(
+            game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
+            move=game.move_text(line[0], rules) if line else None,
+            score=points(float(nodes.best[root])) if known else None,
+            unit=game.UNIT if proved or self._win == 0 else "evaluation",
+            bound="lower" if known and nodes.bound[root] == LOWER else "exact", proved=bool(proved), complete=bool(complete),
+            moves=self._moves(pool, root, points) if options.all_moves else None,
+            depth=int(nodes.left[root]) if depth == TO_THE_END else depth,
+            nodes=int(nodes.cost[root]), pv=[game.move_text(m, rules) for m in line],
+            ranks=self._cluster.ranks, workers=self._cluster.workers, algorithm=options.algorithm,
+            policy=options.policy, load_factor=self._target / self._cluster.workers, jobs=pool.jobs, tree_nodes=nodes.size,
+        )  # fmt: skip
+
+    def _points(self, score):
+        """Return the game's own score of a finished line: what a win adds in an evaluated search is taken off."""
+        return tidy(score - math.copysign(self._win, score) if score else score)
+
+    def _moves(self, pool, root, points):
+        text = self.game.move_text
+        known = [(m, score) for m, score, exact in pool.children(root) if exact]
+        return [{"move": text(m, self.rules), "score": points(score)} for m, score in known]
+
+    def _any_line(self, position):
+        """Return the best move at one ply, for a search that was stopped before it knew anything."""
+        self._runner.begin({"node": 0, "depth": 1, "state": position.state})
+        while not self._runner.advance(1000):
+            pass
+        record = self._runner.result(0.0, 0.0)[0]
+        return record["line"][: record["line_length"]].tolist()
+
+
+def _describe(pool, boards_at_work, seconds):
+    boards = int(pool.nodes.cost[: pool.roots].sum()) + boards_at_work
+    depth = int(pool.nodes.left[: pool.roots].max())
+    rate = boards / max(seconds, 1e-9)
+    return (
+        f"depth {depth}: {pool.finished}/{pool.jobs} subtrees, {compact(boards)} boards, {compact(rate)} boards/s, "
+        f"{seconds:.0f} s"
+    )

@@ -1,0 +1,1 @@
+"""The stored node array: grow it from a forest of roots, pick jobs off it, back scores up it. No messages here."""
