@@ -211,7 +211,7 @@ def _one_line(error):
 def _is_first():
     from .cluster import launch
 
-    return launch.launcher()[1] == 0
+    return launch.place()[1] == 0
 
 
 def _status(status):
@@ -223,7 +223,7 @@ def _abort():
     """Show this rank's traceback and end the whole job."""
     from .cluster import launch
 
-    ranks, rank, _ = launch.launcher()
+    ranks, rank = launch.place()
     where = f"distsearch: rank {rank} of {ranks} failed\n" if ranks > 1 else ""
     print(f"{where}{traceback.format_exc()}", file=sys.stderr, end="", flush=True)
     if ranks > 1:

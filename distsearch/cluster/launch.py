@@ -1,6 +1,8 @@
 """What started this process: ranks, the MPI library, and whether the launcher and the library belong together."""
 
 import os
+import sys
+import warnings
 
 from ..errors import UserError
 
@@ -20,9 +22,18 @@ def launcher():
     return 1, 0, None
 
 
+def place():
+    """Return (ranks, rank) of this process, from MPI once that runs, else as the launcher tells them."""
+    ranks, rank, _ = launcher()
+    loaded = sys.modules.get("mpi4py.MPI")
+    if loaded and loaded.Is_initialized() and not loaded.Is_finalized() and loaded.COMM_WORLD.Get_size() > 1:
+        return loaded.COMM_WORLD.Get_size(), loaded.COMM_WORLD.Get_rank()
+    return ranks, rank
+
+
 def library():
     """Return the MPI library's name and version; raises UserError if there is no library."""
-    return " ".join(_mpi().Get_library_version().strip("\x00").splitlines()[0].split())
+    return " ".join(_mpi().Get_library_version().strip("\x00").splitlines()[0].split(",")[0].split())
 
 
 def communicator():
@@ -52,7 +63,9 @@ def world():
 
 def _mpi():
     try:
-        from mpi4py import MPI
+        with warnings.catch_warnings():  # `world` says it better than mpi4py's warning of a launcher of another MPI
+            warnings.simplefilter("ignore")
+            from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"no MPI library was found ({reason}); install one, or distsearch[mpich]") from error

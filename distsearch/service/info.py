@@ -18,7 +18,7 @@ def info(comm, as_json):
     hosts = [platform.node()]
     if comm is not None:
         hosts = comm.gather(platform.node(), root=0)
-    if comm is not None and comm.Get_rank() > 0 or launch.launcher()[1] > 0:
+    if launch.place()[1] > 0:
         return 0
     facts, problems = _facts(hosts), []
     try:

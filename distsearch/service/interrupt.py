@@ -1,10 +1,13 @@
 """Ctrl-C and SIGTERM as a flag that a search looks at, so that it can end with its best result so far."""
 
 import signal
+import time
+
+_AGAIN = 1.0  # seconds; a terminal and mpirun both pass Ctrl-C on, so one key press may arrive twice
 
 
 class Interrupts:
-    """A context in which SIGINT and SIGTERM set ``signal`` instead of ending the process; a second one ends it."""
+    """A context in which SIGINT and SIGTERM set ``signal`` instead of ending the process; another one, a second later, ends it."""
 
     def __init__(self):
         self.signal = None
@@ -18,9 +21,11 @@ class Interrupts:
             signal.signal(number, handler)
 
     def _note(self, number, _frame):
-        if self.signal is not None:
+        now = time.monotonic()
+        if self.signal is None:
+            self.signal, self._when = number, now
+        elif now - self._when > _AGAIN:
             raise SystemExit(128 + number)
-        self.signal = number
 
     @property
     def exit_status(self):

@@ -11,10 +11,14 @@ from ..tree.jobs import KINDS
 
 
 class Run(NamedTuple):
-    """What a run took: wall seconds from when all workers were ready, and the workers' METRICS_RECORDs by rank."""
+    """What a run took: wall seconds from when all workers were ready, and the workers' METRICS_RECORDs by rank.
+
+    interrupted: the user ended it before it was done.
+    """
 
     seconds: float
     metrics: dict
+    interrupted: bool
 
     @property
     def time_share(self):
@@ -46,17 +50,18 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf)
 
     interrupted(): whether the user wants an end; describe(boards_at_work, seconds): the line to show as progress.
     """
-    began = None
+    began, stopped = None, False
 
     def watch(state):
-        nonlocal began
+        nonlocal began, stopped
         now = time.perf_counter()
         if began is None and state.started:  # loading and compiling is not searching
             began = now
         if began is not None and progress.due():
             progress.show(describe(state.boards_at_work, now - began))
-        return began is not None and now - began >= limit or interrupted()
+        stopped = interrupted()
+        return stopped or began is not None and now - began >= limit
 
     metrics = cluster.run(json.dumps(setup).encode(), source, watch)
     progress.clear()
-    return Run(time.perf_counter() - began if began else 0.0, metrics)
+    return Run(time.perf_counter() - began if began else 0.0, metrics, stopped)

@@ -1,6 +1,9 @@
 """Searches from end to end: options and positions in, outcomes out, over whatever cluster there is."""
 
 import math
+import time
+
+import numpy as np
 
 from .. import evaluation, games
 from ..games.interface import legal_moves
@@ -11,6 +14,8 @@ from ..tree.pool import SubtreePool
 from .outcome import Outcome, tidy
 from .progress import Progress, compact
 from .run import prepare, run
+
+_QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
 
 class Searcher:
@@ -65,9 +70,8 @@ class Searcher:
         deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
         source = Deepening(lambda depth: self._pool([position.state], depth), deepest, options.nodes)
         took = self._run(source, lambda: source.pool, options.time or math.inf)
-        stopped = self._interrupted() and not source.done  # by the user, not by its own limit
         pool, depth = source.completed or source.pool, source.completed_depth or 1
-        complete = not stopped and source.completed is not None
+        complete = not took.interrupted and source.completed is not None
         outcome = self._outcome(position, pool, 0, depth, complete, source.proved)
         outcome.seconds, outcome.cpu_seconds, outcome.time_share = took.seconds, source.cpu, took.time_share
         # boards of an iteration that the budget cut short depend on timing, and a budget's answer must not
@@ -88,12 +92,14 @@ class Searcher:
         known = nodes.bound[root] in (EXACT, LOWER)
         proved = complete and (over or options.exact or proved)
         points = self._points if proved else tidy
-        line = pool.line(root) if known else self._any_line(position)
+        line, score = (pool.line(root), float(nodes.best[root])) if known else ([], None)
+        if not known and not complete:
+            line, score, depth = self._quick(position)
         return Outcome(
             game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
             move=game.move_text(line[0], rules) if line else None,
-            score=points(float(nodes.best[root])) if known else None,
-            unit=game.UNIT if proved or self._win == 0 else "evaluation",
+            score=points(score),
+            unit=game.UNIT if proved or self._win == 0 and (known or options.evaluation == "discs") else "evaluation",
             bound="lower" if known and nodes.bound[root] == LOWER else "exact", proved=bool(proved), complete=bool(complete),
             moves=self._moves(pool, root, points) if options.all_moves else None,
             depth=int(nodes.left[root]) if depth == TO_THE_END else depth,
@@ -111,13 +117,23 @@ class Searcher:
         known = [(m, score) for m, score, exact in pool.children(root) if exact]
         return [{"move": text(m, self.rules), "score": points(score)} for m, score in known]
 
-    def _any_line(self, position):
-        """Return the best move at one ply, for a search that was stopped before it knew anything."""
-        self._runner.begin({"node": 0, "depth": 1, "state": position.state})
-        while not self._runner.advance(1000):
-            pass
-        record = self._runner.result(0.0, 0.0)[0]
-        return record["line"][: record["line_length"]].tolist()
+    def _quick(self, position):
+        """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""
+        runner, depth, found = self._runner, 1, None
+        job = np.zeros((), runner.job_dtype)
+        job["state"] = position.state
+        end = time.perf_counter() + _QUICK
+        while True:
+            job["depth"] = depth
+            runner.begin(job)
+            while not runner.advance(10_000):
+                if found and time.perf_counter() > end:
+                    return found
+            record = runner.result(0.0, 0.0)[0]
+            found = record["line"][: record["line_length"]].tolist(), float(record["score"]), depth
+            if not record["evaluated"]:
+                return found
+            depth += 1
 
 
 def _describe(pool, boards_at_work, seconds):

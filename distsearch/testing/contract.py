@@ -164,12 +164,13 @@ def _complaint(reader, text, r):
 
 
 def check_start(subject):
-    """The first position is the twin's; return its Case."""
+    """The first position is the twin's, and ``parse`` reads it from "startpos"; return its Case."""
     position = subject.game.start(subject.rules)
     case = _case(subject.twin, position, subject.twin.start())
     _same("text of the first position", subject.game.text(position, subject.rules), case.text, case)
     _same("side of the first position", position.side, 0, case)
     _same("words of the first state", len(position.state), subject.game.words(subject.rules), case)
+    _same("parse('startpos')", subject.game.parse("startpos", subject.rules), position, case)
     return case
 
 

@@ -1,0 +1,34 @@
+"""Run the command line with an exception planted on one rank: ``python failing.py STAGE RANK ARGUMENT...``."""
+
+import sys
+
+from distsearch.cluster import launch
+from distsearch.cluster.mpi import MpiCluster
+from distsearch.cluster.worker import Worker
+from distsearch.tree.nodes import NodeArray
+
+# the function that fails, by stage of the run
+STAGES = {
+    "start-up": (launch, "world"),
+    "job": (Worker, "work"),
+    "back-up": (NodeArray, "back_up"),
+    "shutdown of the master": (MpiCluster, "close"),
+    "shutdown of a worker": (Worker, "_metrics"),
+}
+
+
+def plant(stage, rank):
+    """Make the function of a stage fail on one rank."""
+    if launch.launcher()[1] == rank:
+
+        def fail(*_, **__):
+            raise RuntimeError(f"planted in {stage}")
+
+        setattr(*STAGES[stage], fail)
+
+
+if __name__ == "__main__":
+    from distsearch.cli import main
+
+    plant(sys.argv[1], int(sys.argv[2]))
+    sys.exit(main(sys.argv[3:]))
