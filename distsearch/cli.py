@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import signal
 import sys
 import traceback
 
@@ -117,11 +116,12 @@ def _options(args):
     from . import games
     from .service.options import Options, parse_board
 
-    names = "depth", "time", "nodes", "exact", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
+    limits = ("depth", "time", "nodes", "exact")
+    names = *limits, "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     rules = {"empties": args.empties} if args.empties is not None else {}
     board = parse_board(args.board) if args.board is not None else None
-    if args.command == "solve" and not given.keys() & {"depth", "time", "nodes"}:
+    if args.command == "solve" and not given.keys() & set(limits):
         given["exact"] = True
     options = Options(args.game, board=board, rules=rules, **given)
     game = games.find(options.game)
@@ -181,7 +181,7 @@ def _add_limits(parser):
 
 def _add_search_options(parser):
     parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
-    parser.add_argument("--evaluation", metavar="NAME", help="static (default), complex or discs")
+    parser.add_argument("--evaluation", metavar="NAME", help="complex (default), static or discs")
     parser.add_argument("--ordering", metavar="NAME", help="none, static (default) or shallow[:D]")
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
     parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees in the pool a worker (default 4)")
@@ -201,11 +201,7 @@ def _print(text):
 
 def _complain(error):
     if _is_first():
-        print(f"distsearch: {_one_line(error)}", file=sys.stderr, flush=True)
-
-
-def _one_line(error):
-    return "".join(c if c.isprintable() else "?" for c in " ".join(str(error).split()))
+        print(f"distsearch: {error}", file=sys.stderr, flush=True)
 
 
 def _is_first():

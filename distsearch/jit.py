@@ -47,7 +47,7 @@ numba.config.CACHE_DIR = str(CACHE)
 def compiled(function):
     """Compile ``function`` with numba and keep it on disk: the decorator for every function that engines call.
 
-    Reference counting is off (a kernel gets its arrays from its caller and makes none): counting took 40% of the time
+    Reference counting is off (a kernel gets its arrays from its caller and makes none): counting took 30% of the time
     of an alpha-beta search, two atomic additions for each array and call.
     """
     return numba.njit(cache=True, _nrt=False, error_model="numpy")(function)

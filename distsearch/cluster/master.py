@@ -10,7 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from .messages import (
-    END, JOBS, METRICS, METRICS_RECORD, PROGRESS, QUIT, READY, RESULTS, SETUP, STOP, STOPPED, Message, Outgoing, from_records,
+    END,
+    JOBS,
+    METRICS,
+    METRICS_RECORD,
+    PROGRESS,
+    QUIT,
+    READY,
+    RESULTS,
+    SETUP,
+    STOP,
+    STOPPED,
+    Message,
+    Outgoing,
+    from_records,
     to_records,
 )  # fmt: skip
 
@@ -60,8 +73,8 @@ class Master:
     """Gives jobs to workers that are ready, and their results to the source.
 
     hosts: the host of each worker by rank. On every host one worker opens a run's setup first, so that it alone
-    compiles and the others find its work on disk; jobs go out when all are ready. Up to ``ahead`` jobs are kept at a worker, so that it need not wait
-    for the next one, as long as there are enough for everybody.
+    compiles and the others find its work on disk; jobs go out when all are ready. Up to ``ahead`` jobs are kept at a
+    worker, so that it need not wait for the next one, as long as there are enough for everybody.
     """
 
     def __init__(self, hosts, ahead=2):

@@ -7,7 +7,20 @@ from collections import deque
 import numpy as np
 
 from .messages import (
-    END, JOBS, METRICS, METRICS_RECORD, PROGRESS, QUIT, READY, RESULTS, SETUP, STOP, STOPPED, Message, from_records, to_records,
+    END,
+    JOBS,
+    METRICS,
+    METRICS_RECORD,
+    PROGRESS,
+    QUIT,
+    READY,
+    RESULTS,
+    SETUP,
+    STOP,
+    STOPPED,
+    Message,
+    from_records,
+    to_records,
 )  # fmt: skip
 
 SLICE = 0.002  # CPU seconds of work between two looks at the mail

@@ -6,7 +6,8 @@ bound so that any win is worth more than any unfinished position.
 """
 
 import importlib
-from typing import Callable, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 

@@ -6,12 +6,24 @@ the function of the same name ending in ``_tables`` makes from the rules. Swappi
 
 import numpy as np
 
-from ..jit import compiled
-
 from ..games import lanes
 from ..games.othello import (
-    BOARD, C_SQUARES, COLUMNS, CORNERS, EDGES, INNER, PARTS, ROWS, SQUARES, STEPS, X_SQUARES, count, reach, sides,
+    BOARD,
+    C_SQUARES,
+    COLUMNS,
+    CORNERS,
+    EDGES,
+    INNER,
+    PARTS,
+    ROWS,
+    SQUARES,
+    STEPS,
+    X_SQUARES,
+    count,
+    reach,
+    sides,
 )  # fmt: skip
+from ..jit import compiled
 
 # Points a disc for `static`, over the 1 that a disc on the inside is worth. The signs are the report's (corners good,
 # their neighbours bad while the corner is empty, edges good); the sizes are ours.
@@ -58,8 +70,8 @@ def static(s, r, tables):
     occupied = 0
     if lanes.any_of(lanes.both(taken, lanes.load(taken, r, PARTS + 4 * CORNERS))) != 0:
         for i in range(4):
-            square = tables[_CORNER_SQUARES + i]
-            occupied |= np.int64(taken[np.int64(square >> np.uint64(6))] >> (square & np.uint64(63)) & np.uint64(1)) << i
+            square = np.int64(tables[_CORNER_SQUARES + i])
+            occupied |= np.int64(taken[square >> 6] >> np.uint64(square & 63) & np.uint64(1)) << i
     n = len(own)
     weights = lanes.load(lanes.four(own[0]), tables, _WEIGHTS)
     value = count(own) - count(opp)
@@ -130,7 +142,7 @@ def _most_static(r):
 
 # name → (function, its tables, a bound on the value's size); the first is the default
 EVALUATIONS = {
+    "complex": (complex, complex_tables, lambda r: 100),  # wins 77% against static at 6 plies
     "static": (static, static_tables, _most_static),
-    "complex": (complex, complex_tables, lambda r: 100),
     "discs": (discs, discs_tables, lambda r: 0),
 }

@@ -4,25 +4,33 @@ A game is one module. Its compiled part (``@njit``) works on a *state*, a tuple 
 ``r``, a uint64 array that holds board size, options and whatever tables the game wants to read; so one compiled kernel
 serves every board of the same width.
 
-==============================  ==========================================================================================
-``kind(s, r) -> int64``         END, MAX, MIN or CHANCE
-``moves(s, r, out, at) -> n``   writes the n legal moves (int16 codes; a pass is PASS) to ``out[at : at + n]``; 0 at the end
-``play(s, r, m) -> (s, reward)``  the state after move m and the points it brought (0 where only the end counts)
-``final(s, r) -> int64``        the score of a finished game, for the side to move
-``key(s, r) -> uint64``         a hash: equal states have equal keys
-``moves_left(s, r) -> int64``   no line of play from s has more moves than this, passes not counted
-``rules(board, **options)``     the rules array; ``board`` is (rows, columns) or None for the usual size
-``words(r)``, ``start(r)``      number of words of a state; the first state
-``parse(text, r)``              a ``Position`` from text; raises UserError
-``text(position, r)``           the text of a position; ``parse`` reads it back
-``move_text(m, r)``             the text of a move
-``parse_move(text, r)``         the move code of a text; raises UserError
-==============================  ==========================================================================================
+=================================  =====================================================================================
+``kind(s, r) -> int64``            END, MAX, MIN or CHANCE
+``moves(s, r, out, at) -> n``      writes the n legal moves (int16 codes, PASS for a pass) to ``out[at : at + n]``;
+                                   n is 0 at the end of the game
+``play(s, r, m) -> (s, reward)``   the state after move m, and the points it brought (0 where only the end counts)
+``final(s, r) -> int64``           the score of a finished game, for the side to move
+``key(s, r) -> uint64``            a hash: equal states have equal keys
+``moves_left(s, r) -> int64``      no line of play from s has more moves than this, passes not counted
+``rules(board, **options)``        the rules array; ``board`` is (rows, columns) or None for the usual size
+``words(r)``, ``start(r)``         number of words of a state; the first ``Position``
+``parse(text, r)``                 a ``Position`` from text; raises UserError
+``text(position, r)``              the text of a position; ``parse`` reads it back
+``move_text(m, r)``                the text of a move
+``parse_move(text, r)``            the move code of a text; raises UserError
+=================================  =====================================================================================
 
-and the constants ``NAME``, ``UNIT`` (what scores count: "discs"), ``OPTIONS`` (name → allowed values, the default first),
-``BOARDS`` ((smallest, usual, largest) rows and columns), ``PLAYERS`` (2: two players alternate with zero sum, and a state is seen by the side to
-move, so ``kind`` is MAX or END; 1: one player, perhaps against chance) and ``ENDED_STAYS`` (perft counts a finished
-game again at every deeper depth).
+and the constants
+
+===============  =======================================================================================================
+``NAME``         as on the command line
+``UNIT``         what scores count: "discs"
+``OPTIONS``      the game's own options: name → allowed values, the default first
+``BOARDS``       (smallest, usual, largest) board, each (rows, columns)
+``PLAYERS``      2: two players alternate with zero sum, a state is seen by the side to move, and ``kind`` is MAX or END;
+                 1: one player, perhaps against chance
+``ENDED_STAYS``  whether perft counts a finished game again at every deeper depth
+===============  =======================================================================================================
 
 A game may have a knowledge module beside it (``NAME_knowledge``) with hooks that engines use when they are there:
 ``ordered_moves`` (as ``moves``, the likeliest best move first) and ``count_moves(s, r)`` (n without writing moves).

@@ -134,7 +134,7 @@ def _reach_many(own, opp, empty, r):
 
 @compiled
 def _can_move_one(own, opp, empty, r):
-    # nearly always some move turns a single disc, which two shifts show: 1.2 times the boards/s of a whole search
+    # nearly always some move turns a single disc, which two shifts show: 1.15 times the boards/s of a search
     step = lanes.load(lanes.four(opp[0]), r, STEPS)
     mask = lanes.both(lanes.four(opp[0]), lanes.load(step, r, AXES))
     up = lanes.left(lanes.both(mask, lanes.left(lanes.four(own[0]), step)), step)

@@ -3,9 +3,20 @@
 import numpy as np
 
 from ..jit import compiled
-
 from . import lanes
-from .othello import C_SQUARES, CORNERS, EDGES, INSIDE, PARTS, X_SQUARES, count, pass_or_end, reach, sides, write_squares
+from .othello import (
+    C_SQUARES,
+    CORNERS,
+    EDGES,
+    INSIDE,
+    PARTS,
+    X_SQUARES,
+    count,
+    pass_or_end,
+    reach,
+    sides,
+    write_squares,
+)
 
 _ORDER = (CORNERS, EDGES, INSIDE, C_SQUARES, X_SQUARES)
 

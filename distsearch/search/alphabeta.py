@@ -11,10 +11,9 @@ counted apart. Algorithm: Knuth and Moore 1975, in Fishburn's fail-soft form (19
 
 import numpy as np
 
-from ..jit import compiled
-
 from ..games import lanes
 from ..games.interface import END, PASS
+from ..jit import compiled
 
 kind = moves = ordered_moves = play = final = evaluate = None  # bound for each game and evaluation
 

@@ -7,7 +7,10 @@ _AGAIN = 1.0  # seconds; a terminal and mpirun both pass Ctrl-C on, so one key p
 
 
 class Interrupts:
-    """A context in which SIGINT and SIGTERM set ``signal`` instead of ending the process; another one, a second later, ends it."""
+    """A context in which SIGINT and SIGTERM set ``signal`` instead of ending the process.
+
+    Another one, more than a second later, ends it all the same.
+    """
 
     def __init__(self):
         self.signal = None

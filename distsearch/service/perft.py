@@ -60,7 +60,6 @@ def perft(options, depth, positions, cluster, progress, interrupted):
     target = _TARGET * cluster.workers if cluster.workers > 1 else 1
     pool = PerftPool(grower, states, depth, target, int(game.ENDED_STAYS))
 
-
     def describe(_, seconds):
         return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {seconds:.0f} s"
 
@@ -69,7 +68,8 @@ def perft(options, depth, positions, cluster, progress, interrupted):
         Count(
             game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
             depth=depth, counts=pool.counts[i].tolist(), seconds=took.seconds, cpu_seconds=pool.cpu,
-            ranks=cluster.ranks, workers=cluster.workers, jobs=pool.jobs, complete=pool.done, time_share=took.time_share,
+            ranks=cluster.ranks, workers=cluster.workers, jobs=pool.jobs, complete=pool.done,
+            time_share=took.time_share,
         )
         for i, position in enumerate(positions)
     ]  # fmt: skip

@@ -46,10 +46,8 @@ class Progress:
 
 def compact(number):
     """Return a count in three or four digits and a unit: 999, 1.23 k, 45.6 M, 7.89 G."""
-    for unit in ("", " k", " M", " G"):
-        if number < 999.5:
-            break
+    units = ["", " k", " M", " G", " T"]
+    while number >= 999.5 and len(units) > 1:
         number /= 1000
-    else:
-        unit = " T"
-    return f"{number:.0f}" if not unit else f"{number:.3g}{unit}"
+        del units[0]
+    return f"{number:.0f}" if not units[0] else f"{number:.3g}{units[0]}"

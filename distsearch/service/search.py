@@ -86,27 +86,42 @@ class Searcher:
             lambda boards, seconds: _describe(pool(), boards, seconds), limit)  # fmt: skip
 
     def _outcome(self, position, pool, root, depth, complete, proved=False):
-        game, rules, options = self.game, self.rules, self._options
-        nodes = pool.nodes
-        over = game.PLAYERS == 2 and not legal_moves(game, position, rules)
-        known = nodes.bound[root] in (EXACT, LOWER)
-        proved = complete and (over or options.exact or proved)
-        points = self._points if proved else tidy
-        line, score = (pool.line(root), float(nodes.best[root])) if known else ([], None)
-        if not known and not complete:
+        """Return what ``pool`` knows of a root; whoever ran it adds times and totals."""
+        options, bound = self._options, pool.nodes.bound[root]
+        known = bound in (EXACT, LOWER)
+        over = not legal_moves(self.game, position, self.rules)
+        proved = bool(complete and (over or options.exact or proved))
+        if known:
+            line, score = pool.line(root), float(pool.nodes.best[root])
+            depth = int(pool.nodes.left[root]) if depth == TO_THE_END else depth
+        else:
             line, score, depth = self._quick(position)
+        in_points = proved or options.evaluation == "discs" or known and options.exact
+        points = self._points if proved else tidy
         return Outcome(
-            game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
-            move=game.move_text(line[0], rules) if line else None,
+            **self._asked(position),
+            move=self.game.move_text(line[0], self.rules) if line else None,
             score=points(score),
-            unit=game.UNIT if proved or self._win == 0 and (known or options.evaluation == "discs") else "evaluation",
-            bound="lower" if known and nodes.bound[root] == LOWER else "exact", proved=bool(proved), complete=bool(complete),
+            unit=self.game.UNIT if in_points else "evaluation",
+            bound="lower" if bound == LOWER else "exact",
+            proved=proved,
+            complete=bool(complete),
             moves=self._moves(pool, root, points) if options.all_moves else None,
-            depth=int(nodes.left[root]) if depth == TO_THE_END else depth,
-            nodes=int(nodes.cost[root]), pv=[game.move_text(m, rules) for m in line],
-            ranks=self._cluster.ranks, workers=self._cluster.workers, algorithm=options.algorithm,
-            policy=options.policy, load_factor=self._target / self._cluster.workers, jobs=pool.jobs, tree_nodes=nodes.size,
-        )  # fmt: skip
+            depth=depth,
+            nodes=int(pool.nodes.cost[root]),
+            pv=[self.game.move_text(m, self.rules) for m in line],
+            jobs=pool.jobs,
+            tree_nodes=pool.nodes.size,
+        )
+
+    def _asked(self, position):
+        """Return the fields of an Outcome that say what was asked, and of whom."""
+        options, cluster = self._options, self._cluster
+        return {
+            "game": self.game.NAME, "board": f"{options.board[0]}x{options.board[1]}",
+            "position": self.game.text(position, self.rules), "ranks": cluster.ranks, "workers": cluster.workers,
+            "algorithm": options.algorithm, "policy": options.policy, "load_factor": self._target / cluster.workers,
+        }  # fmt: skip
 
     def _points(self, score):
         """Return the game's own score of a finished line: what a win adds in an evaluated search is taken off."""

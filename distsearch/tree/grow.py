@@ -86,9 +86,9 @@ class Grower:
     def grow(self, nodes, cursor, waiting, target, forced=0, pass_plies=1, win=0):
         """Grow ``nodes`` from node ``cursor`` on until ``target`` wait, or nothing is left to grow.
 
-        Returns (cursor, waiting). ``forced``: nodes above this depth are expanded in any case; ``pass_plies``: plies that
-        a pass costs; ``win``: what is added to a finished game's score in the winner's favour. Children that are
-        finished are scored and backed up.
+        Returns (cursor, waiting). ``forced``: nodes above this depth are expanded in any case; ``pass_plies``: plies
+        that a pass costs; ``win``: what is added to a finished game's score in the winner's favour. Children that
+        are finished are scored and backed up.
         """
         size = nodes.size
         while True:

@@ -15,7 +15,7 @@ TO_THE_END = -1  # as a job's depth: search until the game is over
 
 SUBTREE_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("score", np.float64), ("boards", np.int64),
-    ("ordering_boards", np.int64), ("evaluated", np.int64), ("seconds", np.float64), ("cpu", np.float64), 
+    ("ordering_boards", np.int64), ("evaluated", np.int64), ("seconds", np.float64), ("cpu", np.float64),
     ("line_length", np.int16), ("line", np.int16, LINE_LENGTH),
 ])  # fmt: skip
 
@@ -71,8 +71,8 @@ class SubtreeRunner:
         score = found.score if abs(found.score) < INFINITY else -np.inf
         line = found.line[:LINE_LENGTH]
         record[0] = (
-            self._node, found.complete, score, found.boards, found.ordering_boards, found.evaluated, seconds, cpu, len(line),
-            line + [0] * (LINE_LENGTH - len(line)),
+            self._node, found.complete, score, found.boards, found.ordering_boards, found.evaluated, seconds, cpu,
+            len(line), line + [0] * (LINE_LENGTH - len(line)),
         )  # fmt: skip
         return record
 

@@ -1,0 +1,55 @@
+"""Options of the whole test suite: how much to run, and which random numbers to run it with."""
+
+import random
+import time
+
+import hypothesis
+import pytest
+
+# the first example of a test may have to compile its kernels
+hypothesis.settings.register_profile("distsearch", deadline=None)
+hypothesis.settings.load_profile("distsearch")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="run every test at its full size instead of a sample")
+    parser.addoption("--seed", type=int, help="seed of the randomised tests (default: a new one from the clock)")
+
+
+@pytest.hookimpl(tryfirst=True)  # before the plugins, hypothesis among them, read their options
+def pytest_configure(config):
+    # pytest-xdist hands the options on to its workers, so that they all have this seed
+    if config.option.seed is None:
+        config.option.seed = int(time.time())
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = config.option.seed
+
+
+def pytest_report_header(config):
+    return f"seed: {config.option.seed} (replay with --seed {config.option.seed})"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    if report.failed:
+        report.sections.append(("seed", f"replay with --seed {item.config.option.seed}"))
+    return report
+
+
+@pytest.fixture(scope="session")
+def full(request):
+    """Whether to run at full size (bool)."""
+    return request.config.option.full
+
+
+@pytest.fixture(scope="session")
+def seed(request):
+    """The seed of this run (int), another one every time unless --seed is given."""
+    return request.config.option.seed
+
+
+@pytest.fixture
+def rng(seed, request):
+    """A ``random.Random`` from the seed and the test's name, so that tests do not all draw the same positions."""
+    return random.Random(f"{seed} {request.node.name}")

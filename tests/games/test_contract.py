@@ -1,0 +1,199 @@
+"""The contract: honest games keep it, and every planted error is caught by the check that is there for it."""
+
+import random
+from types import SimpleNamespace
+
+import pytest
+
+from distsearch.games import othello, othello_knowledge
+from distsearch.games.interface import CHANCE, END, MAX, PASS, Position, legal_moves
+from distsearch.testing import contract
+
+from . import tictactoe
+from .othello_twin import OthelloTwin
+
+TICTACTOE_PERFT = [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
+
+
+class TicTacToeTwin:
+    """Tic-tac-toe on a plain list of nine squares; a position is (squares, side)."""
+
+    NAMES = ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3")
+
+    def start(self):
+        return ["-"] * 9, "X"
+
+    def lines(self, squares):
+        rows = [squares[i : i + 3] for i in (0, 3, 6)]
+        return [*rows, *zip(*rows, strict=True), squares[::4], squares[2:8:2]]
+
+    def won(self, squares):
+        return any(set(line) in ({"X"}, {"O"}) for line in self.lines(squares))
+
+    def kind(self, position):
+        return "max" if self.moves(position) else "end"
+
+    def moves(self, position):
+        squares, _ = position
+        return [] if self.won(squares) else [name for name, on in zip(self.NAMES, squares, strict=True) if on == "-"]
+
+    def play(self, position, move):
+        squares, side = position
+        squares = [side if name == move else on for name, on in zip(self.NAMES, squares, strict=True)]
+        return (squares, "O" if side == "X" else "X"), 0
+
+    def final(self, position):
+        return -1 if self.won(position[0]) else 0
+
+    def text(self, position):
+        return "".join(position[0]) + " " + position[1]
+
+
+@pytest.mark.parametrize("board", [(4, 4), (6, 6), (5, 9), (9, 8)], ids=str)
+def test_othello_keeps_it(board, rng):
+    met = contract.check_game(othello, othello.rules(board), OthelloTwin(*board), 200, rng)
+    assert met["end"] > 0
+
+
+def test_tictactoe_keeps_it(full, rng):
+    met = contract.check_game(
+        tictactoe, tictactoe.rules(), TicTacToeTwin(), 20_000 if full else 1_000, rng, perft_depth=5
+    )
+    assert met["end"] > 0
+    assert met["pass"] == 0
+
+
+def test_perft_of_tictactoe(full):
+    r, depth = tictactoe.rules(), 9 if full else 6
+    assert contract.game_perft(tictactoe, r, tictactoe.start(r), depth) == TICTACTOE_PERFT[:depth]
+
+
+# --- planted errors: Othello on 4×4 with one name changed, and what the complaint has to begin with ---
+
+
+def _play_without_changing_sides(s, r, m):
+    return (s, 0) if m == PASS else othello.play(s, r, m)
+
+
+def _play_for_points(s, r, m):
+    return othello.play(s, r, m)[0], 1
+
+
+def _play_in_floats(s, r, m):
+    state, reward = othello.play(s, r, m)
+    return tuple(map(float, state)), reward
+
+
+def _changed_moves(change):
+    """The functions ``moves`` and ``ordered_moves`` of a game whose list of moves went through ``change``."""
+
+    def moves(s, r, out, at):
+        codes = change(legal_moves(othello, Position(s), r))
+        out[at : at + len(codes)] = codes
+        return len(codes)
+
+    return moves
+
+
+def _moves_at_the_front(s, r, out, at):
+    return othello.moves(s, r, out, 0)
+
+
+def _name_not_read(text, r):
+    return othello.parse("d3" if text == "startpos" else text, r)
+
+
+def _side_forgotten(text, r):
+    return othello.parse(text, r)._replace(side=0)
+
+
+def _plain_words(text, r):
+    position = othello.parse(text, r)
+    return position._replace(state=tuple(map(int, position.state)))
+
+
+def _wrong_exception(text, r):
+    try:
+        return othello.parse(text, r)
+    except Exception:
+        raise ValueError(text) from None
+
+
+_move_lost = _changed_moves(lambda codes: codes[:-1] or codes)
+_random_key = random.Random(0).getrandbits
+
+PLANTED = {
+    "pass keeps the side": ("text after pass", {"play": _play_without_changing_sides}),
+    "reward out of nothing": ("reward of", {"play": _play_for_points}),
+    "state of floats": ("words after", {"play": _play_in_floats}),
+    "move lost": ("moves:", {"moves": _move_lost}),
+    "move doubled": ("moves:", {"moves": _changed_moves(lambda codes: codes + codes[-1:])}),
+    "moves in the wrong place": ("entries touched by", {"moves": _moves_at_the_front}),
+    "no pass": ("moves:", {"moves": _changed_moves(lambda codes: [m for m in codes if m != PASS])}),
+    "end where a pass is": ("kind:", {"kind": lambda s, r: MAX if othello.moves_left(s, r) > 2 else END}),
+    "game that never ends": ("kind:", {"kind": lambda s, r: MAX}),
+    "chance in a game of two": ("kind:", {"kind": lambda s, r: CHANCE}),
+    "score of the other side": ("final:", {"final": lambda s, r: -othello.final(s, r)}),
+    "empties to nobody": ("final:", {"final": lambda s, r: othello.count(s[:1]) - othello.count(s[1:])}),
+    "key of the discs alone": ("state of a key", {"key": lambda s, r: int(s[0] | s[1])}),
+    "key by chance": ("key of a state", {"key": lambda s, r: _random_key(64)}),
+    "bound that does not fall": ("moves_left:", {"moves_left": lambda s, r: 16}),
+    "bound below 0": ("moves_left:", {"moves_left": lambda s, r: othello.moves_left(s, r) - 12}),
+    "text with the sides swapped": (
+        "text of the first position:",
+        {"text": lambda p, r: othello.text(p._replace(side=1 - p.side), r)},
+    ),
+    "first position without its name": ("parse('startpos'):", {"parse": _name_not_read}),
+    "side not read": ("parse(text):", {"parse": _side_forgotten}),
+    "state of plain integers": ("types of the words", {"parse": _plain_words}),
+    "another exception": ("_wrong_exception(", {"parse": _wrong_exception}),
+    "moves misread": ("parse_move of", {"parse_move": lambda text, r: max(0, othello.parse_move(text, r) - 1)}),
+    "function forgotten": ("the game lacks key", {"key": None}),
+    "constant of another type": ("PLAYERS is '2'", {"PLAYERS": "2"}),
+    "boards out of order": ("BOARDS is", {"BOARDS": ((8, 8), (4, 4), (16, 16))}),
+    "signed rules": ("rules are a int64", {"rules": lambda *a, **k: othello.rules(*a, **k).astype("int64")}),
+}
+PLANTED_HOOKS = {
+    "ordered move lost": ("ordered_moves", {"ordered_moves": _move_lost}),
+    "pass not counted": (
+        "count_moves",
+        {"count_moves": lambda s, r: len([m for m in legal_moves(othello, Position(s), r) if m != PASS])},
+    ),
+}
+
+
+def _changed(module, changes):
+    names = {name: value for name, value in {**vars(module), **changes}.items() if value is not None}
+    return SimpleNamespace(**names)
+
+
+def _complaint(game, hooks, rng):
+    with pytest.raises(AssertionError) as raised:
+        contract.check_game(game, othello.rules((4, 4)), OthelloTwin(4, 4), 2_000, rng, hooks=hooks)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("error", PLANTED)
+def test_a_planted_error_is_caught(error, rng):
+    complaint, changes = PLANTED[error]
+    assert _complaint(_changed(othello, changes), othello_knowledge, rng).startswith(complaint)
+
+
+@pytest.mark.parametrize("error", PLANTED_HOOKS)
+def test_a_planted_error_in_a_hook_is_caught(error, rng):
+    complaint, changes = PLANTED_HOOKS[error]
+    assert _complaint(othello, _changed(othello_knowledge, changes), rng).startswith(complaint)
+
+
+def test_a_complaint_names_the_position(rng):
+    complaint = _complaint(_changed(othello, {"final": lambda s, r: 100}), othello_knowledge, rng)
+    _, _, text = complaint.partition(", on position ")
+    position = othello.parse(text.strip("'"), r := othello.rules((4, 4)))
+    assert othello.kind(position.state, r) == END
+
+
+def test_perft_is_compared():
+    r = othello.rules((4, 4))
+    subject = contract.Subject(_changed(othello, {"moves": _move_lost}), r, OthelloTwin(4, 4), None)
+    with pytest.raises(AssertionError, match="perft, by ply"):
+        contract.check_perft(subject, contract.check_start(subject), 3)
