@@ -4,6 +4,8 @@ import argparse
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from typing import NamedTuple
 
 from . import __version__
 from .errors import UserError
@@ -67,7 +69,7 @@ def _command(args, comm):
         cluster = LocalCluster(KINDS)
     with Interrupts() as interrupts:
         try:
-            status = _COMMANDS[args.command](args, cluster, interrupts)
+            status = _COMMANDS[args.command].run(args, cluster, interrupts)
         except (UserError, BrokenPipeError):
             cluster.close()
             raise
@@ -108,9 +110,6 @@ def _perft(args, cluster, interrupts):
     return 0
 
 
-_COMMANDS = {"search": _search, "solve": _solve, "perft": _perft}
-
-
 def _options(args):
     """Return (Options, game module, rules array) of parsed arguments."""
     from . import games
@@ -148,27 +147,47 @@ def _read_positions(path, game, rules):
 
 
 def _parse(argv):
-    parser = _Parser(prog="distsearch", description="Search game trees with every core of a cluster.")
+    """Return the parsed arguments; options and positions may stand in any order after the command."""
+    listed = "\n".join(f"  {name:<8} {command.help}" for name, command in _COMMANDS.items())
+    parser = _Parser(
+        prog="distsearch", description="Search game trees with every core of a cluster.",
+        epilog=f"commands (each has its own --help):\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("--version", action="version", version=f"distsearch {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    search = commands.add_parser("search", help="best move and score of one position")
-    search.add_argument("game", metavar="GAME")
-    search.add_argument("position", metavar="POSITION", nargs="?", default="startpos")
-    _add_limits(search)
-    _add_search_options(search)
-    solve = commands.add_parser("solve", help="the same for every line of a file; exact without a limit")
-    solve.add_argument("game", metavar="GAME")
-    solve.add_argument("--positions", metavar="FILE", required=True, help="a position a line; - for stdin")
-    _add_limits(solve)
-    _add_search_options(solve)
-    perft = commands.add_parser("perft", help="count leaf positions by depth")
-    perft.add_argument("game", metavar="GAME")
-    perft.add_argument("position", metavar="POSITION", nargs="?", default="startpos")
-    perft.add_argument("--depth", dest="plies", type=int, required=True, metavar="N", help="plies")
-    _add_game_options(perft)
-    info = commands.add_parser("info", help="ranks, hosts, MPI, GPUs, versions; fails when something is wrong")
-    info.add_argument("--json", action="store_true", help="print one JSON object")
-    return parser.parse_args(argv)
+    parser.add_argument("command", metavar="COMMAND", choices=_COMMANDS)
+    parser.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER)
+    chosen = parser.parse_args(argv)
+    command = _Parser(prog=f"distsearch {chosen.command}", description=_COMMANDS[chosen.command].help)
+    _COMMANDS[chosen.command].add_arguments(command)
+    return command.parse_intermixed_args(chosen.arguments, argparse.Namespace(command=chosen.command))
+
+
+def _search_arguments(parser):
+    _add_game_and_position(parser)
+    _add_limits(parser)
+    _add_search_options(parser)
+
+
+def _solve_arguments(parser):
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("--positions", metavar="FILE", required=True, help="a position a line; - for stdin")
+    _add_limits(parser)
+    _add_search_options(parser)
+
+
+def _perft_arguments(parser):
+    _add_game_and_position(parser)
+    parser.add_argument("--depth", dest="plies", type=int, required=True, metavar="N", help="plies")
+    _add_game_options(parser)
+
+
+def _info_arguments(parser):
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_game_and_position(parser):
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("position", metavar="POSITION", nargs="?", default="startpos", help="default: startpos")
 
 
 def _add_limits(parser):
@@ -193,6 +212,20 @@ def _add_game_options(parser):
     parser.add_argument("--board", metavar="RxC", help="rows x columns (default 8x8)")
     parser.add_argument("--empties", metavar="RULE", help="who gets empty squares: winner (default) or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+class _Command(NamedTuple):
+    help: str
+    add_arguments: Callable
+    run: Callable | None  # (arguments, cluster, interrupts) -> exit status; None: it does without a cluster
+
+
+_COMMANDS = {
+    "search": _Command("best move and score of one position", _search_arguments, _search),
+    "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments, _solve),
+    "perft": _Command("count leaf positions by depth", _perft_arguments, _perft),
+    "info": _Command("ranks, hosts, MPI, GPUs, versions; fails if something is wrong", _info_arguments, None),
+}
 
 
 def _print(text):

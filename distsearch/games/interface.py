@@ -11,10 +11,11 @@ serves every board of the same width.
 ``play(s, r, m) -> (s, reward)``   the state after move m, and the points it brought (0 where only the end counts)
 ``final(s, r) -> int64``           the score of a finished game, for the side to move
 ``key(s, r) -> uint64``            a hash: equal states have equal keys
-``moves_left(s, r) -> int64``      no line of play from s has more moves than this, passes not counted
+``moves_left(s, r) -> int64``      no line of play from s has more moves than this, passes not counted; it falls with
+                                   every move, and a pass does not raise it
 ``rules(board, **options)``        the rules array; ``board`` is (rows, columns) or None for the usual size
 ``words(r)``, ``start(r)``         number of words of a state; the first ``Position``
-``parse(text, r)``                 a ``Position`` from text; raises UserError
+``parse(text, r)``                 a ``Position`` from text, ``startpos`` being the first one; raises UserError
 ``text(position, r)``              the text of a position; ``parse`` reads it back
 ``move_text(m, r)``                the text of a move
 ``parse_move(text, r)``            the move code of a text; raises UserError
@@ -27,7 +28,7 @@ and the constants
 ``UNIT``         what scores count: "discs"
 ``OPTIONS``      the game's own options: name → allowed values, the default first
 ``BOARDS``       (smallest, usual, largest) board, each (rows, columns)
-``PLAYERS``      2: two players alternate with zero sum, a state is seen by the side to move, and ``kind`` is MAX or END;
+``PLAYERS``      2: two players alternate with zero sum, a state is seen by the side to move, ``kind`` is MAX or END;
                  1: one player, perhaps against chance
 ``ENDED_STAYS``  whether perft counts a finished game again at every deeper depth
 ===============  =======================================================================================================

@@ -1,9 +1,10 @@
-"""Progress for people, on stderr: one line that changes on a terminal, a line every ten seconds elsewhere."""
+"""Progress for people, on stderr: one line that changes on a terminal; else a line after a second, then every ten."""
 
 import sys
 import time
 
 _LIVE, _LOGGED = 0.1, 10.0  # seconds between two lines
+_FIRST = 1.0  # seconds before the first one of a log
 
 
 class Progress:
@@ -12,9 +13,13 @@ class Progress:
     def __init__(self, stream=None):
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty()
-        self._every = _LIVE if self._live else _LOGGED
-        self._shown = time.monotonic()
         self._width = 0
+        self.begin()
+
+    def begin(self):
+        """A run begins: the first line is due a little later."""
+        self._shown = time.monotonic()
+        self._every = _LIVE if self._live else _FIRST
 
     def due(self):
         """Whether it is time for another line: ask this before making one."""
@@ -27,6 +32,7 @@ class Progress:
             self._stream.write(f"\r{text:<{self._width}}")
             self._width = len(text)
         else:
+            self._every = _LOGGED
             self._stream.write(text + "\n")
         self._stream.flush()
 

@@ -57,6 +57,7 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf)
         now = time.perf_counter()
         if began is None and state.started:  # loading and compiling is not searching
             began = now
+            progress.begin()
         if began is not None and progress.due():
             progress.show(describe(state.boards_at_work, now - began))
         stopped = interrupted()
