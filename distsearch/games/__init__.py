@@ -1,6 +1,7 @@
 """The rules of games, a module each; see ``interface`` for what such a module offers."""
 
 import importlib
+import importlib.metadata
 import importlib.util
 from pathlib import Path
 
@@ -8,18 +9,26 @@ from .. import jit
 from ..errors import UserError
 
 _GAMES = {"othello": "distsearch.games.othello"}
+ENTRY_POINTS = "distsearch.games"  # the group in which other packages offer theirs: name = module
+
+
+def _others():
+    return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
 
 
 def names():
-    """The games there are, sorted."""
-    return sorted(_GAMES)
+    """The games there are, sorted: this package's and those of other installed packages."""
+    return sorted({*_GAMES, *_others()})
 
 
 def find(name):
     """Return the module of the game called ``name``; raises UserError if there is none."""
-    if name not in _GAMES:
+    if name in _GAMES:
+        return importlib.import_module(_GAMES[name])
+    others = _others()
+    if name not in others:
         raise UserError(f"no game '{name[:40]}'; there is {', '.join(names())}")
-    return importlib.import_module(_GAMES[name])
+    return others[name].load()
 
 
 def knowledge(game):

@@ -45,7 +45,9 @@ class Options:
         parse_ordering(self.ordering)
         self.board = checked_board(module, self.board)
         for name, value in self.rules.items():
-            _among(name, value, module.OPTIONS.get(name, ()))
+            if name not in module.OPTIONS:
+                raise UserError(f"{module.NAME} has no option {name}")
+            _among(name, value, module.OPTIONS[name])
         known = evaluation.names(module)
         self.evaluation = self.evaluation or known[0]
         _among("evaluation", self.evaluation, known)
