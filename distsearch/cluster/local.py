@@ -16,8 +16,8 @@ class LocalCluster:
     ranks = 1
     workers = 1
 
-    def __init__(self, kinds, ahead=2):
-        self._master = Master({1: "here"}, ahead)
+    def __init__(self, kinds, prefetch=2):
+        self._master = Master({1: "here"}, prefetch)
         self._worker = Worker(kinds)
 
     def run(self, setup, source, watch):

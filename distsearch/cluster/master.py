@@ -2,7 +2,7 @@
 
 It knows nothing of games: a *source* hands out job records (``take(count, worker)``), takes results in
 (``finish(records)``), and says how many jobs wait (``waiting``) and when it needs nothing more (``done``);
-``result_dtype`` is the dtype of its result records.
+``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took.
 """
 
 from typing import NamedTuple
@@ -58,12 +58,18 @@ class Leave(NamedTuple):
 
 
 # Where a worker stands in a run
-ABSENT, OPENING, READY_FOR_JOBS, STOPPING, STOPPED_WORK, ENDING, ENDED = range(7)
+ABSENT, OPENING, WORKING, STOPPING, STOPPED_WORK, ENDING, ENDED = range(7)
+
+_BATCH_SECONDS = 1e-3  # of work in a message: small jobs travel together until they are worth one
+_LARGEST_BATCH = 1024  # jobs
 
 
 class _Worker:
     def __init__(self, rank, host):
         self.rank, self.host = rank, host
+        self.begin()
+
+    def begin(self):
         self.state = ABSENT
         self.out = 0  # jobs sent and not answered
         self.boards = 0  # of the job at work, as reported last
@@ -73,18 +79,27 @@ class Master:
     """Gives jobs to workers that are ready, and their results to the source.
 
     hosts: the host of each worker by rank. On every host one worker opens a run's setup first, so that it alone
-    compiles and the others find its work on disk; jobs go out when all are ready. Up to ``ahead`` jobs are kept at a
+    compiles and the others find its work on disk; jobs go out when all are ready. A message holds as many jobs as make
+    about a millisecond of work, by the mean of the results so far; up to ``prefetch`` such batches are kept at a
     worker, so that it need not wait for the next one, as long as there are enough for everybody.
     """
 
-    def __init__(self, hosts, ahead=2):
+    def __init__(self, hosts, prefetch=2):
         self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
-        self._ahead = ahead
+        self._prefetch = prefetch
         self._run = 0
-        self._setup = self._source = None
-        self._halted = self._started = False
         self.running = False
+        self._begin_run(b"", None)
+
+    def _begin_run(self, setup, source):
+        self._setup, self._source = np.frombuffer(setup, np.uint8), source
+        self._halted = self._started = False
+        self._starved = True  # somebody went without a job
+        self._jobs, self._seconds = 0, 0.0  # of the results so far
+        self._awaited = set(self._workers)  # ranks that are not ready yet
         self.metrics = {}  # rank → METRICS_RECORD, of the run that ended last
+        for worker in self._workers.values():
+            worker.begin()
 
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it."""
@@ -95,17 +110,15 @@ class Master:
                 return self._begin(setup, source)
             case Halt():
                 self._halted = True
-                return self._go_on()
+                return self._wind_up() if self.running else []
             case Leave():
                 return [Outgoing(rank, Message(QUIT, self._run)) for rank in self._workers]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, setup, source):
         self._run += 1
-        self._setup, self._source = np.frombuffer(setup, np.uint8), source
-        self._halted, self._started, self.running, self.metrics = False, False, True, {}
-        for worker in self._workers.values():
-            worker.state, worker.out, worker.boards = ABSENT, 0, 0
+        self._begin_run(setup, source)
+        self.running = True
         leaders = {worker.host: worker for worker in reversed(self._workers.values())}
         return [self._open(worker) for worker in leaders.values()]
 
@@ -114,26 +127,38 @@ class Master:
         return Outgoing(worker.rank, Message(SETUP, self._run, self._setup))
 
     def _received(self, worker, message):
-        out = []
-        if message.type == READY:
-            worker.state = READY_FOR_JOBS
-            if not self._over:
-                waiting = (w for w in self._workers.values() if w.host == worker.host and w.state == ABSENT)
-                out = [self._open(peer) for peer in waiting]
-            self._started = all(w.state == READY_FOR_JOBS for w in self._workers.values())
-        elif message.type == RESULTS:
-            results = to_records(message.payload, self._source.result_dtype)
-            worker.out -= len(results)
-            worker.boards = 0
-            self._source.finish(results)
-        elif message.type == PROGRESS:
-            worker.boards = int(to_records(message.payload, np.int64)[0])
-        elif message.type == STOPPED:
-            worker.state, worker.out = STOPPED_WORK, 0
-        elif message.type == METRICS:
-            worker.state = ENDED
-            self.metrics[worker.rank] = to_records(message.payload, METRICS_RECORD)[0]
-        return out + self._go_on()
+        match message.type:
+            case kind if kind == RESULTS:
+                self._take_in(worker, to_records(message.payload, self._source.result_dtype))
+            case kind if kind == READY:
+                return self._ready(worker)
+            case kind if kind == PROGRESS:
+                worker.boards = int(to_records(message.payload, np.int64)[0])
+                return []
+            case kind if kind == STOPPED:
+                worker.state, worker.out = STOPPED_WORK, 0
+            case kind if kind == METRICS:
+                worker.state = ENDED
+                self.metrics[worker.rank] = to_records(message.payload, METRICS_RECORD)[0]
+        return self._wind_up() if self._over else self._hand_out(worker)
+
+    def _ready(self, worker):
+        worker.state = WORKING
+        if self._over:
+            return self._wind_up()
+        self._awaited.discard(worker.rank)
+        self._started = not self._awaited
+        if self._started:
+            return self._hand_out(worker)
+        neighbours = [w for w in self._workers.values() if w.host == worker.host and w.state == ABSENT]
+        return [self._open(neighbour) for neighbour in neighbours]
+
+    def _take_in(self, worker, results):
+        worker.out -= len(results)
+        worker.boards = 0
+        self._jobs += len(results)
+        self._seconds += float(results["seconds"].sum())
+        self._source.finish(results)
 
     @property
     def state(self):
@@ -144,39 +169,48 @@ class Master:
     def _over(self):
         return self._halted or self._source.done
 
-    def _go_on(self):
-        if self._over:
-            return self._wind_up()
-        return self._hand_out() if self._started else []
-
-    def _hand_out(self):
-        """Top up every worker: first those with nothing, then, while there is plenty, those with little."""
+    def _hand_out(self, worker):
+        """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
+        if not self._started:
+            return []
+        if not self._starved:
+            return [message for _ in range(self._prefetch) for message in self._top_up(worker, self._prefetch)]
+        self._starved = False
         out = []
-        for level in range(self._ahead):
-            for worker in self._workers.values():
-                if worker.out > level:
-                    continue
-                if level and self._source.waiting < len(self._workers):
+        for level in range(1, self._prefetch + 1):  # nobody gets a second batch before everybody has one
+            for each in self._workers.values():
+                out += self._top_up(each, level)
+                if self._starved:
                     return out
-                jobs = self._source.take(1, worker.rank)
-                if not len(jobs):
-                    return out
-                worker.out += len(jobs)
-                out.append(Outgoing(worker.rank, Message(JOBS, self._run, from_records(jobs))))
         return out
+
+    def _top_up(self, worker, level):
+        """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
+        waiting, workers = self._source.waiting, len(self._workers)
+        mean = self._seconds / self._jobs if self._jobs else _BATCH_SECONDS
+        batch = max(1, min(int(_BATCH_SECONDS / max(mean, 1e-9)), _LARGEST_BATCH, waiting // (2 * workers)))
+        # a job kept ahead is one that nobody idle can have
+        if worker.out > (level - 1) * batch or worker.out and waiting < workers:
+            return []
+        jobs = self._source.take(batch, worker.rank)
+        if not len(jobs):
+            self._starved = True
+            return []
+        worker.out += len(jobs)
+        return [Outgoing(worker.rank, Message(JOBS, self._run, from_records(jobs)))]
 
     def _wind_up(self):
         """Stop whoever is at work; when nobody is, end the run and gather the metrics."""
-        workers = [w for w in self._workers.values() if w.state not in (ABSENT, ENDED)]
         out = []
-        for worker in workers:
-            if worker.state == READY_FOR_JOBS:
+        opened = [w for w in self._workers.values() if w.state not in (ABSENT, ENDED)]
+        for worker in opened:
+            if worker.state == WORKING:
                 worker.state = STOPPING if worker.out else STOPPED_WORK
                 if worker.out:
                     out.append(Outgoing(worker.rank, Message(STOP, self._run)))
-        if all(worker.state == STOPPED_WORK for worker in workers):
-            for worker in workers:
+        if all(worker.state == STOPPED_WORK for worker in opened):
+            for worker in opened:
                 worker.state = ENDING
                 out.append(Outgoing(worker.rank, Message(END, self._run)))
-        self.running = bool(workers)
+        self.running = bool(opened)
         return out

@@ -61,12 +61,12 @@ def wait_for_all(comm):
 class MpiCluster:
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more)."""
 
-    def __init__(self, comm, ahead=2):
+    def __init__(self, comm, prefetch=2):
         self._comm = comm
         self.ranks = comm.Get_size()
         self.workers = self.ranks - 1
         hosts = comm.gather(MPI.Get_processor_name(), root=_MASTER)
-        self._master = Master(dict(enumerate(hosts[1:], 1)), ahead)
+        self._master = Master(dict(enumerate(hosts[1:], 1)), prefetch)
         self._post = _Post(comm)
 
     def run(self, setup, source, watch):

@@ -55,6 +55,7 @@ class Worker:
         self._run = 0
         self._queue = deque()
         self._job = None  # (began, CPU seconds so far) of the job at work
+        self._results = []  # of jobs done in this slice
         self._reported = 0.0
         self._budget = _FIRST_BUDGET
         self.left = False  # the master said QUIT
@@ -86,19 +87,28 @@ class Worker:
             self._runners[text] = runner
         self._runner, self._run = self._runners[text], message.run
         self._queue.clear()
+        self._results.clear()
         self._job = None
         self.timers = Timers(self._clock)
         return [Message(READY, self._run)]
 
     def _stop(self):
         self._queue.clear()
-        partial = [self._result()] if self._job else []
-        return [*partial, Message(STOPPED, self._run)]
+        if self._job:
+            self._finish()
+        return [*self._send_results(), Message(STOPPED, self._run)]
 
-    def _result(self):
+    def _finish(self):
         began, cpu = self._job
         self._job = None
-        return Message(RESULTS, self._run, from_records(self._runner.result(self._clock() - began, cpu)))
+        self._results.append(self._runner.result(self._clock() - began, cpu))
+
+    def _send_results(self):
+        if not self._results:
+            return []
+        payload = from_records(np.concatenate(self._results))
+        self._results.clear()
+        return [Message(RESULTS, self._run, payload)]
 
     def _metrics(self):
         timers = self.timers
@@ -115,24 +125,27 @@ class Worker:
         return self._job is not None or bool(self._queue)
 
     def work(self):
-        """Do one slice of work; return the list of Messages that come of it."""
+        """Do one slice of work, many small jobs or a part of a large one; return the Messages that come of it."""
         began, cpu_began = self._clock(), self._cpu_clock()
-        if self._job is None:
-            self._runner.begin(self._queue.popleft())
-            self._job = began, 0.0
-            self._reported = began
-        before = self._runner.boards
-        done = self._runner.advance(self._budget)
-        cpu = self._cpu_clock() - cpu_began
-        self._adapt(self._runner.boards - before, cpu)
-        self._job = self._job[0], self._job[1] + cpu
-        out = []
-        if done:
-            out = [self._result()]
-            self.timers.jobs += 1
-        elif began - self._reported > _REPORT:
-            self._reported = began
-            out = [Message(PROGRESS, self._run, from_records(np.array([self._runner.boards], np.int64)))]
+        now, cpu = began, cpu_began
+        while self.has_work and now - began < SLICE:
+            if self._job is None:
+                self._runner.begin(self._queue.popleft())
+                self._job = now, 0.0
+                self._reported = now
+            before = self._runner.boards
+            done = self._runner.advance(self._budget)
+            cpu_before, cpu = cpu, self._cpu_clock()
+            self._adapt(self._runner.boards - before, cpu - cpu_before)
+            self._job = self._job[0], self._job[1] + cpu - cpu_before
+            if done:
+                self._finish()
+                self.timers.jobs += 1
+            now = self._clock()
+        out = self._send_results()
+        if self._job and now - self._reported > _REPORT:
+            self._reported = now
+            out.append(Message(PROGRESS, self._run, from_records(np.array([self._runner.boards], np.int64))))
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.timers.busy += self._clock() - began
         return out

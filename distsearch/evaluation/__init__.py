@@ -2,8 +2,8 @@
 
 A game's evaluations are in a table ``EVALUATIONS`` of the module of its name here, or of the game's own module if it is
 somebody else's; without any there is ``outcome``, which sees nothing before the end. An evaluation is a compiled
-function ``(s, r, tables) -> int64`` for the side to move. A finished game counts its final score, moved out by the evaluation's
-bound so that any win is worth more than any unfinished position.
+function ``(s, r, tables) -> int64`` for the side to move. A finished game counts its final score, moved out by the
+evaluation's bound so that any win is worth more than any unfinished position.
 """
 
 import importlib
