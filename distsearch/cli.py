@@ -1,6 +1,7 @@
 """The command line: it reads options and positions, calls the library and prints what comes back."""
 
 import argparse
+import json
 import os
 import sys
 import traceback
@@ -42,17 +43,21 @@ def _run(argv):
         return info(launch.communicator(), args.json)
     comm = launch.world()
     if comm is not None and comm.Get_rank() > 0:
-        return _work(comm)
+        return _work(args, comm)
     return _command(args, comm)
 
 
-def _work(comm):
+def _work(args, comm):
     from .cluster.mpi import work_for_master
     from .service.interrupt import ignore
     from .tree.jobs import KINDS
 
     ignore()
     work_for_master(comm, KINDS)
+    if args.command == "bench" and args.messages:
+        from .service.bench import peers
+
+        peers(comm)
     return 0
 
 
@@ -104,10 +109,14 @@ def _perft(args, cluster, interrupts):
     from .service.perft import perft
     from .service.progress import Progress
 
-    positions = [game.parse(args.position, rules)]
+    positions, bad = [], 0
+    if args.positions is None:
+        positions = [game.parse(args.position, rules)]
+    else:
+        positions, bad = _read_positions(args.positions, game, rules)
     for count in perft(options, args.plies, positions, cluster, Progress(), lambda: interrupts.signal is not None):
         _print(count.to_json() if args.json else count.to_text())
-    return 0
+    return 1 if bad else 0
 
 
 def _options(args):
@@ -116,7 +125,7 @@ def _options(args):
     from .service.options import Options, parse_board
 
     limits = ("depth", "time", "nodes", "exact")
-    names = *limits, "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
+    names = *limits, "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     rules = {"empties": args.empties} if args.empties is not None else {}
     board = parse_board(args.board) if args.board is not None else None
@@ -178,7 +187,32 @@ def _solve_arguments(parser):
 def _perft_arguments(parser):
     _add_game_and_position(parser)
     parser.add_argument("--depth", dest="plies", type=int, required=True, metavar="N", help="plies")
+    parser.add_argument("--positions", metavar="FILE", help="count below every line of a file; - for stdin")
+    _add_prefetch(parser)
     _add_game_options(parser)
+
+
+def _bench_arguments(parser):
+    parser.add_argument(
+        "--messages", action="store_true", help="instead: empty jobs through the master, on 2 ranks or more"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_prefetch(parser)
+
+
+def _simulate_arguments(parser):
+    _search_arguments(parser)
+    machine = parser.add_argument_group("the virtual cluster")
+    machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
+    machine.add_argument("--network", metavar="NAME", help="host (default) or tcp: latency and bandwidth")
+    machine.add_argument("--latency", type=float, metavar="SECONDS", help="of a message, instead of the preset's")
+    machine.add_argument("--bandwidth", type=float, metavar="BYTES", help="a second, instead of the preset's")
+    machine.add_argument("--delay", type=float, metavar="SECONDS", help="mean of a random extra delay of each message")
+    machine.add_argument("--rate", type=float, metavar="BOARDS", help="a second of a worker (default: measured here)")
+    machine.add_argument("--spread", type=float, metavar="X", help="relative deviation of the workers' rates")
+    machine.add_argument("--jitter", type=float, metavar="X", help="relative deviation of the time of a slice")
+    machine.add_argument("--message-cost", type=float, metavar="SECONDS", help="of the master for a message")
+    machine.add_argument("--seed", type=int, metavar="N", help="of everything random (default 0)")
 
 
 def _info_arguments(parser):
@@ -204,14 +238,51 @@ def _add_search_options(parser):
     parser.add_argument("--ordering", metavar="NAME", help="none, static (default) or shallow[:D]")
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
     parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees in the pool a worker (default 4)")
+    _add_prefetch(parser)
     parser.add_argument("--all-moves", action="store_true", default=None, help="score every move")
     _add_game_options(parser)
+
+
+def _add_prefetch(parser):
+    parser.add_argument("--prefetch", type=int, metavar="N", help="batches of jobs kept at each worker (default 2)")
 
 
 def _add_game_options(parser):
     parser.add_argument("--board", metavar="RxC", help="rows x columns (default 8x8)")
     parser.add_argument("--empties", metavar="RULE", help="who gets empty squares: winner (default) or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def _simulate(args, _, interrupts):
+    options, game, rules = _options(args)
+    from .service.progress import Progress
+    from .service.simulate import Machine, simulate
+
+    given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
+    machine, position = Machine(**given), game.parse(args.position, rules)
+    found = simulate(options, machine, position, Progress(), lambda: interrupts.signal is not None)
+    _print(found.to_json() if args.json else found.to_text())
+    return 0
+
+
+def _bench(args, cluster, interrupts):
+    from .service import bench
+    from .service.progress import Progress
+
+    def interrupted():
+        return interrupts.signal is not None
+
+    if not args.messages:
+        rows = bench.bench(Progress(), interrupted)
+        _print(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
+        return 0
+    if cluster.ranks == 1:
+        raise UserError("bench --messages needs two ranks or more: mpirun -n 2 distsearch bench --messages")
+    figures = bench.messages(cluster, Progress(), interrupted, args.prefetch or 2)
+    cluster.close()
+    figures.update(bench.peers(cluster.comm))
+    _print(json.dumps(figures) if args.json else bench.messages_text(figures))
+    return 0
 
 
 class _Command(NamedTuple):
@@ -224,6 +295,8 @@ _COMMANDS = {
     "search": _Command("best move and score of one position", _search_arguments, _search),
     "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments, _solve),
     "perft": _Command("count leaf positions by depth", _perft_arguments, _perft),
+    "simulate": _Command("the same search on virtual workers in virtual time", _simulate_arguments, _simulate),
+    "bench": _Command("fixed searches with a signature, node rates, message rates", _bench_arguments, _bench),
     "info": _Command("ranks, hosts, MPI, GPUs, versions; fails if something is wrong", _info_arguments, None),
 }
 

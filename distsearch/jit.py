@@ -53,19 +53,26 @@ def compiled(function):
     return numba.njit(cache=True, _nrt=False, error_model="numpy")(function)
 
 
+_kernels = {}  # by name: a thousand virtual workers share one
+
+
 def specialise(template: types.FunctionType, name: str, functions: dict):
     """Return ``template`` compiled with ``functions`` in place of the globals of those names.
 
     The template's code is rebound to a new function called ``name``. Unlike a closure over compiled functions, or
     compiled functions as arguments, this is found in the disk cache by a new process and costs nothing per call.
     ``name`` must stand for ``functions``: the cache tells kernels apart by name and bytecode only. A template that
-    calls itself by its own name calls its own specialisation, if its arguments keep their types exactly.
+    calls itself by its own name calls its own specialisation, if its arguments keep their types exactly. Asked again
+    for a name, this returns the same kernel.
     """
+    if name in _kernels:
+        return _kernels[name]
     bound = types.FunctionType(template.__code__, {**template.__globals__, **functions}, name)
     bound.__qualname__ = name
     bound.__module__ = template.__module__
     kernel = compiled(bound)
     bound.__globals__[template.__name__] = kernel
+    _kernels[name] = kernel
     return kernel
 
 

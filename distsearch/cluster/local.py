@@ -16,16 +16,18 @@ class LocalCluster:
     ranks = 1
     workers = 1
 
-    def __init__(self, kinds, prefetch=2):
-        self._master = Master({1: "here"}, prefetch)
+    def __init__(self, kinds):
+        self._master = Master({1: "here"})
         self._worker = Worker(kinds)
 
-    def run(self, setup, source, watch):
+    clock = staticmethod(time.perf_counter)
+
+    def run(self, setup, source, watch, prefetch=2):
         """Have ``source`` done; ``watch(state)`` is called between slices and returns True to stop early.
 
         Returns the workers' METRICS_RECORDs by rank.
         """
-        mail = deque(self._master.handle(Begin(setup, source)))
+        mail = deque(self._master.handle(Begin(setup, source, prefetch)))
         halted = False
         while self._master.running:
             while mail:

@@ -19,6 +19,7 @@ from .messages import (
     READY,
     RESULTS,
     SETUP,
+    START,
     STOP,
     STOPPED,
     Message,
@@ -29,10 +30,14 @@ from .messages import (
 
 
 class Begin(NamedTuple):
-    """Event: a new run. setup: bytes for the workers' runners; source: where jobs come from."""
+    """Event: a new run.
+
+    setup: bytes for the workers' runners; source: where jobs come from; prefetch: batches of jobs kept at each worker.
+    """
 
     setup: bytes
     source: object
+    prefetch: int = 2
 
 
 class Received(NamedTuple):
@@ -80,19 +85,18 @@ class Master:
 
     hosts: the host of each worker by rank. On every host one worker opens a run's setup first, so that it alone
     compiles and the others find its work on disk; jobs go out when all are ready. A message holds as many jobs as make
-    about a millisecond of work, by the mean of the results so far; up to ``prefetch`` such batches are kept at a
+    about a millisecond of work, by the mean of the results so far; up to ``prefetch`` such batches are kept at each
     worker, so that it need not wait for the next one, as long as there are enough for everybody.
     """
 
-    def __init__(self, hosts, prefetch=2):
+    def __init__(self, hosts):
         self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
-        self._prefetch = prefetch
         self._run = 0
         self.running = False
-        self._begin_run(b"", None)
+        self._reset(Begin(b"", None))
 
-    def _begin_run(self, setup, source):
-        self._setup, self._source = np.frombuffer(setup, np.uint8), source
+    def _reset(self, begin):
+        self._setup, self._source, self._prefetch = np.frombuffer(begin.setup, np.uint8), begin.source, begin.prefetch
         self._halted = self._started = False
         self._starved = True  # somebody went without a job
         self._jobs, self._seconds = 0, 0.0  # of the results so far
@@ -106,8 +110,8 @@ class Master:
         match event:
             case Received(sender, message):
                 return self._received(self._workers[sender], message) if message.run == self._run else []
-            case Begin(setup, source):
-                return self._begin(setup, source)
+            case Begin():
+                return self._begin(event)
             case Halt():
                 self._halted = True
                 return self._wind_up() if self.running else []
@@ -115,9 +119,9 @@ class Master:
                 return [Outgoing(rank, Message(QUIT, self._run)) for rank in self._workers]
         raise TypeError(f"no such event: {event!r}")
 
-    def _begin(self, setup, source):
+    def _begin(self, event):
         self._run += 1
-        self._begin_run(setup, source)
+        self._reset(event)
         self.running = True
         leaders = {worker.host: worker for worker in reversed(self._workers.values())}
         return [self._open(worker) for worker in leaders.values()]
@@ -149,7 +153,7 @@ class Master:
         self._awaited.discard(worker.rank)
         self._started = not self._awaited
         if self._started:
-            return self._hand_out(worker)
+            return [Outgoing(rank, Message(START, self._run)) for rank in self._workers] + self._hand_out(worker)
         neighbours = [w for w in self._workers.values() if w.host == worker.host and w.state == ABSENT]
         return [self._open(neighbour) for neighbour in neighbours]
 

@@ -8,6 +8,7 @@ type       direction           payload
 =========  ==================  ===============================================================
 SETUP      master → worker     JSON: kind of job and its setup; opens run ``run``
 READY      worker → master     none: the runner is compiled
+START      master → worker     none: all are ready; timers count from here
 JOBS       master → worker     job records, done in this order
 RESULTS    worker → master     result records
 PROGRESS   worker → master     one int64: boards of the job at work so far, once a second
@@ -24,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 VERSION = 1
-SETUP, READY, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, METRICS, QUIT = range(1, 11)
+SETUP, READY, START, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, METRICS, QUIT = range(1, 12)
 
 HEADER = np.dtype([("version", np.uint16), ("type", np.uint16), ("run", np.uint32), ("size", np.uint64)])
 

@@ -61,20 +61,23 @@ def wait_for_all(comm):
 class MpiCluster:
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more)."""
 
-    def __init__(self, comm, prefetch=2):
-        self._comm = comm
+    def __init__(self, comm):
+        self.comm = comm
         self.ranks = comm.Get_size()
         self.workers = self.ranks - 1
         hosts = comm.gather(MPI.Get_processor_name(), root=_MASTER)
-        self._master = Master(dict(enumerate(hosts[1:], 1)), prefetch)
+        self._master = Master(dict(enumerate(hosts[1:], 1)))
         self._post = _Post(comm)
+        self._closed = False
 
-    def run(self, setup, source, watch):
+    clock = staticmethod(time.perf_counter)
+
+    def run(self, setup, source, watch, prefetch=2):
         """Have ``source`` done; ``watch(state)`` is called every few milliseconds and returns True to stop early.
 
         Returns the workers' METRICS_RECORDs by rank.
         """
-        self._send(self._master.handle(Begin(setup, source)))
+        self._send(self._master.handle(Begin(setup, source, prefetch)))
         halted, pause = False, BackOff()
         while self._master.running:
             arrived = self._post.receive()
@@ -94,10 +97,13 @@ class MpiCluster:
             self._post.send(outgoing.to, outgoing.message)
 
     def close(self):
-        """Let the workers go, and wait until they have gone."""
+        """Let the workers go, and wait until they have gone; more than once does no more."""
+        if self._closed:
+            return
+        self._closed = True
         self._send(self._master.handle(Leave()))
         self._post.flush()
-        wait_for_all(self._comm)
+        wait_for_all(self.comm)
 
 
 def work_for_master(comm, kinds):

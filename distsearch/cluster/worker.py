@@ -16,6 +16,7 @@ from .messages import (
     READY,
     RESULTS,
     SETUP,
+    START,
     STOP,
     STOPPED,
     Message,
@@ -70,7 +71,9 @@ class Worker:
             return []
         if message.run != self._run:
             return []
-        if message.type == JOBS:
+        if message.type == START:
+            self.timers = Timers(self._clock)
+        elif message.type == JOBS:
             self._queue.extend(to_records(message.payload, self._runner.job_dtype))
         elif message.type == STOP:
             return self._stop()

@@ -21,7 +21,7 @@ class Options:
     game: its name; board: (rows, columns) or None for the usual one; rules: the game's own options; depth, time
     (seconds), nodes (boards), exact: the limits, ``DEFAULT_SECONDS`` of time if there is none; load_factor: subtrees in
     the pool for each worker, None for 4, or 1 where there is one worker, which needs no pool; evaluation: None for the
-    game's default; all_moves: score every move at the root.
+    game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker.
     """
 
     game: str
@@ -37,6 +37,7 @@ class Options:
     ordering: str = "static"
     evaluation: str | None = None
     all_moves: bool = False
+    prefetch: int = 2
 
     def __post_init__(self):
         module = games.find(self.game)
@@ -64,6 +65,8 @@ class Options:
             raise UserError(f"time {self.time:g} is not a number of seconds above 0")
         if self.load_factor is not None and not 0 < self.load_factor <= 100_000:
             raise UserError(f"load factor {self.load_factor:g} is not a number above 0 and up to 100000")
+        if not 1 <= self.prefetch <= 1000:
+            raise UserError(f"prefetch {self.prefetch} is not a number of batches from 1 to 1000")
         if not self.exact and self.depth is self.time is self.nodes is None:
             self.time = DEFAULT_SECONDS
 

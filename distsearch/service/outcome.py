@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from .. import __version__
+from .metrics import summary
 from .progress import compact
 
 
@@ -13,7 +14,7 @@ class Outcome:
 
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
-    the time that workers spent on this one; time_share: {busy, communication, idle} of the workers' wall time.
+    the time that workers spent on this one; ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
     game: str
@@ -41,6 +42,17 @@ class Outcome:
     tree_nodes: int = 0
     table_hits: int = 0
     time_share: dict = field(default_factory=dict)
+    load_balance: float = 1.0
+    communication_computation: float = 0.0
+    messages: int = 0
+    bytes: int = 0
+    startup_seconds: float = 0.0
+    per_worker: list = field(default_factory=list)
+
+    def add_run(self, took):
+        """Take over what a ``run.Run`` says of the workers."""
+        vars(self).update(summary(took.workers))
+        self.startup_seconds, self.per_worker = round(took.startup_seconds, 6), took.workers
 
     @property
     def boards_per_second(self):
@@ -67,7 +79,7 @@ class Outcome:
         ]  # fmt: skip
         if self.time_share:
             shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.time_share.items())
-            rows.append(("workers", shares))
+            rows.append(("workers", f"{shares}; load balance {self.load_balance:.2f}"))
         if self.moves is not None:
             rows += [(f"move {entry['move']}", f"{entry['score']:+g}") for entry in self.moves]
         return f"{self.game} {self.board}\n" + "\n".join(f"  {name:<10} {value}" for name, value in rows)

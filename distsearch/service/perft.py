@@ -7,6 +7,7 @@ from .. import __version__, games
 from ..errors import UserError
 from ..search.perft import MAX_DEPTH
 from ..tree.pool import PerftPool
+from .metrics import summary
 from .progress import compact
 from .run import prepare, run
 
@@ -29,6 +30,10 @@ class Count:
     jobs: int
     complete: bool = True
     time_share: dict = field(default_factory=dict)
+    load_balance: float = 1.0
+    communication_computation: float = 0.0
+    messages: int = 0
+    bytes: int = 0
 
     def to_json(self):
         """Return the counts as one line of JSON; ``nodes`` is the count at the last depth."""
@@ -63,13 +68,13 @@ def perft(options, depth, positions, cluster, progress, interrupted):
     def describe(_, seconds):
         return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {seconds:.0f} s"
 
-    took = run(cluster, setup, pool, progress, interrupted, describe)
+    took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch)
     return [
         Count(
             game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
             depth=depth, counts=pool.counts[i].tolist(), seconds=took.seconds, cpu_seconds=pool.cpu,
             ranks=cluster.ranks, workers=cluster.workers, jobs=pool.jobs, complete=pool.done,
-            time_share=took.time_share,
+            **summary(took.workers),
         )
         for i, position in enumerate(positions)
     ]  # fmt: skip

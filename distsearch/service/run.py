@@ -8,26 +8,20 @@ from typing import NamedTuple
 from .. import jit
 from ..tree.grow import Grower
 from ..tree.jobs import KINDS
+from .metrics import per_worker
 
 
 class Run(NamedTuple):
-    """What a run took: wall seconds from when all workers were ready, and the workers' METRICS_RECORDs by rank.
+    """What a run took.
 
-    interrupted: the user ended it before it was done.
+    seconds: wall time from when all workers were ready; startup_seconds: until then; workers: what each one's timers
+    say, see ``metrics.per_worker``; interrupted: the user ended it before it was done.
     """
 
     seconds: float
-    metrics: dict
+    startup_seconds: float
+    workers: list
     interrupted: bool
-
-    @property
-    def time_share(self):
-        """{busy, communication, idle} of the workers as fractions of their wall time."""
-        wall = sum(float(record["wall"]) for record in self.metrics.values())
-        return {
-            name: round(sum(float(record[name]) for record in self.metrics.values()) / wall, 4)
-            for name in ("busy", "communication", "idle") if wall
-        }  # fmt: skip
 
 
 def prepare(setup, game, rules, progress):
@@ -45,16 +39,16 @@ def prepare(setup, game, rules, progress):
     return runner, grower
 
 
-def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf):
+def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2):
     """Have ``source`` done by ``cluster`` until it is, for ``limit`` seconds at most; return a Run.
 
     interrupted(): whether the user wants an end; describe(boards_at_work, seconds): the line to show as progress.
     """
-    began, stopped = None, False
+    asked, began, stopped = cluster.clock(), None, False
 
     def watch(state):
         nonlocal began, stopped
-        now = time.perf_counter()
+        now = cluster.clock()
         if began is None and state.started:  # loading and compiling is not searching
             began = now
             progress.begin()
@@ -63,6 +57,8 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf)
         stopped = interrupted()
         return stopped or began is not None and now - began >= limit
 
-    metrics = cluster.run(json.dumps(setup).encode(), source, watch)
+    records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch)
     progress.clear()
-    return Run(time.perf_counter() - began if began else 0.0, metrics, stopped)
+    ended = cluster.clock()
+    began = ended if began is None else began
+    return Run(ended - began, began - asked, per_worker(records), stopped)

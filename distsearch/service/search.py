@@ -21,7 +21,8 @@ _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 class Searcher:
     """Searches positions of one game and board under one set of options.
 
-    cluster: a LocalCluster or MpiCluster; interrupted: a function that says whether the user wants an end.
+    cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
+    an end.
     """
 
     def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
@@ -62,7 +63,7 @@ class Searcher:
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])
             outcome.ordering_nodes = int(totals["ordering_boards"][root])
-            outcome.time_share = took.time_share
+            outcome.add_run(took)
             yield outcome
 
     def _deepen(self, position):
@@ -73,7 +74,8 @@ class Searcher:
         pool, depth = source.completed or source.pool, source.completed_depth or 1
         complete = not took.interrupted and source.completed is not None
         outcome = self._outcome(position, pool, 0, depth, complete, source.proved)
-        outcome.seconds, outcome.cpu_seconds, outcome.time_share = took.seconds, source.cpu, took.time_share
+        outcome.add_run(took)
+        outcome.seconds, outcome.cpu_seconds = took.seconds, source.cpu
         # boards of an iteration that the budget cut short depend on timing, and a budget's answer must not
         outcome.nodes = source.completed_boards if options.nodes else source.boards
         outcome.ordering_nodes, outcome.jobs = source.ordering_boards, source.jobs
@@ -83,7 +85,8 @@ class Searcher:
         """Have a source done by the cluster; ``pool()`` is the one at work."""
         return run(
             self._cluster, self._setup, source, self._progress, self._interrupted,
-            lambda boards, seconds: _describe(pool(), boards, seconds), limit)  # fmt: skip
+            lambda boards, seconds: _describe(pool(), boards, seconds), limit,
+            self._options.prefetch)  # fmt: skip
 
     def _outcome(self, position, pool, root, depth, complete, proved=False):
         """Return what ``pool`` knows of a root; whoever ran it adds times and totals."""
@@ -134,20 +137,29 @@ class Searcher:
 
     def _quick(self, position):
         """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""
-        runner, depth, found = self._runner, 1, None
+        for depth, record, _ in self._deepen_here(position, _QUICK):
+            if record["complete"] or depth == 1:
+                found = record["line"][: record["line_length"]].tolist(), float(record["score"]), depth
+        return found
+
+    def rate(self, position, seconds):
+        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
+        began, boards = time.process_time(), 0
+        for _, _, searched in self._deepen_here(position, seconds):
+            boards += searched
+        return boards / (time.process_time() - began)
+
+    def _deepen_here(self, position, seconds):
+        """Yield (depth, result record, boards) of deeper and deeper searches until the CPU seconds are used up."""
+        runner, depth, end = self._runner, 1, time.process_time() + seconds
         job = np.zeros((), runner.job_dtype)
         job["state"] = position.state
-        end = time.perf_counter() + _QUICK
-        while True:
+        while time.process_time() < end or depth == 1:
             job["depth"] = depth
             runner.begin(job)
-            while not runner.advance(10_000):
-                if found and time.perf_counter() > end:
-                    return found
-            record = runner.result(0.0, 0.0)[0]
-            found = record["line"][: record["line_length"]].tolist(), float(record["score"]), depth
-            if not record["evaluated"]:
-                return found
+            while not runner.advance(10_000) and (time.process_time() < end or depth == 1):
+                pass
+            yield depth, runner.result(0.0, 0.0)[0], runner.boards
             depth += 1
 
 

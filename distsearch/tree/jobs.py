@@ -24,6 +24,9 @@ PERFT_RESULT = np.dtype([
     ("counts", np.int64, MAX_DEPTH + 1),
 ])  # fmt: skip
 
+EMPTY_JOB = np.dtype([("node", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
+EMPTY_RESULT = np.dtype([("node", np.int32), ("seconds", np.float64)])
+
 
 def job_dtype(words):
     """Record of a job: the node it is for, the plies to search (or TO_THE_END), boards to stop at (or 0), the state."""
@@ -104,4 +107,32 @@ class PerftRunner:
         return record
 
 
-KINDS = {"subtree": SubtreeRunner, "perft": PerftRunner}
+class EmptyRunner:
+    """Does nothing, to measure what messages and masters cost."""
+
+    result_dtype, job_dtype = EMPTY_RESULT, EMPTY_JOB
+    boards = 0
+
+    def __init__(self, setup):
+        self._record = np.zeros(1, EMPTY_RESULT)
+
+    def compile(self):
+        """Nothing to compile."""
+
+    def begin(self, job):
+        self._record["node"] = job["node"]
+
+    def advance(self, budget):
+        return True
+
+    def result(self, seconds, cpu):
+        self._record["seconds"] = seconds
+        return self._record.copy()
+
+
+def empty_jobs(count):
+    """Return ``count`` job records for an EmptyRunner."""
+    return np.zeros(count, EMPTY_JOB)
+
+
+KINDS = {"subtree": SubtreeRunner, "perft": PerftRunner, "empty": EmptyRunner}

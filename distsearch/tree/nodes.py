@@ -88,8 +88,8 @@ class NodeArray:
     def back_up(self, nodes):
         """Carry the scores of ``nodes`` (int array), which have just become DONE, up to where other work is missing."""
         settle(
-            np.ascontiguousarray(nodes, np.int32), self.parent, self.pending, self.kind, self.best, self.bound, self.best_child,
-            self.status, self.cost)  # fmt: skip
+            np.ascontiguousarray(nodes, np.int32), self.parent, self.pending, self.kind, self.best, self.bound,
+            self.best_child, self.status, self.cost)  # fmt: skip
 
     def line(self, node):
         """Return the nodes of the best line from ``node`` downwards, itself first."""

@@ -1,0 +1,210 @@
+"""The simulated transport: the real master and the real workers in virtual time.
+
+Work is really done, slice by slice, but takes the time that its boards would take at each virtual worker's own rate.
+Messages take a latency and time for their bytes, and keep their order between two ranks. The master takes its
+calibrated time for each message, one after another. Ranks that wait sleep as ``waiting`` has it. Everything random
+comes from one seed, so a run repeats itself exactly.
+"""
+
+import heapq
+import random
+from collections import deque
+from typing import NamedTuple
+
+from .master import Begin, Halt, Leave, Master, Received
+from .messages import decode, encode
+from .waiting import wake_up
+from .worker import Worker
+
+_MASTER = 0
+
+
+class Network(NamedTuple):
+    """What a message takes, in seconds and bytes a second."""
+
+    latency: float
+    bandwidth: float
+    handling: float = 10e-6  # a rank's own time to send or to receive a message from Python
+    jitter: float = 0.0  # mean of a random extra delay (exponential)
+
+
+class Processors(NamedTuple):
+    """How fast the virtual processors are."""
+
+    rate: float  # boards a second of a worker
+    job: float = 30e-6  # seconds of a worker for a job, its boards apart
+    message: float = 20e-6  # seconds of the master for a message, its handling apart
+    spread: float = 0.0  # standard deviation of the workers' rates, relative to their mean
+    jitter: float = 0.0  # the same of the duration of each slice
+
+
+# One way between two ranks of one host, measured: shared memory, and TCP through the loopback device.
+NETWORKS = {"host": Network(2e-6, 2e9), "tcp": Network(9e-6, 1e9)}
+
+
+class _Clock:
+    """A rank's own time in seconds."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class _TimedRunner:
+    """A runner whose jobs and boards take a worker's virtual time."""
+
+    def __init__(self, runner, clock, job, duration):
+        self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
+        self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
+
+    @property
+    def boards(self):
+        return self._runner.boards
+
+    def begin(self, job):
+        self._clock.now += self._job
+        self._runner.begin(job)
+
+    def advance(self, budget):
+        before = self._runner.boards
+        done = self._runner.advance(budget)
+        self._clock.now += self._duration(self._runner.boards - before)
+        return done
+
+
+class _VirtualWorker:
+    """A worker with a clock of its own and mail that arrives in time."""
+
+    def __init__(self, kinds, processors, seed):
+        chance = random.Random(seed)
+        rate = processors.rate * max(0.1, chance.gauss(1, processors.spread))
+
+        def duration(boards):
+            return boards / rate * max(0.1, chance.gauss(1, processors.jitter))
+
+        def timed(kind):
+            return lambda setup: _TimedRunner(kind(setup), self.clock, processors.job, duration)
+
+        self.clock = _Clock()
+        self.worker = Worker({name: timed(kind) for name, kind in kinds.items()}, self.clock, self.clock)
+        self.mail = deque()  # (arrival, Message, bytes)
+        self.next_look = None  # None: asleep until mail comes
+        self.idle_since = 0.0
+
+
+class SimulatedCluster:
+    """Runs sources of work on ``workers`` virtual workers.
+
+    kinds: as for a Worker. ``clock()`` is the virtual time, ``master_busy`` the seconds of it
+    in which the master worked.
+    """
+
+    def __init__(self, kinds, workers, network, processors, seed=0):
+        self.workers, self.ranks = workers, workers + 1
+        self._network, self._processors = network, processors
+        self._chance = random.Random(seed)
+        ranks = range(1, workers + 1)
+        self._workers = {rank: _VirtualWorker(kinds, processors, self._chance.random()) for rank in ranks}
+        self._master = Master(dict.fromkeys(ranks, "virtual"))
+        self._master_free = 0.0  # when the master has done what it has begun
+        self._now = 0.0
+        self._events = []  # heap of (time, order, function, arguments)
+        self._ordered = 0
+        self._arrivals = {}  # (from, to) → when the latest message between them arrives
+        self.master_busy = 0.0
+
+    def clock(self):
+        """Return the virtual time in seconds."""
+        return self._now
+
+    def run(self, setup, source, watch, prefetch=2):
+        """Have ``source`` done; ``watch(state)`` is called as virtual time goes on and returns True to stop early.
+
+        Returns the workers' METRICS_RECORDs by rank.
+        """
+        self._master_acts(Begin(setup, source, prefetch))
+        halted = False
+        while self._master.running:
+            self._now, _, function, arguments = heapq.heappop(self._events)
+            function(*arguments)
+            if self._master.running and not halted and watch(self._master.state):
+                halted = True
+                self._master_acts(Halt())
+        return self._master.metrics
+
+    def close(self):
+        """Let the workers go."""
+        self._master.handle(Leave())
+
+    def _at(self, time, function, *arguments):
+        self._ordered += 1
+        heapq.heappush(self._events, (time, self._ordered, function, arguments))
+
+    def _arrival(self, sent, sender, to, size):
+        """Return when a message sent at ``sent`` arrives; never before an earlier one of the same two ranks."""
+        network = self._network
+        extra = self._chance.expovariate(1 / network.jitter) if network.jitter else 0.0
+        when = sent + network.latency + size / network.bandwidth + extra
+        when = max(when, self._arrivals.get((sender, to), 0.0))
+        self._arrivals[sender, to] = when
+        return when
+
+    def _master_acts(self, event):
+        """Have the master take an event in, when it is free and awake, and send what follows from it."""
+        began = max(self._now, self._master_free)
+        if self._master_free < self._now:
+            began = wake_up(self._master_free, self._now)
+        now = began + self._processors.message + self._network.handling * isinstance(event, Received)
+        for rank, message in self._master.handle(event):
+            buffer = encode(message)
+            now += self._network.handling
+            self._at(self._arrival(now, _MASTER, rank, len(buffer)), self._deliver, rank, buffer)
+        self._master_free = now
+        self.master_busy += now - began
+
+    def _deliver(self, rank, buffer):
+        """A message has come to a worker; if it sleeps, it will see it at its next look."""
+        virtual = self._workers[rank]
+        virtual.mail.append((decode(buffer), len(buffer)))
+        if virtual.next_look is None:
+            virtual.next_look = wake_up(virtual.idle_since, self._now)
+            self._at(virtual.next_look, self._look, rank)
+
+    def _look(self, rank):
+        """A worker looks at its mail, then does a slice of work, or goes to sleep."""
+        virtual = self._workers[rank]
+        worker, clock = virtual.worker, virtual.clock
+        if not worker.has_work:
+            worker.timers.idle += max(0.0, self._now - max(virtual.idle_since, worker.timers.started))
+        clock.now = self._now
+        while virtual.mail:
+            message, size = virtual.mail.popleft()
+            self._post(rank, worker.handle(message), size)
+        if worker.has_work:
+            self._post(rank, worker.work(), None)
+        virtual.idle_since = clock.now
+        virtual.next_look = clock.now if worker.has_work else None
+        if worker.has_work:
+            self._at(clock.now, self._look, rank)
+
+    def _post(self, rank, answers, received):
+        """Send a worker's answers; ``received``: the bytes of the message that they answer, or None."""
+        virtual = self._workers[rank]
+        sizes = [received] if received is not None else []
+        for answer in answers:
+            buffer = encode(answer)
+            sizes.append(len(buffer))
+            virtual.clock.now += self._network.handling
+            when = self._arrival(virtual.clock.now, rank, _MASTER, len(buffer))
+            self._at(when, self._master_receives, rank, buffer)
+        if received is not None:
+            virtual.clock.now += self._network.handling
+        timers = virtual.worker.timers
+        timers.communication += len(sizes) * self._network.handling
+        timers.messages += len(sizes)
+        timers.bytes += sum(sizes)
+
+    def _master_receives(self, rank, buffer):
+        self._master_acts(Received(rank, decode(buffer)))

@@ -1,0 +1,123 @@
+"""A search on virtual workers: what it would take on a cluster, found out on one core."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+
+from .. import jit
+from ..cluster.local import LocalCluster
+from ..cluster.simulated import NETWORKS, Network, Processors, SimulatedCluster
+from ..errors import UserError
+from ..tree.jobs import KINDS
+from .outcome import Outcome
+from .progress import compact
+from .search import Searcher
+
+_MEASURED = 0.5  # CPU seconds of search that a rate is measured over
+
+
+@dataclass
+class Machine:
+    """The virtual cluster. Times in seconds; None for what the network's preset or a measurement is to fill in."""
+
+    workers: int = 8
+    network: str = "host"
+    latency: float | None = None
+    bandwidth: float | None = None  # bytes a second
+    delay: float = 0.0  # mean of a random extra delay of each message
+    rate: float | None = None  # boards a second of a worker
+    spread: float = 0.0  # relative standard deviation of the workers' rates
+    jitter: float = 0.0  # and of the time of a slice
+    message_cost: float | None = None  # of the master for a message
+    seed: int = 0
+
+    def __post_init__(self):
+        if not 1 <= self.workers <= 100_000:
+            raise UserError(f"workers {self.workers} is not a number from 1 to 100000")
+        if self.network not in NETWORKS:
+            raise UserError(f"network '{self.network[:40]}' is not {' or '.join(NETWORKS)}")
+        for name in ("latency", "delay", "spread", "jitter", "message_cost"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1e6:
+                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 0 on")
+        for name in ("bandwidth", "rate"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1e18:
+                raise UserError(f"{name} {value:g} is not a number above 0")
+
+    def cluster(self):
+        """Return the SimulatedCluster; ``rate`` must be known."""
+        preset, given = NETWORKS[self.network], {}
+        for name, value in (("latency", self.latency), ("bandwidth", self.bandwidth), ("jitter", self.delay)):
+            if value is not None:
+                given[name] = value
+        costs = {} if self.message_cost is None else {"message": self.message_cost}
+        processors = Processors(self.rate, spread=self.spread, jitter=self.jitter, **costs)
+        return SimulatedCluster(KINDS, self.workers, Network(**{**preset._asdict(), **given}), processors, self.seed)
+
+
+@dataclass
+class Simulation:
+    """The Outcome of a simulated search beside that of the sequential engine."""
+
+    outcome: Outcome
+    sequential: Outcome
+    machine: Machine
+    master_share: float  # of the virtual time, how much the master worked
+
+    @property
+    def figures(self):
+        """Speedup and efficiency (by ranks, and by workers) over the sequential engine at the workers' rate."""
+        seconds = self.sequential.nodes / self.machine.rate
+        speedup = seconds / self.outcome.seconds if self.outcome.seconds else 0.0
+        return {
+            "speedup": round(speedup, 4),
+            "efficiency": round(speedup / self.outcome.ranks, 4),
+            "efficiency_by_workers": round(speedup / self.outcome.workers, 4),
+            "search_overhead": round(self.outcome.nodes / max(1, self.sequential.nodes), 4),
+            "idle_share": self.outcome.time_share.get("idle", 0.0),
+            "master_share": round(self.master_share, 4),
+            "rate": self.machine.rate,
+            "seed": self.machine.seed,
+        }
+
+    def to_json(self):
+        """Return one line of JSON: the outcome's fields, and ``figures``."""
+        return json.dumps({**json.loads(self.outcome.to_json()), **self.figures, "simulated": True})
+
+    def to_text(self):
+        """Return the outcome as a table, with the figures below."""
+        figures = self.figures
+        return (
+            f"{self.outcome.to_text()}\n"
+            f"  simulated  {self.machine.workers} workers of {compact(self.machine.rate)} boards/s each, network "
+            f"{self.machine.network}, seed {self.machine.seed}\n"
+            f"  speedup    {figures['speedup']:.2f}, efficiency {figures['efficiency']:.1%} "
+            f"({figures['efficiency_by_workers']:.1%} by workers), search overhead {figures['search_overhead']:.2f}, "
+            f"master busy {figures['master_share']:.1%}"
+        )
+
+
+def simulate(options, machine, position, progress, interrupted):
+    """Return the Simulation of a search of ``position``.
+
+    The sequential engine searches it first, for the figures. If the machine has no rate, it is the one that this
+    computer reached when first asked, kept beside the compiled code, so that a simulation can be repeated.
+    """
+    alone = Searcher(replace(options, load_factor=1), LocalCluster(KINDS), progress, interrupted)
+    if machine.rate is None:
+        machine = replace(machine, rate=_rate(options, alone, position))
+    sequential = next(alone.search([position]))
+    cluster = machine.cluster()
+    outcome = next(Searcher(options, cluster, progress, interrupted).search([position]))
+    return Simulation(outcome, sequential, machine, cluster.master_busy / max(cluster.clock(), 1e-12))
+
+
+def _rate(options, searcher, position):
+    """Return this computer's boards a CPU second under these options, measured once."""
+    name = hashlib.sha256(json.dumps(options.setup()).encode()).hexdigest()[:16]
+    kept = jit.CACHE / f"{name}.rate"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(f"{searcher.rate(position, _MEASURED):.4g}\n")
+    return float(kept.read_text())
