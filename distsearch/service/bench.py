@@ -18,18 +18,18 @@ _OPENING = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
 
 # name → (options, position); together a few seconds
 SEARCHES = {
-    "static 8x8": ({"depth": 9, "evaluation": "static"}, _OPENING),
-    "complex 8x8": ({"depth": 8}, _OPENING),
-    "shallow 8x8": ({"depth": 8, "ordering": "shallow:2"}, _OPENING),
-    "unordered 8x8": ({"depth": 7, "ordering": "none", "evaluation": "discs"}, _OPENING),
-    "minimax 8x8": ({"depth": 5, "algorithm": "minimax"}, _OPENING),
-    "pool of 16 8x8": ({"depth": 8, "evaluation": "static", "load_factor": 16}, _OPENING),
-    "static 10x10": ({"depth": 6, "board": (10, 10), "evaluation": "static"}, "startpos"),
-    "complex 12x9": ({"depth": 5, "board": (12, 9)}, "startpos"),
-    "static 16x16": ({"depth": 5, "board": (16, 16), "evaluation": "static"}, "startpos"),
+    "static 8x8": ({"depth": 12, "evaluation": "static"}, _OPENING),
+    "complex 8x8": ({"depth": 11}, _OPENING),
+    "shallow 8x8": ({"depth": 12, "ordering": "shallow:2"}, _OPENING),
+    "unordered 8x8": ({"depth": 9, "ordering": "none", "evaluation": "discs"}, _OPENING),
+    "minimax 8x8": ({"depth": 6, "algorithm": "minimax"}, _OPENING),
+    "pool of 16 8x8": ({"depth": 11, "evaluation": "static", "load_factor": 16}, _OPENING),
+    "static 10x10": ({"depth": 10, "board": (10, 10), "evaluation": "static"}, "startpos"),
+    "complex 12x9": ({"depth": 9, "board": (12, 9)}, "startpos"),
+    "static 16x16": ({"depth": 9, "board": (16, 16), "evaluation": "static"}, "startpos"),
     "exact 4x4": ({"exact": True, "board": (4, 4)}, "startpos"),
     "exact 4x5": ({"exact": True, "board": (4, 5)}, "startpos"),
-    "nodes 6x6": ({"nodes": 500_000, "board": (6, 6)}, "startpos"),
+    "nodes 6x6": ({"nodes": 3_000_000, "board": (6, 6)}, "startpos"),
 }
 _PERFT = 9  # plies from the start of 8×8
 _JOBS = 100_000  # empty ones, through the master and raw
