@@ -1,0 +1,88 @@
+"""Measure the policy `pool` on one host with many cores: speedup, load balance and search overhead, real and simulated.
+
+    python benchmarks/pool_scaling.py --workers 1,3,7 --load-factors 1,4,16 --depth 13 --out results.jsonl
+
+Each search runs under mpirun with one rank more than workers, then once more on as many virtual workers; the sequential
+engine's figures come first. A line of JSON for each run goes to the file, a table to stdout.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+SEARCH = [sys.executable, "-m", "distsearch"]
+HEADER = f"{'workers':>7} {'load':>5} {'seconds':>8} {'speedup':>8} {'by ranks':>8} {'overhead':>8} {'balance':>8} "
+HEADER += f"{'busy':>6} {'simulated':>9} {'ratio':>6}"
+
+
+def launched(ranks, arguments):
+    """Run distsearch on ``ranks`` ranks; return the object it prints."""
+    command = [*SEARCH, *arguments, "--json"]
+    if ranks > 1:
+        extra = ["--oversubscribe"] if ranks > len(os.sched_getaffinity(0)) and open_mpi() else []
+        command = [shutil.which("mpirun"), *extra, "-n", str(ranks), *command]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def open_mpi():
+    """Whether mpirun is Open MPI's."""
+    return "Open MPI" in subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", default="1,3,7")
+    parser.add_argument("--load-factors", default="1,4,16")
+    parser.add_argument("--depth", default="13")
+    parser.add_argument("--position", default="startpos")
+    parser.add_argument("--repeats", type=int, default=1, help="of each real run; the median counts")
+    parser.add_argument("--simulators", type=int, default=1, help="simulations that run at a time")
+    parser.add_argument("--out", required=True)
+    args = parser.parse_args()
+    counts = [int(n) for n in args.workers.split(",")]
+    factors = args.load_factors.split(",")
+    search = ["othello", args.position, "--depth", args.depth]
+
+    launched(1, ["search", *search])  # compiles
+    alone = sorted((launched(1, ["search", *search]) for _ in range(3)), key=lambda run: run["seconds"])[1]
+    rate = alone["nodes"] / alone["cpu_seconds"]
+    print(f"alone: {alone['nodes']:,} boards in {alone['seconds']:.2f} s, {rate / 1e6:.1f} M boards/CPU-s")
+
+    points = [(n, factor) for n in counts for factor in factors]
+    real = {}
+    for n, factor in points:
+        runs = [launched(n + 1, ["search", *search, "--load-factor", factor]) for _ in range(args.repeats)]
+        real[n, factor] = sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
+
+    def simulated(point):
+        n, factor = point
+        virtual = ["--workers", str(n), "--load-factor", factor, "--rate", f"{rate:.0f}"]
+        return launched(1, ["simulate", *search, *virtual])
+
+    with ThreadPoolExecutor(args.simulators) as pool:
+        virtual = dict(zip(points, pool.map(simulated, points), strict=True))
+
+    with open(args.out, "w", encoding="utf-8") as out:
+        out.write(json.dumps({"alone": alone}) + "\n")
+        print(HEADER)
+        for n, factor in points:
+            run, twin = real[n, factor], virtual[n, factor]
+            assert run["score"] == twin["score"] == alone["score"], "scores differ"
+            out.write(json.dumps({"workers": n, "load_factor": factor, "real": run, "simulated": twin}) + "\n")
+            speedup = alone["seconds"] / run["seconds"]
+            print(
+                f"{n:>7} {factor:>5} {run['seconds']:>8.3f} {speedup:>8.2f} {speedup / (n + 1):>8.3f} "
+                f"{run['nodes'] / alone['nodes']:>8.2f} {run['load_balance']:>8.3f} {run['time_share']['busy']:>6.3f} "
+                f"{twin['seconds']:>9.3f} {twin['seconds'] / run['seconds']:>6.3f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

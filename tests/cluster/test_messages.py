@@ -1,0 +1,62 @@
+"""Messages as bytes."""
+
+import numpy as np
+import pytest
+
+from distsearch.cluster import messages
+from distsearch.cluster.messages import HEADER, JOBS, METRICS_RECORD, Message, decode, encode, from_records, to_records
+
+from .toys import JOB
+
+TYPES = [getattr(messages, name) for name in (
+    "SETUP", "READY", "START", "JOBS", "RESULTS", "PROGRESS", "STOP", "STOPPED", "END", "METRICS", "QUIT",
+)]  # fmt: skip
+
+
+def test_types_differ():
+    assert len(set(TYPES)) == len(TYPES)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("size", [0, 1, 7, 100_000])
+def test_a_message_reads_back(kind, size, rng):
+    message = Message(kind, rng.randrange(2**32), np.frombuffer(rng.randbytes(size), np.uint8))
+    buffer = encode(message)
+    assert buffer.dtype == np.uint8
+    assert len(buffer) == HEADER.itemsize + size
+    found = decode(buffer)
+    assert (found.type, found.run) == (message.type, message.run)
+    assert found.payload.tobytes() == message.payload.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [JOB, METRICS_RECORD, np.dtype(np.int64)], ids=["jobs", "metrics", "numbers"])
+@pytest.mark.parametrize("count", [0, 1, 50])
+def test_records_read_back(dtype, count, rng):
+    records = np.frombuffer(rng.randbytes(2 * count * dtype.itemsize), dtype)[::2]
+    found = to_records(decode(encode(Message(JOBS, 1, from_records(records)))).payload, dtype)
+    assert found.tobytes() == records.tobytes()
+
+
+def test_the_buffer_may_be_used_again():
+    buffer = encode(Message(JOBS, 1, np.arange(10, dtype=np.uint8)))
+    message = decode(buffer)
+    buffer[:] = 0
+    assert message.payload.tolist() == list(range(10))
+
+
+def test_another_version_is_refused():
+    buffer = encode(Message(JOBS, 1))
+    buffer[: HEADER.itemsize].view(HEADER)["version"] += 1
+    with pytest.raises(ValueError, match="version"):
+        decode(buffer)
+
+
+@pytest.mark.parametrize("change", [lambda buffer: buffer[:-1], lambda buffer: np.append(buffer, np.uint8(0))])
+def test_a_message_of_another_length_is_refused(change):
+    with pytest.raises(ValueError, match="bytes"):
+        decode(change(encode(Message(JOBS, 1, np.arange(10, dtype=np.uint8)))))
+
+
+def test_a_part_of_a_header_is_refused():
+    with pytest.raises(ValueError):
+        decode(encode(Message(JOBS, 1))[:5])

@@ -1,0 +1,85 @@
+"""How long ranks sleep between two looks at their mail."""
+
+import itertools
+
+import pytest
+
+from distsearch.cluster import waiting
+from distsearch.cluster.waiting import BackOff
+
+SHORTEST, LONG, LONGEST, PATIENCE = 50e-6, 1e-3, 5e-3, 1.0
+
+
+class Sleeper:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self):
+        self.now = 1000.0
+        self.naps = []
+
+    def sleep(self, seconds):
+        self.naps.append(seconds)
+        self.now += seconds
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def sleeper(monkeypatch):
+    made = Sleeper()
+    monkeypatch.setattr(waiting, "time", made)
+    return made
+
+
+def test_naps_grow_from_the_shortest_to_the_longest(sleeper):
+    pause = BackOff()
+    while sleeper.now < 1000 + 2 * PATIENCE:
+        pause.sleep()
+    assert sleeper.naps[0] == pytest.approx(SHORTEST)
+    assert sleeper.naps[-1] == pytest.approx(LONGEST)
+    assert all(SHORTEST <= nap <= LONGEST for nap in sleeper.naps)
+    for before, after in itertools.pairwise(sleeper.naps):
+        assert before <= after + 1e-9
+        assert after <= LONG + 1e-9 and after <= 2 * before + 1e-9 or after == LONGEST
+
+
+def test_naps_are_short_until_patience_runs_out(sleeper):
+    pause = BackOff()
+    while sleeper.now < 1000 + PATIENCE - LONG:
+        pause.sleep()
+    assert max(sleeper.naps) <= LONG
+    # few enough that an idle rank costs next to nothing
+    assert len(sleeper.naps) <= 1.1 * PATIENCE / LONG
+
+
+def test_an_event_starts_the_shortest_nap_again(sleeper):
+    pause = BackOff()
+    while sleeper.now < 1000 + 2 * PATIENCE:
+        pause.sleep()
+    pause.reset()
+    pause.sleep()
+    assert sleeper.naps[-1] == pytest.approx(SHORTEST)
+
+
+def test_an_answer_is_seen_soon_after_it_came(sleeper):
+    """A nap is never longer than the wait was, or than the shortest."""
+    for asleep in (1e-4, 5e-4, 3e-3, 0.1):
+        pause, began = BackOff(), sleeper.now
+        while sleeper.now < began + asleep:
+            pause.sleep()
+        late = sleeper.now - began - asleep
+        assert late <= min(max(asleep, SHORTEST), LONG) + 1e-9
+
+
+@pytest.mark.parametrize("patient", [1.0, 3.0])
+def test_waking_up_is_napping_until_then(patient, rng):
+    for _ in range(200):
+        since, asleep = rng.uniform(0, 100), rng.uniform(0, 1) ** 4 * patient
+        now = since
+        while now < since + asleep:
+            now += waiting.pause(now - since)
+        found = waiting.wake_up(since, since + asleep)
+        # naps added up in another order may round to one nap more or less
+        assert abs(found - now) <= LONGEST + 1e-6
+        assert since + asleep - 1e-9 <= found <= since + asleep + LONGEST + 1e-6

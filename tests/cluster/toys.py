@@ -1,0 +1,127 @@
+"""A kind of job that needs no game, a source of such jobs, and a clock that only moves when a job is worked on."""
+
+import json
+from functools import partial
+
+import numpy as np
+
+from distsearch.cluster.messages import from_records, to_records
+from distsearch.cluster.worker import Worker
+
+JOB = np.dtype([("node", np.int32), ("boards", np.int64)])
+RESULT = np.dtype([
+    ("node", np.int32), ("complete", np.int8), ("boards", np.int64), ("seconds", np.float64), ("cpu", np.float64),
+])  # fmt: skip
+SETUP_TEXT = json.dumps({"kind": "toy", "rate": 1e6}).encode()
+
+
+class Clock:
+    """Seconds, as many as somebody added."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Runner:
+    """Counts the boards of a job, so many a second of the clock as the setup says."""
+
+    job_dtype, result_dtype = JOB, RESULT
+
+    def __init__(self, clock, setup):
+        self._clock, self._rate = clock, setup["rate"]
+        self.compiled = False
+
+    def compile(self):
+        self.compiled = True
+
+    def begin(self, job):
+        assert self.compiled
+        self._job, self.boards = job, 0
+
+    def advance(self, budget):
+        step = min(budget, int(self._job["boards"]) - self.boards)
+        self.boards += step
+        self._clock.now += step / self._rate
+        return self.boards == self._job["boards"]
+
+    def result(self, seconds, cpu):
+        record = np.zeros(1, RESULT)
+        record[0] = self._job["node"], self.boards == self._job["boards"], self.boards, seconds, cpu
+        return record
+
+
+class Source:
+    """Hands out a job for each of ``sizes`` (in boards).
+
+    more: sizes of jobs that appear when all before them are in; enough: results after which nothing more is needed.
+    """
+
+    result_dtype = RESULT
+
+    def __init__(self, sizes, more=(), enough=None):
+        self._sizes, self._more = list(sizes), list(more)
+        self._enough = enough or len(self._sizes) + len(self._more)
+        self.taken = []  # (worker, node) in order
+        self.results = []  # records in order
+
+    @property
+    def waiting(self):
+        return len(self._sizes) - len(self.taken)
+
+    @property
+    def done(self):
+        return len(self.finished) >= self._enough
+
+    @property
+    def finished(self):
+        """The nodes whose complete results are in."""
+        return [int(record["node"]) for record in self.results if record["complete"]]
+
+    def take(self, count, worker):
+        nodes = range(len(self.taken), min(len(self.taken) + count, len(self._sizes)))
+        self.taken += [(worker, node) for node in nodes]
+        jobs = np.zeros(len(nodes), JOB)
+        jobs["node"], jobs["boards"] = nodes, [self._sizes[node] for node in nodes]
+        return jobs
+
+    def finish(self, records):
+        self.results.extend(records)
+        if len(self.results) == len(self._sizes):
+            self._sizes += self._more
+            self._more = []
+
+
+def kinds(clock):
+    """What a Worker takes as its kinds of job."""
+    return {"toy": partial(Runner, clock)}
+
+
+def toy_worker():
+    """Return (Worker, its Clock)."""
+    clock = Clock()
+    return Worker(kinds(clock), clock, clock), clock
+
+
+def jobs_of(message):
+    """The nodes of a JOBS message."""
+    return to_records(message.payload, JOB)["node"].tolist()
+
+
+def results_of(message):
+    """The records of a RESULTS message."""
+    return to_records(message.payload, RESULT)
+
+
+def results_payload(nodes, seconds=1.0):
+    """The payload of complete results."""
+    records = np.zeros(len(nodes), RESULT)
+    records["node"], records["complete"], records["seconds"] = nodes, 1, seconds
+    return from_records(records)
+
+
+def jobs_payload(*sizes):
+    """The payload of jobs of so many boards, numbered from 0."""
+    return from_records(Source(sizes).take(len(sizes), worker=0))
