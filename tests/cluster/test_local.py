@@ -3,13 +3,13 @@
 import pytest
 
 from distsearch.cluster.local import LocalCluster
+from distsearch.games import othello
 from distsearch.service.options import Options
 from distsearch.service.search import Searcher
 from distsearch.tree.jobs import KINDS
 
 from ..search.positions import engine, rules, search, unfinished_states
-from ..tree.driving import othello
-from .toys import SETUP_TEXT, Clock, Source, kinds
+from .toys import SETUP_TEXT, Processor, Source, kinds
 
 
 def never(_):
@@ -19,12 +19,12 @@ def never(_):
 
 @pytest.fixture
 def cluster():
-    made = LocalCluster(kinds(Clock()))
+    made = LocalCluster(kinds(Processor()))
     yield made
     made.close()
 
 
-@pytest.mark.parametrize("sizes", [[], [1], [500_000], [10] * 300, [10, 100_000, 3]], ids=str)
+@pytest.mark.parametrize("sizes", [[], [1], [50_000], [10] * 300, [10, 30_000, 3]], ids=len)
 def test_every_job_is_done_once(cluster, sizes):
     source = Source(sizes)
     metrics = cluster.run(SETUP_TEXT, source, never)
@@ -35,7 +35,7 @@ def test_every_job_is_done_once(cluster, sizes):
 
 
 def test_one_run_follows_another(cluster):
-    for sizes in ([10] * 5, [200_000], [], [7]):
+    for sizes in ([10] * 5, [20_000], [], [7]):
         source = Source(sizes, more=[20] * len(sizes))
         metrics = cluster.run(SETUP_TEXT, source, never)
         assert source.done
@@ -64,13 +64,13 @@ def test_whoever_watches_may_end_it(cluster, looks):
 
 def test_who_watches_sees_the_run_begin(cluster):
     started = []
-    cluster.run(SETUP_TEXT, Source([10**6] * 3), lambda state: started.append(state.started))
+    cluster.run(SETUP_TEXT, Source([10**4] * 3), lambda state: started.append(state.started))
     assert started[-1]
 
 
 def test_a_worker_spends_its_time_somewhere():
     cluster = LocalCluster(KINDS)
-    options = Options("othello", board=(8, 8), depth=9, evaluation="static")
+    options = Options("othello", board=(8, 8), depth=13, evaluation="static")
     state = othello.start(rules((8, 8))).state
     (outcome,) = Searcher(options, cluster).search([othello.Position(state)])
     cluster.close()

@@ -37,6 +37,7 @@ class Talk:
 
     def __init__(self, hosts):
         self.master = Master(hosts)
+        self._hosts = hosts
         self.run = 0
 
     def begin(self, source, prefetch=2):
@@ -54,7 +55,7 @@ class Talk:
     def all_ready(self):
         """Let all workers be ready, leaders first; return what the master sends at last."""
         sent = []
-        for worker in self.master._workers:
+        for worker in self._hosts:
             sent = self.say(worker, READY)
         return sent
 
@@ -135,22 +136,19 @@ def test_no_more_than_prefetch_large_jobs_are_at_a_worker(prefetch, rng):
         sent = talk.answer(worker, [out[worker].pop(0)], seconds=0.5)
 
 
-def test_small_jobs_travel_together():
+@pytest.mark.parametrize(("seconds", "batch"), [(1e-3, 1), (1e-4, 10), (1e-5, 100), (0.0, 1000)])
+def test_small_jobs_travel_together(seconds, batch, rng):
     source = Source([1] * 100_000)
     talk, sent = started(2, source)
-    for worker, nodes in jobs(sent):
-        sent = talk.answer(worker, nodes, seconds=1e-5)
-    sizes = [len(nodes) for _, nodes in jobs(sent)]
-    assert sizes == [100] * len(sizes)
-    assert len(sizes) == 2
-
-
-def test_the_smallest_jobs_travel_in_batches_of_a_bounded_size():
-    source = Source([1] * 100_000)
-    talk, sent = started(2, source)
-    for worker, nodes in jobs(sent):
-        sent = talk.answer(worker, nodes, seconds=0.0)
-    assert 100 <= max(len(nodes) for _, nodes in jobs(sent)) <= 1024
+    out = defaultdict(list)
+    for exchange in range(50):
+        for worker, nodes in jobs(sent):
+            assert exchange == 0 or len(nodes) == pytest.approx(batch, rel=0.1)
+            out[worker] += nodes
+        assert max(map(len, out.values())) <= 2.1 * batch
+        worker = rng.choice((1, 2))
+        done, out[worker] = out[worker], []
+        sent = talk.answer(worker, done, seconds)
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 6, 9])

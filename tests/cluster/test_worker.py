@@ -21,7 +21,7 @@ from distsearch.cluster.messages import (
     Message,
     to_records,
 )
-from distsearch.cluster.worker import SLICE
+from distsearch.cluster.worker import SLICE, Worker
 
 from .toys import SETUP_TEXT, jobs_payload, results_of, toy_worker
 
@@ -88,7 +88,7 @@ def test_jobs_are_done_in_order():
 
 def test_a_job_tells_what_it_took():
     worker, clock = opened(rate=1e6)
-    clock.now += 5
+    clock.spend(5)
     give(worker, 300_000)
     (message,) = work(worker)
     record = results_of(message)[0]
@@ -114,8 +114,7 @@ def test_a_runner_is_kept_for_the_next_run_of_its_setup():
         def compile(self):
             made.append("compiled")
 
-    worker, _ = toy_worker()
-    worker._kinds = {"counted": Counted}
+    worker = Worker({"counted": Counted})
     for run, name in enumerate("abab", 1):
         text = json.dumps({"kind": "counted", "name": name}).encode()
         assert types(worker.handle(Message(SETUP, run, np.frombuffer(text, np.uint8)))) == [READY]
@@ -220,14 +219,14 @@ def test_it_leaves_when_told_to(run):
 def test_timers_tell_where_the_time_went():
     worker, clock = toy_worker()
     worker.handle(setup(1e6))
-    clock.now += 100  # until all others are ready
+    clock.spend(100)  # until all others are ready
     worker.handle(Message(START, RUN))
     give(worker, 500_000, 300_000)
-    clock.now += 2
+    clock.spend(2)
     work(worker)
     worker.timers.idle += 2
     worker.timers.communication += 0.25
-    clock.now += 0.25
+    clock.spend(0.25)
     found = metrics(worker)
     assert found["wall"] == pytest.approx(3.05)
     assert found["busy"] == pytest.approx(0.8)

@@ -1,6 +1,7 @@
 """A kind of job that needs no game, a source of such jobs, and a clock that only moves when a job is worked on."""
 
 import json
+import time
 from functools import partial
 
 import numpy as np
@@ -16,13 +17,25 @@ SETUP_TEXT = json.dumps({"kind": "toy", "rate": 1e6}).encode()
 
 
 class Clock:
-    """Seconds, as many as somebody added."""
+    """Seconds, as many as were spent."""
 
     def __init__(self):
         self.now = 0.0
 
     def __call__(self):
         return self.now
+
+    def spend(self, seconds):
+        self.now += seconds
+
+
+class Processor:
+    """What stands in for a Clock where work has to take real time."""
+
+    def spend(self, seconds):
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
 
 
 class Runner:
@@ -44,7 +57,7 @@ class Runner:
     def advance(self, budget):
         step = min(budget, int(self._job["boards"]) - self.boards)
         self.boards += step
-        self._clock.now += step / self._rate
+        self._clock.spend(step / self._rate)
         return self.boards == self._job["boards"]
 
     def result(self, seconds, cpu):
