@@ -28,7 +28,10 @@ def launched(ranks, arguments):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    return json.loads(done.stdout)
+    lines = done.stdout.splitlines()
+    for line in lines[1:]:
+        print(f"mpirun also says: {line}", file=sys.stderr)
+    return json.loads(lines[0])
 
 
 def open_mpi():

@@ -7,6 +7,7 @@ anywhere starts a new directory, and old answers cannot come back.
 
 import hashlib
 import os
+import sys
 import tempfile
 import types
 from pathlib import Path
@@ -39,6 +40,11 @@ def _cache_directory() -> Path:
         pass
     return Path(tempfile.gettempdir()) / f"distsearch-{os.getuid()}" / name
 
+
+# numba uses colorama if that is there, which on a terminal ends every process by writing a colour reset to stdout;
+# Open MPI's mpirun gives every rank a terminal, so a line of them would follow the results
+if "colorama.initialise" in sys.modules:
+    sys.modules["colorama.initialise"].atexit_done = True
 
 CACHE = _cache_directory()
 numba.config.CACHE_DIR = str(CACHE)

@@ -4,6 +4,7 @@ import pytest
 
 from distsearch.cluster.local import LocalCluster
 from distsearch.games import othello
+from distsearch.games.interface import Position
 from distsearch.service.options import Options
 from distsearch.service.search import Searcher
 from distsearch.tree.jobs import KINDS
@@ -72,7 +73,7 @@ def test_a_worker_spends_its_time_somewhere():
     cluster = LocalCluster(KINDS)
     options = Options("othello", board=(8, 8), depth=13, evaluation="static")
     state = othello.start(rules((8, 8))).state
-    (outcome,) = Searcher(options, cluster).search([othello.Position(state)])
+    (outcome,) = Searcher(options, cluster).search([Position(state)])
     cluster.close()
     assert sum(outcome.time_share.values()) == pytest.approx(1, abs=0.05)
     assert outcome.time_share["busy"] > 0.8
@@ -83,7 +84,7 @@ def test_a_search_gives_the_score_of_the_engine(rng):
     cluster = LocalCluster(KINDS)
     states = unfinished_states(rng, board, 3)
     options = Options("othello", board=board, depth=depth, evaluation="static", load_factor=10)
-    outcomes = list(Searcher(options, cluster).search([othello.Position(state) for state in states]))
+    outcomes = list(Searcher(options, cluster).search([Position(state) for state in states]))
     cluster.close()
     for state, outcome in zip(states, outcomes, strict=True):
         if not outcome.proved:

@@ -61,7 +61,7 @@ class Talk:
 
 
 def workers(count):
-    return {rank: "here" for rank in range(1, count + 1)}
+    return dict.fromkeys(range(1, count + 1), "here")
 
 
 def summary(sent):
@@ -138,7 +138,7 @@ def test_no_more_than_prefetch_large_jobs_are_at_a_worker(prefetch, rng):
 
 @pytest.mark.parametrize(("seconds", "batch"), [(1e-3, 1), (1e-4, 10), (1e-5, 100), (0.0, 1000)])
 def test_small_jobs_travel_together(seconds, batch, rng):
-    source = Source([1] * 100_000)
+    source = Source([1] * 200_000)
     talk, sent = started(2, source)
     out = defaultdict(list)
     for exchange in range(50):

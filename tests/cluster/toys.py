@@ -17,16 +17,17 @@ SETUP_TEXT = json.dumps({"kind": "toy", "rate": 1e6}).encode()
 
 
 class Clock:
-    """Seconds, as many as were spent."""
+    """Seconds, as many as were spent, on a machine that may slow down."""
 
     def __init__(self):
         self.now = 0.0
+        self.slowness = 1
 
     def __call__(self):
         return self.now
 
     def spend(self, seconds):
-        self.now += seconds
+        self.now += seconds * self.slowness
 
 
 class Processor:
@@ -79,6 +80,7 @@ class Source:
         self._enough = enough or len(self._sizes) + len(self._more)
         self.taken = []  # (worker, node) in order
         self.results = []  # records in order
+        self.finished = []  # nodes whose complete results are in
 
     @property
     def waiting(self):
@@ -87,11 +89,6 @@ class Source:
     @property
     def done(self):
         return len(self.finished) >= self._enough
-
-    @property
-    def finished(self):
-        """The nodes whose complete results are in."""
-        return [int(record["node"]) for record in self.results if record["complete"]]
 
     def take(self, count, worker):
         nodes = range(len(self.taken), min(len(self.taken) + count, len(self._sizes)))
@@ -102,6 +99,7 @@ class Source:
 
     def finish(self, records):
         self.results.extend(records)
+        self.finished += records["node"][records["complete"] != 0].tolist()
         if len(self.results) == len(self._sizes):
             self._sizes += self._more
             self._more = []

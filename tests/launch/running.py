@@ -1,0 +1,174 @@
+"""The command line in processes of its own, alone or under ``mpirun``, and what /proc tells of them."""
+
+import contextlib
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import distsearch
+
+COMMAND_LINE = ("-m", "distsearch")
+TRACEBACK = "Traceback (most recent call last)"
+_RANKS = (b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")  # how mpirun tells a process its rank
+_MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
+_PACKAGE = Path(distsearch.__file__).parents[1]
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Finished(NamedTuple):
+    """A job that has ended. seconds: from its start; status: the exit status of the process that was started."""
+
+    status: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def results(self):
+        """The JSON objects on stdout; MPICH's mpirun writes there too when it gets Ctrl-C."""
+        return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
+
+
+class Job:
+    """A command line at work: a context whose end is the end of all its processes.
+
+    ranks: how many mpirun is to start, 0 to do without mpirun; program: what Python runs; environment: variables to
+    set; other options are those of ``subprocess.Popen``.
+    """
+
+    def __init__(self, *arguments, ranks=0, program=COMMAND_LINE, environment=None, **options):
+        self._mark = uuid.uuid4().hex
+        launcher = ["mpirun", "-n", str(ranks)] if ranks else []
+        command = [*launcher, sys.executable, *program, *arguments]
+        # not the environment of this process as C sees it: MPI has added to that if a test here has used MPI
+        variables = {**os.environ, "PYTHONPATH": str(_PACKAGE), _MARK: self._mark, **(environment or {})}
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self._size = ranks
+        self._began = time.monotonic()
+        self._process = subprocess.Popen(
+            command, env=variables, text=True, start_new_session=True, **{**streams, **options}
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._kill()
+        self._process.communicate()
+
+    def _members(self):
+        """Return {process id: its environment} of the job's processes."""
+        found = {}
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                environment = path.read_bytes().split(b"\0")
+            except OSError:
+                continue  # it is gone, or somebody else's
+            if f"{_MARK}={self._mark}".encode() in environment:
+                found[int(path.parent.name)] = environment
+        return found
+
+    def _kill(self):
+        # found by their mark, for mpirun gives ranks sessions of their own and may be gone already
+        for pid in self._members():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    @property
+    def left(self):
+        """Whether any process of the job is still there."""
+        return bool(self._members())
+
+    def ranks(self):
+        """Return the process ids, by rank, of the ranks that have started."""
+        if not self._size:
+            return {0: self._process.pid}
+        variables = ((pid, entry) for pid, environment in self._members().items() for entry in environment)
+        return {int(entry.split(b"=")[1]): pid for pid, entry in variables if entry.startswith(_RANKS)}
+
+    def wait_for_handlers(self):
+        """Wait until every rank has arranged what it does at SIGTERM."""
+
+        def arranged():
+            assert self._process.poll() is None, self._process.communicate()
+            pids = self.ranks().values()
+            return len(pids) == max(self._size, 1) and all(handles(pid, signal.SIGTERM) for pid in pids)
+
+        wait_for(arranged)
+
+    def wait_for_work(self, seconds):
+        """Wait until a rank has had so many seconds of CPU time from now."""
+        before = self.cpu()
+        wait_for(lambda: any(now - before[rank] >= seconds for rank, now in self.cpu().items()))
+
+    def cpu(self):
+        """Return the CPU seconds of each rank so far."""
+        return {rank: cpu_seconds(pid) for rank, pid in self.ranks().items()}
+
+    def head(self, lines):
+        """Read so many lines of stdout and close it, as ``head`` does."""
+        for _ in range(lines):
+            self._process.stdout.readline()
+        self._process.stdout.close()
+
+    def signal(self, number):
+        """Send a signal to the process that was started, if it is there."""
+        self._process.send_signal(number)
+
+    def signal_first_rank(self, number):
+        """Send a signal to rank 0 alone."""
+        os.kill(self.ranks()[0], number)
+
+    def finish(self, timeout=30):
+        """Return what the job leaves; fail if it still runs after ``timeout`` seconds from now."""
+        late = False
+        try:
+            out, err = self._process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            late = True
+            self._kill()
+            out, err = self._process.communicate()
+        if late:
+            pytest.fail(f"still running after {timeout} s\nstdout: {out}\nstderr: {err}")
+        return Finished(self._process.returncode, out, err, time.monotonic() - self._began)
+
+
+def run(*arguments, timeout=30, **options):
+    """Run a command line as a Job to its end and return what it leaves (Finished)."""
+    with Job(*arguments, **options) as job:
+        return job.finish(timeout)
+
+
+@functools.cache
+def mpirun_is_open_mpi():
+    """Whether the mpirun on PATH is Open MPI's; else it is MPICH's."""
+    return "Open MPI" in subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def handles(pid, number):
+    """Whether a process catches or ignores a signal."""
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool((int(status["SigCgt"], 16) | int(status["SigIgn"], 16)) >> (number - 1) & 1)
+
+
+def cpu_seconds(pid):
+    """The CPU time of a process so far, in user and system mode."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def wait_for(condition, timeout=30):
+    """Wait until ``condition()`` is true; fail after ``timeout`` seconds."""
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, f"nothing came in {timeout} s"
+        time.sleep(0.01)

@@ -1,0 +1,109 @@
+"""Compiled kernels on disk: never older than the sources, sound when loaded, and made once a host."""
+
+import json
+import resource
+import shutil
+from pathlib import Path
+
+import pytest
+
+import distsearch
+
+from .running import run
+
+COMPILING = Path(__file__).with_name("compiling.py")
+HERE = Path(__file__).parent
+SEARCH = "search", "othello", "--evaluation", "discs"  # which is the quickest to compile
+_NOTICE = "compiling for othello"
+
+# appended to the copy's rules: every finished game is worth 7 to whoever would be to move
+NEW_RULE = """
+
+@compiled
+def final(s, r):
+    return np.int64(7)
+"""
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """A folder for what compiling.py writes."""
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    return folder
+
+
+def read(reports):
+    """Return what each process compiled, and forget it."""
+    found = []
+    for report in reports.iterdir():
+        found.append(json.loads(report.read_text()))
+        report.unlink()
+    return found
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package, without anything compiled, to be imported from ``tmp_path``."""
+    copy = tmp_path / "distsearch"
+    shutil.copytree(Path(distsearch.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def test_an_edited_rule_changes_the_answer_of_the_next_run(package, tmp_path):
+    environment = {"PYTHONPATH": str(tmp_path), "DISTSEARCH_CACHE": str(tmp_path / "cache")}
+
+    def score():
+        done = run(*SEARCH, "--board", "4x4", "--exact", "--json", environment=environment, cwd=tmp_path, timeout=120)
+        assert done.status == 0, done.err
+        return done.results[0]["score"]
+
+    assert score() == -10
+    with (package / "games" / "othello.py").open("a") as rules:
+        rules.write(NEW_RULE)
+    assert abs(score()) == 7
+
+
+def test_without_a_place_for_kernels_they_are_compiled_for_the_day(package, tmp_path):
+    """And not kept beside the sources, as numba would: there, nothing tells when they are out of date."""
+    (tmp_path / "file").touch()
+    environment = {"PYTHONPATH": str(tmp_path), "DISTSEARCH_CACHE": str(tmp_path / "file" / "cache")}
+    done = run("perft", "othello", "--depth", "2", environment=environment, cwd=tmp_path, timeout=120)
+    assert done.status == 0, done.err
+    assert not list(package.rglob("*.nbi"))
+
+
+def test_every_kernel_can_be_loaded_again(reports, full):
+    words = "1234" if full else "1"
+    for _ in range(2):
+        # with the cache of every day: kernels that other programs have made are to be tried, too
+        done = run(str(reports), "every_kernel", *words, program=[COMPILING], cwd=HERE, timeout=300)
+        assert done.status == 0, done.err
+        (compiled,) = read(reports)
+    assert compiled == []
+
+
+def test_ranks_compile_once_a_host(reports, tmp_path):
+    arguments = [str(reports), "distsearch", *SEARCH, "--board", "6x6", "--depth", "6"]
+    options = {"program": [COMPILING], "ranks": 4, "environment": {"DISTSEARCH_CACHE": str(tmp_path / "cache")}}
+    cold = run(*arguments, **options, timeout=120)
+    assert cold.status == 0, cold.err
+    by_rank = read(reports)
+    assert len(by_rank) == 4
+    assert sum(bool(names) for names in by_rank) == 1, by_rank
+    assert cold.err.count(_NOTICE) == 1
+    assert cold.seconds < 60
+
+    again = run(*arguments, **options)
+    assert again.status == 0, again.err
+    assert read(reports) == [[]] * 4
+    assert _NOTICE not in again.err
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_later_start_takes_little_time():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run("search", "othello", "--depth", "1")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.status == 0, done.err
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2.5  # CPU seconds

@@ -1,0 +1,123 @@
+"""Ctrl-C and SIGTERM: the best result so far, marked as incomplete, and the exit status that shells expect."""
+
+import signal
+import subprocess
+import time
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from .running import TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
+
+SEARCHES = {"depth": ["--depth", "30"], "exact": ["--exact"], "time": ["--time", "60"]}
+SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
+MOMENTS = "start", "later"
+CASES = list(product((0, 3), SEARCHES, SIGNALS, MOMENTS))
+SAMPLE = {
+    (0, "depth", "SIGINT", "start"), (0, "exact", "SIGTERM", "start"), (0, "time", "SIGINT", "later"),
+    (3, "depth", "SIGTERM", "later"), (3, "exact", "SIGINT", "start"), (3, "time", "SIGINT", "later"),
+}  # fmt: skip
+FIRST_MOVES = {"d3", "c4", "f5", "e6"}
+PLANTED = Path(__file__).with_name("planted.py")
+_SOON = 8  # seconds within which a job has to end
+
+pytestmark = pytest.mark.usefixtures("warm")
+
+
+def send(job, ranks, number):
+    """Signal what a user would signal; Open MPI's mpirun kills its ranks then, so there it is rank 0."""
+    if ranks and mpirun_is_open_mpi():
+        job.signal_first_rank(number)
+    else:
+        job.signal(number)
+
+
+@pytest.mark.parametrize(("ranks", "search", "name", "moment"), CASES)
+def test_a_search_ends_with_its_best_so_far(ranks, search, name, moment, full):
+    if not full and (ranks, search, name, moment) not in SAMPLE:
+        pytest.skip("6 of the 24 combinations are the sample; the others run with --full")
+    with Job("search", "othello", *SEARCHES[search], "--json", ranks=ranks) as job:
+        job.wait_for_handlers()
+        if moment == "later":
+            job.wait_for_work(1.2)  # of which loading kernels takes about a half
+        send(job, ranks, SIGNALS[name])
+        done = job.finish(_SOON)
+    assert done.status == 128 + SIGNALS[name]
+    (found,) = done.results
+    assert found["complete"] is False
+    assert found["proved"] is False
+    assert found["move"] in FIRST_MOVES
+    assert found["pv"][0] == found["move"]
+    assert isinstance(found["score"], int)
+    assert found["depth"] >= 1
+    assert TRACEBACK not in done.err
+
+
+def test_text_says_that_the_search_was_stopped():
+    with Job("search", "othello", "--depth", "30") as job:
+        job.wait_for_handlers()
+        job.signal(signal.SIGTERM)
+        done = job.finish(_SOON)
+    assert done.status == 143
+    assert "stopped early" in done.out
+    assert done.err == ""
+
+
+@pytest.mark.parametrize("limit", [["--exact"], ["--time", "60"]], ids=["exact", "time"])
+def test_solve_ends_soon_however_many_positions_are_left(limit, tmp_path):
+    positions = tmp_path / "positions.txt"
+    positions.write_text("startpos\n" * 100)
+    with Job("solve", "othello", "--positions", str(positions), *limit, "--json") as job:
+        job.wait_for_handlers()
+        job.wait_for_work(1.0)
+        job.signal(signal.SIGTERM)
+        done = job.finish(_SOON)
+    assert done.status == 143
+    assert not any(found["complete"] for found in done.results)
+
+
+def test_waiting_for_positions_can_be_interrupted():
+    """As when somebody forgets the file and presses Ctrl-C."""
+    with Job("solve", "othello", "--positions", "-", stdin=subprocess.PIPE) as job:
+        job.wait_for_handlers()
+        time.sleep(0.5)
+        job.signal(signal.SIGINT)
+        wait_for(lambda: not job.left, _SOON)
+        done = job.finish()
+    assert done.status == 130
+    assert done.out == ""
+    assert TRACEBACK not in done.err
+
+
+def test_perft_says_that_its_counts_are_not_complete():
+    with Job("perft", "othello", "--depth", "16", "--json") as job:
+        job.wait_for_handlers()
+        job.wait_for_work(1.0)
+        job.signal(signal.SIGTERM)
+        done = job.finish(_SOON)
+    assert done.status == 143
+    assert [count["complete"] for count in done.results] == [False]
+
+
+@pytest.mark.parametrize("rank", range(3))
+def test_ctrl_c_at_one_rank_as_it_starts_leaves_nobody_waiting(rank):
+    arguments = ["search", "othello", "--board", "6x6", "--depth", "6"]
+    done = run("interrupt", str(rank), *arguments, ranks=3, program=[PLANTED], timeout=_SOON)
+    assert TRACEBACK not in done.err
+
+
+@pytest.mark.parametrize("ranks", [0, 3])
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_second_signal_ends_what_does_not_listen(ranks, name, full):
+    if not full and name == "SIGINT":
+        pytest.skip("SIGTERM is the sample, as the harder one: mpirun kills its ranks itself at a second Ctrl-C")
+    with Job("stick", "0", "search", "othello", "--depth", "6", ranks=ranks, program=[PLANTED]) as job:
+        job.wait_for_handlers()
+        time.sleep(1.0)  # kernels are loaded by then
+        send(job, ranks, SIGNALS[name])
+        time.sleep(1.5)
+        send(job, ranks, SIGNALS[name])
+        done = job.finish(_SOON)
+    assert done.status != 0
+    assert TRACEBACK not in done.err
