@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -19,14 +20,17 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv=None):
     """Run the command line on this rank; return its exit status."""
+    if sys.stderr is None:  # closed by whoever started this
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         return _run(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt as interrupt:
+        return _leave(128 + (interrupt.args[0] if interrupt.args else signal.SIGINT))
     except UserError as error:
         _complain(error)
         return _status(2)
     except BrokenPipeError:
-        # whoever read stdout has enough; nothing is left to say, not even by the interpreter as it ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # whoever read stdout has enough
         return 0
     except Exception:
         _abort()
@@ -86,7 +90,7 @@ def _search(args, cluster, interrupts):
     options, game, rules = _options(args)
     from .service.search import Searcher
 
-    position = game.parse(args.position, rules)
+    position = game.parse(args.position or "startpos", rules)
     searcher = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None)
     for outcome in searcher.search([position]):
         _print(outcome.to_json() if args.json else outcome.to_text())
@@ -97,7 +101,9 @@ def _solve(args, cluster, interrupts):
     options, game, rules = _options(args)
     from .service.search import Searcher
 
-    positions, bad = _read_positions(args.positions, game, rules)
+    positions, bad = _read_positions(args.positions, game, rules, interrupts)
+    if not positions:
+        return 1
     searcher = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None)
     for number, outcome in enumerate(searcher.search(positions), 1):
         _print(outcome.to_json() if args.json else outcome.to_line(number))
@@ -111,9 +117,13 @@ def _perft(args, cluster, interrupts):
 
     positions, bad = [], 0
     if args.positions is None:
-        positions = [game.parse(args.position, rules)]
+        positions = [game.parse(args.position or "startpos", rules)]
+    elif args.position is not None:
+        raise UserError("position and --positions exclude each other")
     else:
-        positions, bad = _read_positions(args.positions, game, rules)
+        positions, bad = _read_positions(args.positions, game, rules, interrupts)
+    if not positions:
+        return 1
     for count in perft(options, args.plies, positions, cluster, Progress(), lambda: interrupts.signal is not None):
         _print(count.to_json() if args.json else count.to_text())
     return 1 if bad else 0
@@ -136,15 +146,19 @@ def _options(args):
     return options, game, game.rules(options.board, **options.rules)
 
 
-def _read_positions(path, game, rules):
+def _read_positions(path, game, rules, interrupts):
     """Return (positions, number of bad lines) of a file; complains about every bad line with its number."""
     try:
-        with sys.stdin if path == "-" else open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
+        with interrupts.suspended():
+            if path == "-":
+                content = sys.stdin.buffer.read()
+            else:
+                with open(path, "rb") as file:
+                    content = file.read()
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     positions, bad = [], 0
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
         try:
             positions.append(game.parse(line, rules))
         except UserError as error:
@@ -221,7 +235,7 @@ def _info_arguments(parser):
 
 def _add_game_and_position(parser):
     parser.add_argument("game", metavar="GAME")
-    parser.add_argument("position", metavar="POSITION", nargs="?", default="startpos", help="default: startpos")
+    parser.add_argument("position", metavar="POSITION", nargs="?", help="default: startpos")
 
 
 def _add_limits(parser):
@@ -259,7 +273,7 @@ def _simulate(args, _, interrupts):
     from .service.simulate import Machine, simulate
 
     given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
-    machine, position = Machine(**given), game.parse(args.position, rules)
+    machine, position = Machine(**given), game.parse(args.position or "startpos", rules)
     found = simulate(options, machine, position, Progress(), lambda: interrupts.signal is not None)
     _print(found.to_json() if args.json else found.to_text())
     return 0
@@ -278,7 +292,7 @@ def _bench(args, cluster, interrupts):
         return 0
     if cluster.ranks == 1:
         raise UserError("bench --messages needs two ranks or more: mpirun -n 2 distsearch bench --messages")
-    figures = bench.messages(cluster, Progress(), interrupted, args.prefetch or 2)
+    figures = bench.messages(cluster, Progress(), interrupted, 2 if args.prefetch is None else args.prefetch)
     cluster.close()
     figures.update(bench.peers(cluster.comm))
     _print(json.dumps(figures) if args.json else bench.messages_text(figures))
@@ -302,7 +316,18 @@ _COMMANDS = {
 
 
 def _print(text):
-    print(text, flush=True)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _silence()
+        raise UserError(f"cannot write the result: {error.strerror}") from error
+
+
+def _silence():
+    """Have stdout say nothing more, not even what the interpreter still holds as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(error):
@@ -321,6 +346,15 @@ def _status(status):
     return status if _is_first() else 0
 
 
+def _leave(status):
+    """End every rank, without a word; return the exit status of a single one."""
+    from .cluster import launch
+
+    if launch.place()[0] > 1:
+        launch.abort(status)
+    return status
+
+
 def _abort():
     """Show this rank's traceback and end the whole job."""
     from .cluster import launch
@@ -329,4 +363,4 @@ def _abort():
     where = f"distsearch: rank {rank} of {ranks} failed\n" if ranks > 1 else ""
     print(f"{where}{traceback.format_exc()}", file=sys.stderr, end="", flush=True)
     if ranks > 1:
-        launch.abort()
+        launch.abort(1)

@@ -26,19 +26,22 @@ def source_hash(*roots: Path) -> str:
 
 
 def _cache_directory() -> Path:
-    """The folder for this version's kernels: $DISTSEARCH_CACHE, $NUMBA_CACHE_DIR, or the user's cache folder."""
+    """The folder for kernels: in $DISTSEARCH_CACHE, $NUMBA_CACHE_DIR, the user's cache, or else a temporary one."""
     name = f"distsearch-{source_hash(Path(__file__).parent)}"
-    chosen = os.environ.get("DISTSEARCH_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
-    if chosen:
-        return Path(chosen) / name
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        if os.access(home, os.W_OK):
-            return home / "distsearch" / name
-    except OSError:
-        pass
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "distsearch"
+    folder = Path(os.environ.get("DISTSEARCH_CACHE") or os.environ.get("NUMBA_CACHE_DIR") or home) / name
+    if can_write(folder):
+        return folder
     return Path(tempfile.gettempdir()) / f"distsearch-{os.getuid()}" / name
+
+
+def can_write(folder: Path) -> bool:
+    """Whether files can be made in ``folder``, which is made if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
 
 
 # numba uses colorama if that is there, which on a terminal ends every process by writing a colour reset to stdout;

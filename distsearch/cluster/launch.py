@@ -1,5 +1,6 @@
 """What started this process: ranks, the MPI library, and whether the launcher and the library belong together."""
 
+import atexit
 import os
 import sys
 import warnings
@@ -33,13 +34,13 @@ def place():
 
 def library():
     """Return the MPI library's name and version; raises UserError if there is no library."""
-    return " ".join(_mpi().Get_library_version().strip("\x00").splitlines()[0].split(",")[0].split())
+    return " ".join(_load().Get_library_version().strip("\x00").splitlines()[0].split(",")[0].split())
 
 
 def communicator():
-    """Return MPI's COMM_WORLD as the library sees it, or None without an MPI library."""
+    """Return MPI's COMM_WORLD as the library sees it; None without a library, or with one that will not start."""
     try:
-        return _mpi().COMM_WORLD
+        return None if _refuses() else _mpi().COMM_WORLD
     except UserError:
         return None
 
@@ -50,19 +51,35 @@ def world():
     Raises UserError if a launcher started several processes and the library takes each for a world of its own.
     """
     ranks, _, name = launcher()
-    if ranks == 1:
+    if ranks == 1 and name is None:
         return communicator()
-    comm = _mpi().COMM_WORLD
-    if ranks > comm.Get_size():
+    sees = 1 if _refuses() else _mpi().COMM_WORLD.Get_size()
+    if ranks > sees:
         raise UserError(
-            f"{name} started {ranks} ranks but the MPI library ({library()}) sees {comm.Get_size()}: "
+            f"{name} started {ranks} ranks but the MPI library ({library()}) sees {sees}: "
             "launcher and library are of different MPIs; use the mpirun of that library"
         )
-    return comm
+    return _mpi().COMM_WORLD
 
 
-def _mpi():
+def _refuses():
+    """Whether the library would end this process at its start: MPICH does, under Open MPI's mpirun."""
+    return launcher()[2] == _LAUNCHERS[0][2] and "MPICH" in library()
+
+
+def abort(status):
+    """End every rank of the job."""
+    _mpi().COMM_WORLD.Abort(status)
+
+
+def _load():
+    """Return mpi4py's MPI without starting it."""
+    if "mpi4py.MPI" in sys.modules:
+        return sys.modules["mpi4py.MPI"]
     try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False
         with warnings.catch_warnings():  # `world` says it better than mpi4py's warning of a launcher of another MPI
             warnings.simplefilter("ignore")
             from mpi4py import MPI
@@ -72,6 +89,10 @@ def _mpi():
     return MPI
 
 
-def abort():
-    """End every rank of the job, with status 1."""
-    _mpi().COMM_WORLD.Abort(1)
+def _mpi():
+    """Return mpi4py's MPI, started."""
+    mpi = _load()
+    if not mpi.Is_initialized():
+        mpi.Init()
+        atexit.register(mpi.Finalize)
+    return mpi

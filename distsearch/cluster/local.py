@@ -36,19 +36,26 @@ class LocalCluster:
                 halted = True
                 mail.extend(self._master.handle(Halt()))
             elif self._worker.has_work:
-                for answer in self._worker.work():
-                    mail.extend(self._master.handle(Received(1, decode(encode(answer)))))
+                answers = self._worker.work()
+                self._answer(answers, mail, time.perf_counter())
         return self._master.metrics
 
     def _pass_on(self, message, mail):
         began = time.perf_counter()
         buffer = encode(message)
         answers = self._worker.handle(decode(buffer))
+        self._worker.timers.messages += 1
+        self._worker.timers.bytes += len(buffer)
+        self._answer(answers, mail, began)
+
+    def _answer(self, answers, mail, began):
+        """Hand a worker's messages to the master; all time since ``began`` is communication."""
         timers = self._worker.timers
         for answer in answers:
-            mail.extend(self._master.handle(Received(1, decode(encode(answer)))))
-        timers.messages += 1 + len(answers)
-        timers.bytes += len(buffer)
+            buffer = encode(answer)
+            mail.extend(self._master.handle(Received(1, decode(buffer))))
+            timers.messages += 1
+            timers.bytes += len(buffer)
         timers.communication += time.perf_counter() - max(began, timers.started)
 
     def close(self):

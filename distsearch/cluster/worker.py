@@ -92,6 +92,7 @@ class Worker:
         self._queue.clear()
         self._results.clear()
         self._job = None
+        self._budget = _FIRST_BUDGET
         self.timers = Timers(self._clock)
         return [Message(READY, self._run)]
 
@@ -154,6 +155,6 @@ class Worker:
         return out
 
     def _adapt(self, boards, cpu):
-        """Make the next slice last about SLICE, from the rate of this one."""
-        if boards >= self._budget:
+        """Make the next slice last about SLICE, from the rate of this one, if it was long enough to tell."""
+        if boards >= self._budget or cpu > SLICE:
             self._budget = int(min(max(boards / max(cpu, 1e-6) * SLICE, 100), self._budget * _FASTEST_GROWTH))

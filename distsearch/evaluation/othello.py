@@ -63,6 +63,11 @@ def static_tables(r):
 
 
 @compiled
+def _weight_lanes(word):
+    return lanes.on_axes((word,))  # one lane for each of the four weights
+
+
+@compiled
 def static(s, r, tables):
     """Sum of square weights: corners and edges good, a corner's neighbours bad while the corner is empty."""
     own, opp = lanes.first_half(s), lanes.second_half(s)
@@ -73,12 +78,12 @@ def static(s, r, tables):
             square = np.int64(tables[_CORNER_SQUARES + i])
             occupied |= np.int64(taken[square >> 6] >> np.uint64(square & 63) & np.uint64(1)) << i
     n = len(own)
-    weights = lanes.load(lanes.four(own[0]), tables, _WEIGHTS)
+    weights = lanes.load(_weight_lanes(own[0]), tables, _WEIGHTS)
     value = count(own) - count(opp)
     for w in range(n):
         masks = lanes.load(weights, tables, _MASKS + 4 * (n * occupied + w))
-        mine = lanes.popcounts(lanes.both(masks, lanes.four(own[w])))
-        theirs = lanes.popcounts(lanes.both(masks, lanes.four(opp[w])))
+        mine = lanes.popcounts(lanes.both(masks, _weight_lanes(own[w])))
+        theirs = lanes.popcounts(lanes.both(masks, _weight_lanes(opp[w])))
         value += np.int64(lanes.total(lanes.times(weights, lanes.minus(mine, theirs))))
     return value
 
@@ -105,7 +110,7 @@ def stable(own, r):
     """
     board = lanes.load(own, r, BOARD)
     inner = lanes.load(own, r, INNER)
-    columns = np.int64(r[STEPS + 2])
+    columns = np.int64(r[COLUMNS])
     side = lanes.without(board, inner)
     ends = lanes.without(board, lanes.both(lanes.shift_up(board, columns), lanes.shift_down(board, columns)))
     rim = lanes.either(side, ends)
@@ -114,7 +119,7 @@ def stable(own, r):
     while grown:
         safe = own
         for axis in range(4):
-            step = np.int64(r[STEPS + axis])
+            step = np.int64(r[STEPS + len(own) * axis])
             # a shift may wrap round to the far column, whose squares are safe on these axes anyway
             near = lanes.either(lanes.shift_up(found, step), lanes.shift_down(found, step))
             edge = side if axis == 0 else ends if axis == 2 else rim

@@ -3,7 +3,8 @@
 Every function takes and returns ``UniTuple(uint64, n)``, for any n fixed when the caller is compiled, and becomes a few
 LLVM vector instructions (AVX2 or AVX-512 where the processor has them), which numba's own loops do not reach: 8×8
 Othello's perft is 1.8 times faster with them than with scalar words. Lanes are either the four line directions of a
-board of one word, or the words of a larger board; ``shift_up`` and ``shift_down`` alone carry bits from lane to lane.
+board of one word, or the words of a larger board, or both: its words four times over. Only the shifts at the end carry
+bits from lane to lane, between the words of one board.
 """
 
 from llvmlite import ir
@@ -123,13 +124,28 @@ total = _reduction("add")  # their sum modulo 2**64
 
 
 @intrinsic
-def four(typingctx, x):
-    """Return four lanes that all hold the uint64 x."""
+def on_axes(typingctx, a):
+    """Return the n words of a board four times, 4·n lanes: once for each axis."""
 
     def generate(context, builder, signature, args):
-        return _packed(builder, [args[0]] * 4)
+        return _packed(builder, [builder.extract_value(args[0], i) for i in range(a.count)] * 4)
 
-    return _lanes(4)(types.uint64), generate
+    return _lanes(4 * a.count)(a), generate
+
+
+@intrinsic
+def off_axes(typingctx, a):
+    """Return the four boards of ``on_axes`` or-ed into one, n lanes."""
+    n = a.count // 4
+
+    def generate(context, builder, signature, args):
+        axes = [
+            _to_vector(builder, _packed(builder, [builder.extract_value(args[0], n * axis + i) for i in range(n)]), n)
+            for axis in range(4)
+        ]
+        return _from_vector(builder, builder.or_(builder.or_(axes[0], axes[1]), builder.or_(axes[2], axes[3])), n)
+
+    return _lanes(n)(a), generate
 
 
 def _address(context, builder, signature, args, array, start, n):
@@ -204,29 +220,51 @@ def with_bit(typingctx, a, index):
     return a(a, types.int64), generate
 
 
-def _carrying_shift(upwards):
+def _carry(builder, x, counts, groups, upwards):
+    """Shift each group of lanes of x, which are the words of one number, by its lanes' counts."""
+    lanes = x.type.count
+    n = lanes // groups
+    move, bring = (builder.shl, builder.lshr) if upwards else (builder.lshr, builder.shl)
+    if n == 1:
+        return move(x, counts)
+    # the neighbour from which bits come in; "lanes" is the first lane of the other operand, a zero
+    order = [i - 1 if i % n else lanes for i in range(lanes)]
+    if not upwards:
+        order = [i + 1 if (i + 1) % n else lanes for i in range(lanes)]
+    zero = _constant(lanes, 0)
+    neighbours = builder.shuffle_vector(x, zero, ir.Constant(ir.VectorType(_I32, lanes), order))
+    return builder.or_(move(x, counts), bring(neighbours, builder.sub(_constant(lanes, 64), counts)))
+
+
+def _shift(upwards):
     @intrinsic
     def shift(typingctx, a, k):
-        n = a.count
-        order = [n, *range(n - 1)] if upwards else [*range(1, n), n]
-
         def generate(context, builder, signature, args):
-            x = _to_vector(builder, args[0], n)
-            counts = _to_vector(builder, _packed(builder, [args[1]] * n), n)
-            rest = builder.sub(_constant(n, 64), counts)
-            move, bring = (builder.shl, builder.lshr) if upwards else (builder.lshr, builder.shl)
-            if n == 1:
-                return _from_vector(builder, move(x, counts), n)
-            neighbours = builder.shuffle_vector(x, _constant(n, 0), ir.Constant(ir.VectorType(_I32, n), order))
-            return _from_vector(builder, builder.or_(move(x, counts), bring(neighbours, rest)), n)
+            counts = _to_vector(builder, _packed(builder, [args[1]] * a.count), a.count)
+            shifted = _carry(builder, _to_vector(builder, args[0], a.count), counts, 1, upwards)
+            return _from_vector(builder, shifted, a.count)
 
         return a(a, types.int64), generate
 
     return shift
 
 
-shift_up = _carrying_shift(True)  # by 0 < k < 64 towards higher bits, as one number of 64·n bits
-shift_down = _carrying_shift(False)
+def _shift_axes(upwards):
+    @intrinsic
+    def shift(typingctx, a, counts):
+        def generate(context, builder, signature, args):
+            x, k = (_to_vector(builder, value, a.count) for value in args)
+            return _from_vector(builder, _carry(builder, x, k, 4, upwards), a.count)
+
+        return a(a, counts), generate
+
+    return shift
+
+
+shift_up = _shift(True)  # (board, k): by 0 < k < 64 towards higher bits, as one number of 64·n bits
+shift_down = _shift(False)
+axes_up = _shift_axes(True)  # (four boards as from on_axes, k in each lane): each board by its axis's k
+axes_down = _shift_axes(False)
 
 
 @intrinsic

@@ -27,9 +27,9 @@ OPTIONS = {"empties": ("winner", "none")}
 ROWS, COLUMNS, SQUARES, WORDS, EMPTIES_TO_WINNER, DOUBLINGS = range(6)
 BOARD = 8  # every square
 INNER = 12  # all but the first and the last column: a line that wraps round the board's edge stops there
-STEPS = 16  # distance between neighbours on the four axes: row, antidiagonal, column, diagonal
-AXES = 20  # one-word boards: the mask of each axis (INNER, INNER, BOARD, INNER)
-PARTS = 24  # corners, their neighbours on the edge (C), on the diagonal (X), other edge squares, the inside
+STEPS = 16  # distance between neighbours on the four axes, row, antidiagonal, column, diagonal: each WORDS times
+AXES = STEPS + 16  # the mask of each axis, WORDS words: INNER, or BOARD for the columns
+PARTS = AXES + 16  # corners, their neighbours on the edge (C), on the diagonal (X), other edge squares, the inside
 RAYS = PARTS + 5 * 4  # 8 a square, up the axes then down: masks on one-word boards, else the number of squares
 CORNERS, C_SQUARES, X_SQUARES, EDGES, INSIDE = range(5)
 
@@ -65,8 +65,11 @@ def rules(board=None, empties="winner"):
     r[: DOUBLINGS + 1] = rows, columns, squares, -(-squares // 64), empties == "winner", doublings
     r[BOARD : BOARD + 4] = _split((1 << squares) - 1, 4)
     r[INNER : INNER + 4] = _split(sum(1 << q for q in range(squares) if 0 < q % columns < columns - 1), 4)
-    r[STEPS : STEPS + 4] = 1, columns - 1, columns, columns + 1
-    r[AXES : AXES + 4] = r[INNER], r[INNER], r[BOARD], r[INNER]
+    n = int(r[WORDS])
+    for axis, distance in enumerate((1, columns - 1, columns, columns + 1)):
+        mask = BOARD if distance == columns else INNER
+        r[STEPS + n * axis : STEPS + n * (axis + 1)] = distance
+        r[AXES + n * axis : AXES + n * (axis + 1)] = r[mask : mask + n]
     for part in range(5):
         mask = sum(1 << q for q in range(squares) if _part(q, rows, columns) == part)
         r[PARTS + 4 * part : PARTS + 4 * part + 4] = _split(mask, 4)
@@ -92,69 +95,40 @@ def start(r):
 
 
 @compiled
-def _reach_one(own, opp, empty, r):
-    step = lanes.load(lanes.four(opp[0]), r, STEPS)
+def reach(own, opp, empty, r):
+    """Return the empty squares where ``own`` may move: lines of ``opp`` are followed on all axes at once."""
+    step = lanes.load(lanes.on_axes(own), r, STEPS)
     double = lanes.plus(step, step)
-    mask = lanes.both(lanes.four(opp[0]), lanes.load(step, r, AXES))
-    up = lanes.both(mask, lanes.left(lanes.four(own[0]), step))
-    down = lanes.both(mask, lanes.right(lanes.four(own[0]), step))
-    up = lanes.either(up, lanes.both(mask, lanes.left(up, step)))
-    down = lanes.either(down, lanes.both(mask, lanes.right(down, step)))
-    up_pairs = lanes.both(mask, lanes.left(mask, step))
-    down_pairs = lanes.right(up_pairs, step)
+    mask = lanes.both(lanes.on_axes(opp), lanes.load(step, r, AXES))
+    up = lanes.both(mask, lanes.axes_up(lanes.on_axes(own), step))
+    down = lanes.both(mask, lanes.axes_down(lanes.on_axes(own), step))
+    up = lanes.either(up, lanes.both(mask, lanes.axes_up(up, step)))
+    down = lanes.either(down, lanes.both(mask, lanes.axes_down(down, step)))
+    up_pairs = lanes.both(mask, lanes.axes_up(mask, step))
+    down_pairs = lanes.axes_down(up_pairs, step)
     for _ in range(np.int64(r[DOUBLINGS])):
-        up = lanes.either(up, lanes.both(up_pairs, lanes.left(up, double)))
-        down = lanes.either(down, lanes.both(down_pairs, lanes.right(down, double)))
-    return (lanes.any_of(lanes.either(lanes.left(up, step), lanes.right(down, step))) & empty[0],)
+        up = lanes.either(up, lanes.both(up_pairs, lanes.axes_up(up, double)))
+        down = lanes.either(down, lanes.both(down_pairs, lanes.axes_down(down, double)))
+    ends = lanes.either(lanes.axes_up(up, step), lanes.axes_down(down, step))
+    return lanes.both(lanes.off_axes(ends), empty)
 
 
 @compiled
-def _reach_axis(own, opp, r, axis):
-    step = np.int64(r[STEPS + axis])
-    mask = lanes.both(opp, lanes.load(opp, r, BOARD if axis == 2 else INNER))
-    up = lanes.both(mask, lanes.shift_up(own, step))
-    down = lanes.both(mask, lanes.shift_down(own, step))
-    up = lanes.either(up, lanes.both(mask, lanes.shift_up(up, step)))
-    down = lanes.either(down, lanes.both(mask, lanes.shift_down(down, step)))
-    up_pairs = lanes.both(mask, lanes.shift_up(mask, step))
-    down_pairs = lanes.shift_down(up_pairs, step)
-    for _ in range(np.int64(r[DOUBLINGS])):
-        up = lanes.either(up, lanes.both(up_pairs, lanes.shift_up(up, 2 * step)))
-        down = lanes.either(down, lanes.both(down_pairs, lanes.shift_down(down, 2 * step)))
-    return lanes.either(lanes.shift_up(up, step), lanes.shift_down(down, step))
-
-
-@compiled
-def _reach_many(own, opp, empty, r):
-    found = _reach_axis(own, opp, r, 0)
-    for axis in range(1, 4):
-        found = lanes.either(found, _reach_axis(own, opp, r, axis))
-    return lanes.both(found, empty)
-
-
-@compiled
-def _can_move_one(own, opp, empty, r):
+def can_move(own, opp, empty, r):
+    """Return whether ``own`` may move anywhere."""
     # nearly always some move turns a single disc, which two shifts show: 1.15 times the boards/s of a search
-    step = lanes.load(lanes.four(opp[0]), r, STEPS)
-    mask = lanes.both(lanes.four(opp[0]), lanes.load(step, r, AXES))
-    up = lanes.left(lanes.both(mask, lanes.left(lanes.four(own[0]), step)), step)
-    down = lanes.right(lanes.both(mask, lanes.right(lanes.four(own[0]), step)), step)
-    if lanes.any_of(lanes.either(up, down)) & empty[0] != 0:
+    step = lanes.load(lanes.on_axes(own), r, STEPS)
+    mask = lanes.both(lanes.on_axes(opp), lanes.load(step, r, AXES))
+    up = lanes.axes_up(lanes.both(mask, lanes.axes_up(lanes.on_axes(own), step)), step)
+    down = lanes.axes_down(lanes.both(mask, lanes.axes_down(lanes.on_axes(own), step)), step)
+    if lanes.any_of(lanes.both(lanes.off_axes(lanes.either(up, down)), empty)) != 0:
         return True
-    return _reach_one(own, opp, empty, r)[0] != 0
-
-
-@compiled
-def _can_move_many(own, opp, empty, r):
-    for axis in range(4):
-        if lanes.any_of(lanes.both(_reach_axis(own, opp, r, axis), empty)) != 0:
-            return True
-    return False
+    return lanes.any_of(reach(own, opp, empty, r)) != 0
 
 
 @compiled
 def _turned_one(own, opp, m, r):
-    own4, opp4 = lanes.four(own[0]), lanes.four(opp[0])
+    own4, opp4 = lanes.on_axes(own), lanes.on_axes(opp)
     ray = lanes.load(own4, r, RAYS + 8 * m)
     end = lanes.both(lanes.bottom_bit(lanes.without(ray, opp4)), own4)
     up = lanes.both(ray, lanes.below(end))
@@ -168,7 +142,7 @@ def _turned_one(own, opp, m, r):
 def _turned_many(own, opp, m, r):
     turned = lanes.without(own, own)
     for ray in range(8):
-        step = np.int64(r[STEPS + (ray & 3)]) * (1 if ray < 4 else -1)
+        step = np.int64(r[STEPS + len(own) * (ray & 3)]) * (1 if ray < 4 else -1)
         last = m + step * np.int64(r[RAYS + 8 * m + ray])
         line = lanes.without(own, own)
         square = m + step
@@ -180,8 +154,6 @@ def _turned_many(own, opp, m, r):
     return turned
 
 
-reach = lanes.by_width(_reach_one, _reach_many)  # (own, opp, empty, r) → squares where own may move, one mask
-can_move = lanes.by_width(_can_move_one, _can_move_many)  # (own, opp, empty, r) → bool
 turned = lanes.by_width(_turned_one, _turned_many)  # (own, opp, m, r) → the discs that own turns by a disc on m
 
 

@@ -121,14 +121,14 @@ def advance(s, r, tables, words, frames, out, scores, lines, control):
                 lanes.store(words, top * width, child)
                 push(child, r, frames, out, top, first + n, left, alpha, beta, control)
                 continue
-            before = control[BOARDS]
+            before, evaluated = control[BOARDS], control[EVALUATED]
             if left == 0:
                 value = -leaf(child, r, tables, control)
             else:
                 value = -descend(child, r, tables, out, first + n, left, alpha, beta, control)
             if control[ORDERING]:
                 control[ORDERING_BOARDS] += control[BOARDS] - before
-                control[BOARDS] = before
+                control[BOARDS], control[EVALUATED] = before, evaluated
             frames[f + FRAME_SIZE + LINE] = 0
         else:
             if n == 0:

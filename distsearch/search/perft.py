@@ -118,6 +118,11 @@ class Perft:
             self._kernels["push"](state, self._rules, self._frames, self._out, 0, 0, depth, stays, self.counts)
 
     @property
+    def complete(self):
+        """Whether the count has come to its end."""
+        return self._top < 0
+
+    @property
     def boards(self):
         """Leaves counted so far."""
         return int(self.counts[self._depth])

@@ -8,7 +8,7 @@ import numpy as np
 from .. import __version__, games
 from ..cluster.local import LocalCluster
 from ..tree.jobs import EMPTY_RESULT, KINDS, empty_jobs
-from .options import Options
+from .options import Options, checked_prefetch
 from .perft import perft
 from .progress import compact
 from .run import run
@@ -91,7 +91,7 @@ class EmptySource:
 
 def messages(cluster, progress, interrupted, prefetch):
     """Return figures of empty jobs through the real master: jobs a second, and the master's CPU seconds for each."""
-    source = EmptySource(_JOBS)
+    prefetch, source = checked_prefetch(prefetch), EmptySource(_JOBS)
     began = time.process_time()
     took = run(cluster, {"kind": "empty"}, source, progress, interrupted, lambda *_: "empty jobs", prefetch=prefetch)
     cpu = time.process_time() - began

@@ -62,11 +62,8 @@ def _problems(facts):
     families = {_family(facts["mpirun_version"]), _family(facts["mpi_library"])} - {None}
     if len(families) > 1:
         found.append("mpirun and the MPI library are of different MPIs: the first mpirun on PATH is not the library's")
-    folder = jit.CACHE
-    while not folder.exists():
-        folder = folder.parent
-    if not os.access(folder, os.W_OK):
-        found.append(f"cannot write to {folder}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE")
+    if not jit.can_write(jit.CACHE):
+        found.append(f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE")
     return found
 
 

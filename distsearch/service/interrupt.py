@@ -2,6 +2,7 @@
 
 import signal
 import time
+from contextlib import contextmanager
 
 _AGAIN = 1.0  # seconds; a terminal and mpirun both pass Ctrl-C on, so one key press may arrive twice
 
@@ -28,7 +29,14 @@ class Interrupts:
         if self.signal is None:
             self.signal, self._when = number, now
         elif now - self._when > _AGAIN:
-            raise SystemExit(128 + number)
+            raise KeyboardInterrupt(number)
+
+    @contextmanager
+    def suspended(self):
+        """While this lasts, signals do what they always do: for waiting that cannot look at a flag."""
+        self.__exit__()
+        yield
+        self.__enter__()
 
     @property
     def exit_status(self):

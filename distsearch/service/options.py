@@ -12,6 +12,7 @@ ALGORITHMS = ("alphabeta", "minimax")
 POLICIES = ("pool",)
 DEFAULT_SECONDS = 5.0
 DEEPEST = 1000  # plies; more than any game has
+MOST_NODES = 10**18
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Options:
                 raise UserError(f"{module.NAME} has no option {name}")
             _among(name, value, module.OPTIONS[name])
         known = evaluation.names(module)
-        self.evaluation = self.evaluation or known[0]
+        self.evaluation = known[0] if self.evaluation is None else self.evaluation
         _among("evaluation", self.evaluation, known)
         self._check_limits()
 
@@ -59,14 +60,13 @@ class Options:
             raise UserError("exact goes without depth, time and nodes")
         if self.depth is not None and not 1 <= self.depth <= DEEPEST:
             raise UserError(f"depth {self.depth} is not a number of plies from 1 to {DEEPEST}")
-        if self.nodes is not None and self.nodes < 1:
-            raise UserError(f"nodes {self.nodes} is not a number of boards from 1 on")
+        if self.nodes is not None and not 1 <= self.nodes <= MOST_NODES:
+            raise UserError(f"nodes {self.nodes} is not a number of boards from 1 to {MOST_NODES}")
         if self.time is not None and not 0 < self.time < math.inf:
             raise UserError(f"time {self.time:g} is not a number of seconds above 0")
         if self.load_factor is not None and not 0 < self.load_factor <= 100_000:
             raise UserError(f"load factor {self.load_factor:g} is not a number above 0 and up to 100000")
-        if not 1 <= self.prefetch <= 1000:
-            raise UserError(f"prefetch {self.prefetch} is not a number of batches from 1 to 1000")
+        checked_prefetch(self.prefetch)
         if not self.exact and self.depth is self.time is self.nodes is None:
             self.time = DEFAULT_SECONDS
 
@@ -91,6 +91,13 @@ class Options:
 def _among(what, value, allowed):
     if value not in allowed:
         raise UserError(f"{what} '{value[:40]}' is not {' or '.join(allowed)}")
+
+
+def checked_prefetch(prefetch):
+    """Return a number of batches to keep at each worker; raises UserError."""
+    if not 1 <= prefetch <= 1000:
+        raise UserError(f"prefetch {prefetch} is not a number of batches from 1 to 1000")
+    return prefetch
 
 
 def checked_board(game, board):

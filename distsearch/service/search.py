@@ -58,7 +58,10 @@ class Searcher:
         pool = self._pool([position.state for position in positions], depth)
         took = self._run(pool, lambda: pool)
         totals = pool.totals()
+        ended = time.perf_counter()
         for root, position in enumerate(positions):
+            if took.interrupted and root > 0 and time.perf_counter() - ended > _QUICK:
+                return  # whoever wants an end does not want quick answers to a thousand positions first
             outcome = self._outcome(position, pool, root, depth, complete=pool.nodes.status[root] == DONE)
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])

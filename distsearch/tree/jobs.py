@@ -103,7 +103,7 @@ class PerftRunner:
 
     def result(self, seconds, cpu):
         record = np.zeros(1, self.result_dtype)
-        record[0] = self._node, True, seconds, cpu, self._engine.counts[: MAX_DEPTH + 1]
+        record[0] = self._node, self._engine.complete, seconds, cpu, self._engine.counts[: MAX_DEPTH + 1]
         return record
 
 

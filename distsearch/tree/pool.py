@@ -8,7 +8,7 @@ import numpy as np
 
 from ..games.interface import MAX
 from .jobs import PERFT_RESULT, SUBTREE_RESULT, TO_THE_END, job_dtype
-from .nodes import DONE, EXACT, LOWER, NONE, SENT, WAITING, NodeArray
+from .nodes import DONE, EXACT, LOWER, NONE, SENT, UNKNOWN, UPPER, WAITING, NodeArray
 
 
 class Pool:
@@ -91,7 +91,8 @@ class SubtreePool(Pool):
         nodes.answer[at] = entries
         nodes.best[at] = np.where(nodes.kind[at] == MAX, results["score"], -results["score"])
         complete = results["complete"] != 0
-        nodes.bound[at] = np.where(complete, EXACT, np.where(np.isfinite(results["score"]), LOWER, 0))
+        partial = np.where(nodes.kind[at] == MAX, LOWER, UPPER)
+        nodes.bound[at] = np.where(complete, EXACT, np.where(np.isfinite(results["score"]), partial, UNKNOWN))
         nodes.status[at[complete]] = DONE
         self.finished += int(complete.sum())
         nodes.back_up(at)
@@ -136,12 +137,12 @@ class PerftPool(Pool):
                 self.counts[nodes.root[i], nodes.depth[i] + 1 :] += stays
 
     def finish(self, results):
-        """Take an array of result records in."""
+        """Take an array of result records in; a count that was stopped early is added as far as it went."""
         nodes = self.nodes
         for result in results:
             node = int(result["node"])
             below = int(nodes.left[node])
             self.counts[nodes.root[node], nodes.depth[node] + 1 :] += result["counts"][1 : below + 1]
-            nodes.status[node] = DONE
+            nodes.status[node] = DONE if result["complete"] else SENT
         self.cpu += float(results["cpu"].sum())
-        self.finished += len(results)
+        self.finished += int(np.count_nonzero(results["complete"]))

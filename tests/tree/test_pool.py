@@ -205,7 +205,8 @@ def test_a_finished_game_is_counted_once_where_it_does_not_stay():
             counter.begin(tuple(job["state"]), int(job["depth"]))
             assert counter.advance(NO_PAUSE)
             record = np.zeros(1, PERFT_RESULT)
-            record["node"], record["counts"] = job["node"], counter.counts[: record["counts"].shape[1]]
+            record["node"], record["complete"] = job["node"], counter.complete
+            record["counts"] = counter.counts[: record["counts"].shape[1]]
             pool.finish(record)
         assert pool.done
         assert pool.counts[0].tolist() == counts_of(tictactoe, r, empty, depth)
