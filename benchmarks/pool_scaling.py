@@ -3,7 +3,8 @@
     python benchmarks/pool_scaling.py --workers 1,3,7 --load-factors 1,4,16 --depth 13 --out results.jsonl
 
 Each search runs under mpirun with one rank more than workers, then once more on as many virtual workers; the sequential
-engine's figures come first. A line of JSON for each run goes to the file, a table to stdout.
+engine's figures come first. Busy cores are slower than one alone, so virtual workers have the rate that was measured
+with as many independent searches at a time. A line of JSON for each run goes to the file, a table to stdout.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 SEARCH = [sys.executable, "-m", "distsearch"]
@@ -28,10 +30,18 @@ def launched(ranks, arguments):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    lines = done.stdout.splitlines()
-    for line in lines[1:]:
-        print(f"mpirun also says: {line}", file=sys.stderr)
-    return json.loads(lines[0])
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    return found[0] if len(found) == 1 else found
+
+
+def busy_rate(workers, args):
+    """Return the boards a CPU second of a worker while all are at independent searches."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(f"{args.position}\n" * workers)
+        file.flush()
+        found = launched(workers + 1, ["solve", "othello", "--positions", file.name, "--depth", args.depth])
+    runs = found if isinstance(found, list) else [found]
+    return sum(run["nodes"] for run in runs) / sum(run["cpu_seconds"] for run in runs)
 
 
 def open_mpi():
@@ -55,8 +65,9 @@ def main():
 
     launched(1, ["search", *search])  # compiles
     alone = sorted((launched(1, ["search", *search]) for _ in range(3)), key=lambda run: run["seconds"])[1]
-    rate = alone["nodes"] / alone["cpu_seconds"]
-    print(f"alone: {alone['nodes']:,} boards in {alone['seconds']:.2f} s, {rate / 1e6:.1f} M boards/CPU-s")
+    rate = {0: alone["nodes"] / alone["cpu_seconds"], **{n: busy_rate(n, args) for n in counts}}
+    print(f"alone: {alone['nodes']:,} boards in {alone['seconds']:.2f} s")
+    print("M boards/CPU-s by busy workers: " + ", ".join(f"{n}: {r / 1e6:.1f}" for n, r in rate.items()))
 
     points = [(n, factor) for n in counts for factor in factors]
     real = {}
@@ -66,7 +77,7 @@ def main():
 
     def simulated(point):
         n, factor = point
-        virtual = ["--workers", str(n), "--load-factor", factor, "--rate", f"{rate:.0f}"]
+        virtual = ["--workers", str(n), "--load-factor", factor, "--rate", f"{rate[n]:.0f}"]
         return launched(1, ["simulate", *search, *virtual])
 
     with ThreadPoolExecutor(args.simulators) as pool:

@@ -93,6 +93,6 @@ def _mpi():
     """Return mpi4py's MPI, started."""
     mpi = _load()
     if not mpi.Is_initialized():
-        mpi.Init()
+        mpi.Init_thread()
         atexit.register(mpi.Finalize)
     return mpi
