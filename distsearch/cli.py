@@ -258,7 +258,19 @@ def _add_search_options(parser):
 
 
 def _add_prefetch(parser):
-    parser.add_argument("--prefetch", type=int, metavar="N", help="batches of jobs kept at each worker (default 2)")
+    parser.add_argument("--prefetch", type=_batches, metavar="N", help="batches of jobs at each worker (default 2)")
+
+
+def _batches(text):
+    """A number of batches, refused on every rank alike: where only the first refused, the others would wait for it."""
+    from .service.options import checked_prefetch
+
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"prefetch '{text[:20]}' is not a number of batches")
+    try:
+        return checked_prefetch(int(text))
+    except UserError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _add_game_options(parser):
