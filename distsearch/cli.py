@@ -23,6 +23,8 @@ def main(argv=None):
     if sys.stderr is None:  # closed by whoever started this
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
+        if sys.stdout is None:
+            raise UserError("stdout is closed: there is nowhere to print the result")
         return _run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt as interrupt:
         return _leave(128 + (interrupt.args[0] if interrupt.args else signal.SIGINT))
@@ -150,6 +152,8 @@ def _read_positions(path, game, rules, interrupts):
     """Return (positions, number of bad lines) of a file; complains about every bad line with its number."""
     try:
         with interrupts.suspended():
+            if path == "-" and sys.stdin is None:
+                raise UserError("stdin is closed: there are no positions to read")
             if path == "-":
                 content = sys.stdin.buffer.read()
             else:

@@ -5,6 +5,7 @@ from functions of several files, so the cache directory is named after a hash of
 anywhere starts a new directory, and old answers cannot come back.
 """
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -28,11 +29,18 @@ def source_hash(*roots: Path) -> str:
 def _cache_directory() -> Path:
     """The folder for kernels: in $DISTSEARCH_CACHE, $NUMBA_CACHE_DIR, the user's cache, or else a temporary one."""
     name = f"distsearch-{source_hash(Path(__file__).parent)}"
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "distsearch"
-    folder = Path(os.environ.get("DISTSEARCH_CACHE") or os.environ.get("NUMBA_CACHE_DIR") or home) / name
+    chosen = os.environ.get("DISTSEARCH_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = Path(chosen or Path(home) / "distsearch") / name
     if can_write(folder):
         return folder
-    return Path(tempfile.gettempdir()) / f"distsearch-{os.getuid()}" / name
+    # kernels are programs: none but this user's own may be loaded from a folder that all users share
+    shared = Path(tempfile.gettempdir()) / f"distsearch-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        shared.mkdir(mode=0o700)
+    state = shared.lstat()
+    own = state.st_uid == os.getuid() and not state.st_mode & 0o022
+    return (shared if own else Path(tempfile.mkdtemp(prefix="distsearch-"))) / name
 
 
 def can_write(folder: Path) -> bool:

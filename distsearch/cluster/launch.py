@@ -59,7 +59,7 @@ def world():
             f"{name} started {ranks} ranks but the MPI library ({library()}) sees {sees}: "
             "launcher and library are of different MPIs; use the mpirun of that library"
         )
-    return _mpi().COMM_WORLD
+    return None if _refuses() else _mpi().COMM_WORLD
 
 
 def _refuses():
@@ -93,6 +93,8 @@ def _mpi():
     """Return mpi4py's MPI, started."""
     mpi = _load()
     if not mpi.Is_initialized():
-        mpi.Init_thread()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mpi.Init_thread()
         atexit.register(mpi.Finalize)
     return mpi

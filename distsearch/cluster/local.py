@@ -7,8 +7,6 @@ from .master import Begin, Halt, Leave, Master, Received
 from .messages import decode, encode
 from .worker import Worker
 
-_MASTER = 0
-
 
 class LocalCluster:
     """Runs sources of work on the one worker of this process; messages pass through their encoded form."""

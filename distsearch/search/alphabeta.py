@@ -40,6 +40,9 @@ FRAME_SIZE = 9
 SEARCHING, SORTING = 0, 1  # phases of a frame
 
 LINE_LENGTH = 64  # moves of a principal variation that are kept
+_ORDERING_BOTTOM = (
+    2  # BOTTOM of ordering searches, whose depth is plies also where the search's own is moves to the end
+)
 _SHALLOW_MARGIN = 3  # an ordering search of depth D is worth its while where D + 3 plies are left
 
 
@@ -116,7 +119,7 @@ def advance(s, r, tables, words, frames, out, scores, lines, control):
                 left = frames[f + DEPTH] - (np.int64(1) if m != PASS else control[PASS_PLIES])
                 low = max(frames[f + ALPHA], frames[f + BEST]) if control[PRUNE] else -INFINITY
                 alpha, beta = -frames[f + BETA], -low
-            if left > control[BOTTOM]:
+            if left > (_ORDERING_BOTTOM if control[ORDERING] else control[BOTTOM]):
                 top += 1
                 lanes.store(words, top * width, child)
                 push(child, r, frames, out, top, first + n, left, alpha, beta, control)

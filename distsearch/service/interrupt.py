@@ -35,8 +35,10 @@ class Interrupts:
     def suspended(self):
         """While this lasts, signals do what they always do: for waiting that cannot look at a flag."""
         self.__exit__()
-        yield
-        self.__enter__()
+        try:
+            yield
+        finally:
+            self.__enter__()
 
     @property
     def exit_status(self):

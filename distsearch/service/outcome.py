@@ -10,7 +10,7 @@ from .progress import compact
 
 @dataclass
 class Outcome:
-    """The answer for one position. Scores are for the side to move; ``line`` and moves are texts.
+    """The answer for one position. Scores are for the side to move; ``pv`` and moves are texts.
 
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,

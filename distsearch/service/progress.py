@@ -1,5 +1,6 @@
 """Progress for people, on stderr: one line that changes on a terminal; else a line after a second, then every ten."""
 
+import contextlib
 import sys
 import time
 
@@ -29,25 +30,28 @@ class Progress:
         """Show ``text`` as the state of things."""
         self._shown = time.monotonic()
         if self._live:
-            self._stream.write(f"\r{text:<{self._width}}")
+            self._write(f"\r{text:<{self._width}}")
             self._width = len(text)
         else:
             self._every = _LOGGED
-            self._stream.write(text + "\n")
-        self._stream.flush()
+            self._write(text + "\n")
 
     def note(self, text):
         """Write a line that stays."""
         self.clear()
-        self._stream.write(text + "\n")
-        self._stream.flush()
+        self._write(text + "\n")
 
     def clear(self):
         """Take a live line away again."""
         if self._live and self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            self._write("\r" + " " * self._width + "\r")
             self._width = 0
+
+    def _write(self, text):
+        # nobody reads progress any more: the search matters more
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
 
 
 def compact(number):

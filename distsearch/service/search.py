@@ -9,7 +9,7 @@ from .. import evaluation, games
 from ..games.interface import legal_moves
 from ..tree.deepening import Deepening
 from ..tree.jobs import TO_THE_END
-from ..tree.nodes import DONE, EXACT, LOWER
+from ..tree.nodes import DONE, EXACT, LOWER, UNKNOWN
 from ..tree.pool import SubtreePool
 from .outcome import Outcome, tidy
 from .progress import Progress, compact
@@ -60,8 +60,9 @@ class Searcher:
         totals = pool.totals()
         ended = time.perf_counter()
         for root, position in enumerate(positions):
-            if took.interrupted and root > 0 and time.perf_counter() - ended > _QUICK:
-                return  # whoever wants an end does not want quick answers to a thousand positions first
+            unknown = pool.nodes.bound[root] == UNKNOWN
+            if unknown and root > 0 and time.perf_counter() - ended > _QUICK:
+                continue  # whoever wants an end does not want quick answers to a thousand positions first
             outcome = self._outcome(position, pool, root, depth, complete=pool.nodes.status[root] == DONE)
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])
@@ -78,10 +79,10 @@ class Searcher:
         complete = not took.interrupted and source.completed is not None
         outcome = self._outcome(position, pool, 0, depth, complete, source.proved)
         outcome.add_run(took)
-        outcome.seconds, outcome.cpu_seconds = took.seconds, source.cpu
-        # boards of an iteration that the budget cut short depend on timing, and a budget's answer must not
-        outcome.nodes = source.completed_boards if options.nodes else source.boards
-        outcome.ordering_nodes, outcome.jobs = source.ordering_boards, source.jobs
+        outcome.seconds, outcome.cpu_seconds = took.seconds, source.spent.cpu
+        # what was spent on an iteration that the budget cut short depends on timing, and a budget's answer must not
+        spent = source.completed_spent if options.nodes and source.completed else source.spent
+        outcome.nodes, outcome.ordering_nodes, outcome.jobs = spent.boards, spent.ordering_boards, spent.jobs
         return outcome
 
     def _run(self, source, pool, limit=math.inf):

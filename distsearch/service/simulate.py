@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, replace
 
-from .. import jit
+from .. import games, jit
 from ..cluster.local import LocalCluster
 from ..cluster.simulated import NETWORKS, Network, Processors, SimulatedCluster
 from ..errors import UserError
@@ -115,9 +116,12 @@ def simulate(options, machine, position, progress, interrupted):
 
 def _rate(options, searcher, position):
     """Return this computer's boards a CPU second under these options, measured once."""
-    name = hashlib.sha256(json.dumps(options.setup()).encode()).hexdigest()[:16]
+    asked = json.dumps(options.setup()) + games.tag(searcher.game)
+    name = hashlib.sha256(asked.encode()).hexdigest()[:16]
     kept = jit.CACHE / f"{name}.rate"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(f"{searcher.rate(position, _MEASURED):.4g}\n")
+        fresh = kept.with_suffix(f".{os.getpid()}")
+        fresh.write_text(f"{searcher.rate(position, _MEASURED):.4g}\n")
+        fresh.replace(kept)  # at once: another process may be reading
     return float(kept.read_text())

@@ -1,5 +1,20 @@
 """Iterative deepening as a source of work: one pool after another, each a ply deeper."""
 
+from typing import NamedTuple
+
+
+class Spent(NamedTuple):
+    """What iterations took: boards (grown ones included), boards of ordering searches, jobs, CPU seconds."""
+
+    boards: int = 0
+    ordering_boards: int = 0
+    jobs: int = 0
+    cpu: float = 0.0
+
+    @property
+    def all_boards(self):
+        return self.boards + self.ordering_boards
+
 
 class Deepening:
     """Hands out the jobs of pools of growing depth, one pool at a time.
@@ -12,14 +27,13 @@ class Deepening:
 
     def __init__(self, make_pool, deepest, nodes=None):
         self._make_pool, self._deepest, self._nodes = make_pool, deepest, nodes
-        self.boards = self.ordering_boards = self.jobs = 0  # of finished jobs, all iterations
-        self.cpu = 0.0  # seconds, of the same
+        self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
         self.depth = 1  # of the pool at work
         self.done = False
         self.proved = False  # the last completed iteration searched every line to the end of the game
         self.completed = None  # the pool of the last completed iteration
-        self.completed_depth = self.completed_boards = 0
-        self.pool = make_pool(1)
+        self.completed_depth = 0
+        self._begin()
         self._go_deeper()
 
     @property
@@ -30,23 +44,26 @@ class Deepening:
     def waiting(self):
         return self.pool.waiting
 
-    @property
-    def _spent(self):
-        return self.boards + self.ordering_boards
+    def _begin(self):
+        self.pool = self._make_pool(self.depth)
+        grown = int(self.pool.nodes.cost[: self.pool.roots].sum())
+        self.spent = self.spent._replace(boards=self.spent.boards + grown)
 
     def take(self, count, worker):
         """See ``Pool.take``; empty while the last jobs of an iteration are out."""
         limited = self._nodes is not None and self.completed is not None
-        return self.pool.take(count, worker, max(1, self._nodes - self._spent) if limited else 0)
+        return self.pool.take(count, worker, max(1, self._nodes - self.spent.all_boards) if limited else 0)
 
     def finish(self, results):
         """See ``Pool.finish``; goes on to the next depth when an iteration is complete."""
         self.pool.finish(results)
-        self.jobs += len(results)
-        self.boards += int(results["boards"].sum())
-        self.ordering_boards += int(results["ordering_boards"].sum())
-        self.cpu += float(results["cpu"].sum())
-        exceeded = self._nodes is not None and self._spent > self._nodes
+        self.spent = Spent(
+            self.spent.boards + int(results["boards"].sum()),
+            self.spent.ordering_boards + int(results["ordering_boards"].sum()),
+            self.spent.jobs + len(results),
+            self.spent.cpu + float(results["cpu"].sum()),
+        )
+        exceeded = self._nodes is not None and self.spent.all_boards > self._nodes
         if self.completed is not None and (exceeded or not results["complete"].all()):
             self.done = True  # a job is only incomplete if a budget or the end of the run stopped it
             return
@@ -54,11 +71,11 @@ class Deepening:
 
     def _go_deeper(self):
         while self.pool.done and not self.done:
-            self.completed, self.completed_depth, self.completed_boards = self.pool, self.depth, self.boards
+            self.completed, self.completed_depth, self.completed_spent = self.pool, self.depth, self.spent
             self.proved = not self.pool.totals()["evaluated"].any()
-            spent = self._nodes is not None and self._spent >= self._nodes
+            spent = self._nodes is not None and self.spent.all_boards >= self._nodes
             if self.proved or spent or self.depth >= self._deepest:
                 self.done = True
             else:
                 self.depth += 1
-                self.pool = self._make_pool(self.depth)
+                self._begin()
