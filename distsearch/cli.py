@@ -103,11 +103,13 @@ def _solve(args, cluster, interrupts):
     options, game, rules = _options(args)
     from .service.search import Searcher
 
-    positions, bad = _read_positions(args.positions, game, rules, interrupts)
+    positions, numbers, bad = _read_positions(args.positions, game, rules, interrupts)
     if not positions:
         return 1
     searcher = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None)
-    for number, outcome in enumerate(searcher.search(positions), 1):
+    for number, outcome in zip(numbers, searcher.search(positions), strict=False):
+        if outcome is None:
+            continue
         _print(outcome.to_json() if args.json else outcome.to_line(number))
     return 1 if bad else 0
 
@@ -123,7 +125,7 @@ def _perft(args, cluster, interrupts):
     elif args.position is not None:
         raise UserError("position and --positions exclude each other")
     else:
-        positions, bad = _read_positions(args.positions, game, rules, interrupts)
+        positions, _, bad = _read_positions(args.positions, game, rules, interrupts)
     if not positions:
         return 1
     for count in perft(options, args.plies, positions, cluster, Progress(), lambda: interrupts.signal is not None):
@@ -149,7 +151,7 @@ def _options(args):
 
 
 def _read_positions(path, game, rules, interrupts):
-    """Return (positions, number of bad lines) of a file; complains about every bad line with its number."""
+    """Return (positions, their lines' numbers, number of bad lines) of a file; complains about every bad line."""
     try:
         with interrupts.suspended():
             if path == "-" and sys.stdin is None:
@@ -161,16 +163,17 @@ def _read_positions(path, game, rules, interrupts):
                     content = file.read()
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
-    positions, bad = [], 0
+    positions, numbers, bad = [], [], 0
     for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
         try:
             positions.append(game.parse(line, rules))
+            numbers.append(number)
         except UserError as error:
             _complain(f"line {number}: {error}")
             bad += 1
     if not positions and not bad:
         raise UserError(f"{path} holds no position")
-    return positions, bad
+    return positions, numbers, bad
 
 
 def _parse(argv):
@@ -198,7 +201,7 @@ def _search_arguments(parser):
 def _solve_arguments(parser):
     parser.add_argument("game", metavar="GAME")
     parser.add_argument("--positions", metavar="FILE", required=True, help="a position a line; - for stdin")
-    _add_limits(parser)
+    _add_limits(parser, without="--exact")
     _add_search_options(parser)
 
 
@@ -242,8 +245,8 @@ def _add_game_and_position(parser):
     parser.add_argument("position", metavar="POSITION", nargs="?", help="default: startpos")
 
 
-def _add_limits(parser):
-    limits = parser.add_argument_group("limits (5 seconds if none is given)")
+def _add_limits(parser, without="5 seconds"):
+    limits = parser.add_argument_group(f"limits ({without} if none is given)")
     limits.add_argument("--depth", type=int, metavar="N", help="plies; a pass is one")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="deeper and deeper for so long")
     limits.add_argument("--nodes", type=int, metavar="N", help="the same for so many boards; repeatable")
@@ -252,10 +255,12 @@ def _add_limits(parser):
 
 def _add_search_options(parser):
     parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
-    parser.add_argument("--evaluation", metavar="NAME", help="complex (default), static or discs")
+    parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
     parser.add_argument("--ordering", metavar="NAME", help="none, static (default) or shallow[:D]")
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
-    parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees in the pool a worker (default 4)")
+    parser.add_argument(
+        "--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)"
+    )
     _add_prefetch(parser)
     parser.add_argument("--all-moves", action="store_true", default=None, help="score every move")
     _add_game_options(parser)
@@ -278,8 +283,8 @@ def _batches(text):
 
 
 def _add_game_options(parser):
-    parser.add_argument("--board", metavar="RxC", help="rows x columns (default 8x8)")
-    parser.add_argument("--empties", metavar="RULE", help="who gets empty squares: winner (default) or none")
+    parser.add_argument("--board", metavar="RxC", help="rows x columns (othello: 8x8)")
+    parser.add_argument("--empties", metavar="RULE", help="othello: who gets empty squares, winner (default) or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 

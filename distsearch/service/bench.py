@@ -37,17 +37,24 @@ _TASKS = 3_000  # through mpi4py.futures, which is a hundred times slower
 
 
 def bench(progress, interrupted):
-    """Return (rows, signature): a row (name, boards, CPU seconds) a search, and the sum of all boards."""
+    """Return (rows, signature): a row (name, boards, CPU seconds) a search, and the sum of all boards.
+
+    After an interrupt there are the rows so far and no signature (None).
+    """
     rows = []
     for name, (asked, text) in SEARCHES.items():
         options = Options("othello", **asked)
         searcher = Searcher(options, LocalCluster(KINDS), progress, interrupted)
         outcome = next(searcher.search([searcher.game.parse(text, searcher.rules)]))
+        if interrupted():
+            return rows, None
         rows.append((name, outcome.nodes + outcome.ordering_nodes, outcome.cpu_seconds))
     game = games.find("othello")
     options = Options("othello", depth=1)
     start = game.start(game.rules())
     count = perft(options, _PERFT, [start], LocalCluster(KINDS), progress, interrupted)[0]
+    if interrupted():
+        return rows, None
     rows.append((f"perft {_PERFT} 8x8", sum(count.counts), count.cpu_seconds))
     return rows, sum(boards for _, boards, _ in rows)
 
@@ -57,7 +64,7 @@ def bench_text(rows, signature):
     lines = [f"{'search':<16} {'boards':>12} {'CPU s':>8} {'boards/CPU-s':>13}"]
     for name, boards, cpu in rows:
         lines.append(f"{name:<16} {boards:>12,} {cpu:>8.3f} {compact(boards / max(cpu, 1e-9)):>13}")
-    return "\n".join([*lines, f"signature {signature}"])
+    return "\n".join([*lines, f"signature {signature or 'unknown: stopped early'}"])
 
 
 def bench_json(rows, signature):

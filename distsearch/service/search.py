@@ -36,7 +36,8 @@ class Searcher:
         self._target = options.target(cluster.workers)
 
     def search(self, positions):
-        """Yield an Outcome for each of a list of Positions, in order; after an interrupt, an incomplete one.
+        """Yield an Outcome for each of a list of Positions, in order; after an interrupt, incomplete ones, and in place of
+        what was never looked at None or nothing.
 
         Deepening searches take the positions one after another, others are one forest.
         """
@@ -62,7 +63,8 @@ class Searcher:
         for root, position in enumerate(positions):
             unknown = pool.nodes.bound[root] == UNKNOWN
             if unknown and root > 0 and time.perf_counter() - ended > _QUICK:
-                continue  # whoever wants an end does not want quick answers to a thousand positions first
+                yield None  # whoever wants an end does not want quick answers to a thousand positions first
+                continue
             outcome = self._outcome(position, pool, root, depth, complete=pool.nodes.status[root] == DONE)
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])
