@@ -258,9 +258,7 @@ def _add_search_options(parser):
     parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
     parser.add_argument("--ordering", metavar="NAME", help="none, static (default) or shallow[:D]")
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
-    parser.add_argument(
-        "--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)"
-    )
+    parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)")
     _add_prefetch(parser)
     parser.add_argument("--all-moves", action="store_true", default=None, help="score every move")
     _add_game_options(parser)

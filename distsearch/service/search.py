@@ -36,8 +36,9 @@ class Searcher:
         self._target = options.target(cluster.workers)
 
     def search(self, positions):
-        """Yield an Outcome for each of a list of Positions, in order; after an interrupt, incomplete ones, and in place of
-        what was never looked at None or nothing.
+        """Yield an Outcome for each of a list of Positions, in order.
+
+        After an interrupt some are incomplete; None stands for what was never looked at, or the rest is missing.
 
         Deepening searches take the positions one after another, others are one forest.
         """
