@@ -3,8 +3,10 @@
     python benchmarks/pool_scaling.py --workers 1,3,7 --load-factors 1,4,16 --depth 13 --out results.jsonl
 
 Each search runs under mpirun with one rank more than workers, then once more on as many virtual workers; the sequential
-engine's figures come first. Busy cores are slower than one alone, so virtual workers have the rate that was measured
-with as many independent searches at a time. A line of JSON for each run goes to the file, a table to stdout.
+engine's figures come first. Busy cores are slower than one alone, so virtual workers have two rates: that of one search
+alone and that of as many independent searches at a time as there are workers. A line of JSON for each run goes to the
+file as soon as it is done, a table to stdout; "timers" is how far the worst worker's three timers are from its wall
+time.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 SEARCH = [sys.executable, "-m", "distsearch"]
 HEADER = f"{'workers':>7} {'load':>5} {'seconds':>8} {'speedup':>8} {'by ranks':>8} {'overhead':>8} {'balance':>8} "
-HEADER += f"{'busy':>6} {'simulated':>9} {'ratio':>6}"
+HEADER += f"{'busy':>6} {'simulated':>9} {'ratio':>6} {'timers':>7}"
 
 
 def launched(ranks, arguments):
@@ -64,38 +66,62 @@ def main():
     search = ["othello", args.position, "--depth", args.depth]
 
     launched(1, ["search", *search])  # compiles
-    alone = sorted((launched(1, ["search", *search]) for _ in range(3)), key=lambda run: run["seconds"])[1]
-    rate = {0: alone["nodes"] / alone["cpu_seconds"], **{n: busy_rate(n, args) for n in counts}}
-    print(f"alone: {alone['nodes']:,} boards in {alone['seconds']:.2f} s")
-    print("M boards/CPU-s by busy workers: " + ", ".join(f"{n}: {r / 1e6:.1f}" for n, r in rate.items()))
+    alone = median([launched(1, ["search", *search]) for _ in range(3)])
+    rate = alone["nodes"] / alone["cpu_seconds"]
+    busy = {n: busy_rate(n, args) for n in counts}
+    print(f"alone: {alone['nodes']:,} boards in {alone['seconds']:.2f} s, {rate / 1e6:.1f} M boards/CPU-s")
+    print("while all work: " + ", ".join(f"{n} workers {r / 1e6:.1f} M" for n, r in busy.items()), flush=True)
 
     points = [(n, factor) for n in counts for factor in factors]
-    real = {}
-    for n, factor in points:
-        runs = [launched(n + 1, ["search", *search, "--load-factor", factor]) for _ in range(args.repeats)]
-        real[n, factor] = sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
 
     def simulated(point):
         n, factor = point
-        virtual = ["--workers", str(n), "--load-factor", factor, "--rate", f"{rate[n]:.0f}"]
+        virtual = [
+            "--workers",
+            str(n),
+            "--load-factor",
+            factor,
+            "--rate",
+            f"{rate:.0f}",
+            "--busy-rate",
+            f"{busy[n]:.0f}",
+        ]
         return launched(1, ["simulate", *search, *virtual])
 
-    with ThreadPoolExecutor(args.simulators) as pool:
-        virtual = dict(zip(points, pool.map(simulated, points), strict=True))
-
     with open(args.out, "w", encoding="utf-8") as out:
-        out.write(json.dumps({"alone": alone}) + "\n")
-        print(HEADER)
+
+        def write(**entry):
+            out.write(json.dumps(entry) + "\n")
+            out.flush()
+
+        write(alone=alone, rate=rate, busy_rates=busy)
+        real = {}
         for n, factor in points:
-            run, twin = real[n, factor], virtual[n, factor]
-            assert run["score"] == twin["score"] == alone["score"], "scores differ"
-            out.write(json.dumps({"workers": n, "load_factor": factor, "real": run, "simulated": twin}) + "\n")
-            speedup = alone["seconds"] / run["seconds"]
-            print(
-                f"{n:>7} {factor:>5} {run['seconds']:>8.3f} {speedup:>8.2f} {speedup / (n + 1):>8.3f} "
-                f"{run['nodes'] / alone['nodes']:>8.2f} {run['load_balance']:>8.3f} {run['time_share']['busy']:>6.3f} "
-                f"{twin['seconds']:>9.3f} {twin['seconds'] / run['seconds']:>6.3f}"
-            )
+            repeated = [launched(n + 1, ["search", *search, "--load-factor", factor]) for _ in range(args.repeats)]
+            real[n, factor] = median(repeated)
+            write(workers=n, load_factor=factor, real=real[n, factor])
+        print(HEADER)
+        with ThreadPoolExecutor(args.simulators) as pool:
+            for (n, factor), twin in zip(points, pool.map(simulated, points), strict=True):
+                write(workers=n, load_factor=factor, simulated=twin)
+                print(row(n, factor, alone, real[n, factor], twin), flush=True)
+
+
+def median(runs):
+    """Return the run of median wall time."""
+    return sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
+
+
+def row(n, factor, alone, run, twin):
+    """A line of the table: a real run beside its simulated twin."""
+    assert run["score"] == twin["score"] == alone["score"], "scores differ"
+    speedup = alone["seconds"] / run["seconds"]
+    timers = max(abs(1 - (w["busy"] + w["communication"] + w["idle"]) / w["wall"]) for w in run["per_worker"])
+    return (
+        f"{n:>7} {factor:>5} {run['seconds']:>8.3f} {speedup:>8.2f} {speedup / (n + 1):>8.3f} "
+        f"{run['nodes'] / alone['nodes']:>8.2f} {run['load_balance']:>8.3f} {run['time_share']['busy']:>6.3f} "
+        f"{twin['seconds']:>9.3f} {twin['seconds'] / run['seconds']:>6.3f} {timers:>7.2%}"
+    )
 
 
 if __name__ == "__main__":

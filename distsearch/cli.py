@@ -230,6 +230,7 @@ def _simulate_arguments(parser):
     machine.add_argument("--bandwidth", type=float, metavar="BYTES", help="a second, instead of the preset's")
     machine.add_argument("--delay", type=float, metavar="SECONDS", help="mean of a random extra delay of each message")
     machine.add_argument("--rate", type=float, metavar="BOARDS", help="a second of a worker (default: measured here)")
+    machine.add_argument("--busy-rate", type=float, metavar="BOARDS", help="the same while all work (default: no less)")
     machine.add_argument("--spread", type=float, metavar="X", help="relative deviation of the workers' rates")
     machine.add_argument("--jitter", type=float, metavar="X", help="relative deviation of the time of a slice")
     machine.add_argument("--message-cost", type=float, metavar="SECONDS", help="of the master for a message")

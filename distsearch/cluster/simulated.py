@@ -31,7 +31,8 @@ class Network(NamedTuple):
 class Processors(NamedTuple):
     """How fast the virtual processors are."""
 
-    rate: float  # boards a second of a worker
+    rate: float  # boards a second of a worker while the others rest
+    busy_rate: float | None = None  # the same while all work: cores share caches, memory, power; None: no slower
     job: float = 30e-6  # seconds of a worker for a job, its boards apart
     message: float = 20e-6  # seconds of the master for a message, its handling apart
     spread: float = 0.0  # standard deviation of the workers' rates, relative to their mean
@@ -77,12 +78,13 @@ class _TimedRunner:
 class _VirtualWorker:
     """A worker with a clock of its own and mail that arrives in time."""
 
-    def __init__(self, kinds, processors, seed):
+    def __init__(self, kinds, processors, seed, rate):
+        """``rate()`` is what a worker of mean speed does now, in boards a second."""
         chance = random.Random(seed)
-        rate = processors.rate * max(0.1, chance.gauss(1, processors.spread))
+        speed = max(0.1, chance.gauss(1, processors.spread))
 
         def duration(boards):
-            return boards / rate * max(0.1, chance.gauss(1, processors.jitter))
+            return boards / (rate() * speed) * max(0.1, chance.gauss(1, processors.jitter))
 
         def timed(kind):
             return lambda setup: _TimedRunner(kind(setup), self.clock, processors.job, duration)
@@ -106,7 +108,8 @@ class SimulatedCluster:
         self._network, self._processors = network, processors
         self._chance = random.Random(seed)
         ranks = range(1, workers + 1)
-        self._workers = {rank: _VirtualWorker(kinds, processors, self._chance.random()) for rank in ranks}
+        self._workers = {rank: _VirtualWorker(kinds, processors, self._chance.random(), self._rate) for rank in ranks}
+        self._at_work = set()  # ranks
         self._master = Master(dict.fromkeys(ranks, "virtual"))
         self._master_free = 0.0  # when the master has done what it has begun
         self._now = 0.0
@@ -137,6 +140,13 @@ class SimulatedCluster:
     def close(self):
         """Let the workers go."""
         self._master.handle(Leave())
+
+    def _rate(self):
+        """Return a worker's boards a second: linear in the others at work, from ``rate`` to ``busy_rate``."""
+        alone, busy = self._processors.rate, self._processors.busy_rate
+        if busy is None or self.workers == 1:
+            return alone if busy is None else busy
+        return alone + (busy - alone) * (len(self._at_work) - 1) / (self.workers - 1)
 
     def _at(self, time, function, *arguments):
         self._ordered += 1
@@ -183,7 +193,10 @@ class SimulatedCluster:
             message, size = virtual.mail.popleft()
             self._post(rank, worker.handle(message), size)
         if worker.has_work:
+            self._at_work.add(rank)
             self._post(rank, worker.work(), None)
+        else:
+            self._at_work.discard(rank)
         virtual.idle_since = clock.now
         virtual.next_look = clock.now if worker.has_work else None
         if worker.has_work:

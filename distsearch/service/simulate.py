@@ -26,7 +26,8 @@ class Machine:
     latency: float | None = None
     bandwidth: float | None = None  # bytes a second
     delay: float = 0.0  # mean of a random extra delay of each message
-    rate: float | None = None  # boards a second of a worker
+    rate: float | None = None  # boards a second of a worker while the others rest
+    busy_rate: float | None = None  # the same while all work
     spread: float = 0.0  # relative standard deviation of the workers' rates
     jitter: float = 0.0  # and of the time of a slice
     message_cost: float | None = None  # of the master for a message
@@ -41,10 +42,10 @@ class Machine:
             value = getattr(self, name)
             if value is not None and not 0 <= value < 1e6:
                 raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 0 on")
-        for name in ("bandwidth", "rate"):
+        for name in ("bandwidth", "rate", "busy_rate"):
             value = getattr(self, name)
             if value is not None and not 0 < value < 1e18:
-                raise UserError(f"{name} {value:g} is not a number above 0")
+                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number above 0")
 
     def cluster(self):
         """Return the SimulatedCluster; ``rate`` must be known."""
@@ -53,7 +54,7 @@ class Machine:
             if value is not None:
                 given[name] = value
         costs = {} if self.message_cost is None else {"message": self.message_cost}
-        processors = Processors(self.rate, spread=self.spread, jitter=self.jitter, **costs)
+        processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         return SimulatedCluster(KINDS, self.workers, Network(**{**preset._asdict(), **given}), processors, self.seed)
 
 
@@ -79,6 +80,7 @@ class Simulation:
             "idle_share": self.outcome.time_share.get("idle", 0.0),
             "master_share": round(self.master_share, 4),
             "rate": self.machine.rate,
+            "busy_rate": self.machine.busy_rate,
             "seed": self.machine.seed,
         }
 

@@ -42,6 +42,7 @@ def drawn(seed):
         "spread": rng.choice((0.0, 0.3)),
         "jitter": rng.choice((0.0, 0.5)),
         "rate": RATE,
+        "busy_rate": RATE * rng.choice((1.0, 0.5)),
         "seed": seed,
     }
     return text, options, machine
@@ -95,6 +96,16 @@ def test_workers_and_time(seed):
         assert parts == pytest.approx(worker["wall"], rel=0.02)
 
 
+def test_busy_workers_slow_each_other_down():
+    """Twice the time where all work all the time, and less than that where some of them rest."""
+    options = {"board": (8, 8), "depth": 8, "load_factor": 16, "evaluation": "static"}
+    even, slowed = (run("startpos", options, {"workers": 4, "rate": 1e6, "busy_rate": b}) for b in (1e6, 5e5))
+    assert 1.8 < slowed.outcome.seconds / even.outcome.seconds <= 2.02
+    options["load_factor"] = 1
+    even, slowed = (run("startpos", options, {"workers": 30, "rate": 1e6, "busy_rate": b}) for b in (1e6, 5e5))
+    assert even.outcome.seconds < slowed.outcome.seconds < 1.8 * even.outcome.seconds
+
+
 def test_the_real_search_gives_the_same_tree():
     """With one worker nothing depends on timing: the virtual search and the real one visit the same boards."""
     options = Options("othello", board=(8, 8), depth=8, load_factor=16, evaluation="static")
@@ -120,8 +131,16 @@ def test_json_has_all_fields():
 
 @pytest.mark.parametrize(
     "field, value",
-    [("workers", 0), ("network", "wifi"), ("latency", -1.0), ("bandwidth", 0.0), ("rate", -5.0), ("spread", -0.1)],
+    [
+        ("workers", 0),
+        ("network", "wifi"),
+        ("latency", -1.0),
+        ("bandwidth", 0.0),
+        ("rate", -5.0),
+        ("busy_rate", 0.0),
+        ("spread", -0.1),
+    ],
 )
 def test_impossible_machines_are_refused(field, value):
-    with pytest.raises(UserError, match=field):
+    with pytest.raises(UserError, match=field.replace("_", "-")):
         dataclasses.replace(Machine(), **{field: value})
