@@ -2,20 +2,22 @@
 
     python benchmarks/pool_scaling.py --workers 1,3,7 --load-factors 1,4,16 --depth 13 --out results.jsonl
 
-Each search runs under mpirun with one rank more than workers, then once more on as many virtual workers; the sequential
-engine's figures come first. Busy cores are slower than one alone, so virtual workers have two rates: that of one search
-alone and that of as many independent searches at a time as there are workers. A line of JSON for each run goes to the
-file as soon as it is done, a table to stdout; "timers" is how far the worst worker's three timers are from its wall
-time.
+Each search runs under mpirun with one rank more than workers, and once on as many virtual workers. Busy cores are
+slower than one alone, so virtual workers have two rates: that of one search alone and that of as many independent
+searches at a time as there are workers. All of it is measured in turn, --repeats times, and medians count: on a shared
+host rates change from minute to minute. A line of JSON for each run goes to the file as soon as it is done, a table to
+stdout; "timers" is how far the worst worker's three timers are from its wall time.
 """
 
 import argparse
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
 SEARCH = [sys.executable, "-m", "distsearch"]
@@ -36,14 +38,19 @@ def launched(ranks, arguments):
     return found[0] if len(found) == 1 else found
 
 
-def busy_rate(workers, args):
-    """Return the boards a CPU second of a worker while all are at independent searches."""
+def independent(workers, args):
+    """Search the position once on each of ``workers`` at the same time; return {nodes, cpu_seconds}."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(f"{args.position}\n" * workers)
         file.flush()
         found = launched(workers + 1, ["solve", "othello", "--positions", file.name, "--depth", args.depth])
     runs = found if isinstance(found, list) else [found]
-    return sum(run["nodes"] for run in runs) / sum(run["cpu_seconds"] for run in runs)
+    return {name: sum(run[name] for run in runs) for name in ("nodes", "cpu_seconds")}
+
+
+def rate(runs):
+    """Return the median of the runs' boards a CPU second."""
+    return statistics.median(run["nodes"] / run["cpu_seconds"] for run in runs)
 
 
 def open_mpi():
@@ -65,28 +72,9 @@ def main():
     factors = args.load_factors.split(",")
     search = ["othello", args.position, "--depth", args.depth]
 
-    launched(1, ["search", *search])  # compiles
-    alone = median([launched(1, ["search", *search]) for _ in range(3)])
-    rate = alone["nodes"] / alone["cpu_seconds"]
-    busy = {n: busy_rate(n, args) for n in counts}
-    print(f"alone: {alone['nodes']:,} boards in {alone['seconds']:.2f} s, {rate / 1e6:.1f} M boards/CPU-s")
-    print("while all work: " + ", ".join(f"{n} workers {r / 1e6:.1f} M" for n, r in busy.items()), flush=True)
-
     points = [(n, factor) for n in counts for factor in factors]
-
-    def simulated(point):
-        n, factor = point
-        virtual = [
-            "--workers",
-            str(n),
-            "--load-factor",
-            factor,
-            "--rate",
-            f"{rate:.0f}",
-            "--busy-rate",
-            f"{busy[n]:.0f}",
-        ]
-        return launched(1, ["simulate", *search, *virtual])
+    measured = defaultdict(list)
+    launched(1, ["search", *search])  # compiles
 
     with open(args.out, "w", encoding="utf-8") as out:
 
@@ -94,17 +82,30 @@ def main():
             out.write(json.dumps(entry) + "\n")
             out.flush()
 
-        write(alone=alone, rate=rate, busy_rates=busy)
-        real = {}
-        for n, factor in points:
-            repeated = [launched(n + 1, ["search", *search, "--load-factor", factor]) for _ in range(args.repeats)]
-            real[n, factor] = median(repeated)
-            write(workers=n, load_factor=factor, real=real[n, factor])
-        print(HEADER)
+        def simulated(point):
+            n, factor = point
+            rates = ["--rate", f"{rate(measured['alone']):.0f}", "--busy-rate", f"{rate(measured[n]):.0f}"]
+            return launched(1, ["simulate", *search, "--workers", str(n), "--load-factor", factor, *rates])
+
+        for _ in range(args.repeats):
+            measured["alone"].append(launched(1, ["search", *search]))
+            write(alone=measured["alone"][-1])
+            for n in counts:
+                measured[n].append(independent(n, args))
+                write(workers=n, independent=measured[n][-1])
+                for factor in factors:
+                    run = launched(n + 1, ["search", *search, "--load-factor", factor])
+                    measured[n, factor].append(run)
+                    write(workers=n, load_factor=factor, real=run)
+
+        alone = median(measured["alone"])
+        print(f"alone: {alone['nodes']:,} boards in {alone['seconds']:.2f} s, {rate([alone]) / 1e6:.1f} M boards/CPU-s")
+        print("while all work: " + ", ".join(f"{n} workers {rate(measured[n]) / 1e6:.1f} M" for n in counts))
+        print(HEADER, flush=True)
         with ThreadPoolExecutor(args.simulators) as pool:
             for (n, factor), twin in zip(points, pool.map(simulated, points), strict=True):
                 write(workers=n, load_factor=factor, simulated=twin)
-                print(row(n, factor, alone, real[n, factor], twin), flush=True)
+                print(row(n, factor, alone, median(measured[n, factor]), twin), flush=True)
 
 
 def median(runs):

@@ -8,7 +8,7 @@ from pathlib import Path
 from .. import jit
 from ..errors import UserError
 
-_GAMES = {"othello": "distsearch.games.othello"}
+_GAMES = {"connect4": "distsearch.games.connect4", "othello": "distsearch.games.othello"}
 ENTRY_POINTS = "distsearch.games"  # the group in which other packages offer theirs: name = module
 
 

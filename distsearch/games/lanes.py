@@ -277,6 +277,16 @@ def lowest(typingctx, x):
     return types.int64(types.uint64), generate
 
 
+@intrinsic
+def popcount(typingctx, x):
+    """Number of bits of x, as int64."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), generate
+
+
 def by_width(one, many):
     """Return a function of four arguments that is ``one`` if its first has one lane, and else ``many``.
 
