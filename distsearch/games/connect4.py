@@ -24,8 +24,7 @@ BOARDS = ((1, 1), (6, 7), (63, 32))
 OPTIONS = {}
 
 # Where things are in the rules array.
-ROWS, COLUMNS, SQUARES, HEIGHT, BOTTOM, BOARD, ODD_ROWS, EVEN_ROWS = range(8)
-SIZE = 8
+ROWS, COLUMNS, SQUARES, HEIGHT, BOTTOM, BOARD, ODD_ROWS, EVEN_ROWS, INVERSE = range(9)
 
 _ONE = np.uint64(1)
 _DIGITS = "123456789abcdefghijklmnopqrstuvw"  # columns as text
@@ -41,7 +40,7 @@ def rules(board=None):
     bottom = sum(1 << height * c for c in range(columns))
     row_masks = [bottom << i for i in range(rows)]
     odd, even = sum(row_masks[::2]), sum(row_masks[1::2])
-    return np.array([rows, columns, rows * columns, height, bottom, odd | even, odd, even], np.uint64)
+    return np.array([rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height)], np.uint64)
 
 
 def words(r):
@@ -72,6 +71,12 @@ def free(s, r):
 
 
 @compiled
+def column_of(squares, r):
+    """Return the column of the lowest of ``squares``; a multiplication instead of a division by the height."""
+    return lanes.lowest(squares) * np.int64(r[INVERSE]) >> 16
+
+
+@compiled
 def moves_left(s, r):
     return np.int64(r[SQUARES]) - lanes.popcount(s[1])
 
@@ -88,7 +93,7 @@ def moves(s, r, out, at):
     n = 0
     squares = free(s, r)
     while squares != 0:
-        out[at + n] = lanes.lowest(squares) // np.int64(r[HEIGHT])
+        out[at + n] = column_of(squares, r)
         squares &= squares - _ONE
         n += 1
     return n

@@ -1,0 +1,151 @@
+"""What Connect 4 knows beyond its rules: moves that do not lose at once, threats, bounds on the score, symmetry."""
+
+import numpy as np
+
+from ..jit import compiled
+from . import lanes
+from .connect4 import BOARD, BOTTOM, COLUMNS, EVEN_ROWS, HEIGHT, ODD_ROWS, ROWS, column_of, free, has_four
+
+_ONE = np.uint64(1)
+
+MIRRORED = 12  # stones up to which a position and its mirror image are one in the table
+
+# Moves left from which on the solver uses what: its table, its far table, enhanced cut-offs; and recursion up to.
+SOLVER = {"table": 8, "far": 14, "cut": 11, "bottom": 14}
+
+
+@compiled
+def completing(stones, empty, r):
+    """Return the squares of ``empty`` that would complete four in a row of ``stones``."""
+    height = r[HEIGHT]
+    found = stones << _ONE & stones << np.uint64(2) & stones << np.uint64(3)
+    for distance in (height - _ONE, height, height + _ONE):
+        twice = distance + distance
+        thrice = twice + distance
+        up, down = stones << distance, stones >> distance
+        pairs = up & stones << twice
+        found |= pairs & (stones << thrice | down)
+        pairs = down & stones >> twice
+        found |= pairs & (stones >> thrice | up)
+    return found & empty
+
+
+@compiled
+def worth_playing(s, threats, r):
+    """Return the squares whose stones do not lose at once; ``threats`` complete four for the other side."""
+    squares = free(s, r)
+    forced = squares & threats
+    if forced != 0:
+        # two at once cannot both be met
+        squares = forced if forced & forced - _ONE == 0 else np.uint64(0)
+    return squares & ~(threats >> _ONE)
+
+
+@compiled
+def bounds(s, r, left, beta):
+    """Return (low, high, squares): bounds on the score, equal where it is known, and the squares worth playing.
+
+    ``left``: empty squares. Beyond wins and losses of the next three plies, a side that answers every stone in the
+    column where it fell (Allis's claimeven, 1988) is sure of the squares above, which bounds the score where all
+    columns but the one to play in now have an even number of empty squares. 6×7, 16 plies played: 8% fewer boards.
+    """
+    own, other = s[0], s[1] ^ s[0]
+    empty = r[BOARD] & ~s[1]
+    if completing(own, empty, r) & free(s, r):
+        return (left + 1) >> 1, (left + 1) >> 1, np.uint64(0)
+    threats = completing(other, empty, r)
+    squares = worth_playing(s, threats, r)
+    if squares == 0:
+        return -(left >> 1), -(left >> 1), squares
+    if left <= 2:
+        return np.int64(0), np.int64(0), squares
+    low, high = -((left - 2) >> 1), (left - 1) >> 1
+    odd_columns = free(s, r) & r[EVEN_ROWS]
+    none_odd, one_odd = odd_columns == 0, odd_columns & odd_columns - _ONE == 0
+    if r[ROWS] & _ONE != 0:
+        none_odd = one_odd = False
+    if beta > 0:
+        if not has_four(own | empty, r):
+            high = np.int64(0)
+        elif none_odd:
+            # the other side follows up: it gets the even rows of what is left, this side the odd ones
+            if not has_four(own | empty & r[ODD_ROWS], r):
+                high = np.int64(0)
+        elif one_odd and beta == 1 and has_four(own | odd_columns | empty & r[EVEN_ROWS], r):
+            # this side takes the single odd square, then follows up
+            if not has_four(other | empty & ~odd_columns & r[ODD_ROWS], r):
+                low = np.int64(1)
+    elif not has_four(other | empty, r):
+        low = np.int64(0)
+    elif none_odd:
+        if beta == 0 and has_four(other | empty & r[EVEN_ROWS], r) and not has_four(own | empty & r[ODD_ROWS], r):
+            high = np.int64(-1)
+    elif one_odd and not has_four(other | empty & ~odd_columns & r[ODD_ROWS], r):
+        low = np.int64(0)
+    return low, high, squares
+
+
+@compiled
+def candidates(s, r, left, squares, out, scores, at):
+    """Write the moves that do not lose at once to ``out``, those that threaten most first; return how many."""
+    if squares & squares - _ONE == 0:
+        out[at] = column_of(squares, r)
+        return 1 if squares != 0 else 0
+    own = s[0]
+    empty = r[BOARD] & ~s[1]
+    columns, height = np.int64(r[COLUMNS]), r[HEIGHT]
+    column_mask = (_ONE << height) - _ONE
+    n = at
+    middle = columns >> 1
+    for i in range(columns):
+        # 3 2 4 1 5 0 6: the middle goes first among equals
+        c = middle + (-(i + 1 >> 1) if i & 1 else i >> 1)
+        stone = squares & column_mask << np.uint64(c) * height
+        if stone == 0:
+            continue
+        score = lanes.popcount(completing(own | stone, empty, r))
+        j = n
+        while j > at and scores[j - 1] < score:
+            scores[j] = scores[j - 1]
+            out[j] = out[j - 1]
+            j -= 1
+        scores[j] = score
+        out[j] = c
+        n += 1
+    return n - at
+
+
+@compiled
+def next_beta(s, r, low, high, latest):
+    """Return the score to ask for next: large ones first, since a search for a fast win is short (Pons 2015)."""
+    middle = low + (high - low >> 1)
+    if middle <= 0:
+        middle = min(middle, -(-low >> 1))
+    else:
+        middle = max(middle, high >> 1)
+    return middle + 1
+
+
+@compiled
+def canonical(s, r):
+    """Return the state or, early in the game, its mirror image if that is the smaller number."""
+    return _smaller(s, r) if lanes.popcount(s[1]) <= MIRRORED else s
+
+
+@compiled
+def _smaller(s, r):
+    own, stones = mirrored(s[0], r), mirrored(s[1], r)
+    if stones < s[1] or stones == s[1] and own < s[0]:
+        return own, stones
+    return s[0], s[1]
+
+
+@compiled
+def mirrored(mask, r):
+    """Return a mask with its columns in reverse order."""
+    column, height = (_ONE << r[HEIGHT]) - _ONE, r[HEIGHT]
+    found = np.uint64(0)
+    for _ in range(np.int64(r[COLUMNS])):
+        found = found << height | mask & column
+        mask >>= height
+    return found

@@ -1,0 +1,142 @@
+"""The transposition table: what is known of positions that were searched before.
+
+Two levels. The *near* one belongs to a rank and is small enough to stay in its cache; every result goes there. The *far*
+one is shared by all ranks of a host without locks; only results that took some work go there and are looked for there,
+so its cache misses do not slow easy work down.
+
+An entry is two uint64: the data, and the position's hash xor the data (Hyatt and Mann 2002). Words of two writers that
+race do not fit each other, so what they leave is not found, and never taken for an answer. A hash takes 64 bits; for
+Connect 4 it tells every position from every other.
+
+======  =====================================================
+bits    of the data
+======  =====================================================
+0–15    lower bound of the score, + 32768
+16–31   upper bound, + 32768
+32–47   the best move's code + 2, or 0
+48–55   depth left (in an exact search: moves left, up to 255)
+56–63   generation: the request that wrote it
+======  =====================================================
+"""
+
+import numpy as np
+
+from ..jit import compiled
+from .memory import prefetch, uint64s
+
+BUCKET = 4  # entries of the far table that a position may be in: one cache line
+LOWEST, HIGHEST = -32768, 32767  # bounds that say nothing
+NO_MOVE = np.int64(-2)
+_HALF = np.uint64(0xFFFF)
+_MOST_LEFT = np.int64(255)
+
+# The table's part of an engine's control array (int64), which comes first in it.
+NEAR, FAR = 0, 1  # addresses
+NEAR_MASK, FAR_BUCKETS = 2, 3  # entries − 1; 0: no far table
+FAR_LEFT = 4  # moves left from which on the far table is used, now: none at first
+FAR_LEFT_LATER = 5  # and from when on a search has turned out not to be easy
+GENERATION = 6
+CONTROL_SIZE = 7
+EASY = 1 << 15  # boards of an easy search: about what the near table holds
+
+
+def near_table(bits=16):
+    """Return an empty near table (uint64) of 2**bits entries."""
+    return np.zeros(2 << bits, np.uint64)
+
+
+def far_table(mib):
+    """Return an empty far table (uint64) of ``mib`` MiB for a process alone; pages are touched when written to."""
+    return np.zeros((mib << 20) // 8, np.uint64)
+
+
+@compiled
+def packed(control, low, high, move, left):
+    """Return an entry's data word."""
+    return (
+        np.uint64(max(low, np.int64(LOWEST)) - LOWEST)
+        | np.uint64(min(high, np.int64(HIGHEST)) - LOWEST) << np.uint64(16)
+        | np.uint64(move - NO_MOVE) << np.uint64(32)
+        | np.uint64(min(left, _MOST_LEFT)) << np.uint64(48)
+        | np.uint64(control[GENERATION]) << np.uint64(56)
+    )
+
+
+@compiled
+def low_of(data):
+    return np.int64(data & _HALF) + LOWEST
+
+
+@compiled
+def high_of(data):
+    return np.int64(data >> np.uint64(16) & _HALF) + LOWEST
+
+
+@compiled
+def move_of(data):
+    return np.int64(data >> np.uint64(32) & _HALF) + NO_MOVE
+
+
+@compiled
+def near_place(control, h):
+    """Return where in the near table an entry of hash h may be."""
+    return np.int64(h & np.uint64(control[NEAR_MASK])) << 1
+
+
+@compiled
+def far_place(control, h):
+    """Return where the bucket of hash h begins in the far table."""
+    return np.int64((h >> np.uint64(32)) * np.uint64(control[FAR_BUCKETS]) >> np.uint64(32)) << 3
+
+
+@compiled
+def look_near(control, h):
+    """Return the data of hash h in the near table, or 0."""
+    near = uint64s(control[NEAR])
+    i = near_place(control, h)
+    data = near[i + 1]
+    return data if near[i] ^ data == h else np.uint64(0)
+
+
+@compiled
+def look_far(control, h):
+    """Return the data of hash h in the far table, or 0."""
+    far = uint64s(control[FAR])
+    i = far_place(control, h)
+    for k in range(i, i + 2 * BUCKET, 2):
+        data = far[k + 1]
+        if far[k] ^ data == h:
+            return data
+    return np.uint64(0)
+
+
+@compiled
+def expect_far(control, h):
+    """Have the far table's line for hash h fetched: a miss takes as long as a node."""
+    prefetch(control[FAR] + 8 * far_place(control, h))
+
+
+@compiled
+def keep(control, h, data, left):
+    """Write an entry to the near table and, if it took work, to the far one over the least worthy of its bucket."""
+    near = uint64s(control[NEAR])
+    i = near_place(control, h)
+    near[i] = h ^ data
+    near[i + 1] = data
+    if left >= control[FAR_LEFT]:
+        far = uint64s(control[FAR])
+        i = far_place(control, h)
+        chosen, least = i, np.uint64(1 << 63)
+        generation = data >> np.uint64(56)
+        for k in range(i, i + 2 * BUCKET, 2):
+            old = far[k + 1]
+            if far[k] ^ old == h:
+                chosen = k
+                break
+            # an older request's entry goes first, then the one with the least moves left
+            worth = old >> np.uint64(48) & np.uint64(0xFF)
+            worth += np.uint64(256) if old >> np.uint64(56) == generation else np.uint64(0)
+            if worth < least:
+                chosen, least = k, worth
+        far[chosen] = h ^ data
+        far[chosen + 1] = data
