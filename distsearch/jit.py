@@ -61,13 +61,22 @@ CACHE = _cache_directory()
 numba.config.CACHE_DIR = str(CACHE)
 
 
+_CHOICES = {"cache": True, "_nrt": False, "error_model": "numpy"}
+
+
 def compiled(function):
     """Compile ``function`` with numba and keep it on disk: the decorator for every function that engines call.
 
     Reference counting is off (a kernel gets its arrays from its caller and makes none): counting took 30% of the time
     of an alpha-beta search, two atomic additions for each array and call.
     """
-    return numba.njit(cache=True, _nrt=False, error_model="numpy")(function)
+    return numba.njit(**_CHOICES)(function)
+
+
+def inlined(template):
+    """Mark a template as one to be compiled into its callers: for large functions on the path of every node."""
+    template.inlined = True
+    return template
 
 
 _kernels = {}  # by name: a thousand virtual workers share one
@@ -87,7 +96,7 @@ def specialise(template: types.FunctionType, name: str, functions: dict):
     bound = types.FunctionType(template.__code__, {**template.__globals__, **functions}, name)
     bound.__qualname__ = name
     bound.__module__ = template.__module__
-    kernel = compiled(bound)
+    kernel = numba.njit(inline="always", **_CHOICES)(bound) if hasattr(template, "inlined") else compiled(bound)
     bound.__globals__[template.__name__] = kernel
     _kernels[name] = kernel
     return kernel

@@ -40,7 +40,9 @@ def rules(board=None):
     bottom = sum(1 << height * c for c in range(columns))
     row_masks = [bottom << i for i in range(rows)]
     odd, even = sum(row_masks[::2]), sum(row_masks[1::2])
-    return np.array([rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height)], np.uint64)
+    return np.array(
+        [rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height)], np.uint64
+    )
 
 
 def words(r):

@@ -52,7 +52,9 @@ def prefetch(typingctx, where):
 
     def generate(context, builder, signature, args):
         pointer, word = ir.PointerType(ir.IntType(8)), ir.IntType(32)
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], ir.FunctionType(ir.VoidType(), [pointer, word, word, word]))
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [pointer], ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+        )
         builder.call(function, [builder.inttoptr(args[0], pointer), word(0), word(3), word(1)])
         return context.get_dummy_value()
 
