@@ -139,8 +139,8 @@ def parse_move(text, r):
 def parse(text, r):
     """Return the Position of ``startpos`` or nothing, of the columns played (``4453``), or of a drawn board.
 
-    A drawn board is rows × columns characters X, O and -, row by row from the top, a space, and the side to move. Raises
-    UserError.
+    A drawn board is rows × columns characters X, O and -, row by row from the top, a space, and the side to move.
+    Raises UserError.
     """
     text = text.split(";")[0].strip()
     if text in ("", "startpos"):

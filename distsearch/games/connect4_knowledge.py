@@ -6,7 +6,6 @@ from ..jit import compiled
 from . import lanes
 from .connect4 import (
     BOARD,
-    BOTTOM,
     COLUMNS,
     EVEN_ROWS,
     HEIGHT,
@@ -84,10 +83,14 @@ def bounds(s, r, left, beta):
             # the other side follows up: it gets the even rows of what is left, this side the odd ones
             if not has_four(own | empty & r[ODD_ROWS], r):
                 high = np.int64(0)
-        elif one_odd and beta == 1 and has_four(own | odd_columns | empty & r[EVEN_ROWS], r):
+        elif (
             # this side takes the single odd square, then follows up
-            if not has_four(other | empty & ~odd_columns & r[ODD_ROWS], r):
-                low = np.int64(1)
+            one_odd
+            and beta == 1
+            and has_four(own | odd_columns | empty & r[EVEN_ROWS], r)
+            and not has_four(other | empty & ~odd_columns & r[ODD_ROWS], r)
+        ):
+            low = np.int64(1)
     elif not has_four(other | empty, r):
         low = np.int64(0)
     elif none_odd:

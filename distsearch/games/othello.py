@@ -24,13 +24,18 @@ BOARDS = ((4, 4), (8, 8), (16, 16))
 OPTIONS = {"empties": ("winner", "none")}
 
 # Where things are in the rules array. Masks take four words, whatever the board.
-ROWS, COLUMNS, SQUARES, WORDS, EMPTIES_TO_WINNER, DOUBLINGS = range(6)
+ROWS, COLUMNS, SQUARES, WORDS, EMPTIES_TO_WINNER, DOUBLINGS, SPREADS = range(7)
 BOARD = 8  # every square
 INNER = 12  # all but the first and the last column: a line that wraps round the board's edge stops there
 STEPS = 16  # distance between neighbours on the four axes, row, antidiagonal, column, diagonal: each WORDS times
 AXES = STEPS + 16  # the mask of each axis, WORDS words: INNER, or BOARD for the columns
 PARTS = AXES + 16  # corners, their neighbours on the edge (C), on the diagonal (X), other edge squares, the inside
-RAYS = PARTS + 5 * 4  # 8 a square, up the axes then down: masks on one-word boards, else the number of squares
+REGIONS = PARTS + 5 * 4  # the board's quarters
+# for one-word boards, a word an axis: squares with a neighbour below, with one above, and those that lack one
+BELOW = REGIONS + 4 * 4
+ABOVE = BELOW + 4
+ENDS = ABOVE + 4
+RAYS = ENDS + 4  # 8 a square, up the axes then down: masks on one-word boards, else the number of squares
 CORNERS, C_SQUARES, X_SQUARES, EDGES, INSIDE = range(5)
 
 _ONE = np.uint64(1)
@@ -62,7 +67,8 @@ def rules(board=None, empties="winner"):
     r = np.zeros(RAYS + 8 * squares, np.uint64)
     # a line of n squares turns at most n - 2 discs: two from the first steps, two more from each doubled one
     doublings = max(0, (max(rows, columns) - 3) // 2)
-    r[: DOUBLINGS + 1] = rows, columns, squares, -(-squares // 64), empties == "winner", doublings
+    spreads = (max(rows, columns) - 1).bit_length()  # steps of 1, 2, 4 … squares that reach across the board
+    r[: SPREADS + 1] = rows, columns, squares, -(-squares // 64), empties == "winner", doublings, spreads
     r[BOARD : BOARD + 4] = _split((1 << squares) - 1, 4)
     r[INNER : INNER + 4] = _split(sum(1 << q for q in range(squares) if 0 < q % columns < columns - 1), 4)
     n = int(r[WORDS])
@@ -73,6 +79,17 @@ def rules(board=None, empties="winner"):
     for part in range(5):
         mask = sum(1 << q for q in range(squares) if _part(q, rows, columns) == part)
         r[PARTS + 4 * part : PARTS + 4 * part + 4] = _split(mask, 4)
+    for region in range(4):
+        here = (
+            q for q in range(squares) if 2 * (2 * (q // columns) >= rows) + (2 * (q % columns) >= columns) == region
+        )
+        r[REGIONS + 4 * region : REGIONS + 4 * region + 4] = _split(sum(1 << q for q in here), 4)
+    if squares <= 64:
+        for axis, (down, right) in enumerate(_AXES):
+            for first, sign in ((BELOW, -1), (ABOVE, 1)):
+                has = (q for q in range(squares) if _ray(q, (sign * down, sign * right), rows, columns))
+                r[first + axis] = sum(1 << q for q in has)
+            r[ENDS + axis] = r[BOARD] & ~(r[BELOW + axis] & r[ABOVE + axis])
     for q in range(squares):
         rays = [_ray(q, (s * a, s * b), rows, columns) for s in (1, -1) for a, b in _AXES]
         content = [sum(1 << p for p in ray) for ray in rays] if squares <= 64 else [len(ray) for ray in rays]

@@ -3,22 +3,29 @@
 import numpy as np
 
 from ..jit import compiled
-from . import lanes
+from . import lanes, othello_endgame
 from .othello import (
+    BOARD,
     C_SQUARES,
     CORNERS,
     EDGES,
     INSIDE,
     PARTS,
+    SQUARES,
     X_SQUARES,
     count,
     pass_or_end,
     reach,
     sides,
+    turned,
     write_squares,
 )
 
 _ORDER = (CORNERS, EDGES, INSIDE, C_SQUARES, X_SQUARES)
+
+SOLVER = {"table": 7, "far": 12, "cut": 11, "bottom": 10}
+SMALL = 4  # moves left whose scores are found without a search of the general kind
+_FEW = 6  # moves left up to which parity alone orders moves
 
 
 @compiled
@@ -38,3 +45,94 @@ def count_moves(s, r):
     own, opp, empty = sides(s, r)
     n = count(reach(own, opp, empty, r))
     return n if n > 0 else np.int64(lanes.any_of(reach(opp, own, empty, r)) != 0)
+
+
+@compiled
+def _small_one(own, opp, r, asked):
+    score, boards = othello_endgame.last_moves(own[0], opp[0], asked[0], asked[1], r)
+    return True, score, boards
+
+
+@compiled
+def _small_many(own, opp, r, asked):
+    return False, np.int64(0), np.int64(0)
+
+
+_small = lanes.by_width(_small_one, _small_many)
+
+
+@compiled
+def small(s, r, left, beta):
+    """Return (whether the score is known, it or a bound on the right side of beta, boards that it took)."""
+    return _small(lanes.first_half(s), lanes.second_half(s), r, (left, beta))
+
+
+@compiled
+def _high_one(own, opp, r, asked):
+    squares = np.int64(r[SQUARES])
+    left, beta = asked
+    if beta <= 2 * left:
+        return squares
+    return squares - 2 * lanes.popcount(othello_endgame.staying(opp[0], own[0], r))
+
+
+@compiled
+def _high_many(own, opp, r, asked):
+    return np.int64(r[SQUARES])
+
+
+_high = lanes.by_width(_high_one, _high_many)
+
+
+@compiled
+def bounds(s, r, left, beta):
+    """Return (low, high, nothing): the score can be no higher than the opponent's staying discs leave room for."""
+    high = _high(lanes.first_half(s), lanes.second_half(s), r, (left, beta))
+    return -np.int64(r[SQUARES]), high, np.uint64(0)
+
+
+@compiled
+def candidates(s, r, left, note, out, scores, at):
+    """As ``moves``, best first: those that leave the opponent few moves, or near the end by parity."""
+    own, opp, empty = sides(s, r)
+    squares = reach(own, opp, empty, r)
+    if left <= _FEW and len(own) == 1:
+        odd = (othello_endgame.odd_regions(empty[0], r),)
+        n = write_squares(lanes.both(squares, odd), out, at)
+        n += write_squares(lanes.without(squares, odd), out, at + n)
+        return n if n > 0 else pass_or_end(own, opp, empty, r, out, at)
+    n = write_squares(squares, out, at)
+    if n == 0:
+        return pass_or_end(own, opp, empty, r, out, at)
+    corners = lanes.load(own, r, PARTS + 4 * CORNERS)
+    for i in range(at, at + n):
+        m = np.int64(out[i])
+        discs = turned(own, opp, m, r)
+        mine, theirs = lanes.with_bit(lanes.either(own, discs), m), lanes.without(opp, discs)
+        rest = lanes.without(lanes.load(own, r, BOARD), lanes.either(mine, theirs))
+        replies = reach(theirs, mine, rest, r)
+        score = -(count(replies) + count(lanes.both(replies, corners))) * 16
+        for part in range(5):
+            if lanes.any_of(
+                lanes.both(lanes.with_bit(lanes.without(own, own), m), lanes.load(own, r, PARTS + 4 * part))
+            ):
+                score += 8 if part == 0 else 0 if part == 1 else -4 if part == 2 else 4
+        j = i
+        while j > at and scores[j - 1] < score:
+            scores[j] = scores[j - 1]
+            out[j] = out[j - 1]
+            j -= 1
+        scores[j] = score
+        out[j] = m
+    return n
+
+
+@compiled
+def next_beta(s, r, low, high, latest):
+    """Return the score to ask for next: the latest answer, but twice as far out while no answer was beyond."""
+    squares = np.int64(r[SQUARES])
+    if high >= squares and low > 0:
+        return 2 * low
+    if low <= -squares and high < 0:
+        return 2 * high + 1
+    return latest

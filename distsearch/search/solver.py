@@ -55,14 +55,17 @@ def known_cut(s, r, control, out, at, n, left, beta):
 
 @inlined  # 1.15 times the boards a second
 def examine(s, control, at, left, beta):
-    """Return (n, best, ceiling, hash) of a node: its moves, written at ``at``, and bounds; SETTLED for n if best will do.
+    """Return (n, best, ceiling, hash) of a node: its moves, written at ``at``, and bounds; n is SETTLED if best will do.
 
     ``best`` is a lower bound of the score, ``ceiling`` an upper one, SETTLED means best >= beta or best is an upper
     bound below it.
     """
     r, nothing = uint64s(control[RULES]), np.uint64(0)
     if left <= SMALL:
-        return SETTLED, small(s, r, left, beta), INFINITY, nothing
+        known, best, boards = small(s, r, left, beta)
+        control[BOARDS] += boards
+        if known:
+            return SETTLED, best, INFINITY, nothing
     low, high, note = bounds(s, r, left, beta)
     if low >= beta or high < beta:
         return SETTLED, low if low >= beta else high, high, nothing
@@ -215,7 +218,7 @@ def solve(s, where):
     window: LOW is then a bound that is at least WINDOW_HIGH, or HIGH one that is at most WINDOW_LOW.
     """
     control = int64s(where)
-    r, left, end = uint64s(control[RULES]), control[LEFT_AT_ROOT], control[BOARDS] + control[BUDGET]
+    r, end = uint64s(control[RULES]), control[BOARDS] + control[BUDGET]
     while True:
         if control[TOP] < 0:
             low, high = control[LOW], control[HIGH]

@@ -33,7 +33,7 @@ def itself(s, r):
 
 @compiled
 def nothing_small(s, r, left, beta):
-    return np.int64(0)
+    return False, np.int64(0), np.int64(0)
 
 
 ordered_moves = None  # bound for each game

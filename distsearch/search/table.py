@@ -1,8 +1,8 @@
 """The transposition table: what is known of positions that were searched before.
 
-Two levels. The *near* one belongs to a rank and is small enough to stay in its cache; every result goes there. The *far*
-one is shared by all ranks of a host without locks; only results that took some work go there and are looked for there,
-so its cache misses do not slow easy work down.
+Two levels. The *near* one belongs to a rank and is small enough to stay in its cache; every result goes there. The
+*far* one is shared by all ranks of a host without locks. Only results that took some work go there and are looked for
+there, and only once a search has turned out not to be easy, so a cache miss costs little and easy work has none.
 
 An entry is two uint64: the data, and the position's hash xor the data (Hyatt and Mann 2002). Words of two writers that
 race do not fit each other, so what they leave is not found, and never taken for an answer. A hash takes 64 bits; for

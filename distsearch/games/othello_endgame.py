@@ -1,0 +1,199 @@
+"""Othello's last moves on boards of one word: exact scores of up to four empty squares, and discs that stay.
+
+Scores and discs are for the side to move. A *region* is a quarter of the board; whoever moves last in a region gains,
+so regions with an odd number of empty squares are played in first (parity).
+"""
+
+import numpy as np
+
+from ..jit import compiled
+from . import lanes
+from .othello import ABOVE, BELOW, BOARD, EMPTIES_TO_WINNER, ENDS, REGIONS, SPREADS, STEPS, turned
+
+_ONE = np.uint64(1)
+_WON = np.int64(1000)
+
+
+@compiled
+def flips(own, opp, square, r):
+    """Return the discs that own turns by a disc on an empty ``square``."""
+    return turned((own,), (opp,), square, r)[0]
+
+
+@compiled
+def margin(own, opp, left, r):
+    """Return the score of a finished game with ``left`` empty squares."""
+    ahead = lanes.popcount(own) - lanes.popcount(opp)
+    rest = left * np.int64(r[EMPTIES_TO_WINNER])
+    return ahead + rest if ahead > 0 else ahead - rest if ahead < 0 else ahead
+
+
+@compiled
+def last_one(own, opp, a, r):
+    """Return (score, boards) with the empty square a left."""
+    mine = lanes.popcount(flips(own, opp, a, r))
+    ahead = lanes.popcount(own) - lanes.popcount(opp)
+    if mine > 0:
+        return ahead + 2 * mine + 1, np.int64(1)
+    theirs = lanes.popcount(flips(opp, own, a, r))
+    if theirs > 0:
+        return ahead - 2 * theirs - 1, np.int64(2)
+    return margin(own, opp, np.int64(1), r), np.int64(0)
+
+
+@compiled
+def last_two(own, opp, a, b, beta, r):
+    """Return (score, boards) of own's moves with two empty squares left; −_WON if it has none."""
+    best, boards = -_WON, np.int64(0)
+    discs = flips(own, opp, a, r)
+    if discs:
+        value, more = last_one(opp & ~discs, own | discs | _ONE << np.uint64(a), b, r)
+        best, boards = -value, more + 1
+        if best >= beta:
+            return best, boards
+    discs = flips(own, opp, b, r)
+    if discs:
+        value, more = last_one(opp & ~discs, own | discs | _ONE << np.uint64(b), a, r)
+        best, boards = max(best, -value), boards + more + 1
+    return best, boards
+
+
+@compiled
+def two(own, opp, a, b, beta, r):
+    """Return (score, boards) with two empty squares left."""
+    best, boards = last_two(own, opp, a, b, beta, r)
+    if best > -_WON:
+        return best, boards
+    best, boards = last_two(opp, own, a, b, 1 - beta, r)
+    if best > -_WON:
+        return -best, boards + 1
+    return margin(own, opp, np.int64(2), r), np.int64(0)
+
+
+@compiled
+def last_three(own, opp, a, b, c, beta, r):
+    best, boards = -_WON, np.int64(0)
+    for i in range(3):
+        discs = flips(own, opp, a, r)
+        if discs:
+            value, more = two(opp & ~discs, own | discs | _ONE << np.uint64(a), b, c, 1 - beta, r)
+            best, boards = max(best, -value), boards + more + 1
+            if best >= beta:
+                break
+        a, b, c = (b, a, c) if i == 0 else (c, b, a)
+    return best, boards
+
+
+@compiled
+def three(own, opp, a, b, c, beta, r):
+    """Return (score, boards) with three empty squares left."""
+    best, boards = last_three(own, opp, a, b, c, beta, r)
+    if best > -_WON:
+        return best, boards
+    best, boards = last_three(opp, own, a, b, c, 1 - beta, r)
+    if best > -_WON:
+        return -best, boards + 1
+    return margin(own, opp, np.int64(3), r), np.int64(0)
+
+
+@compiled
+def last_four(own, opp, a, b, c, d, beta, r):
+    best, boards = -_WON, np.int64(0)
+    for i in range(4):
+        discs = flips(own, opp, a, r)
+        if discs:
+            value, more = three(opp & ~discs, own | discs | _ONE << np.uint64(a), b, c, d, 1 - beta, r)
+            best, boards = max(best, -value), boards + more + 1
+            if best >= beta:
+                break
+        a, b, c, d = (b, a, c, d) if i == 0 else (c, b, a, d) if i == 1 else (d, b, c, a)
+    return best, boards
+
+
+@compiled
+def four(own, opp, a, b, c, d, beta, r):
+    """Return (score, boards) with four empty squares left."""
+    best, boards = last_four(own, opp, a, b, c, d, beta, r)
+    if best > -_WON:
+        return best, boards
+    best, boards = last_four(opp, own, a, b, c, d, 1 - beta, r)
+    if best > -_WON:
+        return -best, boards + 1
+    return margin(own, opp, np.int64(4), r), np.int64(0)
+
+
+@compiled
+def odd_regions(empty, r):
+    """Return the squares of the regions with an odd number of empty ones."""
+    odd = np.uint64(0)
+    for region in range(REGIONS, REGIONS + 16, 4):
+        if lanes.popcount(empty & r[region]) & 1:
+            odd |= r[region]
+    return odd
+
+
+@compiled
+def next_square(first, rest):
+    """Return a square of ``first``, or of ``rest`` if there is none, and both without it."""
+    if first:
+        return lanes.lowest(first), first & first - _ONE, rest
+    return lanes.lowest(rest), first, rest & rest - _ONE
+
+
+@compiled
+def last_moves(own, opp, left, beta, r):
+    """Return (score, boards) of a position with up to four empty squares, fail-soft at ``beta``."""
+    empty = r[BOARD] & ~(own | opp)
+    if left == 0:
+        return margin(own, opp, left, r), np.int64(0)
+    if left == 1:
+        return last_one(own, opp, lanes.lowest(empty), r)
+    if left == 2:
+        a = lanes.lowest(empty)
+        return two(own, opp, a, lanes.lowest(empty & empty - _ONE), beta, r)
+    odd = odd_regions(empty, r)
+    a, first, rest = next_square(empty & odd, empty & ~odd)
+    b, first, rest = next_square(first, rest)
+    c, first, rest = next_square(first, rest)
+    if left == 3:
+        return three(own, opp, a, b, c, beta, r)
+    d, first, rest = next_square(first, rest)
+    return four(own, opp, a, b, c, d, beta, r)
+
+
+@compiled
+def full_lines(filled, r):
+    """Return for each axis (four lanes) the squares whose line on it has no empty square."""
+    step = lanes.load(lanes.on_axes((filled,)), r, STEPS)
+    below, above = lanes.load(step, r, BELOW), lanes.load(step, r, ABOVE)
+    up = down = lanes.on_axes((r[BOARD] & ~filled,))
+    for _ in range(np.int64(r[SPREADS])):  # empty squares spread by 1, 2, 4 … squares
+        up = lanes.either(up, lanes.both(below, lanes.axes_up(up, step)))
+        down = lanes.either(down, lanes.both(above, lanes.axes_down(down, step)))
+        below = lanes.both(below, lanes.axes_up(below, step))
+        above = lanes.both(above, lanes.axes_down(above, step))
+        step = lanes.plus(step, step)
+    return lanes.without(lanes.on_axes((r[BOARD],)), lanes.either(up, down))
+
+
+@compiled
+def staying(own, opp, r):
+    """Return discs of own that no line of play can turn: many of them, not all.
+
+    A disc stays if on each axis its line is full, or a neighbour stays, or the board ends there.
+    """
+    full = full_lines(own | opp, r)
+    step = lanes.load(full, r, STEPS)
+    below, above, ends = lanes.load(step, r, BELOW), lanes.load(step, r, ABOVE), lanes.load(step, r, ENDS)
+    held = lanes.either(full, ends)
+    stays = np.uint64(0)
+    while True:
+        four_times = lanes.on_axes((stays,))
+        near = lanes.either(
+            lanes.both(below, lanes.axes_up(four_times, step)), lanes.both(above, lanes.axes_down(four_times, step))
+        )
+        on = lanes.either(held, near)
+        more = own & on[0] & on[1] & on[2] & on[3]
+        if more == stays:
+            return stays
+        stays = more
