@@ -48,18 +48,33 @@ def _run(argv):
 
         return info(launch.communicator(), args.json)
     comm = launch.world()
+    from .cluster.shared import SharedWords
+    from .search.table import DEFAULT_MIB
+
+    # a table is for exact searches; a simulation has all its virtual workers in one process
+    solving = getattr(args, "table", None) is not None or args.command == "solve" or getattr(args, "exact", None)
+    table = SharedWords(comm, args.table or DEFAULT_MIB) if solving and args.command != "simulate" else None
     if comm is not None and comm.Get_rank() > 0:
-        return _work(args, comm)
-    return _command(args, comm)
+        status = _work(args, comm, table)
+    else:
+        status = _command(args, comm, table)
+    if table:
+        table.close()
+    return status
 
 
-def _work(args, comm):
+def _kinds(table):
+    from .tree.jobs import kinds
+
+    return kinds(table.words if table else None)
+
+
+def _work(args, comm, table):
     from .cluster.mpi import work_for_master
     from .service.interrupt import ignore
-    from .tree.jobs import KINDS
 
     ignore()
-    work_for_master(comm, KINDS)
+    work_for_master(comm, _kinds(table))
     if args.command == "bench" and args.messages:
         from .service.bench import peers
 
@@ -67,17 +82,16 @@ def _work(args, comm):
     return 0
 
 
-def _command(args, comm):
+def _command(args, comm, table):
     from .cluster.local import LocalCluster
     from .service.interrupt import Interrupts
-    from .tree.jobs import KINDS
 
     if comm is not None and comm.Get_size() > 1:
         from .cluster.mpi import MpiCluster
 
         cluster = MpiCluster(comm)
     else:
-        cluster = LocalCluster(KINDS)
+        cluster = LocalCluster(_kinds(table))
     with Interrupts() as interrupts:
         try:
             status = _COMMANDS[args.command].run(args, cluster, interrupts)
@@ -136,10 +150,12 @@ def _perft(args, cluster, interrupts):
 def _options(args):
     """Return (Options, game module, rules array) of parsed arguments."""
     from . import games
-    from .service.options import Options, parse_board
+    from .service.options import Options, parse_board, parse_window
 
     limits = ("depth", "time", "nodes", "exact")
-    names = *limits, "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
+    if getattr(args, "window", None) is not None:
+        args.window = parse_window(args.window)
+    names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     rules = {"empties": args.empties} if args.empties is not None else {}
     board = parse_board(args.board) if args.board is not None else None
@@ -261,6 +277,8 @@ def _add_search_options(parser):
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
     parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)")
     _add_prefetch(parser)
+    parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
+    parser.add_argument("--window", metavar="LO,HI", help="tell exact scores apart no further than this: -1,1")
     parser.add_argument("--all-moves", action="store_true", default=None, help="score every move")
     _add_game_options(parser)
 
@@ -277,6 +295,18 @@ def _batches(text):
         raise argparse.ArgumentTypeError(f"prefetch '{text[:20]}' is not a number of batches")
     try:
         return checked_prefetch(int(text))
+    except UserError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _mebibytes(text):
+    """A size of the table; refused on every rank alike, as prefetch is."""
+    from .service.options import checked_table
+
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"table '{text[:20]}' is not a number of MiB")
+    try:
+        return checked_table(int(text))
     except UserError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -56,6 +56,11 @@ def _part(square, rows, columns):
     return {(0, 0): CORNERS, (0, 1): C_SQUARES, (1, 1): X_SQUARES}.get(tuple(away), INSIDE if away[0] else EDGES)
 
 
+def _region(square, rows, columns):
+    i, j = divmod(square, columns)
+    return 2 * (2 * i >= rows) + (2 * j >= columns)
+
+
 def _split(number, n):
     return tuple(np.uint64(number >> (64 * i) & (2**64 - 1)) for i in range(n))
 
@@ -80,10 +85,8 @@ def rules(board=None, empties="winner"):
         mask = sum(1 << q for q in range(squares) if _part(q, rows, columns) == part)
         r[PARTS + 4 * part : PARTS + 4 * part + 4] = _split(mask, 4)
     for region in range(4):
-        here = (
-            q for q in range(squares) if 2 * (2 * (q // columns) >= rows) + (2 * (q % columns) >= columns) == region
-        )
-        r[REGIONS + 4 * region : REGIONS + 4 * region + 4] = _split(sum(1 << q for q in here), 4)
+        mask = sum(1 << q for q in range(squares) if _region(q, rows, columns) == region)
+        r[REGIONS + 4 * region : REGIONS + 4 * region + 4] = _split(mask, 4)
     if squares <= 64:
         for axis, (down, right) in enumerate(_AXES):
             for first, sign in ((BELOW, -1), (ABOVE, 1)):

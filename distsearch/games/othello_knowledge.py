@@ -25,6 +25,8 @@ _ORDER = (CORNERS, EDGES, INSIDE, C_SQUARES, X_SQUARES)
 
 SOLVER = {"table": 7, "far": 12, "cut": 11, "bottom": 10}
 SMALL = 4  # moves left whose scores are found without a search of the general kind
+_WORTH = (8, 0, -4, 4, 4)  # of a move to each part of the board, a sixteenth of a reply of the opponent's
+_WORTH = (8, 0, -4, 4, 4)  # of a move to each part of the board, in sixteenths of a reply of the opponent's
 _FEW = 6  # moves left up to which parity alone orders moves
 
 
@@ -112,11 +114,10 @@ def candidates(s, r, left, note, out, scores, at):
         rest = lanes.without(lanes.load(own, r, BOARD), lanes.either(mine, theirs))
         replies = reach(theirs, mine, rest, r)
         score = -(count(replies) + count(lanes.both(replies, corners))) * 16
-        for part in range(5):
-            if lanes.any_of(
-                lanes.both(lanes.with_bit(lanes.without(own, own), m), lanes.load(own, r, PARTS + 4 * part))
-            ):
-                score += 8 if part == 0 else 0 if part == 1 else -4 if part == 2 else 4
+        square = lanes.with_bit(lanes.without(own, own), m)
+        for part in range(len(_WORTH)):
+            if lanes.any_of(lanes.both(square, lanes.load(own, r, PARTS + 4 * part))):
+                score += _WORTH[part]
         j = i
         while j > at and scores[j - 1] < score:
             scores[j] = scores[j - 1]

@@ -55,7 +55,7 @@ def known_cut(s, r, control, out, at, n, left, beta):
 
 @inlined  # 1.15 times the boards a second
 def examine(s, control, at, left, beta):
-    """Return (n, best, ceiling, hash) of a node: its moves, written at ``at``, and bounds; n is SETTLED if best will do.
+    """Return (n, best, ceiling, hash) of a node: n moves, written at ``at``, and bounds; SETTLED if best is enough.
 
     ``best`` is a lower bound of the score, ``ceiling`` an upper one, SETTLED means best >= beta or best is an upper
     bound below it.

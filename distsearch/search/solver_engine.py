@@ -61,7 +61,8 @@ class Solver:
         self._near = tt.near_table()
         self._control = np.zeros(sv.CONTROL_SIZE, np.int64)
         salt = hashlib.sha256(f"{games.tag(game)} {tag}".encode() + rules.tobytes()).digest()
-        self._control[sv.SALT] = np.frombuffer(salt[:8], np.int64)[0]
+        self._salts = [np.frombuffer(salt[:8], np.uint64)[0], 0]
+        self._control[sv.SALT] = self._salts[0].view(np.int64)
         self._control[sv.BOTTOM] = self._limits["bottom"]
         self._control[sv.TABLE_LEFT], self._control[sv.CUT_LEFT] = self._limits["table"], self._limits["cut"]
         self._control[tt.FAR_LEFT_LATER] = self._limits["far"] if len(self._far) else 1 << 40
@@ -106,7 +107,9 @@ class Solver:
 
     def clear(self):
         """Forget everything: entries so far belong to a salt that is not used again."""
-        self._control[sv.SALT] = self._control[sv.SALT] * 6364136223846793005 + 1442695040888963407
+        self._salts[1] += 1
+        salt = int(self._salts[0]) + self._salts[1] * 0x9E3779B97F4A7C15 & 2**64 - 1
+        self._control[sv.SALT] = np.uint64(salt).view(np.int64)
         self._control[tt.GENERATION] = (self._control[tt.GENERATION] + 1) % 256
 
     def begin(self, state, low=-sv.INFINITY, high=sv.INFINITY):
@@ -117,7 +120,7 @@ class Solver:
             self._allocate(left)
         self._state = state
         self._states[: self._width] = state
-        control[[sv.BOARDS, sv.HITS, sv.STORES, sv.LATEST]] = 0
+        control[[sv.BOARDS, sv.HITS, sv.STORES, tt.REPLACED, sv.LATEST]] = 0
         control[sv.TOP], control[sv.BEST_ROOT_MOVE], control[sv.LEFT_AT_ROOT] = -1, sv.NO_MOVE, left
         control[tt.FAR_LEFT] = 1 << 40
         control[sv.LOW], control[sv.HIGH] = -sv.INFINITY, sv.INFINITY
@@ -142,9 +145,28 @@ class Solver:
             self._complete = bool(self._kernels["solve"](self._state, self._where))
         return self._complete
 
+    @property
+    def table_counts(self):
+        """(hits, stores, replacements) of the search begun last."""
+        return tuple(self._control[[sv.HITS, sv.STORES, tt.REPLACED]].tolist())
+
     def result(self):
-        """Return the Result so far; of a stopped search the score is the lower bound found, or −INFINITY."""
+        """Return the Result so far; of a stopped search the score is the lower bound found, or −INFINITY.
+
+        Of a complete one it is the score itself, or the end of the window that it lies at or beyond. The line is one
+        move long: null windows leave no more.
+        """
         control = self._control
-        move = int(control[sv.BEST_ROOT_MOVE])
-        line = [move] if move != sv.NO_MOVE else []
-        return Result(int(control[sv.LOW]), self._complete, line, self.boards, 0, 0)
+        move, low = int(control[sv.BEST_ROOT_MOVE]), int(control[sv.LOW])
+        if not self._complete:
+            return Result(low if move != sv.NO_MOVE else -int(sv.INFINITY), False, _line(move), self.boards, 0, 0)
+        if move == sv.NO_MOVE and not self._over:  # not better than the window's lower end: any move will do
+            move = int(self._frames[sv.BEST_MOVE])
+            move = int(self._moves[0]) if move == sv.NO_MOVE else move
+        score = int(control[sv.HIGH]) if control[sv.HIGH] <= control[sv.WINDOW_LOW] else low
+        score = min(max(score, int(control[sv.WINDOW_LOW])), int(control[sv.WINDOW_HIGH]))
+        return Result(score, True, _line(move), self.boards, 0, 0)
+
+
+def _line(move):
+    return [move] if move != sv.NO_MOVE else []

@@ -24,6 +24,7 @@ import numpy as np
 from ..jit import compiled
 from .memory import prefetch, uint64s
 
+DEFAULT_MIB = 64  # of the far table
 BUCKET = 4  # entries of the far table that a position may be in: one cache line
 LOWEST, HIGHEST = -32768, 32767  # bounds that say nothing
 NO_MOVE = np.int64(-2)
@@ -36,7 +37,8 @@ NEAR_MASK, FAR_BUCKETS = 2, 3  # entries − 1; 0: no far table
 FAR_LEFT = 4  # moves left from which on the far table is used, now: none at first
 FAR_LEFT_LATER = 5  # and from when on a search has turned out not to be easy
 GENERATION = 6
-CONTROL_SIZE = 7
+REPLACED = 7  # entries of other positions written over so far, in either table
+CONTROL_SIZE = 8
 EASY = 1 << 15  # boards of an easy search: about what the near table holds
 
 
@@ -121,6 +123,7 @@ def keep(control, h, data, left):
     """Write an entry to the near table and, if it took work, to the far one over the least worthy of its bucket."""
     near = uint64s(control[NEAR])
     i = near_place(control, h)
+    control[REPLACED] += near[i + 1] != 0 and near[i] ^ near[i + 1] != h
     near[i] = h ^ data
     near[i + 1] = data
     if left >= control[FAR_LEFT]:
@@ -138,5 +141,6 @@ def keep(control, h, data, left):
             worth += np.uint64(256) if old >> np.uint64(56) == generation else np.uint64(0)
             if worth < least:
                 chosen, least = k, worth
+        control[REPLACED] += far[chosen + 1] != 0 and far[chosen] ^ far[chosen + 1] != h
         far[chosen] = h ^ data
         far[chosen + 1] = data

@@ -22,7 +22,8 @@ class Options:
     game: its name; board: (rows, columns) or None for the usual one; rules: the game's own options; depth, time
     (seconds), nodes (boards), exact: the limits, ``DEFAULT_SECONDS`` of time if there is none; load_factor: subtrees in
     the pool for each worker, None for 4, or 1 where there is one worker, which needs no pool; evaluation: None for the
-    game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker.
+    game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
+    (low, high) between which an exact search tells scores apart.
     """
 
     game: str
@@ -39,6 +40,7 @@ class Options:
     evaluation: str | None = None
     all_moves: bool = False
     prefetch: int = 2
+    window: tuple | None = None
 
     def __post_init__(self):
         module = games.find(self.game)
@@ -67,6 +69,11 @@ class Options:
         if self.load_factor is not None and not 0 < self.load_factor <= 100_000:
             raise UserError(f"load factor {self.load_factor:g} is not a number above 0 and up to 100000")
         checked_prefetch(self.prefetch)
+        if self.window is not None:
+            if not self.solving:
+                raise UserError("window goes with an exact search by alphabeta alone")
+            if not -10_000 <= self.window[0] < self.window[1] <= 10_000:
+                raise UserError("window {},{} is not two scores, the lower one first".format(*self.window))
         if not self.exact and self.depth is self.time is self.nodes is None:
             self.time = DEFAULT_SECONDS
 
@@ -75,11 +82,17 @@ class Options:
         """Whether the search goes deeper and deeper until a limit ends it."""
         return self.time is not None or self.nodes is not None
 
-    def setup(self, kind="subtree"):
+    @property
+    def solving(self):
+        """Whether positions are solved by the exact engine (minimax, for comparison, has no table and no bounds)."""
+        return self.exact and self.algorithm == "alphabeta"
+
+    def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
         return {
-            "kind": kind, "game": self.game, "board": self.board, "options": self.rules, "algorithm": self.algorithm,
-            "ordering": self.ordering, "evaluation": self.evaluation,
+            "kind": kind or ("solve" if self.solving else "subtree"), "game": self.game, "board": self.board,
+            "options": self.rules, "algorithm": self.algorithm, "ordering": self.ordering,
+            "evaluation": self.evaluation,
         }  # fmt: skip
 
     def target(self, workers):
@@ -112,6 +125,21 @@ def checked_board(game, board):
             f"as {game.NAME} needs"
         )
     return rows, columns
+
+
+def parse_window(text):
+    """Return (low, high) of ``-1,1``; raises UserError."""
+    match = re.fullmatch(r"([+-]?[0-9]{1,5}),([+-]?[0-9]{1,5})", text)
+    if not match:
+        raise UserError(f"window '{text[:40]}' is not two scores with a comma between, such as -1,1")
+    return int(match[1]), int(match[2])
+
+
+def checked_table(mib):
+    """Return a size of the transposition table in MiB; raises UserError."""
+    if not 1 <= mib <= 1 << 22:
+        raise UserError(f"table {mib} is not a number of MiB from 1 to {1 << 22}")
+    return mib
 
 
 def parse_board(text):

@@ -41,6 +41,8 @@ class Outcome:
     jobs: int = 0
     tree_nodes: int = 0
     table_hits: int = 0
+    table_stores: int = 0
+    table_replacements: int = 0
     time_share: dict = field(default_factory=dict)
     load_balance: float = 1.0
     communication_computation: float = 0.0
@@ -77,6 +79,9 @@ class Outcome:
             ("boards", f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
                        f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)"),
         ]  # fmt: skip
+        if self.table_stores:
+            rows.append(("table", f"{self.table_hits:,} hits, {self.table_stores:,} stores, "
+                                  f"{self.table_replacements:,} replacements"))  # fmt: skip
         if self.time_share:
             shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.time_share.items())
             rows.append(("workers", f"{shares}; load balance {self.load_balance:.2f}"))

@@ -10,7 +10,7 @@ from ..games.interface import legal_moves
 from ..tree.deepening import Deepening
 from ..tree.jobs import TO_THE_END
 from ..tree.nodes import DONE, EXACT, LOWER, UNKNOWN
-from ..tree.pool import SubtreePool
+from ..tree.pool import ANY, SubtreePool
 from .outcome import Outcome, tidy
 from .progress import Progress, compact
 from .run import prepare, run
@@ -53,7 +53,8 @@ class Searcher:
     def _pool(self, states, depth):
         # to see every move's score, the root's children must be searched on their own
         forced = int(self._options.all_moves)
-        return SubtreePool(self._grower, states, depth, self._target, forced=forced, win=self._win)
+        window = self._options.window or ANY
+        return SubtreePool(self._grower, states, depth, self._target, forced=forced, win=self._win, window=window)
 
     def _search_forest(self, positions):
         depth = TO_THE_END if self._options.exact else self._options.depth
@@ -70,6 +71,8 @@ class Searcher:
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])
             outcome.ordering_nodes = int(totals["ordering_boards"][root])
+            for name in ("table_hits", "table_stores", "table_replacements"):
+                setattr(outcome, name, int(totals[name][root]))
             outcome.add_run(took)
             yield outcome
 
@@ -101,19 +104,27 @@ class Searcher:
         known = bound in (EXACT, LOWER)
         over = not legal_moves(self.game, position, self.rules)
         proved = bool(complete and (over or options.exact or proved))
-        if known:
+        low, high = options.window or ANY
+        beyond = known and bound == EXACT and options.exact and not low < pool.nodes.best[root] < high
+        if not known and options.solving:
+            line, score, depth = [], None, int(pool.nodes.left[root])
+        elif known:
             line, score = pool.line(root), float(pool.nodes.best[root])
             depth = int(pool.nodes.left[root]) if depth == TO_THE_END else depth
         else:
             line, score, depth = self._quick(position)
         in_points = proved or options.evaluation == "discs" or known and options.exact
         points = self._points if proved else tidy
+        limit = "lower" if bound == LOWER else "exact"
+        if beyond and not over:
+            score, proved = (low, False) if score <= low else (high, False)
+            limit = "upper" if score == low else "lower"
         return Outcome(
             **self._asked(position),
             move=self.game.move_text(line[0], self.rules) if line else None,
-            score=points(score),
+            score=None if score is None else points(score),
             unit=self.game.UNIT if in_points else "evaluation",
-            bound="lower" if bound == LOWER else "exact",
+            bound=limit,
             proved=proved,
             complete=bool(complete),
             moves=self._moves(pool, root, points) if options.all_moves else None,
@@ -154,6 +165,8 @@ class Searcher:
         began, boards = time.process_time(), 0
         for _, _, searched in self._deepen_here(position, seconds):
             boards += searched
+            if self._options.solving and time.process_time() - began > seconds:
+                break
         return boards / (time.process_time() - began)
 
     def _deepen_here(self, position, seconds):
@@ -161,10 +174,12 @@ class Searcher:
         runner, depth, end = self._runner, 1, time.process_time() + seconds
         job = np.zeros((), runner.job_dtype)
         job["state"] = position.state
+        job["low"], job["high"] = ANY
         while time.process_time() < end or depth == 1:
             job["depth"] = depth
             runner.begin(job)
-            while not runner.advance(10_000) and (time.process_time() < end or depth == 1):
+            first = depth == 1 and not self._options.solving  # which is to be complete, however long it takes
+            while not runner.advance(10_000) and (time.process_time() < end or first):
                 pass
             yield depth, runner.result(0.0, 0.0)[0], runner.boards
             depth += 1

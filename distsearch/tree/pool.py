@@ -10,16 +10,19 @@ from ..games.interface import MAX
 from .jobs import PERFT_RESULT, SUBTREE_RESULT, TO_THE_END, job_dtype
 from .nodes import DONE, EXACT, LOWER, NONE, SENT, UNKNOWN, UPPER, WAITING, NodeArray
 
+ANY = (-(10**6), 10**6)  # a window that every score lies in
+
 
 class Pool:
     """What the pools of all kinds of job share: growing the array and handing out its waiting nodes."""
 
-    def __init__(self, grower, states, depth, target, forced=0, win=0):
+    def __init__(self, grower, states, depth, target, forced=0, win=0, window=ANY):
         """Grow a forest with a root for each of ``states`` until ``target`` subtrees wait.
 
-        depth: plies to search each root (TO_THE_END: the whole game); forced: plies that are grown in any case.
+        depth: plies to search each root (TO_THE_END: the whole game); forced: plies that are grown in any case;
+        window: (low, high) for exact searches: scores of a root are told apart no further than that.
         """
-        self._exact = depth == TO_THE_END
+        self._exact, self._window = depth == TO_THE_END, window
         words = len(states[0])
         self.nodes = NodeArray(words, 2 * len(states) + 1024)
         waiting = 0
@@ -66,6 +69,9 @@ class Pool:
         jobs["node"] = chosen
         jobs["depth"] = TO_THE_END if self._exact else nodes.left[chosen]
         jobs["budget"] = budget
+        low, high = self._window
+        maximises = nodes.kind[chosen] == MAX
+        jobs["low"], jobs["high"] = np.where(maximises, low, -high), np.where(maximises, high, -low)
         jobs["state"] = nodes.state[chosen]
         return jobs
 
@@ -101,7 +107,7 @@ class SubtreePool(Pool):
         """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""
         mine = self._answers[: self._answered]
         roots = self.nodes.root[mine["node"]]
-        names = "seconds", "cpu", "ordering_boards", "evaluated"
+        names = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
         return {name: np.bincount(roots, mine[name], self.roots) for name in names}
 
     def line(self, root):
