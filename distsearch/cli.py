@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import traceback
@@ -205,7 +206,10 @@ def _parse(argv):
     chosen = parser.parse_args(argv)
     command = _Parser(prog=f"distsearch {chosen.command}", description=_COMMANDS[chosen.command].help)
     _COMMANDS[chosen.command].add_arguments(command)
-    return command.parse_intermixed_args(chosen.arguments, argparse.Namespace(command=chosen.command))
+    # argparse takes the -1,1 that follows --window for an option
+    arguments = re.sub(r"(^|\0)--window\0(?=[-+])", r"\1--window=", "\0".join(chosen.arguments)).split("\0")
+    arguments = arguments if chosen.arguments else []
+    return command.parse_intermixed_args(arguments, argparse.Namespace(command=chosen.command))
 
 
 def _search_arguments(parser):

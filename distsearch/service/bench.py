@@ -7,7 +7,8 @@ import numpy as np
 
 from .. import __version__, games
 from ..cluster.local import LocalCluster
-from ..tree.jobs import EMPTY_RESULT, KINDS, empty_jobs
+from ..search.table import far_table
+from ..tree.jobs import EMPTY_RESULT, KINDS, empty_jobs, kinds
 from .options import Options, checked_prefetch
 from .perft import perft
 from .progress import compact
@@ -15,8 +16,9 @@ from .run import run
 from .search import Searcher
 
 _OPENING = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
+_ENDING = _OPENING + "e1f2a4a3a5g5f1g4h6h5e2g1h1f6g6g3h4b2c7c8"  # 20 squares are empty
 
-# name → (options, position); together a few seconds
+# name → (options, position), of Othello unless they say otherwise; together a few seconds
 SEARCHES = {
     "static 8x8": ({"depth": 12, "evaluation": "static"}, _OPENING),
     "complex 8x8": ({"depth": 11}, _OPENING),
@@ -29,8 +31,12 @@ SEARCHES = {
     "static 16x16": ({"depth": 9, "board": (16, 16), "evaluation": "static"}, "startpos"),
     "exact 4x4": ({"exact": True, "board": (4, 4)}, "startpos"),
     "exact 4x5": ({"exact": True, "board": (4, 5)}, "startpos"),
+    "exact 8x8": ({"exact": True}, _ENDING),
+    "exact connect4": ({"exact": True, "game": "connect4"}, "33445256134"),
+    "minimax connect4": ({"depth": 7, "game": "connect4", "algorithm": "minimax"}, "startpos"),
     "nodes 6x6": ({"nodes": 3_000_000, "board": (6, 6)}, "startpos"),
 }
+_TABLE = 8  # MiB
 _PERFT = 9  # plies from the start of 8×8
 _JOBS = 100_000  # empty ones, through the master and raw
 _TASKS = 3_000  # through mpi4py.futures, which is a hundred times slower
@@ -43,8 +49,8 @@ def bench(progress, interrupted):
     """
     rows = []
     for name, (asked, text) in SEARCHES.items():
-        options = Options("othello", **asked)
-        searcher = Searcher(options, LocalCluster(KINDS), progress, interrupted)
+        options = Options(**{"game": "othello", **asked})
+        searcher = Searcher(options, LocalCluster(kinds(far_table(_TABLE))), progress, interrupted)
         outcome = next(searcher.search([searcher.game.parse(text, searcher.rules)]))
         if interrupted():
             return rows, None
