@@ -25,6 +25,7 @@ OPTIONS = {}
 
 # Where things are in the rules array.
 ROWS, COLUMNS, SQUARES, HEIGHT, BOTTOM, BOARD, ODD_ROWS, EVEN_ROWS, INVERSE = range(9)
+LINES = 9  # distances between neighbours on a falling, level and rising line; on boards too narrow for four: 1
 
 _ONE = np.uint64(1)
 _DIGITS = "123456789abcdefghijklmnopqrstuvw"  # columns as text
@@ -40,8 +41,9 @@ def rules(board=None):
     bottom = sum(1 << height * c for c in range(columns))
     row_masks = [bottom << i for i in range(rows)]
     odd, even = sum(row_masks[::2]), sum(row_masks[1::2])
+    lines = [height - 1, height, height + 1] if columns >= 4 else [1, 1, 1]
     return np.array(
-        [rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height)], np.uint64
+        [rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height), *lines], np.uint64
     )
 
 
@@ -58,8 +60,7 @@ def start(r):
 @compiled
 def has_four(stones, r):
     """Whether four of ``stones`` stand in a row."""
-    height = r[HEIGHT]
-    for distance in (_ONE, height - _ONE, height, height + _ONE):
+    for distance in (_ONE, r[LINES], r[LINES + 1], r[LINES + 2]):
         pairs = stones & stones >> distance
         if pairs & pairs >> distance + distance:
             return True
@@ -103,7 +104,7 @@ def moves(s, r, out, at):
 
 @compiled
 def play(s, r, m):
-    column = (_ONE << r[HEIGHT]) - _ONE << np.uint64(m) * r[HEIGHT]
+    column = (_ONE << r[ROWS]) - _ONE << np.uint64(m) * r[HEIGHT]
     stone = (s[1] + r[BOTTOM]) & r[BOARD] & column
     return (s[1] ^ s[0], s[1] | stone), 0
 
@@ -145,7 +146,7 @@ def parse(text, r):
     text = text.split(";")[0].strip()
     if text in ("", "startpos"):
         return start(r)
-    if " " in text or set("-xoXO") & set(text):
+    if " " in text or set("-xX") & set(text):
         return _parse_board(text, r)
     game, position = sys.modules[__name__], start(r)
     for ply, column in enumerate(text, 1):
@@ -175,6 +176,8 @@ def _parse_board(text, r):
     if (side in "Xx") != first_moves:
         raise UserError(f"position '{text[:70]}' must have {'O' if side in 'Xx' else 'X'} to move: X began")
     own = crosses if first_moves else stones ^ crosses
+    if has_four(np.uint64(own), r):
+        raise UserError(f"position '{text[:70]}' has four in a row of {side}, who won before and has no move to make")
     return Position((np.uint64(own), np.uint64(stones)), 0 if first_moves else 1)
 
 

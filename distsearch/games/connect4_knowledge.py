@@ -9,6 +9,7 @@ from .connect4 import (
     COLUMNS,
     EVEN_ROWS,
     HEIGHT,
+    LINES,
     ODD_ROWS,
     ROWS,
     SQUARES,
@@ -29,9 +30,8 @@ SOLVER = {"table": 8, "far": 14, "cut": 11, "bottom": 14}
 @compiled
 def completing(stones, empty, r):
     """Return the squares of ``empty`` that would complete four in a row of ``stones``."""
-    height = r[HEIGHT]
     found = stones << _ONE & stones << np.uint64(2) & stones << np.uint64(3)
-    for distance in (height - _ONE, height, height + _ONE):
+    for distance in (r[LINES], r[LINES + 1], r[LINES + 2]):
         twice = distance + distance
         thrice = twice + distance
         up, down = stones << distance, stones >> distance
@@ -110,7 +110,7 @@ def candidates(s, r, left, squares, out, scores, at):
     own = s[0]
     empty = r[BOARD] & ~s[1]
     columns, height = np.int64(r[COLUMNS]), r[HEIGHT]
-    column_mask = (_ONE << height) - _ONE
+    column_mask = (_ONE << r[ROWS]) - _ONE
     n = at
     middle = columns >> 1
     for i in range(columns):
@@ -165,7 +165,7 @@ def _smaller(s, r):
 @compiled
 def mirrored(mask, r):
     """Return a mask with its columns in reverse order."""
-    column, height = (_ONE << r[HEIGHT]) - _ONE, r[HEIGHT]
+    column, height = (_ONE << r[ROWS]) - _ONE, r[HEIGHT]
     found = np.uint64(0)
     for _ in range(np.int64(r[COLUMNS])):
         found = found << height | mask & column
