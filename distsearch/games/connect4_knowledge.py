@@ -24,7 +24,7 @@ _ONE = np.uint64(1)
 MIRRORED = 12  # stones up to which a position and its mirror image are one in the table
 
 # Moves left from which on the solver uses what: its table, its far table, enhanced cut-offs; and recursion up to.
-SOLVER = {"table": 8, "far": 14, "cut": 11, "bottom": 14}
+SOLVER = {"table": 8, "far": 14, "cut": 11, "bottom": 12}
 
 
 @compiled

@@ -23,7 +23,7 @@ from .othello import (
 
 _ORDER = (CORNERS, EDGES, INSIDE, C_SQUARES, X_SQUARES)
 
-SOLVER = {"table": 7, "far": 12, "cut": 11, "bottom": 10}
+SOLVER = {"table": 7, "far": 12, "cut": 11, "bottom": 9}
 SMALL = 4  # moves left whose scores are found without a search of the general kind
 _WORTH = (8, 0, -4, 4, 4)  # of a move to each part of the board, a sixteenth of a reply of the opponent's
 _WORTH = (8, 0, -4, 4, 4)  # of a move to each part of the board, in sixteenths of a reply of the opponent's

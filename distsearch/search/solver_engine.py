@@ -104,6 +104,7 @@ class Solver:
         self.begin(self._game.start(self._rules).state)
         self.advance(10)
         self.result()
+        self._near[:] = 0  # so that searches do not depend on what compiling left
 
     def clear(self):
         """Forget everything: entries so far belong to a salt that is not used again."""
