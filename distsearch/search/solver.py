@@ -11,12 +11,12 @@ most ``BOTTOM`` moves are left. All arrays are reached through the control array
 import numpy as np
 
 from ..games import lanes
-from ..games.interface import PASS
+from ..games.interface import END, PASS
 from ..jit import compiled, inlined
 from . import table as tt
 from .memory import int16s, int64s, uint64s
 
-bounds = candidates = canonical = final = key = moves = next_beta = play = small = None  # bound for each game
+bounds = candidates = canonical = final = key = kind = moves = next_beta = play = small = None  # bound for each game
 SMALL = -1  # moves left from which on ``small`` knows the score; bound for each game
 
 INFINITY = np.int64(30_000)
@@ -190,7 +190,9 @@ def advance(like, where):
             child, _ = play(lanes.load(like, states, top * width), r, m)
             control[BOARDS] += 1
             first, left = f[FIRST] + f[COUNT], left - np.int64(m != PASS)
-            if left <= control[BOTTOM]:
+            if top == 0 and kind(child, r) == END:  # elsewhere moves that end the game are met by bounds
+                value = -np.int64(final(child, r))
+            elif left <= control[BOTTOM]:
                 value = -descend(child, where, first, left, np.int64(1) - beta)
             else:
                 n, best, ceiling, h = examine(child, control, first, left, np.int64(1) - beta)
