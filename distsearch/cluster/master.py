@@ -97,7 +97,8 @@ class Master:
 
     def _reset(self, begin):
         self._setup, self._source, self._prefetch = np.frombuffer(begin.setup, np.uint8), begin.source, begin.prefetch
-        self._halted = self._started = False
+        self._halted = False
+        self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self._starved = True  # somebody went without a job
         self._jobs, self._seconds = 0, 0.0  # of the results so far
         self._awaited = set(self._workers)  # ranks that are not ready yet
@@ -137,7 +138,7 @@ class Master:
             case kind if kind == READY:
                 return self._ready(worker)
             case kind if kind == PROGRESS:
-                worker.boards = int(to_records(message.payload, np.int64)[0])
+                self._count(worker, int(to_records(message.payload, np.int64)[0]))
                 return []
             case kind if kind == STOPPED:
                 worker.state, worker.out = STOPPED_WORK, 0
@@ -151,23 +152,22 @@ class Master:
         if self._over:
             return self._wind_up()
         self._awaited.discard(worker.rank)
-        self._started = not self._awaited
-        if self._started:
+        if not self._awaited:
+            self.state = State(True, 0)
             return [Outgoing(rank, Message(START, self._run)) for rank in self._workers] + self._hand_out(worker)
         neighbours = [w for w in self._workers.values() if w.host == worker.host and w.state == ABSENT]
         return [self._open(neighbour) for neighbour in neighbours]
 
     def _take_in(self, worker, results):
         worker.out -= len(results)
-        worker.boards = 0
+        self._count(worker, 0)
         self._jobs += len(results)
         self._seconds += float(results["seconds"].sum())
         self._source.finish(results)
 
-    @property
-    def state(self):
-        """The State of the run, for whoever watches it."""
-        return State(self._started, sum(worker.boards for worker in self._workers.values()))
+    def _count(self, worker, boards):
+        self.state = State(self.state.started, self.state.boards_at_work + boards - worker.boards)
+        worker.boards = boards
 
     @property
     def _over(self):
@@ -175,7 +175,7 @@ class Master:
 
     def _hand_out(self, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
-        if not self._started:
+        if not self.state.started:
             return []
         if not self._starved:
             return [message for _ in range(self._prefetch) for message in self._top_up(worker, self._prefetch)]

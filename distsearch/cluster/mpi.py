@@ -5,13 +5,14 @@ in between (see ``waiting``), so that many more ranks than cores stay usable.
 """
 
 import time
+from functools import partial
 
 import numpy as np
 from mpi4py import MPI
 
 from .master import Begin, Halt, Leave, Master, Received
-from .messages import decode, encode
-from .waiting import BackOff
+from .messages import PROGRESS, decode, encode
+from .waiting import BackOff, sleep_until
 from .worker import Timers, Worker
 
 _MASTER = 0
@@ -25,17 +26,19 @@ class _Post:
         self._comm = comm
         self._status = MPI.Status()
         self._sending = []
+        # ``has_mail()``: whether a message is here; called for as long as a rank is idle, so without a frame of Python
+        self.has_mail = partial(comm.Iprobe, MPI.ANY_SOURCE, _TAG, self._status)
 
     def send(self, to, message):
         """Start sending; return the number of bytes."""
         buffer = encode(message)
-        self._sending = [(request, kept) for request, kept in self._sending if not request.Test()]
+        self._all_sent()
         self._sending.append((self._comm.Isend([buffer, MPI.BYTE], dest=to, tag=_TAG), buffer))
         return len(buffer)
 
     def receive(self):
         """Return (sender, Message, bytes) of the next message that is here, or None."""
-        if not self._comm.Iprobe(MPI.ANY_SOURCE, _TAG, self._status):
+        if not self.has_mail():
             return None
         buffer = np.empty(self._status.Get_count(MPI.BYTE), np.uint8)
         source = self._status.Get_source()
@@ -44,18 +47,17 @@ class _Post:
 
     def flush(self):
         """Wait, without spinning, until every message has left."""
-        pause = BackOff()
-        while self._sending:
-            self._sending = [(request, kept) for request, kept in self._sending if not request.Test()]
-            if self._sending:
-                pause.sleep()
+        sleep_until(self._all_sent)
+
+    def _all_sent(self):
+        """Forget the messages that have left; return whether all have."""
+        self._sending = [(request, kept) for request, kept in self._sending if not request.Test()]
+        return not self._sending
 
 
 def wait_for_all(comm):
     """A barrier that sleeps."""
-    request, pause = comm.Ibarrier(), BackOff()
-    while not request.Test():
-        pause.sleep()
+    sleep_until(comm.Ibarrier().Test)
 
 
 class MpiCluster:
@@ -80,11 +82,12 @@ class MpiCluster:
         self._send(self._master.handle(Begin(setup, source, prefetch)))
         halted, pause = False, BackOff()
         while self._master.running:
-            arrived = self._post.receive()
+            arrived = self._post.has_mail()
             if arrived:
-                sender, message, _ = arrived
+                sender, message, _ = self._post.receive()
                 self._send(self._master.handle(Received(sender, message)))
-                pause.reset()
+                if message.type != PROGRESS:  # which each worker sends once a second, and nobody waits for
+                    pause.reset()
             if not halted and watch(self._master.state):
                 halted = True
                 self._send(self._master.handle(Halt()))
@@ -109,7 +112,7 @@ class MpiCluster:
 def work_for_master(comm, kinds):
     """The worker's side: take jobs from rank 0 until it says to leave."""
     comm.gather(MPI.Get_processor_name(), root=_MASTER)
-    worker, post, pause = Worker(kinds), _Post(comm), BackOff()
+    worker, post = Worker(kinds), _Post(comm)
     while not worker.left:
         began = time.perf_counter()
         arrived = post.receive()
@@ -120,7 +123,6 @@ def work_for_master(comm, kinds):
             for answer in answers:
                 _count(worker.timers, post.send(_MASTER, answer), 1)
             worker.timers.communication += time.perf_counter() - max(began, worker.timers.started)
-            pause.reset()
         elif worker.has_work:
             worker.timers.communication += time.perf_counter() - began
             answers = worker.work()
@@ -128,9 +130,8 @@ def work_for_master(comm, kinds):
             for answer in answers:
                 _count(worker.timers, post.send(_MASTER, answer), 1)
             worker.timers.communication += time.perf_counter() - began
-            pause.reset()
         else:
-            pause.sleep()
+            sleep_until(post.has_mail)
             worker.timers.idle += time.perf_counter() - began
     post.flush()
     wait_for_all(comm)

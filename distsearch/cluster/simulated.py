@@ -12,7 +12,7 @@ from collections import deque
 from typing import NamedTuple
 
 from .master import Begin, Halt, Leave, Master, Received
-from .messages import decode, encode
+from .messages import PROGRESS, decode, encode
 from .waiting import wake_up
 from .worker import Worker
 
@@ -112,6 +112,7 @@ class SimulatedCluster:
         self._at_work = set()  # ranks
         self._master = Master(dict.fromkeys(ranks, "virtual"))
         self._master_free = 0.0  # when the master has done what it has begun
+        self._master_idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
         self._now = 0.0
         self._events = []  # heap of (time, order, function, arguments)
         self._ordered = 0
@@ -165,13 +166,15 @@ class SimulatedCluster:
         """Have the master take an event in, when it is free and awake, and send what follows from it."""
         began = max(self._now, self._master_free)
         if self._master_free < self._now:
-            began = wake_up(self._master_free, self._now)
+            began = wake_up(self._master_idle_since, self._now)
         now = began + self._processors.message + self._network.handling * isinstance(event, Received)
         for rank, message in self._master.handle(event):
             buffer = encode(message)
             now += self._network.handling
             self._at(self._arrival(now, _MASTER, rank, len(buffer)), self._deliver, rank, buffer)
         self._master_free = now
+        if not (isinstance(event, Received) and event.message.type == PROGRESS):
+            self._master_idle_since = now
         self.master_busy += now - began
 
     def _deliver(self, rank, buffer):

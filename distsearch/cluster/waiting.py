@@ -22,8 +22,18 @@ def wake_up(since, arrival):
     return now
 
 
+def sleep_until(ready):
+    """Sleep, a little longer each time, until ``ready()``."""
+    since = time.perf_counter()
+    while not ready() and (idle := time.perf_counter() - since) < _PATIENCE:
+        time.sleep(pause(idle))
+    # whatever runs here is cold in the caches by then: less of it is what keeps an idle rank below 1% of a core
+    while not ready():
+        time.sleep(_LONGEST)
+
+
 class BackOff:
-    """Sleeps a little longer each time, from 50 µs to 1 ms, and 5 ms after a second without any event."""
+    """The same for whoever has more to do than to wait: sleeps a little longer each time, until an event."""
 
     def __init__(self):
         self.reset()

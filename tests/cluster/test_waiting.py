@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from distsearch.cluster import waiting
-from distsearch.cluster.waiting import BackOff
+from distsearch.cluster.waiting import BackOff, sleep_until
 
 SHORTEST, LONG, LONGEST, PATIENCE = 50e-6, 1e-3, 5e-3, 1.0
 
@@ -70,6 +70,21 @@ def test_an_answer_is_seen_soon_after_it_came(sleeper):
             pause.sleep()
         late = sleeper.now - began - asleep
         assert late <= min(max(asleep, SHORTEST), LONG) + 1e-9
+
+
+@pytest.mark.parametrize("asleep", [0, 1e-5, 3e-4, 0.1, 3 * PATIENCE])
+def test_sleeping_until_something_has_come_takes_the_same_naps(asleep, sleeper):
+    end = sleeper.now + asleep
+    sleep_until(lambda: sleeper.now >= end)
+    found = sleeper.naps.copy()
+    assert end <= sleeper.now <= end + LONGEST + 1e-9
+
+    sleeper.now = end - asleep
+    sleeper.naps.clear()
+    pause = BackOff()
+    while sleeper.now < end:
+        pause.sleep()
+    assert found == pytest.approx(sleeper.naps)
 
 
 @pytest.mark.parametrize("patient", [1.0, 3.0])

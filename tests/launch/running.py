@@ -114,6 +114,10 @@ class Job:
         """Return the CPU seconds of each rank so far."""
         return {rank: cpu_seconds(pid) for rank, pid in self.ranks().items()}
 
+    def naps(self):
+        """Return how often each rank has gone to sleep so far."""
+        return {rank: int(status(pid)["voluntary_ctxt_switches"]) for rank, pid in self.ranks().items()}
+
     def head(self, lines):
         """Read so many lines of stdout and close it, as ``head`` does."""
         for _ in range(lines):
@@ -156,8 +160,13 @@ def mpirun_is_open_mpi():
 
 def handles(pid, number):
     """Whether a process catches or ignores a signal."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return bool((int(status["SigCgt"], 16) | int(status["SigIgn"], 16)) >> (number - 1) & 1)
+    signals = status(pid)
+    return bool((int(signals["SigCgt"], 16) | int(signals["SigIgn"], 16)) >> (number - 1) & 1)
+
+
+def status(pid):
+    """What /proc/PID/status says, by name."""
+    return dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
 
 
 def cpu_seconds(pid):
