@@ -110,29 +110,37 @@ class MpiCluster:
 
 
 def work_for_master(comm, kinds):
-    """The worker's side: take jobs from rank 0 until it says to leave."""
+    """The worker's side: take jobs from rank 0 until it says to leave.
+
+    One reading of the clock ends a time and begins the next one: where ranks share a core, a rank that loses it between
+    two readings would miss many milliseconds.
+    """
     comm.gather(MPI.Get_processor_name(), root=_MASTER)
     worker, post = Worker(kinds), _Post(comm)
+    now = time.perf_counter()
     while not worker.left:
-        began = time.perf_counter()
+        began = now
         arrived = post.receive()
         if arrived:
             _, message, size = arrived
-            answers = worker.handle(message)
+            now = time.perf_counter()
+            worker.timers.communication += now - began  # before END is handled, which reports it
+            answers, began = worker.handle(message), now
             _count(worker.timers, size, 1)
             for answer in answers:
                 _count(worker.timers, post.send(_MASTER, answer), 1)
-            worker.timers.communication += time.perf_counter() - max(began, worker.timers.started)
+            now = time.perf_counter()
+            worker.timers.communication += now - max(began, worker.timers.started)
         elif worker.has_work:
-            worker.timers.communication += time.perf_counter() - began
-            answers = worker.work()
-            began = time.perf_counter()
-            for answer in answers:
+            for answer in worker.work():
                 _count(worker.timers, post.send(_MASTER, answer), 1)
-            worker.timers.communication += time.perf_counter() - began
+            now = time.perf_counter()
+            work_began, work_ended = worker.slice
+            worker.timers.communication += work_began - began + now - work_ended
         else:
             sleep_until(post.has_mail)
-            worker.timers.idle += time.perf_counter() - began
+            now = time.perf_counter()
+            worker.timers.idle += now - began
     post.flush()
     wait_for_all(comm)
 

@@ -60,6 +60,7 @@ class Worker:
         self._reported = 0.0
         self._budget = _FIRST_BUDGET
         self.left = False  # the master said QUIT
+        self.slice = 0.0, 0.0  # when the last slice of work began and ended
         self.timers = Timers(clock)
 
     def handle(self, message):
@@ -151,7 +152,8 @@ class Worker:
             self._reported = now
             out.append(Message(PROGRESS, self._run, from_records(np.array([self._runner.boards], np.int64))))
         self.timers.cpu += self._cpu_clock() - cpu_began
-        self.timers.busy += self._clock() - began
+        self.slice = began, self._clock()
+        self.timers.busy += self.slice[1] - began
         return out
 
     def _adapt(self, boards, cpu):

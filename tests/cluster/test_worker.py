@@ -247,6 +247,16 @@ def test_timers_tell_where_the_time_went():
     assert (found["idle"], found["communication"], found["jobs"]) == (2, 0.25, 2)
 
 
+def test_it_tells_when_its_last_slice_began_and_ended():
+    worker, clock = opened()
+    give(worker, 1_000_000)
+    for _ in range(3):
+        clock.spend(1)
+        began = clock()
+        worker.work()
+        assert worker.slice == (began, clock())
+
+
 def test_a_stopped_job_is_not_counted_as_done():
     worker, _ = opened()
     give(worker, 10, 1_000_000)

@@ -19,7 +19,7 @@ from ..search.positions import board_id, engine, rules, search, unfinished_state
 DEPTHS = {(4, 4): 8, (6, 6): 6, (8, 8): 5, (9, 8): 4}
 PERFT = {(6, 6): [1, 4, 12, 56, 244, 1364, 7604, 47740], (8, 8): [1, 4, 12, 56, 244, 1396, 8200, 55092, 390216]}
 LATE = 0.3  # seconds that a search may take longer than its limit
-UNEXPLAINED = 0.05  # share of a worker's time that its timers may miss
+UNEXPLAINED = 0.02  # share of a worker's time that its timers may miss
 
 boards = pytest.mark.parametrize("board", DEPTHS, ids=board_id)
 load_factors = pytest.mark.parametrize("load_factor", [1, 4, 16])
