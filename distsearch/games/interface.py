@@ -1,8 +1,8 @@
 """What a game is: the names that its module has to offer, and the constants that all games share.
 
-A game is one module. Its compiled part (``@njit``) works on a *state*, a tuple of ``words(r)`` uint64, and on *rules*
-``r``, a uint64 array that holds board size, options and whatever tables the game wants to read; so one compiled kernel
-serves every board of the same width.
+A game is one module. Its compiled part (``jit.compiled``) works on a *state*, a tuple of ``words(r)`` uint64, and on
+*rules* ``r``, a uint64 array that holds board size, options and whatever tables the game wants to read; so one compiled
+kernel serves every board of the same width.
 
 =================================  =====================================================================================
 ``kind(s, r) -> int64``            END, MAX, MIN or CHANCE

@@ -26,6 +26,11 @@ def module():
     return "\n\n".join(block for block in blocks("python") if block in before)
 
 
+def after(words):
+    """The first Python block after these words."""
+    return re.search(r"```python\n(.*?)```", PAGE[PAGE.index(words) :], re.DOTALL)[1]
+
+
 def words(source):
     """Source without the white space between its lines."""
     return [line.rstrip() for line in source.splitlines() if line.strip()]
@@ -38,8 +43,13 @@ def test_the_page_is_the_game_that_the_tests_use():
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """The environment in which the page's package is installed."""
+    return install(tmp_path_factory, module())
+
+
+def install(tmp_path_factory, source):
+    """Install a tictactoe.py as the page has it; return the environment to use it in."""
     folder, site = tmp_path_factory.mktemp("tictactoe"), tmp_path_factory.mktemp("site")
-    (folder / "tictactoe.py").write_text(module(), encoding="utf-8")
+    (folder / "tictactoe.py").write_text(source, encoding="utf-8")
     (folder / "pyproject.toml").write_text(blocks("toml")[0], encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
     subprocess.run([*pip, "--target", str(site), "."], cwd=folder, check=True, capture_output=True, timeout=100)
@@ -63,3 +73,17 @@ def test_command(installed, command):
         assert tuple(int(n.replace(",", "")) for n in re.findall(r"^ +\d+ +([\d,]+)$", done.stdout, re.M)) == PERFT
     else:
         assert "score      +0 points" in done.stdout
+
+
+def test_the_plain_game_is_the_same(installed, tmp_path):
+    (tmp_path / "plain.py").write_text(after("`plain.py`"), encoding="utf-8")
+    (tmp_path / "check.py").write_text(after("let the contract compare"), encoding="utf-8")
+    subprocess.run([sys.executable, "check.py"], cwd=tmp_path, env=installed, check=True, timeout=100)
+
+
+def test_the_evaluation(tmp_path_factory):
+    extended = install(tmp_path_factory, f"{module()}\n\n{after('own evaluations')}")
+    line = [sys.executable, "-m", "distsearch", "search", "tictactoe", "--depth", "1"]
+    done = subprocess.run(line, env=extended, capture_output=True, text=True, timeout=100, check=True)
+    assert "best move  b2" in done.stdout
+    assert "score      +10 evaluation" in done.stdout
