@@ -145,9 +145,10 @@ class SimulatedCluster:
     def _rate(self):
         """Return a worker's boards a second: linear in the others at work, from ``rate`` to ``busy_rate``."""
         alone, busy = self._processors.rate, self._processors.busy_rate
-        if busy is None or self.workers == 1:
-            return alone if busy is None else busy
-        return alone + (busy - alone) * (len(self._at_work) - 1) / (self.workers - 1)
+        if busy is None:
+            return alone
+        others = (len(self._at_work) - 1) / (self.workers - 1) if self.workers > 1 else 1.0
+        return alone * (1 - others) + busy * others  # with rates far apart, alone + (busy - alone) may be 0
 
     def _at(self, time, function, *arguments):
         self._ordered += 1
@@ -198,12 +199,10 @@ class SimulatedCluster:
         if worker.has_work:
             self._at_work.add(rank)
             self._post(rank, worker.work(), None)
-        else:
-            self._at_work.discard(rank)
         virtual.idle_since = clock.now
         virtual.next_look = clock.now if worker.has_work else None
-        if worker.has_work:
-            self._at(clock.now, self._look, rank)
+        # what comes next comes when this is done: until then the worker is at work
+        self._at(clock.now, self._look if worker.has_work else self._at_work.discard, rank)
 
     def _post(self, rank, answers, received):
         """Send a worker's answers; ``received``: the bytes of the message that they answer, or None."""
