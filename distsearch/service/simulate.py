@@ -40,12 +40,12 @@ class Machine:
             raise UserError(f"network '{self.network[:40]}' is not {' or '.join(NETWORKS)}")
         for name in ("latency", "delay", "spread", "jitter", "message_cost"):
             value = getattr(self, name)
-            if value is not None and not 0 <= value < 1e6:
-                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 0 on")
+            if value is not None and not 0 <= value <= 1e6:
+                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 0 to 1000000")
         for name in ("bandwidth", "rate", "busy_rate"):
             value = getattr(self, name)
-            if value is not None and not 0 < value < 1e18:
-                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number above 0")
+            if value is not None and not 1 <= value <= 1e18:  # where a step takes ages, the clock's digits run out
+                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 1 to 1e18")
 
     def cluster(self):
         """Return the SimulatedCluster; ``rate`` must be known."""
@@ -90,11 +90,12 @@ class Simulation:
 
     def to_text(self):
         """Return the outcome as a table, with the figures below."""
-        figures = self.figures
+        figures, machine = self.figures, self.machine
+        busy = "" if machine.busy_rate is None else f" ({compact(machine.busy_rate)} while all work)"
         return (
             f"{self.outcome.to_text()}\n"
-            f"  simulated  {self.machine.workers} workers of {compact(self.machine.rate)} boards/s each, network "
-            f"{self.machine.network}, seed {self.machine.seed}\n"
+            f"  simulated  {machine.workers} workers of {compact(machine.rate)} boards/s each{busy}, network "
+            f"{machine.network}, seed {machine.seed}\n"
             f"  speedup    {figures['speedup']:.2f}, efficiency {figures['efficiency']:.1%} "
             f"({figures['efficiency_by_workers']:.1%} by workers), search overhead {figures['search_overhead']:.2f}, "
             f"master busy {figures['master_share']:.1%}"

@@ -138,6 +138,9 @@ def test_json_has_all_fields():
         ("bandwidth", 0.0),
         ("rate", -5.0),
         ("busy_rate", 0.0),
+        ("busy_rate", 1e-300),
+        ("busy_rate", float("nan")),
+        ("latency", float("inf")),
         ("spread", -0.1),
     ],
 )
