@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch.games import othello, othello_knowledge
+from distsearch.games import connect4, othello, othello_knowledge
 from distsearch.games.interface import CHANCE, END, MAX, PASS, Position, legal_moves
 from distsearch.testing import contract
 
 from . import tictactoe
+from .connect4_twin import Connect4Twin
 from .othello_twin import OthelloTwin
 
 TICTACTOE_PERFT = [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
@@ -53,6 +54,13 @@ class TicTacToeTwin:
 def test_othello_keeps_it(board, rng):
     met = contract.check_game(othello, othello.rules(board), OthelloTwin(*board), 200, rng)
     assert met["end"] > 0
+
+
+@pytest.mark.parametrize("board", [(6, 7), (5, 4), (1, 9)], ids=str)
+def test_connect4_keeps_it(board, rng):
+    met = contract.check_game(connect4, connect4.rules(board), Connect4Twin(*board), 200, rng)
+    assert met["end"] > 0
+    assert met["pass"] == 0
 
 
 def test_tictactoe_keeps_it(full, rng):

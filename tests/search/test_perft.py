@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from distsearch.games import othello
+from distsearch.games import connect4, othello
 from distsearch.games.interface import Position
 from distsearch.search.perft import MAX_DEPTH, Perft
 from distsearch.testing import contract
@@ -16,6 +16,7 @@ OTHELLO = {
     (6, 6): [1, 4, 12, 56, 244, 1364, 7604, 47740, 308716, 2114912, 14976792],
     (8, 8): [1, 4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288, 24571284, 212258800],
 }
+CONNECT4 = [1, 7, 49, 343, 2401, 16807, 117649, 823536, 5673234, 39394572, 268031646]
 TICTACTOE = [1, 9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
 BOARDS = [(4, 4), (6, 6), (8, 8), (9, 8), (16, 16)]
 
@@ -24,6 +25,13 @@ BOARDS = [(4, 4), (6, 6), (8, 8), (9, 8), (16, 16)]
 def perft(board):
     """The engine for a board of Othello, or for tic-tac-toe if None."""
     return Perft(othello, rules(board)) if board else Perft(tictactoe, tictactoe.rules())
+
+
+@functools.cache
+def perft_connect4(board):
+    """The engine for a board of Connect 4, and its rules array."""
+    r = connect4.rules(board)
+    return Perft(connect4, r), r
 
 
 def counted(engine, state, depth, budget=NO_PAUSE):
@@ -38,6 +46,19 @@ def counted(engine, state, depth, budget=NO_PAUSE):
 def test_counts_of_othello_are_the_known_ones(board, sampled, most, full):
     depth = most if full else sampled
     assert counted(perft(board), othello.start(rules(board)).state, depth) == OTHELLO[board][: depth + 1]
+
+
+@pytest.mark.parametrize("budget", [1000, NO_PAUSE])
+def test_counts_of_connect4_are_the_known_ones(budget, full):
+    (engine, r), depth = perft_connect4((6, 7)), 10 if full else 8
+    assert counted(engine, connect4.start(r).state, depth, budget) == CONNECT4[: depth + 1]
+
+
+@pytest.mark.parametrize("board", [(4, 4), (5, 4), (1, 9), (1, 32), (63, 1)], ids=board_id)
+def test_counts_of_connect4_are_the_plain_ones(board):
+    engine, r = perft_connect4(board)
+    expected = [1, *contract.game_perft(connect4, r, connect4.start(r), 4)]
+    assert counted(engine, connect4.start(r).state, 4) == expected
 
 
 def test_counts_of_tictactoe_are_the_known_ones():
