@@ -34,7 +34,26 @@ and the constants
 ===============  =======================================================================================================
 
 A game may have a knowledge module beside it (``NAME_knowledge``) with hooks that engines use when they are there:
-``ordered_moves`` (as ``moves``, the likeliest best move first) and ``count_moves(s, r)`` (n without writing moves).
+
+=====================================================  =================================================================
+``ordered_moves``                                      as ``moves``, the likeliest best move first
+``count_moves(s, r) -> n``                             n without writing moves
+=====================================================  =================================================================
+
+and, for the exact solver, where ``left`` is the number of moves left and ``beta`` the score that is asked for:
+
+=====================================================  =================================================================
+``bounds(s, r, left, beta) -> (low, high, note)``      the score is in low..high, as tight as the question is worth;
+                                                       ``note`` (uint64) is for ``candidates``
+``candidates(s, r, left, note, out, scores, at)``      as ``ordered_moves``, but may leave out moves that are no better
+                                                       than one that it writes, and has room for int64 scores
+``small(s, r, left, beta) -> (known, score, boards)``  the score, or a bound on the right side of beta, without the
+                                                       general search; asked where at most ``SMALL`` moves are left
+``canonical(s, r) -> s``                               one state for all that are symmetric to it
+``next_beta(s, r, low, high, latest) -> beta``         what to ask next, see ``search.solver``
+``SOLVER``                                             moves left from which on the solver uses its table, the far
+                                                       table, enhanced cut-offs, and up to which it recurses
+=====================================================  =================================================================
 """
 
 from typing import NamedTuple

@@ -16,7 +16,9 @@ from ..jit import compiled, inlined
 from . import table as tt
 from .memory import int16s, int64s, uint64s
 
-bounds = candidates = canonical = final = key = kind = moves = next_beta = play = small = None  # bound for each game
+bounds = candidates = canonical = final = key = kind = moves = moves_left = next_beta = play = small = (
+    None  # bound for each game
+)
 SMALL = -1  # moves left from which on ``small`` knows the score; bound for each game
 
 INFINITY = np.int64(30_000)
@@ -239,3 +241,35 @@ def solve(s, where):
             control[LOW], control[BEST_ROOT_MOVE] = f[BEST], f[BEST_MOVE]
         else:
             control[HIGH] = f[BEST]
+
+
+def follow(s, where, score, line):
+    """Write moves that keep ``score``, which s is known to be worth, to ``line`` (int16); return how many.
+
+    Goes on as long as the tables, or a search of few moves, prove a move good enough.
+    """
+    control = int64s(where)
+    r, out = uint64s(control[RULES]), int16s(control[MOVES])
+    left, length, found = moves_left(s, r), 0, True
+    while found and length < len(line) and kind(s, r) != END:
+        n = np.int64(moves(s, r, out, 0))
+        found = False
+        for i in range(n):
+            m = np.int64(out[i])
+            child, _ = play(s, r, m)
+            after = left - np.int64(m != PASS)
+            if kind(child, r) == END:
+                found = -np.int64(final(child, r)) >= score
+            elif left <= control[BOTTOM]:
+                found = -descend(child, where, n, after, np.int64(1) - score) >= score
+            else:
+                h = hashed(child, r, control)
+                data = tt.look_near(control, h)
+                if data == 0 and control[tt.FAR_BUCKETS] > 0:
+                    data = tt.look_far(control, h)
+                found = data != 0 and -tt.high_of(data) >= score
+            if found:
+                line[length], length = m, length + 1
+                s, left, score = child, after, -score
+                break
+    return length

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from .. import games, jit
-from ..games.interface import MAX_MOVES
+from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
 from . import solver as sv
 from . import table as tt
@@ -81,7 +81,7 @@ class Solver:
             functions["candidates"] = hooks.candidates
         else:
             functions["candidates"] = jit.specialise(plain_candidates, f"candidates_{self.name}", functions)
-        templates = sv.hashed, sv.known_cut, sv.examine, sv.descend, sv.open_root, sv.advance, sv.solve
+        templates = sv.hashed, sv.known_cut, sv.examine, sv.descend, sv.open_root, sv.advance, sv.solve, sv.follow
         return jit.specialise_all(templates, self.name, functions)
 
     def _allocate(self, moves_left):
@@ -104,6 +104,7 @@ class Solver:
         self.begin(self._game.start(self._rules).state)
         self.advance(10)
         self.result()
+        self._kernels["follow"](as_state(self._state), self._where, 0, np.zeros(0, np.int16))
         self._near[:] = 0  # so that searches do not depend on what compiling left
 
     def clear(self):
@@ -154,8 +155,8 @@ class Solver:
     def result(self):
         """Return the Result so far; of a stopped search the score is the lower bound found, or −INFINITY.
 
-        Of a complete one it is the score itself, or the end of the window that it lies at or beyond. The line is one
-        move long: null windows leave no more.
+        Of a complete one it is the score itself, or the end of the window that it lies at or beyond. The line goes as
+        far as it can be proved from the tables.
         """
         control = self._control
         move, low = int(control[sv.BEST_ROOT_MOVE]), int(control[sv.LOW])
@@ -166,7 +167,17 @@ class Solver:
             move = int(self._moves[0]) if move == sv.NO_MOVE else move
         score = int(control[sv.HIGH]) if control[sv.HIGH] <= control[sv.WINDOW_LOW] else low
         score = min(max(score, int(control[sv.WINDOW_LOW])), int(control[sv.WINDOW_HIGH]))
-        return Result(score, True, _line(move), self.boards, 0, 0)
+        boards, counts = self.boards, control.copy()
+        line = _line(move) + self._rest_of_line(move, score)
+        control[:] = counts  # the line is on the house
+        return Result(score, True, line, boards, 0, 0)
+
+    def _rest_of_line(self, move, score):
+        if move == sv.NO_MOVE or not self._control[sv.WINDOW_LOW] < score < self._control[sv.WINDOW_HIGH]:
+            return []
+        state = as_state(self._game.play(self._state, self._rules, move)[0])
+        line = np.zeros(_LINE_LENGTH - 1, np.int16)
+        return line[: self._kernels["follow"](state, self._where, -score, line)].tolist()
 
 
 def _line(move):
