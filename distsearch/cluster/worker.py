@@ -31,7 +31,7 @@ _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to th
 
 
 class Timers:
-    """Where a worker's time goes, in seconds: three clocks that are started and stopped on their own.
+    """Where a worker's time goes, in seconds: three clocks, none of them worked out from the others.
 
     The caller adds to ``communication`` and ``idle``; work adds to ``busy`` (wall) and ``cpu``.
     """
