@@ -116,16 +116,20 @@ def _search(args, cluster, interrupts):
 
 def _solve(args, cluster, interrupts):
     options, game, rules = _options(args)
+    from .service.outcome import Batch
     from .service.search import Searcher
 
     positions, numbers, bad = _read_positions(args.positions, game, rules, interrupts)
     if not positions:
         return 1
-    searcher = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None)
+    searcher, batch = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None), Batch()
     for number, outcome in zip(numbers, searcher.search(positions), strict=False):
         if outcome is None:
             continue
+        batch.add(outcome)
         _print(outcome.to_json() if args.json else outcome.to_line(number))
+    if batch.positions > 1 and not args.json:
+        print(batch.to_text(), file=sys.stderr, flush=True)
     return 1 if bad else 0
 
 
@@ -277,7 +281,7 @@ def _add_limits(parser, without="5 seconds"):
 def _add_search_options(parser):
     parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
     parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
-    parser.add_argument("--ordering", metavar="NAME", help="none, static (default) or shallow[:D]")
+    parser.add_argument("--ordering", metavar="NAME", help="none, static (default), shallow[:D]; exact: no solver")
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
     parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)")
     _add_prefetch(parser)

@@ -134,6 +134,7 @@ class Solver:
         else:
             control[[sv.LOW, sv.HIGH]] = game.final(state, self._rules)
         self._complete = self._over
+        self._frames[sv.COUNT], self._frames[sv.BEST_MOVE] = 0, sv.NO_MOVE
 
     @property
     def boards(self):
@@ -161,16 +162,21 @@ class Solver:
         control = self._control
         move, low = int(control[sv.BEST_ROOT_MOVE]), int(control[sv.LOW])
         if not self._complete:
-            return Result(low if move != sv.NO_MOVE else -int(sv.INFINITY), False, _line(move), self.boards, 0, 0)
+            return Result(low, False, _line(self._any_move()), self.boards, 0, 0)
         if move == sv.NO_MOVE and not self._over:  # not better than the window's lower end: any move will do
-            move = int(self._frames[sv.BEST_MOVE])
-            move = int(self._moves[0]) if move == sv.NO_MOVE else move
+            move = self._any_move()
         score = int(control[sv.HIGH]) if control[sv.HIGH] <= control[sv.WINDOW_LOW] else low
         score = min(max(score, int(control[sv.WINDOW_LOW])), int(control[sv.WINDOW_HIGH]))
         boards, counts = self.boards, control.copy()
         line = _line(move) + self._rest_of_line(move, score)
         control[:] = counts  # the line is on the house
         return Result(score, True, line, boards, 0, 0)
+
+    def _any_move(self):
+        """Return the best move so far, or the likeliest one; NO_MOVE before the first question."""
+        proved, searched = int(self._control[sv.BEST_ROOT_MOVE]), int(self._frames[sv.BEST_MOVE])
+        likeliest = int(self._moves[0]) if self._frames[sv.COUNT] else int(sv.NO_MOVE)
+        return next((m for m in (proved, searched) if m != sv.NO_MOVE), likeliest)
 
     def _rest_of_line(self, move, score):
         if move == sv.NO_MOVE or not self._control[sv.WINDOW_LOW] < score < self._control[sv.WINDOW_HIGH]:

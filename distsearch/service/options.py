@@ -23,7 +23,8 @@ class Options:
     (seconds), nodes (boards), exact: the limits, ``DEFAULT_SECONDS`` of time if there is none; load_factor: subtrees in
     the pool for each worker, None for 4, or 1 where there is one worker, which needs no pool; evaluation: None for the
     game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
-    (low, high) between which an exact search tells scores apart.
+    (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, None for static, or in
+    exact searches for the solver with its own.
     """
 
     game: str
@@ -36,7 +37,7 @@ class Options:
     algorithm: str = "alphabeta"
     policy: str = "pool"
     load_factor: float | None = None
-    ordering: str = "static"
+    ordering: str | None = None
     evaluation: str | None = None
     all_moves: bool = False
     prefetch: int = 2
@@ -46,7 +47,7 @@ class Options:
         module = games.find(self.game)
         _among("algorithm", self.algorithm, ALGORITHMS)
         _among("policy", self.policy, POLICIES)
-        parse_ordering(self.ordering)
+        parse_ordering(self._plain_ordering)
         self.board = checked_board(module, self.board)
         for name, value in self.rules.items():
             if name not in module.OPTIONS:
@@ -83,15 +84,19 @@ class Options:
         return self.time is not None or self.nodes is not None
 
     @property
+    def _plain_ordering(self):
+        return "static" if self.ordering is None else self.ordering
+
+    @property
     def solving(self):
-        """Whether positions are solved by the exact engine (minimax, for comparison, has no table and no bounds)."""
-        return self.exact and self.algorithm == "alphabeta"
+        """Whether positions are solved by the exact engine: not if minimax or plain alpha-beta's ordering is asked."""
+        return self.exact and self.algorithm == "alphabeta" and self.ordering is None
 
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
         return {
             "kind": kind or ("solve" if self.solving else "subtree"), "game": self.game, "board": self.board,
-            "options": self.rules, "algorithm": self.algorithm, "ordering": self.ordering,
+            "options": self.rules, "algorithm": self.algorithm, "ordering": self._plain_ordering,
             "evaluation": self.evaluation,
         }  # fmt: skip
 

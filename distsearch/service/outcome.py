@@ -106,6 +106,29 @@ class Outcome:
         return f"{relation}{self.score:+g} {self.unit}{'' if self.complete else ' (stopped early)'}"
 
 
+class Batch:
+    """What many positions took: averages and totals, in CPU time, as in the report on Connect 4 with CUDA."""
+
+    def __init__(self):
+        self.positions, self._seconds, self._boards, self._hits = 0, 0.0, 0, 0
+
+    def add(self, outcome):
+        """Take the figures of an Outcome in."""
+        self.positions += 1
+        self._seconds += outcome.cpu_seconds
+        self._boards += outcome.nodes
+        self._hits += outcome.table_hits
+
+    def to_text(self):
+        """Return the figures as two lines."""
+        n, seconds = max(1, self.positions), self._seconds
+        rate = self._boards / seconds / 1e6 if seconds else 0.0
+        return (
+            f"{self.positions:,} positions: {1e3 * seconds / n:.3f} ms and {self._boards / n:,.0f} boards a position, "
+            f"{rate:.2f} boards/µs,\n  in all {seconds:.3f} CPU s, {self._boards:,} boards, {self._hits:,} table hits"
+        )
+
+
 def tidy(score):
     """Return a score as an int where it is one, so that JSON and text show 3 and not 3.0."""
     return int(score) if score == int(score) else score

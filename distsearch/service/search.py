@@ -15,6 +15,7 @@ from .outcome import Outcome, tidy
 from .progress import Progress, compact
 from .run import prepare, run
 
+_GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
 
@@ -107,7 +108,8 @@ class Searcher:
         low, high = options.window or ANY
         beyond = known and bound == EXACT and options.exact and not low < pool.nodes.best[root] < high
         if not known and options.solving:
-            line, score, depth = [], None, int(pool.nodes.left[root])
+            line, score, depth = self._glimpse(position)
+            bound = LOWER
         elif known:
             line, score = pool.line(root), float(pool.nodes.best[root])
             depth = int(pool.nodes.left[root]) if depth == TO_THE_END else depth
@@ -160,6 +162,16 @@ class Searcher:
                 found = record["line"][: record["line_length"]].tolist(), float(record["score"]), depth
         return found
 
+    def _glimpse(self, position):
+        """Return (line, lower bound of the score or None, depth) of the first few thousand boards of a solution."""
+        job = self._job(position)
+        self._runner.begin(job)
+        self._runner.advance(_GLIMPSE)
+        record = self._runner.result(0.0, 0.0)[0]
+        score = float(record["score"]) if np.isfinite(record["score"]) else None
+        line = record["line"][: record["line_length"]].tolist() or legal_moves(self.game, position, self.rules)[:1]
+        return line, score, int(self.game.moves_left(position.state, self.rules))
+
     def rate(self, position, seconds):
         """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
         began, boards = time.process_time(), 0
@@ -169,12 +181,16 @@ class Searcher:
                 break
         return boards / (time.process_time() - began)
 
+    def _job(self, position):
+        job = np.zeros((), self._runner.job_dtype)
+        job["state"] = position.state
+        job["low"], job["high"] = ANY
+        return job
+
     def _deepen_here(self, position, seconds):
         """Yield (depth, result record, boards) of deeper and deeper searches until the CPU seconds are used up."""
         runner, depth, end = self._runner, 1, time.process_time() + seconds
-        job = np.zeros((), runner.job_dtype)
-        job["state"] = position.state
-        job["low"], job["high"] = ANY
+        job = self._job(position)
         while time.process_time() < end or depth == 1:
             job["depth"] = depth
             runner.begin(job)

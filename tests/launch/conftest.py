@@ -8,6 +8,6 @@ from .running import run
 @pytest.fixture(scope="session")
 def warm():
     """Kernels for 8×8 and smaller boards are compiled, so that what a test measures is not the compiler."""
-    for command in ("search", "perft"):
-        done = run(command, "othello", "--depth", "1", timeout=300)
+    for asked in (("search", "--depth", "1"), ("search", "--board", "4x4", "--exact"), ("perft", "--depth", "1")):
+        done = run(asked[0], "othello", *asked[1:], timeout=300)
         assert done.status == 0, done.err

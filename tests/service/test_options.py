@@ -18,7 +18,7 @@ def test_defaults():
     assert options.depth is options.nodes is options.load_factor is None
     assert not options.exact
     assert not options.all_moves
-    assert (options.algorithm, options.policy, options.ordering) == ("alphabeta", "pool", "static")
+    assert (options.algorithm, options.policy, options.setup()["ordering"]) == ("alphabeta", "pool", "static")
     assert options.evaluation in ("static", "complex", "discs")
 
 
