@@ -94,12 +94,25 @@ def bounds(s, r, left, beta):
 
 
 @compiled
+def _odd_one(empty, r, unused, also):
+    return (othello_endgame.odd_regions(empty[0], r),)
+
+
+@compiled
+def _odd_many(empty, r, unused, also):
+    return empty
+
+
+_odd_regions = lanes.by_width(_odd_one, _odd_many)
+
+
+@compiled
 def candidates(s, r, left, note, out, scores, at):
     """As ``moves``, best first: those that leave the opponent few moves, or near the end by parity."""
     own, opp, empty = sides(s, r)
     squares = reach(own, opp, empty, r)
-    if left <= _FEW and len(own) == 1:
-        odd = (othello_endgame.odd_regions(empty[0], r),)
+    if left <= _FEW:
+        odd = _odd_regions(empty, r, 0, 0)
         n = write_squares(lanes.both(squares, odd), out, at)
         n += write_squares(lanes.without(squares, odd), out, at + n)
         return n if n > 0 else pass_or_end(own, opp, empty, r, out, at)
