@@ -226,8 +226,8 @@ def solve(s, where):
     while True:
         if control[TOP] < 0:
             low, high = control[LOW], control[HIGH]
-            beyond = low >= control[WINDOW_HIGH] or high <= control[WINDOW_LOW]
-            if beyond or low >= high and control[BEST_ROOT_MOVE] != NO_MOVE:
+            settled = low >= high or low >= control[WINDOW_HIGH]
+            if high <= control[WINDOW_LOW] or settled and control[BEST_ROOT_MOVE] != NO_MOVE:
                 return True
             low, high = max(low, control[WINDOW_LOW]), min(high, control[WINDOW_HIGH])
             beta = next_beta(s, r, low, high, control[LATEST]) if low < high else low

@@ -165,6 +165,9 @@ class Solver:
             return Result(low, False, _line(self._any_move()), self.boards, 0, 0)
         if move == sv.NO_MOVE and not self._over:  # not better than the window's lower end: any move will do
             move = self._any_move()
+            if move == sv.NO_MOVE:  # the game's bounds alone told
+                self._game.moves(self._state, self._rules, self._moves, 0)
+                move = int(self._moves[0])
         score = int(control[sv.HIGH]) if control[sv.HIGH] <= control[sv.WINDOW_LOW] else low
         score = min(max(score, int(control[sv.WINDOW_LOW])), int(control[sv.WINDOW_HIGH]))
         boards, counts = self.boards, control.copy()

@@ -177,6 +177,18 @@ def test_a_window_bounds_the_score(board, full, rng):
             check_line(result, plain, twin)
 
 
+@pytest.mark.parametrize("board", BOARDS, ids=board_id)
+def test_beyond_a_window_there_is_a_move_as_well(board, full, rng):
+    """One that reaches its upper end, or any legal one where none is better than its lower end."""
+    for plain, twin, score, low, high, result in windowed(rng, board, 200 if full else 15):
+        if score <= low or score >= high:
+            case = (twin.drawn(plain), low, high, score, result)
+            assert len(result.line) == 1, case
+            move = NAMES[result.line[0]]
+            assert move in twin.moves(plain), case
+            assert score <= low or -twin.score(twin.play(plain, move)[0]) >= high, case
+
+
 # --- pausing ---
 
 
