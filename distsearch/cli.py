@@ -52,9 +52,8 @@ def _run(argv):
     from .cluster.shared import SharedWords
     from .search.table import DEFAULT_MIB
 
-    # a table is for exact searches; a simulation has all its virtual workers in one process
-    solving = getattr(args, "table", None) is not None or args.command == "solve" or getattr(args, "exact", None)
-    table = SharedWords(comm, args.table or DEFAULT_MIB) if solving and args.command != "simulate" else None
+    shared = _is_exact(args) and args.command != "simulate"  # whose virtual workers are one process
+    table = SharedWords(comm, args.table or DEFAULT_MIB) if shared else None
     if comm is not None and comm.Get_rank() > 0:
         status = _work(args, comm, table)
     else:
@@ -62,6 +61,16 @@ def _run(argv):
     if table:
         table.close()
     return status
+
+
+def _is_exact(args):
+    """Whether the command searches exactly, so with a table; raises UserError, on every rank, if --table is idle."""
+    names = ("depth", "time", "nodes")
+    unlimited = args.command == "solve" and all(getattr(args, name) is None for name in names)
+    exact = bool(unlimited or getattr(args, "exact", None))
+    if getattr(args, "table", None) is not None and not exact:
+        raise UserError("table goes with exact searches: add --exact, or leave the limit out of solve")
+    return exact
 
 
 def _kinds(table):
@@ -296,25 +305,23 @@ def _add_prefetch(parser):
 
 
 def _batches(text):
-    """A number of batches, refused on every rank alike: where only the first refused, the others would wait for it."""
     from .service.options import checked_prefetch
 
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"prefetch '{text[:20]}' is not a number of batches")
-    try:
-        return checked_prefetch(int(text))
-    except UserError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    return _number(text, "prefetch", "batches", checked_prefetch)
 
 
 def _mebibytes(text):
-    """A size of the table; refused on every rank alike, as prefetch is."""
     from .service.options import checked_table
 
+    return _number(text, "table", "MiB", checked_table)
+
+
+def _number(text, option, what, checked):
+    """A checked number, refused on every rank alike: where only the first refused, the others would wait for it."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"table '{text[:20]}' is not a number of MiB")
+        raise argparse.ArgumentTypeError(f"{option} '{text[:20]}' is not a number of {what}")
     try:
-        return checked_table(int(text))
+        return checked(int(text))
     except UserError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

@@ -18,6 +18,7 @@ from .connect4 import (
     has_four,
     moves_left,
 )
+from .ordering import insert
 
 _ONE = np.uint64(1)
 
@@ -120,13 +121,7 @@ def candidates(s, r, left, squares, out, scores, at):
         if stone == 0:
             continue
         score = lanes.popcount(completing(own | stone, empty, r))
-        j = n
-        while j > at and scores[j - 1] < score:
-            scores[j] = scores[j - 1]
-            out[j] = out[j - 1]
-            j -= 1
-        scores[j] = score
-        out[j] = c
+        insert(out, scores, at, n, c, score)
         n += 1
     return n - at
 

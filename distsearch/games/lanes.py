@@ -7,6 +7,8 @@ board of one word, or the words of a larger board, or both: its words four times
 bits from lane to lane, between the words of one board.
 """
 
+import inspect
+
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
@@ -288,16 +290,15 @@ def popcount(typingctx, x):
 
 
 def by_width(one, many):
-    """Return a function of four arguments that is ``one`` if its first has one lane, and else ``many``.
+    """Return a function that is ``one`` if its first argument has one lane, and else ``many``.
 
-    Both are njit functions; numba chooses when it compiles the caller, so the choice costs nothing.
+    Both are njit functions of the same arguments; numba chooses when it compiles the caller, so the choice costs
+    nothing.
     """
-
-    def chosen(a, b, c, d):
-        raise TypeError("for jitted callers only")
-
-    @overload(chosen, strict=False)
-    def _choose(a, b, c, d):
-        return (one if a.count == 1 else many).py_func
-
-    return chosen
+    names = list(inspect.signature(one.py_func).parameters)
+    written = f"def chosen({', '.join(names)}): raise TypeError('for jitted callers only')\n"
+    written += f"def choose({', '.join(names)}): return (one if {names[0]}.count == 1 else many).py_func\n"
+    made = {"one": one, "many": many}
+    exec(written, made)  # overload wants a function of just these arguments
+    overload(made["chosen"], strict=False)(made["choose"])
+    return made["chosen"]

@@ -1,7 +1,8 @@
 """Othello's last moves on boards of one word: exact scores of up to four empty squares, and discs that stay.
 
-Scores and discs are for the side to move. A *region* is a quarter of the board; whoever moves last in a region gains,
-so regions with an odd number of empty squares are played in first (parity).
+Masks are uint64, squares, scores and counts of boards int64; scores are the side to move's and, from two squares on,
+fail-soft at ``beta``: at least it, or below it, as the true score is. A *region* is a quarter of the board; whoever
+moves last in a region gains, so regions with an odd number of empty squares are played in first (parity).
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from . import lanes
 from .othello import ABOVE, BELOW, BOARD, EMPTIES_TO_WINNER, ENDS, REGIONS, SPREADS, STEPS, turned
 
 _ONE = np.uint64(1)
-_WON = np.int64(1000)
+_NO_MOVE = np.int64(-1000)  # instead of a score: no square can be played on
 
 
 @compiled
@@ -44,7 +45,7 @@ def last_one(own, opp, a, r):
 @compiled
 def last_two(own, opp, a, b, beta, r):
     """Return (score, boards) of own's moves with two empty squares left; −_WON if it has none."""
-    best, boards = -_WON, np.int64(0)
+    best, boards = _NO_MOVE, np.int64(0)
     discs = flips(own, opp, a, r)
     if discs:
         value, more = last_one(opp & ~discs, own | discs | _ONE << np.uint64(a), b, r)
@@ -62,17 +63,18 @@ def last_two(own, opp, a, b, beta, r):
 def two(own, opp, a, b, beta, r):
     """Return (score, boards) with two empty squares left."""
     best, boards = last_two(own, opp, a, b, beta, r)
-    if best > -_WON:
+    if best > _NO_MOVE:
         return best, boards
     best, boards = last_two(opp, own, a, b, 1 - beta, r)
-    if best > -_WON:
+    if best > _NO_MOVE:
         return -best, boards + 1
     return margin(own, opp, np.int64(2), r), np.int64(0)
 
 
 @compiled
 def last_three(own, opp, a, b, c, beta, r):
-    best, boards = -_WON, np.int64(0)
+    """As ``last_two`` with three empty squares."""
+    best, boards = _NO_MOVE, np.int64(0)
     for i in range(3):
         discs = flips(own, opp, a, r)
         if discs:
@@ -88,17 +90,18 @@ def last_three(own, opp, a, b, c, beta, r):
 def three(own, opp, a, b, c, beta, r):
     """Return (score, boards) with three empty squares left."""
     best, boards = last_three(own, opp, a, b, c, beta, r)
-    if best > -_WON:
+    if best > _NO_MOVE:
         return best, boards
     best, boards = last_three(opp, own, a, b, c, 1 - beta, r)
-    if best > -_WON:
+    if best > _NO_MOVE:
         return -best, boards + 1
     return margin(own, opp, np.int64(3), r), np.int64(0)
 
 
 @compiled
 def last_four(own, opp, a, b, c, d, beta, r):
-    best, boards = -_WON, np.int64(0)
+    """As ``last_two`` with four empty squares."""
+    best, boards = _NO_MOVE, np.int64(0)
     for i in range(4):
         discs = flips(own, opp, a, r)
         if discs:
@@ -114,10 +117,10 @@ def last_four(own, opp, a, b, c, d, beta, r):
 def four(own, opp, a, b, c, d, beta, r):
     """Return (score, boards) with four empty squares left."""
     best, boards = last_four(own, opp, a, b, c, d, beta, r)
-    if best > -_WON:
+    if best > _NO_MOVE:
         return best, boards
     best, boards = last_four(opp, own, a, b, c, d, 1 - beta, r)
-    if best > -_WON:
+    if best > _NO_MOVE:
         return -best, boards + 1
     return margin(own, opp, np.int64(4), r), np.int64(0)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..jit import compiled
 from . import lanes, othello_endgame
+from .ordering import insert
 from .othello import (
     BOARD,
     C_SQUARES,
@@ -25,8 +26,8 @@ _ORDER = (CORNERS, EDGES, INSIDE, C_SQUARES, X_SQUARES)
 
 SOLVER = {"table": 7, "far": 12, "cut": 11, "bottom": 9}
 SMALL = 4  # moves left whose scores are found without a search of the general kind
-_WORTH = (8, 0, -4, 4, 4)  # of a move to each part of the board, a sixteenth of a reply of the opponent's
-_WORTH = (8, 0, -4, 4, 4)  # of a move to each part of the board, in sixteenths of a reply of the opponent's
+_REPLY = 16  # what each reply that the opponent is left costs a move; replies in corners twice
+_WORTH = (8, 0, -4, 4, 4)  # what a move is worth for the part of the board it goes to, in the order of PARTS
 _FEW = 6  # moves left up to which parity alone orders moves
 
 
@@ -50,13 +51,13 @@ def count_moves(s, r):
 
 
 @compiled
-def _small_one(own, opp, r, asked):
-    score, boards = othello_endgame.last_moves(own[0], opp[0], asked[0], asked[1], r)
+def _small_one(own, opp, r, left, beta):
+    score, boards = othello_endgame.last_moves(own[0], opp[0], left, beta, r)
     return True, score, boards
 
 
 @compiled
-def _small_many(own, opp, r, asked):
+def _small_many(own, opp, r, left, beta):
     return False, np.int64(0), np.int64(0)
 
 
@@ -66,20 +67,19 @@ _small = lanes.by_width(_small_one, _small_many)
 @compiled
 def small(s, r, left, beta):
     """Return (whether the score is known, it or a bound on the right side of beta, boards that it took)."""
-    return _small(lanes.first_half(s), lanes.second_half(s), r, (left, beta))
+    return _small(lanes.first_half(s), lanes.second_half(s), r, left, beta)
 
 
 @compiled
-def _high_one(own, opp, r, asked):
+def _high_one(own, opp, r, left, beta):
     squares = np.int64(r[SQUARES])
-    left, beta = asked
     if beta <= 2 * left:
         return squares
     return squares - 2 * lanes.popcount(othello_endgame.staying(opp[0], own[0], r))
 
 
 @compiled
-def _high_many(own, opp, r, asked):
+def _high_many(own, opp, r, left, beta):
     return np.int64(r[SQUARES])
 
 
@@ -89,17 +89,17 @@ _high = lanes.by_width(_high_one, _high_many)
 @compiled
 def bounds(s, r, left, beta):
     """Return (low, high, nothing): the score can be no higher than the opponent's staying discs leave room for."""
-    high = _high(lanes.first_half(s), lanes.second_half(s), r, (left, beta))
+    high = _high(lanes.first_half(s), lanes.second_half(s), r, left, beta)
     return -np.int64(r[SQUARES]), high, np.uint64(0)
 
 
 @compiled
-def _odd_one(empty, r, unused, also):
+def _odd_one(empty, r):
     return (othello_endgame.odd_regions(empty[0], r),)
 
 
 @compiled
-def _odd_many(empty, r, unused, also):
+def _odd_many(empty, r):
     return empty
 
 
@@ -112,7 +112,7 @@ def candidates(s, r, left, note, out, scores, at):
     own, opp, empty = sides(s, r)
     squares = reach(own, opp, empty, r)
     if left <= _FEW:
-        odd = _odd_regions(empty, r, 0, 0)
+        odd = _odd_regions(empty, r)
         n = write_squares(lanes.both(squares, odd), out, at)
         n += write_squares(lanes.without(squares, odd), out, at + n)
         return n if n > 0 else pass_or_end(own, opp, empty, r, out, at)
@@ -126,18 +126,12 @@ def candidates(s, r, left, note, out, scores, at):
         mine, theirs = lanes.with_bit(lanes.either(own, discs), m), lanes.without(opp, discs)
         rest = lanes.without(lanes.load(own, r, BOARD), lanes.either(mine, theirs))
         replies = reach(theirs, mine, rest, r)
-        score = -(count(replies) + count(lanes.both(replies, corners))) * 16
+        score = -(count(replies) + count(lanes.both(replies, corners))) * _REPLY
         square = lanes.with_bit(lanes.without(own, own), m)
         for part in range(len(_WORTH)):
             if lanes.any_of(lanes.both(square, lanes.load(own, r, PARTS + 4 * part))):
                 score += _WORTH[part]
-        j = i
-        while j > at and scores[j - 1] < score:
-            scores[j] = scores[j - 1]
-            out[j] = out[j - 1]
-            j -= 1
-        scores[j] = score
-        out[j] = m
+        insert(out, scores, at, i, m, score)
     return n
 
 

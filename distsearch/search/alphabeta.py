@@ -13,6 +13,7 @@ import numpy as np
 
 from ..games import lanes
 from ..games.interface import END, PASS
+from ..games.ordering import sort
 from ..jit import compiled
 
 kind = moves = ordered_moves = play = final = evaluate = None  # bound for each game and evaluation
@@ -168,18 +169,6 @@ def push(s, r, frames, out, top, first, depth, alpha, beta, control):
     if shallow > 0 and n > 1 and not control[ORDERING] and depth >= shallow + _SHALLOW_MARGIN:
         frames[f + PHASE] = SORTING
         control[ORDERING] = 1
-
-
-@compiled
-def sort(out, scores, first, n):
-    """Put the n moves from ``first`` on in order of falling score; equal ones keep their order."""
-    for i in range(first + 1, first + n):
-        m, score = out[i], scores[i]
-        j = i
-        while j > first and scores[j - 1] < score:
-            out[j], scores[j] = out[j - 1], scores[j - 1]
-            j -= 1
-        out[j], scores[j] = m, score
 
 
 @compiled

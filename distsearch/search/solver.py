@@ -5,7 +5,8 @@ until lower and upper bound meet, and the table makes the next answer cheaper th
 Everything a game knows beyond its rules comes in by hooks, see ``games.interface``.
 
 Like ``alphabeta``, it can be paused: an explicit stack of frames in numpy arrays above, and plain recursion where at
-most ``BOTTOM`` moves are left. All arrays are reached through the control array, see ``memory``.
+most ``BOTTOM`` moves are left. All arrays are reached through the control array, see ``memory``: templates take it, or
+its address ``where``. Scores, bounds and moves left are int64 and the side to move's, hashes and table data uint64.
 """
 
 import numpy as np
@@ -16,9 +17,8 @@ from ..jit import compiled, inlined
 from . import table as tt
 from .memory import int16s, int64s, uint64s
 
-bounds = candidates = canonical = final = key = kind = moves = moves_left = next_beta = play = small = (
-    None  # bound for each game
-)
+# bound for each game
+bounds = candidates = canonical = final = key = kind = moves = moves_left = next_beta = play = small = None
 SMALL = -1  # moves left from which on ``small`` knows the score; bound for each game
 
 INFINITY = np.int64(30_000)
@@ -55,6 +55,13 @@ def known_cut(s, r, control, out, at, n, left, beta):
     return -INFINITY
 
 
+@compiled
+def narrowed(control, data, low, high):
+    """Return (low, high, move): the bounds low..high as far as an entry found narrows them, and its best move."""
+    control[HITS] += 1
+    return max(low, tt.low_of(data)), min(high, tt.high_of(data)), tt.move_of(data)
+
+
 @inlined  # 1.15 times the boards a second
 def examine(s, control, at, left, beta):
     """Return (n, best, ceiling, hash) of a node: n moves, written at ``at``, and bounds; SETTLED if best is enough.
@@ -79,11 +86,9 @@ def examine(s, control, at, left, beta):
         if far:
             tt.expect_far(control, h)
         if data != 0:
-            control[HITS] += 1
-            low, high = max(low, tt.low_of(data)), min(high, tt.high_of(data))
+            low, high, move = narrowed(control, data, low, high)
             if low >= beta or high < beta:
                 return SETTLED, low if low >= beta else high, high, h
-            move = tt.move_of(data)
     out = int16s(control[MOVES])
     n = candidates(s, r, left, note, out, int64s(control[SCORES]), at)
     if n == 0:
@@ -91,11 +96,9 @@ def examine(s, control, at, left, beta):
     if far:
         data = tt.look_far(control, h)
         if data != 0:
-            control[HITS] += 1
-            low, high = max(low, tt.low_of(data)), min(high, tt.high_of(data))
+            low, high, move = narrowed(control, data, low, high)
             if low >= beta or high < beta:
                 return SETTLED, low if low >= beta else high, high, h
-            move = tt.move_of(data)
     if left >= control[CUT_LEFT]:
         cut = known_cut(s, r, control, out, at, n, left, beta)
         if cut >= beta:
@@ -164,6 +167,7 @@ def open_root(s, control, beta):
 
 @compiled
 def open_frame(control, top, first, n, beta, best, ceiling, left, h):
+    """Begin the frame of index ``top`` with what ``examine`` found: n moves from ``first`` on, bounds and hash."""
     control[TOP] = top
     f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
     f[NEXT] = 0

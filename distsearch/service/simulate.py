@@ -9,7 +9,8 @@ from .. import games, jit
 from ..cluster.local import LocalCluster
 from ..cluster.simulated import NETWORKS, Network, Processors, SimulatedCluster
 from ..errors import UserError
-from ..tree.jobs import KINDS
+from ..search.table import DEFAULT_MIB, far_table
+from ..tree.jobs import kinds
 from .outcome import Outcome
 from .progress import compact
 from .search import Searcher
@@ -32,6 +33,7 @@ class Machine:
     jitter: float = 0.0  # and of the time of a slice
     message_cost: float | None = None  # of the master for a message
     seed: int = 0
+    table: int = DEFAULT_MIB  # MiB of the transposition table that all workers share
 
     def __post_init__(self):
         if not 1 <= self.workers <= 100_000:
@@ -55,7 +57,12 @@ class Machine:
                 given[name] = value
         costs = {} if self.message_cost is None else {"message": self.message_cost}
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
-        return SimulatedCluster(KINDS, self.workers, Network(**{**preset._asdict(), **given}), processors, self.seed)
+        network = Network(**{**preset._asdict(), **given})
+        return SimulatedCluster(self.kinds(), self.workers, network, processors, self.seed)
+
+    def kinds(self):
+        """Return the kinds of job, with a new table."""
+        return kinds(far_table(self.table))
 
 
 @dataclass
@@ -108,7 +115,7 @@ def simulate(options, machine, position, progress, interrupted):
     The sequential engine searches it first, for the figures. If the machine has no rate, it is the one that this
     computer reached when first asked, kept beside the compiled code, so that a simulation can be repeated.
     """
-    alone = Searcher(replace(options, load_factor=1), LocalCluster(KINDS), progress, interrupted)
+    alone = Searcher(replace(options, load_factor=1), LocalCluster(machine.kinds()), progress, interrupted)
     if machine.rate is None:
         machine = replace(machine, rate=_rate(options, alone, position))
     sequential = next(alone.search([position]))
