@@ -13,7 +13,8 @@ bits    of the data
 ======  =====================================================
 0–15    lower bound of the score, + 32768
 16–31   upper bound, + 32768
-32–47   the best move's code + 2, or 0
+32–46   the best move's code + 2, or 0
+47      1: the bounds rest on leaves that a depth limit cut off
 48–55   depth left (in an exact search: moves left, up to 255)
 56–63   generation: the request that wrote it
 ======  =====================================================
@@ -27,9 +28,11 @@ from .memory import prefetch, uint64s
 DEFAULT_MIB = 64  # of the far table
 BUCKET = 4  # entries of the far table that a position may be in: one cache line
 LOWEST, HIGHEST = -32768, 32767  # bounds that say nothing
+GENERATIONS = 256
 NO_MOVE = np.int64(-2)
 _HALF = np.uint64(0xFFFF)
-_MOST_LEFT = np.int64(255)
+_MOVE, _CUT_OFF = np.uint64(0x7FFF), np.uint64(47)
+MOST_LEFT = np.int64(255)
 
 # The table's part of an engine's control array (int64), which comes first in it.
 NEAR, FAR = 0, 1  # addresses
@@ -53,13 +56,15 @@ def far_table(mib):
 
 
 @compiled
-def packed(control, low, high, move, left):
-    """Return an entry's data word."""
+def packed(control, low, high, move, left, cut_off):
+    """Return an entry's data word; bounds beyond what it can hold become weaker, not wrong."""
+    low, high = max(low, np.int64(LOWEST)), min(high, np.int64(HIGHEST))
     return (
-        np.uint64(max(low, np.int64(LOWEST)) - LOWEST)
-        | np.uint64(min(high, np.int64(HIGHEST)) - LOWEST) << np.uint64(16)
+        np.uint64(min(low, np.int64(HIGHEST)) - LOWEST)
+        | np.uint64(max(high, np.int64(LOWEST)) - LOWEST) << np.uint64(16)
         | np.uint64(move - NO_MOVE) << np.uint64(32)
-        | np.uint64(min(left, _MOST_LEFT)) << np.uint64(48)
+        | np.uint64(cut_off) << _CUT_OFF
+        | np.uint64(min(left, MOST_LEFT)) << np.uint64(48)
         | np.uint64(control[GENERATION]) << np.uint64(56)
     )
 
@@ -76,7 +81,17 @@ def high_of(data):
 
 @compiled
 def move_of(data):
-    return np.int64(data >> np.uint64(32) & _HALF) + NO_MOVE
+    return np.int64(data >> np.uint64(32) & _MOVE) + NO_MOVE
+
+
+@compiled
+def left_of(data):
+    return np.int64(data >> np.uint64(48) & np.uint64(0xFF))
+
+
+@compiled
+def is_cut_off(data):
+    return np.int64(data >> _CUT_OFF & np.uint64(1))
 
 
 @compiled
@@ -110,6 +125,13 @@ def look_far(control, h):
         if far[k] ^ data == h:
             return data
     return np.uint64(0)
+
+
+@compiled
+def look(control, h):
+    """Return the data of hash h in either table, or 0."""
+    data = look_near(control, h)
+    return look_far(control, h) if data == 0 and control[FAR_BUCKETS] > 0 else data
 
 
 @compiled

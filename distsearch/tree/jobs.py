@@ -10,7 +10,7 @@ from .. import evaluation, games
 from ..search.alphabeta import INFINITY, LINE_LENGTH
 from ..search.alphabeta_engine import AlphaBeta
 from ..search.perft import MAX_DEPTH, Perft
-from ..search.solver import INFINITY as SOLVED_INFINITY
+from ..search.pvs import INFINITY as SOLVED_INFINITY
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
 

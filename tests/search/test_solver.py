@@ -8,7 +8,7 @@ import pytest
 
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, as_state, legal_moves, step
-from distsearch.search import solver as sv
+from distsearch.search import pvs
 from distsearch.search import table as tt
 from distsearch.search.solver_engine import Solver
 
@@ -33,7 +33,7 @@ def shared_solver(board):
     return solver(board=board)
 
 
-def solve(engine, state, low=-sv.INFINITY, high=sv.INFINITY, budget=NO_PAUSE):
+def solve(engine, state, low=-pvs.INFINITY, high=pvs.INFINITY, budget=NO_PAUSE):
     """Return the Result of a search in slices of ``budget`` boards."""
     engine.begin(state, low, high)
     while not engine.advance(budget):
@@ -62,7 +62,7 @@ class Eager(Solver):
 
     def __init__(self, game, rules, far, tag="", table=1, far_left=1, cut=2, bottom=0):
         super().__init__(game, rules, far, tag)
-        self._control[[sv.TABLE_LEFT, tt.FAR_LEFT_LATER, sv.CUT_LEFT, sv.BOTTOM]] = table, far_left, cut, bottom
+        self._control[[pvs.TABLE_LEFT, tt.FAR_LEFT_LATER, pvs.CUT_LEFT, pvs.BOTTOM]] = table, far_left, cut, bottom
 
     def begin(self, *args):
         super().begin(*args)
@@ -215,7 +215,7 @@ def test_pausing_changes_nothing(long_searches, rng):
                 stopped = engine.result()
                 assert not stopped.complete
                 assert stopped.score <= whole.score
-                assert bool(stopped.line) == (stopped.score > -sv.INFINITY)
+                assert bool(stopped.line) == (stopped.score > -pvs.INFINITY)
             assert engine.result() == whole
 
 

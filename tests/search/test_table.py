@@ -22,7 +22,7 @@ class Table:
 
     def keep(self, h, left=20, move=0, low=0, high=0):
         """Keep an entry and return its data."""
-        data = np.uint64(tt.packed(self.control, low, high, move, left))
+        data = np.uint64(tt.packed(self.control, low, high, move, left, 0))
         tt.keep(self.control, np.uint64(h), data, left)
         return data
 
@@ -52,30 +52,32 @@ def some_hashes(rng, n):
 # --- entries ---
 
 scores = st.integers(int(tt.LOWEST), int(tt.HIGHEST))
-moves = st.integers(int(tt.NO_MOVE), 2**15 - 1)
+moves = st.integers(int(tt.NO_MOVE), 2**15 - 3)
 
 
 @given(scores, scores, moves, st.integers(0, 1000), st.integers(0, 255))
 def test_data_unpacks(low, high, move, left, generation):
     table = Table()
     table.control[tt.GENERATION] = generation
-    data = int(tt.packed(table.control, low, high, move, left))
+    data = int(tt.packed(table.control, low, high, move, left, 0))
     assert (tt.low_of(np.uint64(data)), tt.high_of(np.uint64(data)), tt.move_of(np.uint64(data))) == (low, high, move)
     assert data >> 48 & 0xFF == min(left, 255)
     assert data >> 56 == generation
 
 
 @pytest.mark.parametrize("low", [tt.LOWEST, -30_000, -1, 0, 1, 30_000, tt.HIGHEST])
-@pytest.mark.parametrize("move", [tt.NO_MOVE, PASS, 0, 1, 255, 2**15 - 1])
-def test_the_ends_of_every_range_unpack(low, move):
+@pytest.mark.parametrize("move", [tt.NO_MOVE, PASS, 0, 1, 255, 2**15 - 3])
+@pytest.mark.parametrize("cut_off", [0, 1])
+def test_the_ends_of_every_range_unpack(low, move, cut_off):
     table = Table()
     for high in (tt.LOWEST, -1, 0, 30_000, tt.HIGHEST):
-        data = np.uint64(tt.packed(table.control, low, high, move, 255))
+        data = np.uint64(tt.packed(table.control, low, high, move, 255, cut_off))
         assert (tt.low_of(data), tt.high_of(data), tt.move_of(data)) == (low, high, move)
+        assert (tt.left_of(data), tt.is_cut_off(data)) == (255, cut_off)
 
 
 def test_bounds_beyond_the_range_say_nothing():
-    data = np.uint64(tt.packed(Table().control, -(10**9), 10**9, 0, 0))
+    data = np.uint64(tt.packed(Table().control, -(10**9), 10**9, 0, 0, 0))
     assert (tt.low_of(data), tt.high_of(data)) == (tt.LOWEST, tt.HIGHEST)
 
 

@@ -1,0 +1,256 @@
+"""Principal-variation search with a transposition table, over any game of two players with zero sum.
+
+Fail-soft alpha-beta: the first move of a node gets the node's window, the others are asked only whether they are better
+(a *null window*), and get more of it if they are (Marsland and Campbell 1982). With a window that is null at the root,
+all are. The questions come from a driver, see ``drivers``; the table makes the next answer cheaper than the last.
+
+One template serves searches to the end of the game (``EXACT``), where ``left`` counts the moves that are left in it,
+and searches of a depth, where it counts plies. Then a table entry answers only for its own depth, since a score must
+not depend on what was searched before. What a game knows beyond its rules comes in by hooks, see ``games.interface``.
+
+Like ``alphabeta``, it can be paused: an explicit stack of frames in numpy arrays above, and plain recursion for null
+windows where at most ``BOTTOM`` is left. All arrays are reached through the control array, see ``memory``: templates
+take it, or its address ``where``. Scores, bounds and what is left are int64 and the side to move's, hashes and table
+data uint64.
+"""
+
+import numpy as np
+
+from ..games import lanes
+from ..games.interface import END, PASS
+from ..jit import compiled, inlined
+from . import table as tt
+from .memory import int16s, int64s, uint64s
+
+# bound for each game, and by the engine
+bounds = candidates = canonical = final = key = kind = moves = play = settled = None
+SMALL = -1  # what is left where ``settled`` is asked first
+EXACT = True  # to the end of the game; else by depth
+WIN = 0  # a finished game is worth its final score plus this in the winner's favour
+
+INFINITY = np.int64(30_000)
+SETTLED = np.int64(-1)  # instead of a number of moves: the score is known well enough
+NO_MOVE = tt.NO_MOVE
+
+# The control array (int64), after the table's own entries.
+BOTTOM, BUDGET, BOARDS, TOP, HITS, STORES, SALT = range(tt.CONTROL_SIZE, tt.CONTROL_SIZE + 7)
+TABLE_LEFT, CUT_LEFT = range(SALT + 1, SALT + 3)  # left from which on: table, enhanced transposition cut-offs
+EVALUATED = CUT_LEFT + 1  # leaves that the depth cut off, and table entries that rest on such
+RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 7)  # addresses
+CONTROL_SIZE = FRAMES + 1  # drivers have theirs behind it
+
+# A frame (int64): a node on the way from the root to where the search is.
+NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
+GIVEN = 11  # upper end of the window that the move at work got
+AGAIN = 12  # 1: it is to get all of the window
+BEFORE = 13  # EVALUATED when the frame was opened
+FRAME_SIZE = 14
+
+
+def hashed(s, r, control):
+    """Hash of a state, the same for symmetric ones, another for another game, board or option."""
+    return key(canonical(s, r), r) ^ np.uint64(control[SALT])
+
+
+def ended(s, r):
+    """Value of a finished game."""
+    score = np.int64(final(s, r))
+    return score + np.int64(WIN) if score > 0 else score - np.int64(WIN) if score < 0 else score
+
+
+def left_after(left, m):
+    """Return what is left after move m: a pass takes a ply, but no move of the game."""
+    return left - (np.int64(m != PASS) if EXACT else np.int64(1))
+
+
+def answers(data, left):
+    """Whether an entry's bounds hold for what is left."""
+    return EXACT or tt.left_of(data) == left < tt.MOST_LEFT
+
+
+def known_cut(s, r, control, out, at, n, left, beta):
+    """Return the value of a move to a position that the table knows to be bad enough, or −INFINITY."""
+    for i in range(at, at + n):
+        m = np.int64(out[i])
+        child, _ = play(s, r, m)
+        data = tt.look_near(control, hashed(child, r, control))
+        if data != 0 and -tt.high_of(data) >= beta and answers(data, left_after(left, m)):
+            rely_on(control, data)
+            return -tt.high_of(data)
+    return -INFINITY
+
+
+@compiled
+def rely_on(control, data):
+    """Count an entry that is used."""
+    control[HITS] += 1
+    control[EVALUATED] += tt.is_cut_off(data)
+
+
+@inlined  # 1.15 times the boards a second
+def examine(s, control, at, left, alpha, beta):
+    """Return (n, best, ceiling, hash) of a node: n moves, written at ``at``, and bounds; SETTLED if best is enough.
+
+    ``best`` is a lower bound of the score, ``ceiling`` an upper one, SETTLED means best >= beta or best is an upper
+    bound that is at most alpha.
+    """
+    r, nothing = uint64s(control[RULES]), np.uint64(0)
+    if left <= SMALL:
+        known, best = settled(s, r, control, left, beta)
+        if known:
+            return SETTLED, best, INFINITY, nothing
+    low, high, note = bounds(s, r, left, beta)
+    if low >= beta or high <= alpha:
+        return SETTLED, low if low >= beta else high, high, nothing
+    h, data, move, far = nothing, nothing, NO_MOVE, False
+    if left >= control[TABLE_LEFT]:
+        h = hashed(s, r, control)
+        data = tt.look_near(control, h)
+        far = data == 0 and left >= control[tt.FAR_LEFT]
+        if far:
+            tt.expect_far(control, h)
+        if data != 0:
+            move = tt.move_of(data)
+            if answers(data, left):
+                rely_on(control, data)
+                low, high = max(low, tt.low_of(data)), min(high, tt.high_of(data))
+                if low >= beta or high <= alpha:
+                    return SETTLED, low if low >= beta else high, high, h
+    out = int16s(control[MOVES])
+    n = candidates(s, r, left, note, out, int64s(control[SCORES]), at)
+    if n == 0:
+        return SETTLED, ended(s, r), high, h
+    if far:
+        data = tt.look_far(control, h)
+        if data != 0:
+            move = tt.move_of(data)
+            if answers(data, left):
+                rely_on(control, data)
+                low, high = max(low, tt.low_of(data)), min(high, tt.high_of(data))
+                if low >= beta or high <= alpha:
+                    return SETTLED, low if low >= beta else high, high, h
+    if left >= control[CUT_LEFT]:
+        cut = known_cut(s, r, control, out, at, n, left, beta)
+        if cut >= beta:
+            return SETTLED, cut, high, h
+    if move != NO_MOVE:
+        move_to_front(out, at, n, move)
+    return n, low, high, h
+
+
+@compiled
+def move_to_front(out, at, n, move):
+    """Put a move first, if it is there; the others keep their order."""
+    for i in range(at, at + n):
+        if out[i] == move:
+            for j in range(i, at, -1):
+                out[j] = out[j - 1]
+            out[at] = move
+            break
+
+
+@compiled
+def remember(control, h, best, alpha, beta, best_move, floor, ceiling, left, before):
+    """Keep a search's answer beside what was known of the other bound."""
+    if left >= control[TABLE_LEFT]:
+        control[STORES] += 1
+        low, high = max(floor, best) if best > alpha else floor, min(ceiling, best) if best < beta else ceiling
+        tt.keep(control, h, tt.packed(control, low, high, best_move, left, control[EVALUATED] != before), left)
+
+
+def descend(s, where, at, left, beta):
+    """Value of s, fail-soft, by recursion: at least beta, or less than it, as the true one is."""
+    control = int64s(where)
+    before = control[EVALUATED]
+    n, best, ceiling, h = examine(s, control, at, left, beta - np.int64(1), beta)
+    if n == SETTLED:
+        return best
+    floor, best_move = best, NO_MOVE
+    out = int16s(control[MOVES])
+    for i in range(at, at + n):
+        m = np.int64(out[i])
+        child, _ = play(s, uint64s(control[RULES]), m)
+        control[BOARDS] += 1
+        value = -descend(child, where, at + n, left_after(left, m), np.int64(1) - beta)
+        if value > best:
+            best, best_move = value, m
+            if best >= beta:
+                break
+    remember(control, h, best, beta - np.int64(1), beta, best_move, floor, ceiling, left, before)
+    return best
+
+
+def open_root(s, control, left, alpha, beta):
+    """Open the frame of the root. Bounds and table are not asked: a move has to be found, whatever they say."""
+    r, out = uint64s(control[RULES]), int16s(control[MOVES])
+    low, high, note = bounds(s, r, left, beta)
+    n = np.int64(0)
+    if low < high:
+        n = np.int64(candidates(s, r, left, note, out, int64s(control[SCORES]), 0))
+    if n == 0:  # none worth a search: all lose, or one wins at once
+        n = np.int64(moves(s, r, out, 0))
+    h = hashed(s, r, control)
+    data = tt.look_near(control, h)
+    if data != 0:
+        move_to_front(out, 0, n, tt.move_of(data))
+    open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, h)
+
+
+@compiled
+def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h):
+    """Begin the frame of index ``top`` with what ``examine`` found: n moves from ``first`` on, bounds and hash."""
+    control[TOP] = top
+    f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
+    f[NEXT] = f[AGAIN] = 0
+    f[COUNT], f[FIRST], f[ALPHA], f[BETA], f[LEFT] = n, first, alpha, beta, left
+    f[BEST] = f[FLOOR] = best
+    f[CEILING], f[BEST_MOVE], f[HASH] = ceiling, NO_MOVE, np.int64(h)
+    f[BEFORE] = control[EVALUATED]
+
+
+def advance(like, where):
+    """Run the search on until it ends (True) or its budget of boards is used up (False); ``like`` tells the width."""
+    control = int64s(where)
+    r, out, states = uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[STATES])
+    limit = control[BOARDS] + control[BUDGET]
+    width = len(like)
+    while True:
+        top = control[TOP]
+        f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
+        beta, left = f[BETA], f[LEFT]
+        if f[NEXT] < f[COUNT] and f[BEST] < beta:
+            if control[BOARDS] >= limit:
+                return False
+            if control[BOARDS] >= tt.EASY:
+                control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
+            low = max(f[ALPHA], f[BEST])
+            high = beta if f[NEXT] == 0 or f[AGAIN] else low + np.int64(1)
+            m = np.int64(out[f[FIRST] + f[NEXT]])
+            f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
+            child, _ = play(lanes.load(like, states, top * width), r, m)
+            control[BOARDS] += 1
+            first, left = f[FIRST] + f[COUNT], left_after(left, m)
+            if top == 0 and kind(child, r) == END:  # elsewhere moves that end the game are met by bounds
+                value = -ended(child, r)
+            elif left <= control[BOTTOM] and low + 1 == high:
+                value = -descend(child, where, first, left, -low)
+            else:
+                n, best, ceiling, h = examine(child, control, first, left, -high, -low)
+                if n != SETTLED and best < ceiling:
+                    top += 1
+                    lanes.store(states, top * width, child)
+                    open_frame(control, top, first, n, -high, -low, best, ceiling, left, h)
+                    continue
+                value = -best
+        else:
+            h = np.uint64(f[HASH])
+            remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], f[FLOOR], f[CEILING], left, f[BEFORE])
+            if top == 0:
+                return True
+            value = -f[BEST]
+            control[TOP] = top - 1
+            f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * (top - 1))
+        if value > f[BEST]:
+            f[BEST], f[BEST_MOVE] = value, out[f[FIRST] + f[NEXT] - 1]
+            if f[ALPHA] < value < f[BETA] and f[GIVEN] < f[BETA]:  # better, but how much is not known
+                f[NEXT], f[AGAIN] = f[NEXT] - 1, 1
