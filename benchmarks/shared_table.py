@@ -26,7 +26,7 @@ def main():
     args = parser.parse_args()
     comm = MPI.COMM_WORLD
     for name in ("one table", "a table each"):
-        shared = SharedWords(comm, args.table) if name == "one table" else None
+        shared = SharedWords(comm, args.table, far_table) if name == "one table" else None
         words = shared.words if shared else far_table(args.table)
         if comm.Get_rank() > 0:
             work_for_master(comm, kinds(words))

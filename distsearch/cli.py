@@ -49,11 +49,7 @@ def _run(argv):
 
         return info(launch.communicator(), args.json)
     comm = launch.world()
-    from .cluster.shared import SharedWords
-    from .search.table import DEFAULT_MIB
-
-    shared = _is_exact(args) and args.command != "simulate"  # whose virtual workers are one process
-    table = SharedWords(comm, args.table or DEFAULT_MIB) if shared else None
+    table = _table(args, comm)
     if comm is not None and comm.Get_rank() > 0:
         status = _work(args, comm, table)
     else:
@@ -63,14 +59,23 @@ def _run(argv):
     return status
 
 
-def _is_exact(args):
-    """Whether the command searches exactly, so with a table; raises UserError, on every rank, if --table is idle."""
-    names = ("depth", "time", "nodes")
-    unlimited = args.command == "solve" and all(getattr(args, name) is None for name in names)
-    exact = bool(unlimited or getattr(args, "exact", None))
-    if getattr(args, "table", None) is not None and not exact:
-        raise UserError("table goes with exact searches: add --exact, or leave the limit out of solve")
-    return exact
+def _table(args, comm):
+    """Return the table that a search's ranks share, or None; raises UserError, on every rank, if --table is idle."""
+    names = "algorithm", "ordering", "nodes"
+    algorithm, ordering, nodes = (getattr(args, name, None) for name in names)
+    idle = algorithm not in (None, "alphabeta") or ordering is not None or nodes is not None
+    asked = getattr(args, "table", None)
+    if asked is not None and idle:
+        raise UserError("table goes with alphabeta, and without ordering or nodes")
+    if args.command not in ("search", "solve") or idle:  # the virtual workers of simulate are one process
+        return None
+    from .cluster.shared import SharedWords
+    from .search.table import DEFAULT_MIB, far_table
+
+    table = SharedWords(comm, asked or DEFAULT_MIB, far_table, less=asked is None)
+    if table.mib < (asked or DEFAULT_MIB):
+        _complain(f"a host's shared memory has room for a table of {table.mib} MiB only")
+    return table
 
 
 def _kinds(table):
@@ -290,7 +295,7 @@ def _add_limits(parser, without="5 seconds"):
 def _add_search_options(parser):
     parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
     parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
-    parser.add_argument("--ordering", metavar="NAME", help="none, static (default), shallow[:D]; exact: no solver")
+    parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
     parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)")
     _add_prefetch(parser)

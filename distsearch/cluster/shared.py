@@ -13,25 +13,27 @@ _SPARE = 4 << 20  # bytes that MPI itself needs there
 class SharedWords:
     """An array of uint64, zero at first, that all ranks of a host see; collective over ``comm`` (None: one process).
 
-    Pages take memory when they are first written to. Raises UserError, on every rank, if a host has no room for it.
+    ``mib`` is its size, less if ``less`` will do and a host has no room for more; alone(mib): makes the array for a
+    process alone, which needs no room there. Pages take memory when they are first written to. Raises UserError, on
+    every rank, if a host has no room.
     """
 
-    def __init__(self, comm, mib):
-        self._window = None
-        size = mib << 20
+    def __init__(self, comm, mib, alone, less=False):
+        self._window, self.mib = None, mib
         if comm is None or comm.Get_size() == 1:
-            self.words = np.zeros(size // 8, np.uint64)
+            self.words = alone(mib)
             return
         from mpi4py import MPI
 
         host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-        short = host.Get_size() > 1 and _free() < size + _SPARE
-        missing = comm.allreduce(_free() if short else -1, op=MPI.MAX)
-        if missing >= 0:
+        room = comm.allreduce(_room() if host.Get_size() > 1 else mib, op=MPI.MIN)
+        if room < mib and (room < 1 or not less):
             raise UserError(
-                f"table {mib}: a host's shared memory ({_FILES}) has {missing >> 20} MiB free; give it more or use "
-                f"--table {max(1, (missing - _SPARE) >> 20)}"
+                f"table {mib}: a host's shared memory ({_FILES}) has room for {room} MiB; give it more or use "
+                f"--table {max(1, room)}"
             )
+        self.mib = min(mib, room)
+        size = self.mib << 20
         self._window = MPI.Win.Allocate_shared(size if host.Get_rank() == 0 else 0, 8, comm=host)
         memory, _ = self._window.Shared_query(0)
         self.words = np.frombuffer(memory, np.uint64)
@@ -44,9 +46,10 @@ class SharedWords:
             self._window = None
 
 
-def _free():
+def _room():
+    """Return how many MiB a host can share."""
     try:
         state = os.statvfs(_FILES)
     except OSError:
-        return 1 << 62  # no such file system: the library knows another way
-    return state.f_bavail * state.f_frsize
+        return 1 << 40  # no such file system: the library knows another way
+    return max(0, state.f_bavail * state.f_frsize - _SPARE >> 20)

@@ -59,6 +59,7 @@ class _TimedRunner:
     def __init__(self, runner, clock, job, duration):
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
+        self.open = runner.open
 
     @property
     def boards(self):

@@ -90,6 +90,7 @@ class Worker:
             runner.compile()
             self._runners[text] = runner
         self._runner, self._run = self._runners[text], message.run
+        self._runner.open(message.run)
         self._queue.clear()
         self._results.clear()
         self._job = None

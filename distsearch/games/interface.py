@@ -37,7 +37,10 @@ A game may have a knowledge module beside it (``NAME_knowledge``) with hooks tha
 
 =====================================================  =================================================================
 ``ordered_moves``                                      as ``moves``, the likeliest best move first
+``promising(s, r, out, scores, at) -> n``              as ``ordered_moves``, a better order that may take longer; has
+                                                       room for int64 scores
 ``count_moves(s, r) -> n``                             n without writing moves
+``canonical(s, r) -> s``                               one state for all that are symmetric to it
 =====================================================  =================================================================
 
 and, for the exact solver, where ``left`` is the number of moves left and ``beta`` the score that is asked for:
@@ -45,12 +48,11 @@ and, for the exact solver, where ``left`` is the number of moves left and ``beta
 =====================================================  =================================================================
 ``bounds(s, r, left, beta) -> (low, high, note)``      the score is in low..high, as tight as the question is worth;
                                                        ``note`` (uint64) is for ``candidates``
-``candidates(s, r, left, note, out, scores, at)``      as ``ordered_moves``, but may leave out moves that are no better
-                                                       than one that it writes, and has room for int64 scores
+``candidates(s, r, left, note, out, scores, at)``      as ``promising``, but may leave out moves that are no better than
+                                                       one that it writes
 ``small(s, r, left, beta) -> (known, score, boards)``  the score, or a bound on the right side of beta, without the
                                                        general search; asked where at most ``SMALL`` moves are left
-``canonical(s, r) -> s``                               one state for all that are symmetric to it
-``next_beta(s, r, low, high, latest) -> beta``         what to ask next, see ``search.solver``
+``next_beta(s, r, low, high, latest) -> beta``         what to ask next, see ``search.drivers``
 ``SOLVER``                                             moves left from which on the solver uses its table, the far
                                                        table, enhanced cut-offs, and up to which it recurses
 =====================================================  =================================================================

@@ -107,16 +107,10 @@ _odd_regions = lanes.by_width(_odd_one, _odd_many)
 
 
 @compiled
-def candidates(s, r, left, note, out, scores, at):
-    """As ``moves``, best first: those that leave the opponent few moves, or near the end by parity."""
+def promising(s, r, out, scores, at):
+    """As ``moves``, those first that leave the opponent few moves."""
     own, opp, empty = sides(s, r)
-    squares = reach(own, opp, empty, r)
-    if left <= _FEW:
-        odd = _odd_regions(empty, r)
-        n = write_squares(lanes.both(squares, odd), out, at)
-        n += write_squares(lanes.without(squares, odd), out, at + n)
-        return n if n > 0 else pass_or_end(own, opp, empty, r, out, at)
-    n = write_squares(squares, out, at)
+    n = write_squares(reach(own, opp, empty, r), out, at)
     if n == 0:
         return pass_or_end(own, opp, empty, r, out, at)
     corners = lanes.load(own, r, PARTS + 4 * CORNERS)
@@ -133,6 +127,19 @@ def candidates(s, r, left, note, out, scores, at):
                 score += _WORTH[part]
         insert(out, scores, at, i, m, score)
     return n
+
+
+@compiled
+def candidates(s, r, left, note, out, scores, at):
+    """As ``promising``, or near the end by parity."""
+    if left <= _FEW:
+        own, opp, empty = sides(s, r)
+        squares = reach(own, opp, empty, r)
+        odd = _odd_regions(empty, r)
+        n = write_squares(lanes.both(squares, odd), out, at)
+        n += write_squares(lanes.without(squares, odd), out, at + n)
+        return n if n > 0 else pass_or_end(own, opp, empty, r, out, at)
+    return promising(s, r, out, scores, at)
 
 
 @compiled

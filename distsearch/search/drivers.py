@@ -100,7 +100,7 @@ def follow(s, where, left, score, line):
             child, _ = play(s, r, m)
             after = left_after(left, m)
             if kind(child, r) == END:
-                found = -ended(child, r) >= score
+                found = -ended(child, r, control) >= score
             elif left <= control[BOTTOM]:
                 found = -descend(child, where, n, after, np.int64(1) - score) >= score
             else:

@@ -26,7 +26,6 @@ from .memory import int16s, int64s, uint64s
 bounds = candidates = canonical = final = key = kind = moves = play = settled = None
 SMALL = -1  # what is left where ``settled`` is asked first
 EXACT = True  # to the end of the game; else by depth
-WIN = 0  # a finished game is worth its final score plus this in the winner's favour
 
 INFINITY = np.int64(30_000)
 SETTLED = np.int64(-1)  # instead of a number of moves: the score is known well enough
@@ -35,7 +34,8 @@ NO_MOVE = tt.NO_MOVE
 # The control array (int64), after the table's own entries.
 BOTTOM, BUDGET, BOARDS, TOP, HITS, STORES, SALT = range(tt.CONTROL_SIZE, tt.CONTROL_SIZE + 7)
 TABLE_LEFT, CUT_LEFT = range(SALT + 1, SALT + 3)  # left from which on: table, enhanced transposition cut-offs
-EVALUATED = CUT_LEFT + 1  # leaves that the depth cut off, and table entries that rest on such
+WIN = CUT_LEFT + 1  # a finished game is worth its final score plus this in the winner's favour
+EVALUATED = WIN + 1  # leaves that the depth cut off, and table entries that rest on such
 RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 7)  # addresses
 CONTROL_SIZE = FRAMES + 1  # drivers have theirs behind it
 
@@ -52,10 +52,10 @@ def hashed(s, r, control):
     return key(canonical(s, r), r) ^ np.uint64(control[SALT])
 
 
-def ended(s, r):
+def ended(s, r, control):
     """Value of a finished game."""
     score = np.int64(final(s, r))
-    return score + np.int64(WIN) if score > 0 else score - np.int64(WIN) if score < 0 else score
+    return score + control[WIN] if score > 0 else score - control[WIN] if score < 0 else score
 
 
 def left_after(left, m):
@@ -119,7 +119,7 @@ def examine(s, control, at, left, alpha, beta):
     out = int16s(control[MOVES])
     n = candidates(s, r, left, note, out, int64s(control[SCORES]), at)
     if n == 0:
-        return SETTLED, ended(s, r), high, h
+        return SETTLED, ended(s, r, control), high, h
     if far:
         data = tt.look_far(control, h)
         if data != 0:
@@ -231,7 +231,7 @@ def advance(like, where):
             control[BOARDS] += 1
             first, left = f[FIRST] + f[COUNT], left_after(left, m)
             if top == 0 and kind(child, r) == END:  # elsewhere moves that end the game are met by bounds
-                value = -ended(child, r)
+                value = -ended(child, r, control)
             elif left <= control[BOTTOM] and low + 1 == high:
                 value = -descend(child, where, first, left, -low)
             else:

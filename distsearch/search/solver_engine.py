@@ -94,7 +94,7 @@ def _bound(game, hooks, name):
     plain = {"bounds": no_bounds, "next_beta": latest_value, "canonical": itself, "small": nothing_small}
     for hook, stand_in in plain.items():
         functions[hook] = getattr(hooks, hook, stand_in)
-    functions.update(SMALL=getattr(hooks, "SMALL", -1), EXACT=True, WIN=0)
+    functions.update(SMALL=getattr(hooks, "SMALL", -1), EXACT=True)
     functions["settled"] = jit.specialise(settled, f"settled_{name}", functions)
     if hasattr(hooks, "candidates"):
         functions["candidates"] = hooks.candidates

@@ -23,7 +23,7 @@ bits    of the data
 import numpy as np
 
 from ..jit import compiled
-from .memory import prefetch, uint64s
+from .memory import lazy_zeros, prefetch, uint64s
 
 DEFAULT_MIB = 64  # of the far table
 BUCKET = 4  # entries of the far table that a position may be in: one cache line
@@ -52,7 +52,7 @@ def near_table(bits=16):
 
 def far_table(mib):
     """Return an empty far table (uint64) of ``mib`` MiB for a process alone; pages are touched when written to."""
-    return np.zeros((mib << 20) // 8, np.uint64)
+    return lazy_zeros((mib << 20) // 8)
 
 
 @compiled

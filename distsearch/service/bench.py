@@ -20,21 +20,25 @@ _ENDING = _OPENING + "e1f2a4a3a5g5f1g4h6h5e2g1h1f6g6g3h4b2c7c8"  # 20 squares ar
 
 # name → (options, position), of Othello unless they say otherwise; together a few seconds
 SEARCHES = {
-    "static 8x8": ({"depth": 12, "evaluation": "static"}, _OPENING),
-    "complex 8x8": ({"depth": 11}, _OPENING),
+    "static 8x8": ({"depth": 12, "ordering": "static", "evaluation": "static"}, _OPENING),
+    "complex 8x8": ({"depth": 11, "ordering": "static"}, _OPENING),
     "shallow 8x8": ({"depth": 12, "ordering": "shallow:2"}, _OPENING),
     "unordered 8x8": ({"depth": 9, "ordering": "none", "evaluation": "discs"}, _OPENING),
     "minimax 8x8": ({"depth": 6, "algorithm": "minimax"}, _OPENING),
-    "pool of 16 8x8": ({"depth": 11, "evaluation": "static", "load_factor": 16}, _OPENING),
-    "static 10x10": ({"depth": 10, "board": (10, 10), "evaluation": "static"}, "startpos"),
-    "complex 12x9": ({"depth": 9, "board": (12, 9)}, "startpos"),
-    "static 16x16": ({"depth": 9, "board": (16, 16), "evaluation": "static"}, "startpos"),
+    "pool of 16 8x8": ({"depth": 11, "ordering": "static", "evaluation": "static", "load_factor": 16}, _OPENING),
+    "static 10x10": ({"depth": 10, "ordering": "static", "board": (10, 10), "evaluation": "static"}, "startpos"),
+    "complex 12x9": ({"depth": 9, "ordering": "static", "board": (12, 9)}, "startpos"),
+    "static 16x16": ({"depth": 9, "ordering": "static", "board": (16, 16), "evaluation": "static"}, "startpos"),
+    "nodes 6x6": ({"nodes": 3_000_000, "ordering": "static", "board": (6, 6)}, "startpos"),
+    "minimax connect4": ({"depth": 7, "game": "connect4", "algorithm": "minimax"}, "startpos"),
+    "table 8x8": ({"depth": 13}, _OPENING),
+    "table 16x16": ({"depth": 10, "board": (16, 16), "evaluation": "static"}, "startpos"),
+    "table of 16 8x8": ({"depth": 13, "load_factor": 16}, _OPENING),
+    "table, nodes 6x6": ({"nodes": 3_000_000, "board": (6, 6)}, "startpos"),
     "exact 4x4": ({"exact": True, "board": (4, 4)}, "startpos"),
     "exact 4x5": ({"exact": True, "board": (4, 5)}, "startpos"),
     "exact 8x8": ({"exact": True}, _ENDING),
     "exact connect4": ({"exact": True, "game": "connect4"}, "33445256134"),
-    "minimax connect4": ({"depth": 7, "game": "connect4", "algorithm": "minimax"}, "startpos"),
-    "nodes 6x6": ({"nodes": 3_000_000, "board": (6, 6)}, "startpos"),
 }
 _TABLE = 8  # MiB
 _PERFT = 9  # plies from the start of 8×8

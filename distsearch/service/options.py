@@ -23,8 +23,8 @@ class Options:
     (seconds), nodes (boards), exact: the limits, ``DEFAULT_SECONDS`` of time if there is none; load_factor: subtrees in
     the pool for each worker, None for 4, or 1 where there is one worker, which needs no pool; evaluation: None for the
     game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
-    (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, None for static, or in
-    exact searches for the solver with its own.
+    (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
+    search with a table, which has its own.
     """
 
     game: str
@@ -88,14 +88,25 @@ class Options:
         return "static" if self.ordering is None else self.ordering
 
     @property
+    def tabled(self):
+        """Whether the search is one with a table: not if minimax or an ordering of plain alpha-beta is asked."""
+        return self.algorithm == "alphabeta" and self.ordering is None
+
+    @property
     def solving(self):
-        """Whether positions are solved by the exact engine: not if minimax or plain alpha-beta's ordering is asked."""
-        return self.exact and self.algorithm == "alphabeta" and self.ordering is None
+        """Whether positions are solved by the exact engine."""
+        return self.exact and self.tabled
+
+    @property
+    def repeatable(self):
+        """Whether boards must depend on nothing but the options, so that no table outlives a job."""
+        return self.nodes is not None
 
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
+        searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
         return {
-            "kind": kind or ("solve" if self.solving else "subtree"), "game": self.game, "board": self.board,
+            "kind": kind or searching, "repeatable": self.repeatable, "game": self.game, "board": self.board,
             "options": self.rules, "algorithm": self.algorithm, "ordering": self._plain_ordering,
             "evaluation": self.evaluation,
         }  # fmt: skip

@@ -16,6 +16,7 @@ from .progress import Progress, compact
 from .run import prepare, run
 
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
+_TABLE_COUNTS = "table_hits", "table_stores", "table_replacements"
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
 
@@ -72,7 +73,7 @@ class Searcher:
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])
             outcome.ordering_nodes = int(totals["ordering_boards"][root])
-            for name in ("table_hits", "table_stores", "table_replacements"):
+            for name in _TABLE_COUNTS:
                 setattr(outcome, name, int(totals[name][root]))
             outcome.add_run(took)
             yield outcome
@@ -90,6 +91,8 @@ class Searcher:
         # what was spent on an iteration that the budget cut short depends on timing, and a budget's answer must not
         spent = source.completed_spent if options.nodes and source.completed else source.spent
         outcome.nodes, outcome.ordering_nodes, outcome.jobs = spent.boards, spent.ordering_boards, spent.jobs
+        for name in _TABLE_COUNTS:
+            setattr(outcome, name, getattr(source.spent, name))
         return outcome
 
     def _run(self, source, pool, limit=math.inf):
@@ -105,8 +108,6 @@ class Searcher:
         known = bound in (EXACT, LOWER)
         over = not legal_moves(self.game, position, self.rules)
         proved = bool(complete and (over or options.exact or proved))
-        low, high = options.window or ANY
-        beyond = known and bound == EXACT and options.exact and not low < pool.nodes.best[root] < high
         if not known and options.solving:
             line, score, depth = self._glimpse(position)
             bound = LOWER
@@ -117,17 +118,16 @@ class Searcher:
             line, score, depth = self._quick(position)
         in_points = proved or options.evaluation == "discs" or known and options.exact
         points = self._points if proved else tidy
-        limit = "lower" if bound == LOWER else "exact"
-        if beyond and not over:
-            score, proved = (low, False) if score <= low else (high, False)
-            limit = "upper" if score == low else "lower"
+        relation = "lower" if bound == LOWER else "exact"
+        if proved and not over:
+            score, relation = _within(score, options.window or ANY)
         return Outcome(
             **self._asked(position),
             move=self.game.move_text(line[0], self.rules) if line else None,
             score=None if score is None else points(score),
             unit=self.game.UNIT if in_points else "evaluation",
-            bound=limit,
-            proved=proved,
+            bound=relation,
+            proved=proved and relation == "exact",
             complete=bool(complete),
             moves=self._moves(pool, root, points) if options.all_moves else None,
             depth=depth,
@@ -199,6 +199,12 @@ class Searcher:
                 pass
             yield depth, runner.result(0.0, 0.0)[0], runner.boards
             depth += 1
+
+
+def _within(score, window):
+    """Return (score, relation to the true one) of a score that was told apart no further than the window."""
+    low, high = window
+    return (low, "upper") if score <= low else (high, "lower") if score >= high else (score, "exact")
 
 
 def _describe(pool, boards_at_work, seconds):

@@ -4,12 +4,15 @@ from typing import NamedTuple
 
 
 class Spent(NamedTuple):
-    """What iterations took: boards (grown ones included), boards of ordering searches, jobs, CPU seconds."""
+    """What iterations took: boards (grown ones included; of ordering searches), jobs, CPU seconds, table counts."""
 
     boards: int = 0
     ordering_boards: int = 0
     jobs: int = 0
     cpu: float = 0.0
+    table_hits: int = 0
+    table_stores: int = 0
+    table_replacements: int = 0
 
     @property
     def all_boards(self):
@@ -57,12 +60,9 @@ class Deepening:
     def finish(self, results):
         """See ``Pool.finish``; goes on to the next depth when an iteration is complete."""
         self.pool.finish(results)
-        self.spent = Spent(
-            self.spent.boards + int(results["boards"].sum()),
-            self.spent.ordering_boards + int(results["ordering_boards"].sum()),
-            self.spent.jobs + len(results),
-            self.spent.cpu + float(results["cpu"].sum()),
-        )
+        before = self.spent._replace(jobs=self.spent.jobs + len(results))
+        new = {name: getattr(before, name) + results[name].sum().item() for name in Spent._fields if name != "jobs"}
+        self.spent = before._replace(**new)
         exceeded = self._nodes is not None and self.spent.all_boards > self._nodes
         if self.completed is not None and (exceeded or not results["complete"].all()):
             self.done = True  # a job is only incomplete if a budget or the end of the run stopped it

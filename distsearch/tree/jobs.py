@@ -1,16 +1,18 @@
 """The kinds of job that workers can do: their records, and the runners that do them a slice at a time.
 
-A runner is made from a *setup*, a small dictionary that says which game, rules and search; it then takes one job record
-after another: ``begin(job)``, ``advance(budget) -> done`` until done, ``result(seconds, cpu)``.
+A runner is made from a *setup*, a small dictionary that says which game, rules and search. ``open(run)`` tells it the
+number of a run; it then takes one job record after another: ``begin(job)``, ``advance(budget) -> done`` until done,
+``result(seconds, cpu)``.
 """
 
 import numpy as np
 
 from .. import evaluation, games
+from ..search import pvs
 from ..search.alphabeta import INFINITY, LINE_LENGTH
 from ..search.alphabeta_engine import AlphaBeta
+from ..search.deep_engine import Deep
 from ..search.perft import MAX_DEPTH, Perft
-from ..search.pvs import INFINITY as SOLVED_INFINITY
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
 
@@ -49,18 +51,20 @@ def rules_of(setup):
     return game, game.rules(setup["board"], **setup["options"])
 
 
-class SubtreeRunner:
-    """Searches subtrees by alpha-beta or minimax, with a full window."""
+class _SearchRunner:
+    """What runners of searches share: jobs in, records out. Subclasses make ``_engine``."""
 
     result_dtype = SUBTREE_RESULT
+    infinity = pvs.INFINITY
 
-    def __init__(self, setup):
-        game, rules = rules_of(setup)
-        chosen = evaluation.find(game, setup["evaluation"], rules)
+    def __init__(self, game, rules, engine):
         self.job_dtype = job_dtype(game.words(rules))
-        self._engine = AlphaBeta(game, rules, chosen, setup["algorithm"] == "alphabeta", setup["ordering"])
-        self.name = self._engine.name
-        self.compile = self._engine.compile
+        self._engine = engine
+        self.name, self.compile = engine.name, engine.compile
+
+    def open(self, run):
+        """Results of earlier runs that are kept are now the first to go."""
+        self._engine.age(run)
 
     @property
     def boards(self):
@@ -68,8 +72,7 @@ class SubtreeRunner:
 
     def begin(self, job):
         self._node, self._limit = job["node"], int(job["budget"])
-        depth = int(job["depth"])
-        self._engine.begin(tuple(job["state"]), None if depth == TO_THE_END else depth)
+        self._start(tuple(job["state"]), int(job["depth"]), (int(job["low"]), int(job["high"])))
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the job is done or its own budget used up."""
@@ -80,45 +83,64 @@ class SubtreeRunner:
     def result(self, seconds, cpu):
         """Return the record of the job begun last, finished or not, with the wall and CPU seconds it took."""
         found = self._engine.result()
-        score = found.score if abs(found.score) < INFINITY else -np.inf
-        return _record(self._node, found, score, (0, 0, 0), seconds, cpu)
+        line = found.line[:LINE_LENGTH]
+        record = np.zeros(1, SUBTREE_RESULT)
+        record[0] = (
+            self._node, found.complete, found.score if abs(found.score) < self.infinity else -np.inf, found.boards,
+            found.ordering_boards, found.evaluated, *self._table_counts(), seconds, cpu, len(line),
+            line + [0] * (LINE_LENGTH - len(line)),
+        )  # fmt: skip
+        return record
+
+    def _table_counts(self):
+        return self._engine.table_counts
 
 
-def _record(node, found, score, table_counts, seconds, cpu):
-    record = np.zeros(1, SUBTREE_RESULT)
-    line = found.line[:LINE_LENGTH]
-    record[0] = (
-        node, found.complete, score, found.boards, found.ordering_boards, found.evaluated, *table_counts, seconds, cpu,
-        len(line), line + [0] * (LINE_LENGTH - len(line)),
-    )  # fmt: skip
-    return record
+class SubtreeRunner(_SearchRunner):
+    """Searches subtrees by plain alpha-beta or minimax, with a full window."""
+
+    infinity = INFINITY
+
+    def __init__(self, setup):
+        game, rules, chosen = _evaluated(setup)
+        pruned = setup["algorithm"] == "alphabeta"
+        super().__init__(game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"]))
+
+    def open(self, run):
+        """Nothing is kept."""
+
+    def _start(self, state, depth, window):
+        self._engine.begin(state, None if depth == TO_THE_END else depth)
+
+    def _table_counts(self):
+        return 0, 0, 0
 
 
-class SolveRunner:
-    """Solves positions exactly; ``far`` is the far transposition table, shared by whoever was given the same."""
+class DeepRunner(_SearchRunner):
+    """Searches subtrees to a depth; ``far`` is the far transposition table, shared by whoever was given the same."""
 
-    result_dtype = SUBTREE_RESULT
+    def __init__(self, setup, far=None):
+        game, rules, chosen = _evaluated(setup)
+        super().__init__(game, rules, Deep(game, rules, chosen, far, setup["repeatable"]))
+
+    def _start(self, state, depth, window):
+        self._engine.begin(state, depth, *window)
+
+
+class SolveRunner(_SearchRunner):
+    """Solves positions exactly; ``far`` as ``DeepRunner`` has it. Scores are cut to the job's window."""
 
     def __init__(self, setup, far=None):
         game, rules = rules_of(setup)
-        self.job_dtype = job_dtype(game.words(rules))
-        self._engine = Solver(game, rules, far)
-        self.name = self._engine.name
-        self.compile, self.advance = self._engine.compile, self._engine.advance
+        super().__init__(game, rules, Solver(game, rules, far))
 
-    @property
-    def boards(self):
-        return self._engine.boards
+    def _start(self, state, depth, window):
+        self._engine.begin(state, *window)
 
-    def begin(self, job):
-        self._node = job["node"]
-        self._engine.begin(tuple(job["state"]), int(job["low"]), int(job["high"]))
 
-    def result(self, seconds, cpu):
-        """Return the record of the job begun last; the score of a finished one is cut to the job's window."""
-        found = self._engine.result()
-        score = found.score if abs(found.score) < SOLVED_INFINITY else -np.inf
-        return _record(self._node, found, score, self._engine.table_counts, seconds, cpu)
+def _evaluated(setup):
+    game, rules = rules_of(setup)
+    return game, rules, evaluation.find(game, setup["evaluation"], rules)
 
 
 class PerftRunner:
@@ -133,6 +155,9 @@ class PerftRunner:
         self.name = self._engine.name
         self.compile = self._engine.compile
         self.advance = self._engine.advance
+
+    def open(self, run):
+        """Nothing is kept."""
 
     @property
     def boards(self):
@@ -160,6 +185,9 @@ class EmptyRunner:
     def compile(self):
         """Nothing to compile."""
 
+    def open(self, run):
+        """Nothing is kept."""
+
     def begin(self, job):
         self._record["node"] = job["node"]
 
@@ -179,13 +207,19 @@ def empty_jobs(count):
 def kinds(far=None):
     """Return the kinds of job, by name; ``far``: the table for those that use one (default: a private one)."""
 
-    def solve(setup):
-        nonlocal far
-        if far is None:
-            far = far_table(DEFAULT_MIB)
-        return SolveRunner(setup, far)
+    def with_table(runner):
+        def make(setup):
+            nonlocal far
+            if far is None:
+                far = far_table(DEFAULT_MIB)
+            return runner(setup, far)
 
-    return {"subtree": SubtreeRunner, "solve": solve, "perft": PerftRunner, "empty": EmptyRunner}
+        return make
+
+    return {
+        "subtree": SubtreeRunner, "deep": with_table(DeepRunner), "solve": with_table(SolveRunner),
+        "perft": PerftRunner, "empty": EmptyRunner,
+    }  # fmt: skip
 
 
 KINDS = kinds()

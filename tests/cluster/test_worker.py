@@ -114,6 +114,9 @@ def test_a_runner_is_kept_for_the_next_run_of_its_setup():
         def compile(self):
             made.append("compiled")
 
+        def open(self, run):
+            """A new run begins."""
+
     worker = Worker({"counted": Counted})
     for run, name in enumerate("abab", 1):
         text = json.dumps({"kind": "counted", "name": name}).encode()

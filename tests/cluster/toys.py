@@ -51,6 +51,9 @@ class Runner:
     def compile(self):
         self.compiled = True
 
+    def open(self, run):
+        """A new run begins."""
+
     def begin(self, job):
         assert self.compiled
         self._job, self.boards = job, 0

@@ -14,7 +14,7 @@ from distsearch.service.options import Options
 from distsearch.service.progress import Progress
 from distsearch.service.search import Searcher
 from distsearch.service.simulate import Machine, simulate
-from distsearch.tree.jobs import KINDS
+from distsearch.tree.jobs import kinds
 
 from ..games.othello_twin import OthelloTwin
 from ..search.positions import EVALUATIONS, engine, rules, search, unfinished_positions
@@ -98,7 +98,7 @@ def test_workers_and_time(seed):
 
 def test_busy_workers_slow_each_other_down():
     """Twice the time where all work all the time, and less than that where some of them rest."""
-    options = {"board": (8, 8), "depth": 8, "load_factor": 16, "evaluation": "static"}
+    options = {"board": (8, 8), "depth": 8, "load_factor": 16, "ordering": "static", "evaluation": "static"}
     even, slowed = (run("startpos", options, {"workers": 4, "rate": 1e6, "busy_rate": b}) for b in (1e6, 5e5))
     assert 1.8 < slowed.outcome.seconds / even.outcome.seconds <= 2.02
     options["load_factor"] = 1
@@ -110,7 +110,7 @@ def test_the_real_search_gives_the_same_tree():
     """With one worker nothing depends on timing: the virtual search and the real one visit the same boards."""
     options = Options("othello", board=(8, 8), depth=8, load_factor=16, evaluation="static")
     start = othello.start(rules((8, 8)))
-    real = next(Searcher(options, LocalCluster(KINDS)).search([start]))
+    real = next(Searcher(options, LocalCluster(kinds())).search([start]))
     virtual = simulate(options, Machine(workers=1, rate=RATE), start, Progress(), lambda: False).outcome
     assert (virtual.nodes, virtual.jobs, virtual.score) == (real.nodes, real.jobs, real.score)
 

@@ -1,0 +1,109 @@
+"""Depth-limited search with a transposition table: begin a search, run it in slices, read its result."""
+
+import hashlib
+
+import numpy as np
+
+from .. import games, jit
+from ..errors import UserError
+from ..games.interface import END, as_state
+from . import drivers as dr
+from . import pvs
+from . import table as tt
+from .memory import address, uint64s
+from .tabled import Tabled, itself, no_bounds
+
+_LIMITS = {"table": 3, "far": 5, "cut": 5, "bottom": 4}  # plies left, see ``SOLVER`` in ``games.interface``
+_TEMPLATES = (
+    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.examine, pvs.descend, pvs.open_root,
+    pvs.advance, dr.depth_after, dr.deepen, dr.follow,
+)  # fmt: skip
+_PROMISING_LEFT = 3  # plies left from which on a dear order of moves pays
+
+_HIGHEST_BOUND = 14_000  # of an evaluation: twice that, and a score, fit into a table's entry
+
+ended = evaluate = kind = ordered_moves = promising = None  # bound for each game and evaluation
+
+
+def settled(s, r, control, left, beta):
+    """Return (True, value) of a leaf, for ``pvs``."""
+    if kind(s, r) == END:
+        return True, ended(s, r, control)
+    control[pvs.EVALUATED] += 1
+    return True, np.int64(evaluate(s, r, uint64s(control[pvs.TABLES])))
+
+
+def candidates(s, r, left, note, out, scores, at):
+    """Write all moves, the dearer the order the more is left; return how many."""
+    if left >= _PROMISING_LEFT:
+        return promising(s, r, out, scores, at)
+    return ordered_moves(s, r, out, at)
+
+
+def plain_order(s, r, out, scores, at):
+    return ordered_moves(s, r, out, at)
+
+
+class Deep(Tabled):
+    """A pausable alpha-beta search to a number of plies, by iterative deepening.
+
+    ``far`` is as ``Tabled`` has it; repeatable: every search starts with empty tables of its own, so that boards and
+    line depend on nothing else.
+    """
+
+    driver = dr.deepen
+
+    def __init__(self, game, rules, evaluation, far=None, repeatable=False):
+        if evaluation.bound > _HIGHEST_BOUND:
+            raise UserError(
+                f"evaluation {evaluation.name} is worth up to {evaluation.bound}, more than the {_HIGHEST_BOUND} that "
+                "a table holds; --ordering static searches without one"
+            )
+        name = f"{games.tag(game)}_{evaluation.name}_deep"
+        tables = hashlib.sha256(evaluation.tables.tobytes()).hexdigest()
+        tag = f"{evaluation.name} {evaluation.bound} {tables}"
+        self._tables, self._repeatable = evaluation.tables, repeatable
+        functions = _bound(game, evaluation, name)
+        super().__init__(game, rules, None if repeatable else far, name, tag, functions, _TEMPLATES, _LIMITS)
+        self._control[pvs.TABLES], self._control[pvs.WIN] = address(self._tables), evaluation.bound
+
+    def compile(self):
+        """Compile, or load from disk, every kernel, by a search of a few boards."""
+        self.begin(self._game.start(self._rules).state, 3)
+        while not self.advance(100):
+            pass
+        self.result()
+        self.forget()
+
+    def begin(self, state, depth, low=-pvs.INFINITY, high=pvs.INFINITY):
+        """Start to search ``state`` to ``depth`` plies; scores are told apart no further than from low to high."""
+        control = self._control
+        if self._repeatable:
+            self.forget()
+        over = self._begin(state, low, high, min(depth, 2 * int(self._game.moves_left(state, self._rules)) + 1))
+        control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
+        if over or depth == 0:
+            _, control[dr.LATEST] = self._kernels["settled"](as_state(state), self._rules, control, 0, 0)
+            self._complete = True
+
+    def result(self):
+        """Return the Result so far; of a stopped search the score is a lower bound, or −INFINITY."""
+        control = self._control
+        score, move = int(control[dr.LATEST]), int(control[dr.BEST_ROOT_MOVE])
+        low, high = int(control[dr.WINDOW_LOW]), int(control[dr.WINDOW_HIGH])
+        if not self._complete:
+            last = control[pvs.TOP] >= 0 and self._frames[pvs.LEFT] == control[dr.LEFT_AT_ROOT]
+            return self._stopped(int(self._frames[pvs.BEST]) if last else -int(pvs.INFINITY))
+        return self._found(min(max(score, low), high), move, score if low < score < high else None)
+
+
+def _bound(game, evaluation, name):
+    """Return what the templates are bound to: the game's own functions and hooks, or plain ones in their stead."""
+    hooks = games.knowledge(game)
+    functions = {**games.functions(game), "bounds": no_bounds, "canonical": getattr(hooks, "canonical", itself)}
+    functions.update(SMALL=0, EXACT=False, evaluate=evaluation.function)
+    if hasattr(hooks, "promising"):
+        functions["promising"] = hooks.promising
+    else:
+        functions["promising"] = jit.specialise(plain_order, f"plain_order_{name}", functions)
+    return jit.specialise_all((pvs.ended, settled, candidates), name, functions)
