@@ -13,7 +13,7 @@ from . import table as tt
 from .memory import address, uint64s
 from .tabled import Tabled, itself, no_bounds
 
-_LIMITS = {"table": 3, "far": 5, "cut": 5, "bottom": 4}  # plies left, see ``SOLVER`` in ``games.interface``
+_LIMITS = {"table": 3, "far": 5, "cut": 5, "bottom": 3}  # plies left, see ``SOLVER`` in ``games.interface``
 _TEMPLATES = (
     pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.examine, pvs.descend, pvs.open_root,
     pvs.advance, dr.depth_after, dr.deepen, dr.follow,
