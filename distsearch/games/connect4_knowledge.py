@@ -55,24 +55,29 @@ def worth_playing(s, threats, r):
 
 
 @compiled
-def bounds(s, r, left, beta):
-    """Return (low, high, squares): bounds on the score, equal where it is known, and the squares worth playing.
-
-    ``left``: empty squares. Beyond wins and losses of the next three plies, a side that answers every stone in the
-    column where it fell (Allis's claimeven, 1988) is sure of the squares above, which bounds the score where all
-    columns but the one to play in now have an even number of empty squares. 6×7, 16 plies played: 8% fewer boards.
-    """
+def at_once(s, r, left):
+    """Return (low, high, squares): bounds by wins and losses of the next three plies, and the squares worth playing."""
     own, other = s[0], s[1] ^ s[0]
     empty = r[BOARD] & ~s[1]
     if completing(own, empty, r) & free(s, r):
         return (left + 1) >> 1, (left + 1) >> 1, np.uint64(0)
-    threats = completing(other, empty, r)
-    squares = worth_playing(s, threats, r)
+    squares = worth_playing(s, completing(other, empty, r), r)
     if squares == 0:
         return -(left >> 1), -(left >> 1), squares
     if left <= 2:
         return np.int64(0), np.int64(0), squares
-    low, high = -((left - 2) >> 1), (left - 1) >> 1
+    return -((left - 2) >> 1), (left - 1) >> 1, squares
+
+
+@compiled
+def followed_up(s, r, beta, low, high):
+    """Return (low, high) as far as what ``beta`` asks is answered by following up, or by lines that are all blocked.
+
+    A side that answers every stone in the column where it fell (Allis's claimeven, 1988) is sure of the squares above,
+    where all columns but the one to play in now have an even number of empty squares.
+    """
+    own, other = s[0], s[1] ^ s[0]
+    empty = r[BOARD] & ~s[1]
     odd_columns = free(s, r) & r[EVEN_ROWS]
     none_odd, one_odd = odd_columns == 0, odd_columns & odd_columns - _ONE == 0
     if r[ROWS] & _ONE != 0:
@@ -99,6 +104,18 @@ def bounds(s, r, left, beta):
             high = np.int64(-1)
     elif one_odd and not has_four(other | empty & ~odd_columns & r[ODD_ROWS], r):
         low = np.int64(0)
+    return low, high
+
+
+@compiled
+def bounds(s, r, left, beta):
+    """Return (low, high, squares): bounds on the score, equal where it is known, and the squares worth playing.
+
+    ``left``: empty squares.
+    """
+    low, high, squares = at_once(s, r, left)
+    if low < high:
+        low, high = followed_up(s, r, beta, low, high)
     return low, high, squares
 
 

@@ -18,6 +18,7 @@ _TEMPLATES = (
     pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.examine, pvs.descend, pvs.open_root,
     pvs.advance, dr.depth_after, dr.deepen, dr.follow,
 )  # fmt: skip
+_STEP = 2  # plies from one depth to the next, so that scores of odd and even depths do not mix
 _PROMISING_LEFT = 3  # plies left from which on a dear order of moves pays
 
 _HIGHEST_BOUND = 14_000  # of an evaluation: twice that, and a score, fit into a table's entry
@@ -65,7 +66,8 @@ class Deep(Tabled):
         self._tables, self._repeatable = evaluation.tables, repeatable
         functions = _bound(game, evaluation, name)
         super().__init__(game, rules, None if repeatable else far, name, tag, functions, _TEMPLATES, _LIMITS)
-        self._control[pvs.TABLES], self._control[pvs.WIN] = address(self._tables), evaluation.bound
+        self._control[pvs.TABLES] = address(self._tables)
+        self._control[[pvs.WIN, dr.STEP]] = evaluation.bound, _STEP
 
     def compile(self):
         """Compile, or load from disk, every kernel, by a search of a few boards."""

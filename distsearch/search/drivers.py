@@ -21,7 +21,8 @@ LOW, HIGH = range(_SEARCH_SIZE, _SEARCH_SIZE + 2)  # the score lies between them
 WINDOW_LOW, WINDOW_HIGH = range(HIGH + 1, HIGH + 3)  # it matters no further than this
 LATEST, BEST_ROOT_MOVE = range(WINDOW_HIGH + 1, WINDOW_HIGH + 3)  # value of the latest search; its move
 LEFT_AT_ROOT, DEPTH = range(BEST_ROOT_MOVE + 1, BEST_ROOT_MOVE + 3)  # what is asked for; what was searched so far
-CONTROL_SIZE = DEPTH + 1
+STEP = DEPTH + 1  # plies from one depth to the next
+CONTROL_SIZE = STEP + 1
 
 
 def solve(s, where):
@@ -77,11 +78,11 @@ def deepen(s, where):
 
 def depth_after(s, r, control):
     """Return the depth to search next: all of it if the table has a move from a depth that is close."""
-    goal, done = control[LEFT_AT_ROOT], control[DEPTH]
+    goal, done, step = control[LEFT_AT_ROOT], control[DEPTH], control[STEP]
     data = tt.look(control, hashed(s, r, control))
     if data != 0:
-        done = max(done, tt.left_of(data))
-    return min(goal, done + 2 - (goal - done & 1)) if done > 0 else min(goal, 2 - (goal & 1))
+        done = max(done, min(tt.left_of(data), goal - 1))
+    return goal - (goal - done - 1) // step * step
 
 
 def follow(s, where, left, score, line):

@@ -35,7 +35,8 @@ NO_MOVE = tt.NO_MOVE
 BOTTOM, BUDGET, BOARDS, TOP, HITS, STORES, SALT = range(tt.CONTROL_SIZE, tt.CONTROL_SIZE + 7)
 TABLE_LEFT, CUT_LEFT = range(SALT + 1, SALT + 3)  # left from which on: table, enhanced transposition cut-offs
 WIN = CUT_LEFT + 1  # a finished game is worth its final score plus this in the winner's favour
-EVALUATED = WIN + 1  # leaves that the depth cut off, and table entries that rest on such
+NULL_WINDOWS = WIN + 1  # 0: every move gets all of its node's window
+EVALUATED = NULL_WINDOWS + 1  # leaves that the depth cut off, and table entries that rest on such
 RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 7)  # addresses
 CONTROL_SIZE = FRAMES + 1  # drivers have theirs behind it
 
@@ -224,7 +225,8 @@ def advance(like, where):
             if control[BOARDS] >= tt.EASY:
                 control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
             low = max(f[ALPHA], f[BEST])
-            high = beta if f[NEXT] == 0 or f[AGAIN] else low + np.int64(1)
+            all_of_it = f[NEXT] == 0 or f[AGAIN] or not control[NULL_WINDOWS]
+            high = beta if all_of_it else low + np.int64(1)
             m = np.int64(out[f[FIRST] + f[NEXT]])
             f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             child, _ = play(lanes.load(like, states, top * width), r, m)

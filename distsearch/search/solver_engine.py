@@ -41,13 +41,16 @@ def settled(s, r, control, left, beta):
 
 
 class Solver(Tabled):
-    """A pausable exact search. ``far`` and ``tag`` are as ``Tabled`` has them."""
+    """A pausable exact search. ``far`` and ``tag`` are as ``Tabled`` has them.
+
+    hooks: what the game knows, its knowledge module if None; ``VARIANT`` is the name of any other.
+    """
 
     driver = dr.solve
 
-    def __init__(self, game, rules, far=None, tag=""):
-        hooks = games.knowledge(game)
-        name = f"{games.tag(game)}_exact"
+    def __init__(self, game, rules, far=None, tag="", hooks=None):
+        hooks = hooks or games.knowledge(game)
+        name = f"{games.tag(game)}_exact{getattr(hooks, 'VARIANT', '')}"
         functions = _bound(game, hooks, name)
         super().__init__(game, rules, far, name, tag, functions, _TEMPLATES, getattr(hooks, "SOLVER", _PLAIN))
 

@@ -50,7 +50,7 @@ class Tabled:
         salt = hashlib.sha256(f"{games.tag(game)} {tag}".encode() + rules.tobytes()).digest()
         self._salts = [np.frombuffer(salt[:8], np.uint64)[0], 0]
         self._control[pvs.SALT] = self._salts[0].view(np.int64)
-        self._control[pvs.BOTTOM] = limits["bottom"]
+        self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
         self._control[tt.FAR_LEFT_LATER] = limits["far"] if len(self._far) else _NEVER
         self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, len(self._far) // 8
