@@ -1,20 +1,27 @@
-"""Measure exact solving on one core: Connect 4 beside bitbully, and the curve over table sizes.
+"""Measure exact solving on one core: Connect 4 beside bitbully, Othello, and the curve over table sizes.
 
-    python benchmarks/solving.py --positions FILE [FILE ...] --tables 1,64,1024 --engine bitbully
+    python benchmarks/solving.py --positions FILE [FILE ...] --tables 1,64,1024 --bitbully
+    python benchmarks/solving.py --game othello --positions FILE --lines 21-25 --reference L2_R2.txt
 
-A line of FILE is a position and its score. Tables are cleared before each position and the clearing is not timed;
-CPU seconds. With --generate CLASS:COUNT positions are drawn instead, see ``generate``.
+A line of FILE is a position and its score; or, of Othello, a board, ``; score +2;`` and a name. Tables are cleared
+before each position and the clearing is not timed; CPU seconds. With --generate CLASS:COUNT positions are drawn
+instead, see ``generate``. --reference: Connect 4 positions on which bitbully's mtdf takes 5.1 ms on the machine that
+absolute times are meant for; it prints by how much this one is slower, and divides by it.
 """
 
 import argparse
 import random
+import re
 import time
 
 import numpy as np
 
+from distsearch import games
 from distsearch.games import connect4
 from distsearch.games.interface import END, legal_moves, step
 from distsearch.search.solver_engine import Solver
+
+REFERENCE = 5.1e-3  # seconds of bitbully's mtdf on the reference machine
 
 # Pons's classes: plies played, and moves until the end if both play well
 CLASSES = {
@@ -32,6 +39,12 @@ def plies_to_end(left, score):
         return left
     # the winner of score k has k - 1 stones left after its last one
     return left - 2 * (abs(score) - 1) - ((left + (score > 0)) % 2)
+
+
+def can_win(position, r):
+    """Whether the side to move wins at once: other programs leave such positions out, or answer them unsearched."""
+    after = (step(connect4, position, r, m).state for m in legal_moves(connect4, position, r))
+    return any(connect4.kind(state, r) == END and connect4.final(state, r) < 0 for state in after)
 
 
 def solved(solver, state, *window):
@@ -61,7 +74,7 @@ def generate(name, count, seed):
             m = rng.choice(moves)
             position, played = step(connect4, position, r, m), played + connect4.move_text(m, r)
         left = int(connect4.moves_left(position.state, r))
-        if connect4.kind(position.state, r) == END or 42 - left not in plies:
+        if connect4.kind(position.state, r) == END or 42 - left not in plies or can_win(position, r):
             continue
         # a decision late in the game is told from early ones by two narrow windows: solving takes much longer
         least = min(k for k in range(1, 23) if plies_to_end(left, k) < remoteness.stop)
@@ -73,11 +86,23 @@ def generate(name, count, seed):
     return found
 
 
-def time_solver(solver, positions):
+def read(path, lines):
+    """Return (position text, score) of lines of a file, by their numbers from 1 on."""
+    with open(path, encoding="utf-8") as file:
+        content = file.read().splitlines()
+    first, _, last = lines.partition("-")
+    found = []
+    for line in content[int(first or 1) - 1 : int(last or first or len(content))]:
+        text, _, rest = line.partition(";" if ";" in line else " ")
+        found.append((text.strip(), int(re.search(r"[+-]?[0-9]+", rest)[0])))
+    return found
+
+
+def time_solver(game, solver, positions):
     """Return (mean CPU seconds, mean boards, mean table hits, wrong scores)."""
-    r, seconds, boards, hits, wrong = connect4.rules(), 0.0, 0, 0, 0
+    r, seconds, boards, hits, wrong = game.rules(), 0.0, 0, 0, 0
     for text, score in positions:
-        state = connect4.parse(text, r).state
+        state = game.parse(text, r).state
         solver.clear()
         began = time.process_time()
         found = solved(solver, state)
@@ -107,38 +132,47 @@ def time_bitbully(positions, search):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="connect4", choices=("connect4", "othello"))
     parser.add_argument("--positions", nargs="*", default=[], metavar="FILE")
+    parser.add_argument("--lines", default="", metavar="FIRST-LAST", help="of each file (default: all)")
     parser.add_argument("--generate", nargs="*", default=[], metavar="CLASS:COUNT")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", default="64", help="MiB, several with commas")
     parser.add_argument("--bitbully", action="store_true", help="time it as well, in the same run")
+    parser.add_argument("--reference", metavar="FILE")
     args = parser.parse_args()
-    sets = {}
-    for path in args.positions:
-        with open(path, encoding="utf-8") as file:
-            sets[path] = [(text, int(score)) for text, score in (line.split() for line in file)]
+    game = games.find(args.game)
+    sets = {path: read(path, args.lines) for path in args.positions}
     for asked in args.generate:
         name, count = asked.split(":")
         sets[asked] = generate(name, int(count), args.seed)
-    solvers = {}
+    factor = 1.0
+    if args.reference:
+        factor = time_bitbully(read(args.reference, ""), "mtdf")[0] / REFERENCE
+        print(f"this machine takes {factor:.3f} times as long as the reference", flush=True)
+    for name, positions in sets.items():
+        measure(game, name, positions, args, factor)
+
+
+def measure(game, name, positions, args, factor):
+    """Time the solver, with every size of table, and bitbully on a set of positions."""
+    peers = {}
+    for search in ("mtdf", "nullWindow") if args.bitbully else ():
+        peers[search], wrong = time_bitbully(positions, search)
+        print(f"{name} bitbully {search}: {1e3 * peers[search]:.3f} ms, {wrong} wrong", flush=True)
     for mib in map(int, args.tables.split(",")):
         far = np.ones(mib << 17, np.uint64)  # every page is touched before anything is timed
-        solvers[mib] = Solver(connect4, connect4.rules(), far)
-        solvers[mib].compile()
-    for name, positions in sets.items():
-        peers = {}
-        if args.bitbully:
-            for search in ("mtdf", "nullWindow"):
-                peers[search], wrong = time_bitbully(positions, search)
-                print(f"{name} bitbully {search}: {1e3 * peers[search]:.3f} ms, {wrong} wrong", flush=True)
-        for mib, solver in solvers.items():
-            seconds, boards, hits, wrong = time_solver(solver, positions)
-            ratio = f", {seconds / min(peers.values()):.2f} of bitbully's better" if peers else ""
-            print(
-                f"{name} table {mib} MiB: {len(positions)} positions, {1e3 * seconds:.3f} ms, {boards:,.0f} boards, "
-                f"{hits:,.0f} hits, {boards / seconds / 1e6:.2f} boards/us, {wrong} wrong{ratio}",
-                flush=True,
-            )
+        solver = Solver(game, game.rules(), far)
+        solver.compile()
+        seconds, boards, hits, wrong = time_solver(game, solver, positions)
+        ratio = f", {seconds / min(peers.values()):.3f} of bitbully's better" if peers else ""
+        scaled = f" ({1e3 * seconds / factor:.3f} on the reference)" if args.reference else ""
+        print(
+            f"{name} table {mib} MiB: {len(positions)} positions, {1e3 * seconds:.3f} ms{scaled}, {boards:,.0f} boards, "
+            f"{hits:,.0f} hits, {boards / seconds / 1e6:.2f} boards/us, {wrong} wrong{ratio}; in all "
+            f"{seconds * len(positions):.2f} CPU s",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

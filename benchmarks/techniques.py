@@ -1,0 +1,185 @@
+"""What each technique of the search is worth: the same positions without it, in boards and in CPU time.
+
+    python benchmarks/techniques.py connect4 othello depth
+
+Positions come from random games and a fixed seed. Scores are compared, so this is a test as well.
+"""
+
+import argparse
+import random
+import time
+from types import SimpleNamespace
+
+import numpy as np
+
+from distsearch import evaluation, games
+from distsearch.games import connect4, connect4_knowledge, othello, othello_knowledge
+from distsearch.games.connect4 import column_of
+from distsearch.games.interface import END, legal_moves, step
+from distsearch.jit import compiled
+from distsearch.search import drivers as dr
+from distsearch.search import pvs
+from distsearch.search import table as tt
+from distsearch.search.deep_engine import Deep
+from distsearch.search.solver_engine import Solver
+
+NEVER = 1 << 40
+SEED = 1
+MIB = 64
+CONTROL = {
+    "table": {pvs.TABLE_LEFT: NEVER, pvs.CUT_LEFT: NEVER},
+    "far table": {tt.FAR_LEFT_LATER: NEVER},
+    "enhanced cut-off": {pvs.CUT_LEFT: NEVER},
+}
+
+
+@compiled
+def at_once(s, r, left, beta):
+    """Connect 4's bounds, but for lines that are blocked and following up."""
+    return connect4_knowledge.at_once(s, r, left)
+
+
+@compiled
+def unordered(s, r, left, squares, out, scores, at):
+    """Connect 4's candidates from left to right."""
+    n = at
+    while squares != 0:
+        out[n] = column_of(squares & -squares, r)
+        squares &= squares - np.uint64(1)
+        n += 1
+    return n - at
+
+
+@compiled
+def static_order(s, r, left, note, out, scores, at):
+    """Othello's candidates by their squares alone."""
+    return othello_knowledge.ordered_moves(s, r, out, at)
+
+
+@compiled
+def mobility_order(s, r, left, note, out, scores, at):
+    """Othello's candidates without parity."""
+    return othello_knowledge.promising(s, r, out, scores, at)
+
+
+HOOKS = {
+    "connect4": {
+        "symmetry": {"canonical": None},
+        "blocked lines and following up": {"bounds": at_once},
+        "ordering by threats": {"candidates": unordered},
+        "large and middling first": {"next_beta": None},
+    },
+    "othello": {
+        "stability": {"bounds": None},
+        "last four squares": {"small": None, "SMALL": None},
+        "parity order": {"candidates": mobility_order},
+        "mobility and parity order": {"candidates": static_order},
+        "doubling": {"next_beta": None},
+    },
+}
+
+
+def touched_table():
+    """Return a far table whose pages are there: they would be paid for by whatever comes first."""
+    return np.ones(MIB << 17, np.uint64)
+
+
+def positions(game, rules, left, count):
+    """Return states of unfinished random games with so many moves left."""
+    rng, found = random.Random(SEED), []
+    while len(found) < count:
+        position = game.start(rules)
+        while game.kind(position.state, rules) != END and game.moves_left(position.state, rules) > left:
+            position = step(game, position, rules, rng.choice(legal_moves(game, position, rules)))
+        if game.kind(position.state, rules) != END:
+            found.append(position.state)
+    return found
+
+
+def variant(game, name, changes):
+    """Return the game's knowledge without what ``changes`` replaces."""
+    known = {name: value for name, value in vars(games.knowledge(game)).items() if not name.startswith("_")}
+    known.update(changes)
+    known = {name: value for name, value in known.items() if value is not None}
+    return SimpleNamespace(VARIANT="_without_" + name.replace(" ", "_"), **known)
+
+
+def solvers(game, rules):
+    """Yield (name, engine) of the exact solver, first with everything, then without one thing after another."""
+    yield "", Solver(game, rules, touched_table())
+    for name, changes in CONTROL.items():
+        yield name, changed(Solver(game, rules, touched_table()), changes)
+    for name, changes in HOOKS[game.NAME].items():
+        yield name, Solver(game, rules, touched_table(), hooks=variant(game, name, changes))
+
+
+def deep_searches(rules):
+    """Yield (name, engine) of the depth-limited search of Othello in the same way."""
+    chosen = evaluation.find(othello, "complex", rules)
+    changes = {
+        "": {}, **CONTROL, "null windows": {pvs.NULL_WINDOWS: 0}, "iterative deepening": {dr.STEP: NEVER},
+    }  # fmt: skip
+    for name, change in changes.items():
+        yield name, changed(Deep(othello, rules, chosen, touched_table()), change)
+
+
+def changed(engine, control):
+    """Return an engine with other entries of its control array."""
+    engine.compile()
+    for place, value in control.items():
+        engine._control[place] = value
+    return engine
+
+
+def timed(engine, states, *asked):
+    """Return (scores, boards, CPU seconds) of searches that each begin with nothing known."""
+    scores, boards, seconds = [], 0, 0.0
+    engine.compile()
+    for state in states:
+        engine.clear()
+        began = time.process_time()
+        engine.begin(state, *asked)
+        while not engine.advance(1 << 20):
+            pass
+        seconds += time.process_time() - began
+        scores.append(engine.result().score)
+        boards += engine.boards
+    return scores, boards, seconds
+
+
+def compare(title, engines, states, *asked):
+    """Print a table of what every technique saves."""
+    print(f"{title}\n{'without':<32} {'boards':>12} {'CPU s':>8} {'x boards':>9} {'x CPU':>6}")
+    expected = None
+    for name, engine in engines:
+        scores, boards, seconds = timed(engine, states, *asked)
+        if expected is None:
+            expected, least, fastest = scores, boards, seconds
+        assert scores == expected, f"without {name}: other scores"
+        print(
+            f"{name or 'nothing':<32} {boards:>12,} {seconds:>8.3f} {boards / least:>9.2f} {seconds / fastest:>6.2f}",
+            flush=True,
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", choices=("connect4", "othello", "depth"))
+    args = parser.parse_args()
+    if "connect4" in args.what:
+        rules = connect4.rules()
+        for stones, count in ((8, 5), (12, 20), (18, 100)):
+            title = f"connect4: {count} positions with {stones} stones, exact"
+            compare(title, solvers(connect4, rules), positions(connect4, rules, 42 - stones, count))
+    if "othello" in args.what:
+        rules = othello.rules()
+        title = "othello: 20 positions with 16 empty squares, exact"
+        compare(title, solvers(othello, rules), positions(othello, rules, 16, 20))
+    if "depth" in args.what:
+        rules = othello.rules()
+        title = "othello: 10 positions with 40 empty squares, depth 10, complex"
+        compare(title, deep_searches(rules), positions(othello, rules, 40, 10), 10)
+
+
+if __name__ == "__main__":
+    main()
