@@ -169,8 +169,8 @@ def measure(game, name, positions, args, factor):
         scaled = f" ({1e3 * seconds / factor:.3f} on the reference)" if args.reference else ""
         print(
             f"{name} table {mib} MiB: {len(positions)} positions, {1e3 * seconds:.3f} ms{scaled}, "
-            f"{boards:,.0f} boards, {hits:,.0f} hits, {boards / seconds / 1e6:.2f} boards/us, {wrong} wrong{ratio}; in all "
-            f"{seconds * len(positions):.2f} CPU s",
+            f"{boards:,.0f} boards, {hits:,.0f} hits, {boards / seconds / 1e6:.2f} boards/us, {wrong} wrong{ratio}; "
+            f"in all {seconds * len(positions):.2f} CPU s",
             flush=True,
         )
 

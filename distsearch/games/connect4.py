@@ -26,6 +26,8 @@ OPTIONS = {}
 # Where things are in the rules array.
 ROWS, COLUMNS, SQUARES, HEIGHT, BOTTOM, BOARD, ODD_ROWS, EVEN_ROWS, INVERSE = range(9)
 LINES = 9  # distances between neighbours on a falling, level and rising line; on boards too narrow for four: 1
+COLUMN_MASKS = np.uint64(12)  # the squares of each column; empty ones up to a multiple of LANES columns
+LANES = 8  # columns that a vector register holds at most
 
 _ONE = np.uint64(1)
 _DIGITS = "123456789abcdefghijklmnopqrstuvw"  # columns as text
@@ -42,9 +44,11 @@ def rules(board=None):
     row_masks = [bottom << i for i in range(rows)]
     odd, even = sum(row_masks[::2]), sum(row_masks[1::2])
     lines = [height - 1, height, height + 1] if columns >= 4 else [1, 1, 1]
-    return np.array(
-        [rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height), *lines], np.uint64
-    )
+    column_masks = [(odd | even) & ((1 << height) - 1) << height * c for c in range(columns)]
+    return np.array([
+        rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height), *lines,
+        *column_masks, *[0] * (-columns % LANES),
+    ], np.uint64)  # fmt: skip
 
 
 def words(r):
@@ -104,8 +108,7 @@ def moves(s, r, out, at):
 
 @compiled
 def play(s, r, m):
-    column = (_ONE << r[ROWS]) - _ONE << np.uint64(m) * r[HEIGHT]
-    stone = (s[1] + r[BOTTOM]) & r[BOARD] & column
+    stone = (s[1] + r[BOTTOM]) & r[COLUMN_MASKS + np.uint64(m)]
     return (s[1] ^ s[0], s[1] | stone), 0
 
 

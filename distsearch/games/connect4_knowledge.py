@@ -6,9 +6,11 @@ from ..jit import compiled
 from . import lanes
 from .connect4 import (
     BOARD,
+    COLUMN_MASKS,
     COLUMNS,
     EVEN_ROWS,
     HEIGHT,
+    LANES,
     LINES,
     ODD_ROWS,
     ROWS,
@@ -25,7 +27,7 @@ _ONE = np.uint64(1)
 MIRRORED = 12  # stones up to which a position and its mirror image are one in the table
 
 # Moves left from which on the solver uses what: its table, its far table, enhanced cut-offs; and recursion up to.
-SOLVER = {"table": 8, "far": 14, "cut": 11, "bottom": 12}
+SOLVER = {"table": 5, "far": 18, "cut": 12, "bottom": 12}
 
 
 @compiled
@@ -127,19 +129,18 @@ def candidates(s, r, left, squares, out, scores, at):
         return 1 if squares != 0 else 0
     own = s[0]
     empty = r[BOARD] & ~s[1]
-    columns, height = np.int64(r[COLUMNS]), r[HEIGHT]
-    column_mask = (_ONE << r[ROWS]) - _ONE
+    columns = np.int64(r[COLUMNS])
+    threats = np.uint64(at + columns)  # of each column: counted without branches, 1.15 times the boards a second
+    for c in range(np.uint64((columns + LANES - 1) & -LANES)):
+        scores[threats + c] = lanes.popcount(completing(own | squares & r[COLUMN_MASKS + c], empty, r))
     n = at
     middle = columns >> 1
     for i in range(columns):
         # 3 2 4 1 5 0 6: the middle goes first among equals
         c = middle + (-(i + 1 >> 1) if i & 1 else i >> 1)
-        stone = squares & column_mask << np.uint64(c) * height
-        if stone == 0:
-            continue
-        score = lanes.popcount(completing(own | stone, empty, r))
-        insert(out, scores, at, n, c, score)
-        n += 1
+        if squares & r[COLUMN_MASKS + np.uint64(c)]:
+            insert(out, scores, at, n, c, scores[threats + np.uint64(c)])
+            n += 1
     return n - at
 
 

@@ -100,16 +100,18 @@ def examine(s, control, at, left, alpha, beta):
         known, best = settled(s, r, control, left, beta)
         if known:
             return SETTLED, best, INFINITY, nothing
-    low, high, note = bounds(s, r, left, beta)
-    if low >= beta or high <= alpha:
-        return SETTLED, low if low >= beta else high, high, nothing
     h, data, move, far = nothing, nothing, NO_MOVE, False
     if left >= control[TABLE_LEFT]:
         h = hashed(s, r, control)
+        tt.expect_near(control, h)
+        if left >= control[tt.FAR_LEFT]:
+            tt.expect_far(control, h)
+    low, high, note = bounds(s, r, left, beta)
+    if low >= beta or high <= alpha:
+        return SETTLED, low if low >= beta else high, high, nothing
+    if left >= control[TABLE_LEFT]:
         data = tt.look_near(control, h)
         far = data == 0 and left >= control[tt.FAR_LEFT]
-        if far:
-            tt.expect_far(control, h)
         if data != 0:
             move = tt.move_of(data)
             if answers(data, left):

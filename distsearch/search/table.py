@@ -96,8 +96,8 @@ def is_cut_off(data):
 
 @compiled
 def near_place(control, h):
-    """Return where in the near table an entry of hash h may be."""
-    return np.int64(h & np.uint64(control[NEAR_MASK])) << 1
+    """Return where in the near table an entry of hash h may be; unsigned, since numba checks signed ones."""
+    return (h & np.uint64(control[NEAR_MASK])) << np.uint64(1)
 
 
 @compiled
@@ -111,7 +111,7 @@ def look_near(control, h):
     """Return the data of hash h in the near table, or 0."""
     near = uint64s(control[NEAR])
     i = near_place(control, h)
-    data = near[i + 1]
+    data = near[i + np.uint64(1)]
     return data if near[i] ^ data == h else np.uint64(0)
 
 
@@ -135,6 +135,12 @@ def look(control, h):
 
 
 @compiled
+def expect_near(control, h):
+    """Have the near table's line for hash h fetched."""
+    prefetch(control[NEAR] + np.int64(8 * near_place(control, h)))
+
+
+@compiled
 def expect_far(control, h):
     """Have the far table's line for hash h fetched: a miss takes as long as a node."""
     prefetch(control[FAR] + 8 * far_place(control, h))
@@ -145,9 +151,10 @@ def keep(control, h, data, left):
     """Write an entry to the near table and, if it took work, to the far one over the least worthy of its bucket."""
     near = uint64s(control[NEAR])
     i = near_place(control, h)
-    control[REPLACED] += near[i + 1] != 0 and near[i] ^ near[i + 1] != h
+    other = near[i + np.uint64(1)]
+    control[REPLACED] += other != 0 and near[i] ^ other != h
     near[i] = h ^ data
-    near[i + 1] = data
+    near[i + np.uint64(1)] = data
     if left >= control[FAR_LEFT]:
         far = uint64s(control[FAR])
         i = far_place(control, h)
