@@ -50,13 +50,21 @@ def _run(argv):
         return info(launch.communicator(), args.json)
     comm = launch.world()
     table = _table(args, comm)
-    if comm is not None and comm.Get_rank() > 0:
-        status = _work(args, comm, table)
-    else:
-        status = _command(args, comm, table)
-    if table:
-        table.close()
+    try:
+        if comm is not None and comm.Get_rank() > 0:
+            status = _work(args, comm, table)
+        else:
+            status = _command(args, comm, table)
+    except (UserError, BrokenPipeError):
+        _close(table)  # the other ranks end as usual, and wait for it
+        raise
+    _close(table)
     return status
+
+
+def _close(table):
+    if table is not None:
+        table.close()
 
 
 def _table(args, comm):
@@ -224,10 +232,24 @@ def _parse(argv):
     chosen = parser.parse_args(argv)
     command = _Parser(prog=f"distsearch {chosen.command}", description=_COMMANDS[chosen.command].help)
     _COMMANDS[chosen.command].add_arguments(command)
-    # argparse takes the -1,1 that follows --window for an option
-    arguments = re.sub(r"(^|\0)--window\0(?=[-+])", r"\1--window=", "\0".join(chosen.arguments)).split("\0")
-    arguments = arguments if chosen.arguments else []
-    return command.parse_intermixed_args(arguments, argparse.Namespace(command=chosen.command))
+    return command.parse_intermixed_args(
+        _spelled(command, chosen.arguments), argparse.Namespace(command=chosen.command)
+    )
+
+
+def _spelled(parser, arguments):
+    """Return arguments as argparse understands them: it takes the -1,1 that follows --window for an option."""
+    found = []
+    for i, argument in enumerate(arguments):
+        if argument == "--":
+            return found + arguments[i:]
+        if re.fullmatch("--[a-z-]+=--", argument):  # it drops this value, and passes a list on
+            parser.error(f"argument {argument[:-3]}: '--' is no value")
+        if found and found[-1] == "--window" and re.match("[-+](?!-)", argument):
+            found[-1] += f"={argument}"
+        else:
+            found.append(argument)
+    return found
 
 
 def _search_arguments(parser):
@@ -323,7 +345,7 @@ def _mebibytes(text):
 
 def _number(text, option, what, checked):
     """A checked number, refused on every rank alike: where only the first refused, the others would wait for it."""
-    if not text.isdecimal():
+    if not re.fullmatch("[0-9]{1,15}", text):
         raise argparse.ArgumentTypeError(f"{option} '{text[:20]}' is not a number of {what}")
     try:
         return checked(int(text))

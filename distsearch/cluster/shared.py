@@ -28,20 +28,32 @@ class SharedWords:
         host = comm.Split_type(MPI.COMM_TYPE_SHARED)
         room = comm.allreduce(_room() if host.Get_size() > 1 else mib, op=MPI.MIN)
         if room < mib and (room < 1 or not less):
+            host.Free()
+            instead = f" or use --table {room}" if room else ""
             raise UserError(
-                f"table {mib}: a host's shared memory ({_FILES}) has room for {room} MiB; give it more or use "
-                f"--table {max(1, room)}"
+                f"table {mib}: a host's shared memory ({_FILES}) has room for {room} MiB; give it more{instead}"
             )
         self.mib = min(mib, room)
-        size = self.mib << 20
-        self._window = MPI.Win.Allocate_shared(size if host.Get_rank() == 0 else 0, 8, comm=host)
-        memory, _ = self._window.Shared_query(0)
-        self.words = np.frombuffer(memory, np.uint64)
+        error = None
+        if host.Get_size() == 1:  # what MPI gives a rank alone is not zero
+            try:
+                self.words = alone(self.mib)
+            except UserError as refused:
+                error = str(refused)
+        else:
+            size = self.mib << 20
+            self._window = MPI.Win.Allocate_shared(size if host.Get_rank() == 0 else 0, 8, comm=host)
+            memory, _ = self._window.Shared_query(0)
+            self.words = np.frombuffer(memory, np.uint64)
+        host.Free()
+        if failed := [each for each in comm.allgather(error) if each]:
+            self.close()
+            raise UserError(failed[0])
 
     def close(self):
         """Give the memory back; collective, and the array must not be used any more."""
+        self.words = None
         if self._window is not None:
-            self.words = None
             self._window.Free()
             self._window = None
 

@@ -22,6 +22,7 @@ bits    of the data
 
 import numpy as np
 
+from ..errors import UserError
 from ..jit import compiled
 from .memory import lazy_zeros, prefetch, uint64s
 
@@ -51,8 +52,11 @@ def near_table(bits=16):
 
 
 def far_table(mib):
-    """Return an empty far table (uint64) of ``mib`` MiB for a process alone; pages are touched when written to."""
-    return lazy_zeros((mib << 20) // 8)
+    """Return an empty far table (uint64) of ``mib`` MiB for a process alone; raises UserError if it cannot be."""
+    try:
+        return lazy_zeros((mib << 20) // 8)
+    except (OSError, MemoryError, ValueError) as error:
+        raise UserError(f"table {mib}: there is not so much memory") from error
 
 
 @compiled

@@ -74,7 +74,7 @@ class Options:
             if not self.solving:
                 raise UserError("window goes with an exact search by alphabeta alone")
             if not -10_000 <= self.window[0] < self.window[1] <= 10_000:
-                raise UserError("window {},{} is not two scores, the lower one first".format(*self.window))
+                raise UserError("window {},{} is not two scores up to 10000, the lower one first".format(*self.window))
         if not self.exact and self.depth is self.time is self.nodes is None:
             self.time = DEFAULT_SECONDS
 

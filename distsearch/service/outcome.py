@@ -7,6 +7,8 @@ from .. import __version__
 from .metrics import summary
 from .progress import compact
 
+_RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
+
 
 @dataclass
 class Outcome:
@@ -14,7 +16,8 @@ class Outcome:
 
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
-    the time that workers spent on this one; ``add_run`` adds the rest, see ``metrics.summary``.
+    the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
+    moves: {move, score}, and bound where it is not exact; ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
     game: str
@@ -86,7 +89,10 @@ class Outcome:
             shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.time_share.items())
             rows.append(("workers", f"{shares}; load balance {self.load_balance:.2f}"))
         if self.moves is not None:
-            rows += [(f"move {entry['move']}", f"{entry['score']:+g}") for entry in self.moves]
+            rows += [
+                (f"move {entry['move']}", f"{_RELATIONS[entry.get('bound', 'exact')]}{entry['score']:+g}")
+                for entry in self.moves
+            ]
         return f"{self.game} {self.board}\n" + "\n".join(f"  {name:<10} {value}" for name, value in rows)
 
     def to_line(self, number):
@@ -97,13 +103,13 @@ class Outcome:
         )
 
     def _depth_text(self):
-        return "to the end" if self.proved else f"depth {self.depth}"
+        bounded = self.complete and self.bound != "exact"  # by a window, which goes with exact searches alone
+        return "to the end" if self.proved or bounded else f"depth {self.depth}"
 
     def _score_text(self):
         if self.score is None:
             return "unknown: stopped too early"
-        relation = {"exact": "", "lower": "at least ", "upper": "at most "}[self.bound]
-        return f"{relation}{self.score:+g} {self.unit}{'' if self.complete else ' (stopped early)'}"
+        return f"{_RELATIONS[self.bound]}{self.score:+g} {self.unit}{'' if self.complete else ' (stopped early)'}"
 
 
 class Batch:

@@ -92,7 +92,7 @@ class Searcher:
         spent = source.completed_spent if options.nodes and source.completed else source.spent
         outcome.nodes, outcome.ordering_nodes, outcome.jobs = spent.boards, spent.ordering_boards, spent.jobs
         for name in _TABLE_COUNTS:
-            setattr(outcome, name, getattr(source.spent, name))
+            setattr(outcome, name, getattr(spent, name))
         return outcome
 
     def _run(self, source, pool, limit=math.inf):
@@ -104,8 +104,8 @@ class Searcher:
 
     def _outcome(self, position, pool, root, depth, complete, proved=False):
         """Return what ``pool`` knows of a root; whoever ran it adds times and totals."""
-        options, bound = self._options, pool.nodes.bound[root]
-        known = bound in (EXACT, LOWER)
+        options, bound, window = self._options, pool.nodes.bound[root], self._options.window or ANY
+        known = bound == EXACT or bound == LOWER and pool.nodes.best[root] > window[0]
         over = not legal_moves(self.game, position, self.rules)
         proved = bool(complete and (over or options.exact or proved))
         if not known and options.solving:
@@ -119,8 +119,8 @@ class Searcher:
         in_points = proved or options.evaluation == "discs" or known and options.exact
         points = self._points if proved else tidy
         relation = "lower" if bound == LOWER else "exact"
-        if proved and not over:
-            score, relation = _within(score, options.window or ANY)
+        if not over and known and options.exact:
+            score, relation = _within(score, window, relation)
         return Outcome(
             **self._asked(position),
             move=self.game.move_text(line[0], self.rules) if line else None,
@@ -152,8 +152,13 @@ class Searcher:
 
     def _moves(self, pool, root, points):
         text = self.game.move_text
-        known = [(m, score) for m, score, exact in pool.children(root) if exact]
-        return [{"move": text(m, self.rules), "score": points(score)} for m, score in known]
+        found = []
+        for m, found_score, exact in pool.children(root):
+            if exact:
+                score, relation = _within(found_score, self._options.window or ANY)
+                limit = {} if relation == "exact" else {"bound": relation}
+                found.append({"move": text(m, self.rules), "score": points(score), **limit})
+        return found
 
     def _quick(self, position):
         """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""
@@ -201,10 +206,10 @@ class Searcher:
             depth += 1
 
 
-def _within(score, window):
+def _within(score, window, relation="exact"):
     """Return (score, relation to the true one) of a score that was told apart no further than the window."""
     low, high = window
-    return (low, "upper") if score <= low else (high, "lower") if score >= high else (score, "exact")
+    return (low, "upper") if score <= low else (high, "lower") if score >= high else (score, relation)
 
 
 def _describe(pool, boards_at_work, seconds):

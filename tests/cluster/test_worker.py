@@ -1,6 +1,7 @@
 """The worker as a state machine, with toy jobs and a clock that only they move."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from distsearch.cluster.messages import (
 )
 from distsearch.cluster.worker import SLICE, Worker
 
-from .toys import SETUP_TEXT, jobs_payload, results_of, toy_worker
+from .toys import SETUP_TEXT, Clock, Runner, jobs_payload, results_of, toy_worker
 
 RUN = 7
 
@@ -122,6 +123,29 @@ def test_a_runner_is_kept_for_the_next_run_of_its_setup():
         text = json.dumps({"kind": "counted", "name": name}).encode()
         assert types(worker.handle(Message(SETUP, run, np.frombuffer(text, np.uint8)))) == [READY]
     assert made == ["a", "compiled", "b", "compiled"]
+
+
+def test_a_runner_is_told_the_number_of_each_run_before_its_jobs():
+    heard = []
+
+    class Listening(Runner):
+        def open(self, run):
+            assert self.compiled
+            heard.append((self._rate, "run", run))
+
+        def begin(self, job):
+            heard.append((self._rate, "job", int(job["node"])))
+            super().begin(job)
+
+    clock = Clock()
+    worker = Worker({"toy": partial(Listening, clock)}, clock, clock)
+    runs = (1, 1e6), (2, 1e6), (3, 1e5), (300, 1e6)
+    for run, rate in runs:
+        worker.handle(setup(rate, run))
+        worker.handle(Message(START, run))
+        worker.handle(Message(JOBS, run, jobs_payload(10, 20)))
+        work(worker)
+    assert heard == [(rate, *what) for run, rate in runs for what in (("run", run), ("job", 0), ("job", 1))]
 
 
 # --- slices ---

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distsearch import __version__
-from distsearch.service.outcome import Outcome, tidy
+from distsearch.service.outcome import Batch, Outcome, tidy
 
 SCORES = st.none() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
 SECONDS = st.just(0.0) | st.floats(1e-9, 1e9)  # no clock is finer
@@ -117,3 +117,51 @@ def test_a_line_of_a_list_has_its_number_move_and_score():
     words = outcome().to_line(12).split()
     assert words[:4] == ["12", "d3", "+3", "discs"]
     assert words[-2:] == ["d3", "c3"]
+
+
+# --- many positions ---
+
+
+def batch(*outcomes):
+    found = Batch()
+    for one in outcomes:
+        found.add(one)
+    return found
+
+
+def test_a_batch_has_averages_and_totals():
+    found = batch(
+        outcome(cpu_seconds=0.5, nodes=1_000_000, table_hits=1_200),
+        outcome(cpu_seconds=0.25, nodes=500_001, table_hits=34),
+        outcome(cpu_seconds=0.0, nodes=0),
+    )
+    assert found.positions == 3
+    assert found.to_text().splitlines() == [
+        "3 positions: 250.000 ms and 500,000 boards a position, 2.00 boards/µs,",
+        "  in all 0.750 CPU s, 1,500,001 boards, 1,234 table hits",
+    ]
+
+
+def test_a_batch_counts_the_time_of_workers_not_that_of_clocks():
+    assert "125.000 ms" in batch(outcome(seconds=9.0, cpu_seconds=0.125)).to_text()
+
+
+def test_a_large_batch_is_legible():
+    found = batch(*[outcome(cpu_seconds=0.001, nodes=12_300, table_hits=5)] * 1000)
+    assert found.to_text().splitlines() == [
+        "1,000 positions: 1.000 ms and 12,300 boards a position, 12.30 boards/µs,",
+        "  in all 1.000 CPU s, 12,300,000 boards, 5,000 table hits",
+    ]
+
+
+def test_a_batch_without_positions_or_time_divides_by_nothing():
+    assert batch().to_text().splitlines() == [
+        "0 positions: 0.000 ms and 0 boards a position, 0.00 boards/µs,",
+        "  in all 0.000 CPU s, 0 boards, 0 table hits",
+    ]
+    assert "7 boards a position, 0.00 boards/µs" in batch(outcome(cpu_seconds=0.0, nodes=7)).to_text()
+
+
+@given(st.lists(OUTCOMES, max_size=5))
+def test_a_batch_of_anything_has_two_lines(outcomes):
+    assert batch(*outcomes).to_text().count("\n") == 1

@@ -1,0 +1,27 @@
+"""What the tests of the command line share."""
+
+from pathlib import Path
+
+import pytest
+
+from .asking import ask
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels():
+    """Compile first, so that stderr holds no news of the compiler."""
+    for name in "static", "complex", "discs":
+        ask("search", "othello", "--depth", "1", "--evaluation", name)
+    for plain in ("--exact",), ("--depth", "1", "--ordering", "static"):
+        ask("search", "othello", "--board", "4x4", *plain)
+    ask("perft", "othello", "--depth", "1")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with the files that command lines of this module name."""
+    monkeypatch.chdir(tmp_path)
+    Path("good.txt").write_text("startpos\n")
+    Path("empty.txt").touch()
+    Path("folder").mkdir()
+    return tmp_path

@@ -1,0 +1,176 @@
+"""Command lines that are refused, each with what the message has to name."""
+
+from .asking import START
+
+SEARCH = "search", "othello"
+SIMULATE = "simulate", "othello", "--board", "4x4", "--depth", "1"
+REFUSED = [
+    # commands
+    ((), "COMMAND"),
+    (("",), "COMMAND"),
+    (("fly",), "fly"),
+    (("SEARCH", "othello"), "SEARCH"),
+    (("sear", "othello"), "sear"),
+    (("--fly",), "--help"),
+    (("search",), "GAME"),
+    (("solve", "--positions", "good.txt"), "GAME"),
+    (("perft", "--depth", "1"), "GAME"),
+    (("simulate",), "GAME"),
+    (("info", "othello"), "othello"),
+    (("info", "--depth", "3"), "--depth"),
+    # games
+    (("search", ""), "othello"),
+    (("search", "chess"), "chess", "othello"),
+    (("search", "OTHELLO"), "OTHELLO"),
+    (("search", "othello\n"), "othello"),
+    (("search", "../othello"), "../othello"),
+    (("search", "chess" * 1000), "othello"),
+    (("solve", "chess", "--positions", "good.txt"), "chess"),
+    (("perft", "chess", "--depth", "1"), "chess"),
+    # boards
+    *(((*SEARCH, "--depth", "1", "--board", board), "board", "8x8") for board in (
+        "8", "8x", "x8", "", "x", "8x-1", "8x8x8", "8 x 8", "8*8", "8,8", "8x8 ", "eightxeight", "8.0x8",
+        "1e1x8", "٨x٨", "８x８", "8×8", "0x8x8", "9999x8", "8" * 5000 + "x8", "8x8\n",
+    )),
+    *(((*SEARCH, "--depth", "1", "--board", board), board, "4x4", "16x16") for board in (
+        "0x0", "3x3", "3x8", "8x3", "17x8", "8x17", "17x17", "999x999", "0x8",
+    )),
+    ((*SEARCH, "--board", "-1x8"), "--board"),
+    ((*SEARCH, "--board"), "--board"),
+    # positions
+    ((*SEARCH, "-" * 64), "arguments"),  # not a position: argparse takes it for an option
+    ((*SEARCH, START), "16", "64"),
+    ((*SEARCH, "---------------- X", "--board", "4x5"), "16", "20"),
+    ((*SEARCH, START[:16], "--board", "4x4", "--"), "arguments"),
+    ((*SEARCH, START[:16] + " ", "--board", "4x4"), "side"),
+    ((*SEARCH, START[:16] + " Y", "--board", "4x4"), "X or O"),
+    ((*SEARCH, START[:16] + " XO", "--board", "4x4"), "X or O"),
+    ((*SEARCH, START[:16] + " X X", "--board", "4x4"), "X or O"),
+    ((*SEARCH, START[:16] + " -", "--board", "4x4"), "X or O"),
+    ((*SEARCH, "OXOXOXOXOXOXOXOXX", "--board", "4x4"), "17", "16"),
+    ((*SEARCH, START.replace("O", "0"), "--board", "4x4"), "'0'"),
+    ((*SEARCH, START.replace("O", "W"), "--board", "4x4"), "'W'"),
+    ((*SEARCH, "X" * 100_000), "100000", "64"),
+    ((*SEARCH, "z" * 100_000), "'z'"),
+    ((*SEARCH, "🙂" * 64 + " X"), "'🙂'"),
+    ((*SEARCH, "X" * 63 + "é X"), "'é'"),
+    ((*SEARCH, "X" * 32 + "\n" + "X" * 32 + " X"), "position"),
+    ((*SEARCH, "X" * 63 + "\x1b[31m X"), "'?'"),
+    ((*SEARCH, "\x07"), "position"),
+    ((*SEARCH, "\u202e" + "X" * 64), "position"),
+    ((*SEARCH, "\udcff" * 64), "position"),
+    ((*SEARCH, "start"), "position"),
+    ((*SEARCH, "startpos f5"), "position"),
+    ((*SEARCH, "STARTPOS"), "position"),
+    ((*SEARCH, START, START, "--board", "4x4"), "arguments"),
+    # transcripts
+    ((*SEARCH, "a1"), "move 1", "a1", "legal"),
+    ((*SEARCH, "f5f5"), "move 2", "f5", "legal"),
+    ((*SEARCH, "f5d6a1"), "move 3", "a1", "legal"),
+    ((*SEARCH, "pass"), "move 1", "pass", "legal"),
+    ((*SEARCH, "f5pass"), "move 2", "pass", "legal"),
+    ((*SEARCH, "f9"), "f9", "a1", "h8"),
+    ((*SEARCH, "i1"), "i1", "h8"),
+    ((*SEARCH, "p16"), "p16", "h8"),
+    ((*SEARCH, "a0"), "a0", "h8"),
+    ((*SEARCH, "a01"), "a01", "h8"),
+    ((*SEARCH, "e5", "--board", "4x4"), "e5", "d4"),
+    ((*SEARCH, "a" + "1" * 10_000), "square", "h8"),
+    ((*SEARCH, "f5d"), "position"),
+    ((*SEARCH, "f5 d6"), "position"),
+    ((*SEARCH, "q1"), "position"),
+    ((*SEARCH, "d3" * 30_000, "--board", "4x4"), "move 2"),
+    # limits
+    *(((*SEARCH, "--depth", depth), "depth") for depth in (
+        "0", "-1", "1001", "99999999999999999999", "abc", "1.5", "1e3", "", "0x10", "nan", "9" * 5000,
+    )),
+    *(((*SEARCH, "--time", time), "time") for time in ("0", "-1", "nan", "inf", "1e999", "abc", "", "1s", "0:05")),
+    ((*SEARCH, "--time=-inf"), "time"),
+    *(((*SEARCH, "--nodes", nodes), "nodes") for nodes in ("0", "-5", "x", "1e6", "1.5", "", "nan")),
+    ((*SEARCH, "--depth"), "--depth"),
+    ((*SEARCH, "--time"), "--time"),
+    ((*SEARCH, "--nodes"), "--nodes"),
+    ((*SEARCH, "--exact", "--depth", "3"), "exact", "depth"),
+    ((*SEARCH, "--exact", "--time", "3"), "exact", "time"),
+    ((*SEARCH, "--exact", "--nodes", "3"), "exact", "nodes"),
+    ((*SEARCH, "--exact=1"), "--exact"),
+    # how to search
+    *(((*SEARCH, "--load-factor", factor), "load") for factor in (
+        "0", "-1", "nan", "inf", "x", "", "100001", "1e300",
+    )),
+    *(((*SEARCH, "--algorithm", name), "alphabeta", "minimax") for name in ("negascout", "", "AlphaBeta", "x" * 999)),
+    *(((*SEARCH, "--policy", name), "pool") for name in ("steal", "", "Pool")),
+    *(((*SEARCH, "--ordering", name), "ordering", "static") for name in (
+        "random", "", "shallow:", "shallow:0", "shallow:-1", "shallow:10", "shallow:x", "shallow:1.5", "shallow:1:2",
+        "shallow 2", "static:2", "none:", "static:",
+    )),
+    *(((*SEARCH, "--evaluation", name), "static", "complex", "discs") for name in ("best", "", "Static")),
+    *(((*SEARCH, "--empties", rule), "winner", "none") for rule in ("loser", "", "Winner")),
+    *(((*SEARCH, "--prefetch", batches), "prefetch") for batches in ("0", "-1", "1001", "x", "1.5", "")),
+    # the table
+    *(((*SEARCH, "--table", mib), "table") for mib in (
+        "0", "-3", "x", "4194305", "9" * 30, "9" * 5000, "1.5", "1e3", "", "64M", "--exact",
+    )),
+    ((*SEARCH, "--table"), "--table"),
+    *(((*SEARCH, "--table", "4", *other), "table", "alphabeta", "ordering", "nodes") for other in (
+        ("--algorithm", "minimax"), ("--ordering", "static"), ("--ordering", "none"), ("--nodes", "100"),
+        ("--nodes", "100", "--depth", "3"), ("--exact", "--algorithm", "minimax"),
+    )),
+    (("solve", "othello", "--positions", "good.txt", "--table", "4", "--ordering", "static"), "table", "ordering"),
+    (("perft", "othello", "--depth", "2", "--table", "4"), "--table"),
+    # the window
+    *(((*SEARCH, "--exact", "--window", window), "window", "two scores") for window in (
+        "1,-1", "1,1", "x", "", "1", "-1", "1,2,3", "1;2", "1 2", " 1,2", "1,2\n", "-,+", "1.5,2", "1e1,20",
+        "٣,٤", "nan,inf", "-10001,0", "0,10001", "100000,200000", "9" * 5000,
+    )),
+    *(((*SEARCH, "--exact", "--window", option), "--window", "expected one") for option in ("--1,1", "--exact")),
+    ((*SEARCH, "--exact", "--window=1,-1"), "window 1,-1", "lower one first"),
+    ((*SEARCH, "--exact", "--window"), "--window"),
+    *(((*SEARCH, *other, "--window", "-1,1"), "window", "exact", "alphabeta") for other in (
+        (), ("--depth", "3"), ("--time", "1"), ("--nodes", "9"), ("--exact", "--algorithm", "minimax"),
+        ("--exact", "--ordering", "static"),
+    )),
+    (("solve", "othello", "--positions", "good.txt", "--depth", "3", "--window", "-1,1"), "window", "exact"),
+    (("perft", "othello", "--depth", "2", "--window", "-1,1"), "--window"),
+    # how to print
+    ((*SEARCH, "--json=yes"), "--json"),
+    ((*SEARCH, "--fly"), "--fly"),
+    ((*SEARCH, "-d", "3"), "-d"),
+    ((*SEARCH, "--fly=" + "x" * 5000), "--fly"),
+    ((*SEARCH, "--positions", "good.txt"), "--positions"),
+    # files of positions
+    (("solve", "othello"), "--positions"),
+    (("solve", "othello", "--positions"), "--positions"),
+    (("solve", "othello", "--positions", "missing.txt"), "missing.txt", "No such file"),
+    (("solve", "othello", "--positions", ""), "No such file"),
+    (("solve", "othello", "--positions", "folder"), "folder", "directory"),
+    (("solve", "othello", "--positions", "good.txt/under"), "good.txt/under", "Not a directory"),
+    (("solve", "othello", "--positions", "x" * 5000), "xxx", "too long"),
+    (("solve", "othello", "--positions", "empty.txt"), "empty.txt", "no position"),
+    (("solve", "othello", "--positions", "-"), "no position"),  # an empty stdin
+    (("solve", "othello", "good.txt"), "--positions"),
+    (("solve", "othello", "--positions", "good.txt", "more.txt"), "more.txt"),
+    (("solve", "othello", "--positions", "good.txt", "--exact", "--depth", "2"), "exact"),
+    # perft
+    (("perft", "othello"), "--depth"),
+    *((("perft", "othello", "--depth", depth), "depth") for depth in ("-1", "33", "x", "1.5", "", "9" * 30)),
+    (("perft", "othello", "--depth", "2", "--algorithm", "minimax"), "--algorithm"),
+    (("perft", "othello", "--depth", "2", "--board", "3x3"), "3x3"),
+    (("perft", "othello", "nowhere", "--depth", "2"), "position"),
+    (("perft", "othello", START, "--depth", "1", "--board", "4x4", "--positions", "good.txt"), "--positions"),
+    (("perft", "othello", "--depth", "2", "--positions", "missing.txt"), "missing.txt", "No such file"),
+    (("perft", "othello", "--depth", "2", "--positions", "empty.txt"), "empty.txt", "no position"),
+    # a virtual cluster
+    *(((*SIMULATE, "--workers", workers), "workers") for workers in ("0", "-1", "100001", "x", "1.5", "")),
+    *(((*SIMULATE, "--network", network), "network", "host", "tcp") for network in ("", "ether", "TCP")),
+    *(((*SIMULATE, option, value), option[2:]) for value in ("-1", "nan", "inf", "x") for option in (
+        "--latency", "--delay", "--spread", "--jitter", "--message-cost", "--bandwidth", "--rate",
+    )),
+    ((*SIMULATE, "--bandwidth", "0"), "bandwidth"),
+    ((*SIMULATE, "--rate", "0"), "rate"),
+    *(((*SIMULATE, "--seed", seed), "seed") for seed in ("x", "1.5", "")),
+    # bench
+    (("bench", "othello"), "othello"),
+    (("bench", "--messages"), "two ranks"),
+    (("bench", "--messages", "--prefetch", "x"), "prefetch"),
+]  # fmt: skip

@@ -1,0 +1,97 @@
+"""Many positions: a line each, or an answer and a complaint."""
+
+import re
+
+import pytest
+
+from .asking import FIRST_MOVES, FULL, PASS, START, ask, complaints, search, solve
+
+LIMITS = pytest.mark.parametrize("limit", [["--exact"], ["--depth", "2"], ["--nodes", "50"]], ids=" ".join)
+POSITIONS = {"startpos": START, "d3": None, "D3d2": None, PASS: None, FULL: FULL, START.lower(): START}
+
+
+@LIMITS
+def test_solve_answers_in_the_order_of_the_lines(limit):
+    answer = solve(POSITIONS, *limit, "--json")
+    assert answer.status == 0
+    alone = [search(*limit, position=line) for line in POSITIONS]
+    for found, expected in zip(answer.results, alone, strict=True):
+        same = "position", "move", "score", "unit", "proved", "complete", "bound"
+        assert {name: found[name] for name in same} == {name: expected[name] for name in same}
+
+
+def test_solve_is_exact_unless_limited():
+    assert [found["proved"] for found in solve(["startpos"], "--json").results] == [True]
+    assert [found["proved"] for found in solve(["startpos"], "--depth", "2", "--json").results] == [False]
+
+
+def test_solve_reads_files(folder):
+    (folder / "good.txt").write_text("startpos ; the first\nd3;second\n\n")
+    answer = ask("solve", "othello", "--board", "4x4", "--depth", "2", "--positions", "good.txt", "--json")
+    assert [found["position"] == START for found in answer.results] == [True, False, True]
+
+
+def test_solve_prints_a_line_a_position():
+    lines = solve(["startpos", PASS, FULL]).out.splitlines()
+    assert [line.split()[0] for line in lines] == ["1", "2", "3"]
+    assert [line.split()[1] in moves for line, moves in zip(lines, [FIRST_MOVES, {"pass"}, {"-"}])] == [True] * 3
+
+
+@LIMITS
+def test_bad_lines_are_named_and_good_ones_answered(limit):
+    answer = solve(["startpos", "nonsense", "d3", "XX X", "d3 d4", "c4"], *limit, "--json")
+    assert answer.status == 1
+    assert complaints(answer) == [2, 4, 5]
+    assert [found["complete"] for found in answer.results] == [True] * 3
+
+
+@LIMITS
+def test_a_file_of_bad_lines_has_no_answers(limit):
+    answer = solve(["nonsense", "XX X"], *limit)
+    assert complaints(answer) == [1, 2]
+    assert (answer.status, answer.out) == (1, "")
+
+
+BINARY = b"\x00\xff\xfe\x80\n\x7fELF\x02\n\xf0\x9f"
+
+
+@pytest.mark.parametrize("source", ["good.txt", "-"])
+def test_binary_data_are_bad_line_by_line(folder, source):
+    (folder / "good.txt").write_bytes(BINARY)
+    answer = ask("solve", "othello", "--depth", "1", "--positions", source, stdin=BINARY)
+    assert complaints(answer) == [1, 2, 3]
+    assert (answer.status, answer.out) == (1, "")
+
+
+# --- the summary of many ---
+
+
+def summary(lines, *options):
+    """What stands on stderr, the complaints left out."""
+    err = solve(lines, *options).err
+    return [line for line in err.splitlines() if not line.startswith("distsearch: ")]
+
+
+@LIMITS
+def test_many_positions_are_summed_up_on_stderr(limit):
+    answer, each = solve(POSITIONS, *limit), solve(POSITIONS, *limit, "--json").results
+    averages, totals = answer.err.splitlines()
+    boards, hits = (sum(found[name] for found in each) for name in ("nodes", "table_hits"))
+    assert re.fullmatch(r"6 positions: [0-9.]+ ms and [0-9,]+ boards a position, [0-9.]+ boards/µs,", averages)
+    assert f" {boards / 6:,.0f} boards a position" in averages
+    assert totals.endswith(f" CPU s, {boards:,} boards, {hits:,} table hits")
+    assert len(answer.out.splitlines()) == 6
+
+
+def test_bad_lines_do_not_count():
+    assert summary(["startpos", "nonsense", "d3", "XX X"])[0].startswith("2 positions: ")
+
+
+@pytest.mark.parametrize("lines", [["startpos"], ["startpos", "nonsense"], ["nonsense"]], ids=" ".join)
+def test_one_position_needs_no_summary(lines):
+    assert summary(lines) == []
+
+
+def test_json_has_no_summary():
+    assert solve(POSITIONS, "--json").err == ""
+    assert summary(["startpos", "nonsense", "d3"], "--json") == []

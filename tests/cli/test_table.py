@@ -1,0 +1,88 @@
+"""``--table`` and what the table did."""
+
+import errno
+from types import SimpleNamespace
+
+import pytest
+
+from distsearch.search import memory, table
+
+from .asking import ask, assert_refused, search
+
+LIMITS = pytest.mark.parametrize("limit", [["--exact"], ["--depth", "6"], ["--time", "5"]], ids=" ".join)
+MIDGAME = "d5e3e2e5c2b4a5c1b5d2e4f4"  # 20 empty squares on 6×6, and millions of boards to the end
+LARGE = [  # searches that fill the near table
+    {"limit": ["--exact"], "position": MIDGAME, "board": "6x6"},
+    {"limit": ["--depth", "11"], "position": "startpos", "board": "6x6"},
+    {"limit": ["--time", "1"], "position": "startpos", "board": "8x8"},
+]
+COUNTS = "table_hits", "table_stores", "table_replacements"
+
+
+@pytest.fixture
+def sizes(monkeypatch):
+    """The sizes (MiB) of the far tables that command lines ask for, in order."""
+    asked, make = [], table.far_table
+
+    def note_and_make(mib):
+        asked.append(mib)
+        return make(mib)
+
+    monkeypatch.setattr(table, "far_table", note_and_make)
+    return asked
+
+
+@LIMITS
+def test_a_size_is_taken_and_changes_no_score(limit, sizes):
+    scores = {search(*limit, *size)["score"] for size in ([], ["--table", "1"], ["--table", "200"])}
+    assert len(scores) == 1
+    assert sizes == [table.DEFAULT_MIB, 1, 200]
+
+
+def test_solve_takes_a_size(sizes):
+    answer = ask("solve", "othello", "--board", "4x4", "--positions", "-", "--table", "7", stdin=b"startpos\nd3\n")
+    assert answer.status == 0
+    assert sizes == [7]
+
+
+@pytest.mark.parametrize(
+    "idle", [["--algorithm", "minimax"], ["--ordering", "static"], ["--nodes", "99"]], ids=" ".join
+)
+def test_a_search_that_cannot_use_it_makes_no_table(idle, sizes):
+    search("--depth", "3", *idle)
+    assert sizes == []
+
+
+def test_a_size_that_the_system_refuses_is_refused_in_one_line(monkeypatch):
+    def full(*args, **options):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(memory, "mmap", SimpleNamespace(**{**vars(memory.mmap), "mmap": full}))
+    assert_refused(ask("search", "othello", "--board", "4x4", "--depth", "1", "--table", "4194304"), "table", "4194304")
+
+
+@pytest.mark.parametrize("large", LARGE, ids=lambda large: " ".join(large["limit"]))
+def test_json_counts_what_the_table_did(large):
+    found = search(*large["limit"], position=large["position"], board=large["board"])
+    assert all(type(found[name]) is int and found[name] > 0 for name in COUNTS), found
+
+
+@LIMITS
+def test_small_searches_use_the_table_as_well(limit):
+    found = search(*limit)
+    assert found["table_stores"] > 0
+    assert found["table_replacements"] == 0
+
+
+@pytest.mark.parametrize("plain", [["--algorithm", "minimax"], ["--ordering", "static"]], ids=" ".join)
+@LIMITS
+def test_plain_searches_have_no_table(limit, plain):
+    found = search(*limit, *plain)
+    assert [found[name] for name in COUNTS] == [0, 0, 0]
+
+
+def test_text_has_a_row_for_the_table_where_there_is_one():
+    command = "search", "othello", "--board", "4x4", "--exact"
+    found, text = search("--exact"), ask(*command).out
+    assert f"{found['table_hits']:,} hits, {found['table_stores']:,} stores, 0 replacements" in text
+    assert "stores" not in ask(*command, "--ordering", "static").out
