@@ -38,12 +38,17 @@ def launched(ranks, arguments):
     return found[0] if len(found) == 1 else found
 
 
+def limits(args):
+    """Return how far to search: by plain alpha-beta, whose boards do not depend on timing, as a table's do."""
+    return ["--depth", args.depth, "--ordering", "static"]
+
+
 def independent(workers, args):
     """Search the position once on each of ``workers`` at the same time; return {nodes, cpu_seconds}."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(f"{args.position}\n" * workers)
         file.flush()
-        found = launched(workers + 1, ["solve", "othello", "--positions", file.name, "--depth", args.depth])
+        found = launched(workers + 1, ["solve", "othello", "--positions", file.name, *limits(args)])
     runs = found if isinstance(found, list) else [found]
     return {name: sum(run[name] for run in runs) for name in ("nodes", "cpu_seconds")}
 
@@ -70,7 +75,7 @@ def main():
     args = parser.parse_args()
     counts = [int(n) for n in args.workers.split(",")]
     factors = args.load_factors.split(",")
-    search = ["othello", args.position, "--depth", args.depth]
+    search = ["othello", args.position, *limits(args)]
 
     points = [(n, factor) for n in counts for factor in factors]
     measured = defaultdict(list)
