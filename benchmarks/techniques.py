@@ -26,6 +26,7 @@ from distsearch.search.solver_engine import Solver
 NEVER = 1 << 40
 SEED = 1
 MIB = 64
+LONG = 5.0  # CPU seconds that are not measured again
 CONTROL = {
     "table": {pvs.TABLE_LEFT: NEVER, pvs.CUT_LEFT: NEVER},
     "far table": {tt.FAR_LEFT_LATER: NEVER},
@@ -132,7 +133,14 @@ def changed(engine, control):
 
 
 def timed(engine, states, *asked):
-    """Return (scores, boards, CPU seconds) of searches that each begin with nothing known."""
+    """Return (scores, boards, CPU seconds) of searches that each begin with nothing known; the best of three times."""
+    runs = [once(engine, states, *asked)]
+    while len(runs) < 3 and runs[0][2] < LONG:
+        runs.append(once(engine, states, *asked))
+    return min(runs, key=lambda run: run[2])
+
+
+def once(engine, states, *asked):
     scores, boards, seconds = [], 0, 0.0
     engine.compile()
     for state in states:
@@ -167,8 +175,10 @@ def main():
     parser.add_argument("what", nargs="+", choices=("connect4", "othello", "depth"))
     args = parser.parse_args()
     if "connect4" in args.what:
+        rules = connect4.rules((5, 6))
+        compare("connect4: the start on 5x6, exact", solvers(connect4, rules), [connect4.start(rules).state])
         rules = connect4.rules()
-        for stones, count in ((8, 5), (12, 20), (18, 100)):
+        for stones, count in ((10, 5), (12, 20), (18, 100)):
             title = f"connect4: {count} positions with {stones} stones, exact"
             compare(title, solvers(connect4, rules), positions(connect4, rules, 42 - stones, count))
     if "othello" in args.what:

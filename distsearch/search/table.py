@@ -2,7 +2,8 @@
 
 Two levels. The *near* one belongs to a rank and is small enough to stay in its cache; every result goes there. The
 *far* one is shared by all ranks of a host without locks. Only results that took some work go there and are looked for
-there, and only once a search has turned out not to be easy, so a cache miss costs little and easy work has none.
+there, and only once a search has turned out not to be easy, so a cache miss costs little and easy work has none. It
+saves 1.2 to 2.7 times the boards where a search has more than a million, and nothing below that.
 
 An entry is two uint64: the data, and the position's hash xor the data (Hyatt and Mann 2002). Words of two writers that
 race do not fit each other, so what they leave is not found, and never taken for an answer. A hash takes 64 bits; for

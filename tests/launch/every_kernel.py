@@ -1,28 +1,33 @@
-"""Compile or load, and call, every engine kernel of Othello: ``python every_kernel.py WORDS...``.
+"""Compile or load, and call, every engine kernel: ``python every_kernel.py WORDS...``.
 
-WORDS are the numbers of 64-bit words a side, from 1 to 4, that boards are to have.
+WORDS are the numbers of 64-bit words a side, from 1 to 4, that boards of Othello are to have.
 """
 
 import sys
 
 from distsearch import evaluation
-from distsearch.games import othello
+from distsearch.games import connect4, othello
 from distsearch.search.alphabeta_engine import AlphaBeta
+from distsearch.search.deep_engine import Deep
 from distsearch.search.perft import Perft
+from distsearch.search.solver_engine import Solver
 from distsearch.tree.grow import Grower
 
 BOARDS = {"1": (8, 8), "2": (9, 8), "3": (12, 13), "4": (16, 16)}
 
 
-def engines(rules):
+def engines(game, rules):
     """Yield every engine that there is for a board."""
-    for name in evaluation.names(othello):
-        yield AlphaBeta(othello, rules, evaluation.find(othello, name, rules), ordering="shallow:1")
-    yield Perft(othello, rules)
-    yield Grower(othello, rules)
+    for name in evaluation.names(game):
+        chosen = evaluation.find(game, name, rules)
+        yield AlphaBeta(game, rules, chosen, ordering="shallow:1")
+        yield Deep(game, rules, chosen)
+    yield Solver(game, rules)
+    yield Perft(game, rules)
+    yield Grower(game, rules)
 
 
 if __name__ == "__main__":
-    for words in sys.argv[1:]:
-        for engine in engines(othello.rules(BOARDS[words])):
+    for game, board in [(connect4, None), *((othello, BOARDS[words]) for words in sys.argv[1:])]:
+        for engine in engines(game, game.rules(board)):
             engine.compile()

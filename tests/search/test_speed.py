@@ -1,5 +1,6 @@
 """The bars for speed, in CPU time and on fixed positions: only with --full, and ``-rP`` shows the figures."""
 
+import itertools
 import json
 import random
 import statistics
@@ -11,13 +12,19 @@ import pytest
 
 from distsearch.cluster.messages import JOBS, SETUP, Message, from_records
 from distsearch.cluster.worker import Worker
-from distsearch.games import othello
+from distsearch.games import connect4, othello
 from distsearch.games.interface import legal_moves, step
+from distsearch.search import pvs
+from distsearch.search import table as tt
+from distsearch.search.deep_engine import Deep
 from distsearch.search.perft import Perft
+from distsearch.search.solver_engine import Solver
 from distsearch.service.options import Options
-from distsearch.tree.jobs import KINDS, job_dtype
+from distsearch.tree.jobs import KINDS, TO_THE_END, job_dtype
+from distsearch.tree.pool import ANY
 
-from .positions import NO_PAUSE, Recursion, engine, rules, search
+from ..games import connect4_twin
+from .positions import NO_PAUSE, Recursion, engine, evaluate, rules, search
 
 SEED = 1
 POSITIONS = 20
@@ -25,11 +32,12 @@ REPEATS = 7
 SHORTEST = 0.5  # CPU seconds that a rate is measured over
 LONGEST_SLICE = 0.010  # CPU seconds between two looks at the mail, in 99 cases of 100
 SLICES_FOR = 4.0  # CPU seconds of slices for each kind of search
+FAR_MIB = 16  # of an engine whose speed is measured
 
 
-def midgame_states(board, plies=20):
+def midgame_states(board, plies=20, seed=SEED):
     """States so many random plies from the start, the same ones every time."""
-    rng, r = random.Random(SEED), rules(board)
+    rng, r = random.Random(seed), rules(board)
     found = []
     while len(found) < POSITIONS:
         position = othello.start(r)
@@ -38,6 +46,30 @@ def midgame_states(board, plies=20):
                 position = step(othello, position, r, rng.choice(legal))
         if legal_moves(othello, position, r):
             found.append(position.state)
+    return found
+
+
+def ending_states(left, seed=SEED):
+    """States of 8×8 with so many empty squares (a range), from random games; the same ones every time."""
+    rng, r = random.Random(seed), rules((8, 8))
+    found = []
+    while len(found) < POSITIONS:
+        position, wanted = othello.start(r), rng.choice(left)
+        while (legal := legal_moves(othello, position, r)) and othello.moves_left(position.state, r) > wanted:
+            position = step(othello, position, r, rng.choice(legal))
+        if legal:
+            found.append(position.state)
+    return found
+
+
+def connect4_states(stones, seed=SEED):
+    """States of 6×7 with so many stones (a range), from games where nobody lets a win pass; the same every time."""
+    rng, r, twin = random.Random(seed), connect4.rules(), connect4_twin.Connect4Twin(6, 7)
+    found = []
+    while len(found) < POSITIONS:
+        game, wanted = connect4_twin.random_game(rng, twin, quiet=1.0), rng.choice(stones)
+        if wanted < len(game) - 1:
+            found.append(connect4.parse(twin.drawn(game[wanted]), r).state)
     return found
 
 
@@ -74,15 +106,52 @@ def check_boards_a_second(board, depth, bar):
     check_rate(searches(board, depth), bar)
 
 
+def check_share(pausable, plain, bar):
+    """Check how fast a pausable search is, beside its recursive twin that visits the same boards."""
+    pairs = [(timed(pausable), timed(plain)) for _ in range(REPEATS)]
+    share = statistics.median(slow / fast for (_, fast), (_, slow) in pairs)
+    print(f"{100 * share:.1f}% of the recursion's rate, {pairs[0][0][0]:,} boards in {pairs[0][0][1]:.2f} s")
+    assert all(boards == same for (boards, _), (same, _) in pairs)
+    assert share >= bar
+
+
 def check_share_of_recursion(board, depth, bar):
     recursion, states = Recursion(board, "static", "static"), midgame_states(board)
     recursion.search(states[0], 1)
-    pausable, plain = searches(board, depth), lambda: sum(recursion.search(state, depth)[1] for state in states)
-    pairs = [(timed(pausable), timed(plain)) for _ in range(REPEATS)]
-    share = statistics.median(slow / fast for (_, fast), (_, slow) in pairs)
-    print(f"{100 * share:.1f}% of the recursion's rate")
-    assert all(boards == same for (boards, _), (same, _) in pairs)
-    assert share >= bar
+    check_share(searches(board, depth), lambda: sum(recursion.search(state, depth)[1] for state in states), bar)
+
+
+def check_share_of_tabled_recursion(make, states, asked, bar):
+    """``make`` returns an engine with a table; the twin has no frames below the root's children for null windows."""
+    pausable, twin = make(), make()
+    twin._control[pvs.BOTTOM] = NO_PAUSE
+    check_share(*(tabled_searches(searcher, states(), asked) for searcher in (pausable, twin)), bar)
+
+
+def tabled_searches(searcher, states, asked):
+    """A function that searches states, each with nothing known, and returns its boards."""
+    searcher.compile()
+
+    def run():
+        boards = 0
+        for state in states:
+            searcher.clear()
+            searcher.begin(state, *asked)
+            # at once: a recursive twin would come to use the far table at another board
+            searcher._control[tt.FAR_LEFT] = searcher._control[tt.FAR_LEFT_LATER]
+            searcher.advance(NO_PAUSE)
+            boards += searcher.boards
+        return boards
+
+    return run
+
+
+def deep(board, name):
+    return Deep(othello, rules(board), evaluate(board, name), tt.far_table(FAR_MIB))
+
+
+def solver(game):
+    return Solver(game, game.rules(), tt.far_table(FAR_MIB))
 
 
 def check_leaves_a_second(board, depth, bar):
@@ -97,17 +166,21 @@ def check_leaves_a_second(board, depth, bar):
     check_rate(count, bar)
 
 
-def check_slices(kind, depths, **options):
-    """Run a worker's slices over jobs of all ``depths`` by turns, and look at how long they are."""
-    setup = Options("othello", depth=1, **options).setup(kind)
+def check_slices(kind, states, depths, game="othello", **options):
+    """Run a worker's slices over jobs of all ``depths`` by turns, and look at how long they are.
+
+    ``states`` returns those of a seed: tables would know the answers to a second round of the same.
+    """
+    setup = Options(game, depth=1, **options).setup(kind)
     worker = Worker(KINDS)
     worker.handle(Message(SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
-    states = midgame_states(options["board"])
     slices = []
-    while sum(slices) < SLICES_FOR:
-        worker.handle(Message(JOBS, 1, from_records(job_records(states, depths))))
-        while worker.has_work:
+    for seed in itertools.count(SEED):
+        worker.handle(Message(JOBS, 1, from_records(job_records(states(seed=seed), depths))))
+        while worker.has_work and sum(slices) < SLICES_FOR:
             slices.append(timed(worker.work)[1])
+        if worker.has_work:
+            break
     middle, late, longest = np.quantile(slices, (0.5, 0.99, 1)) * 1000
     print(f"{len(slices)} slices: median {middle:.2f} ms, p99 {late:.2f} ms, longest {longest:.2f} ms")
     assert late <= LONGEST_SLICE * 1000
@@ -117,7 +190,13 @@ def job_records(states, depths):
     jobs = np.zeros(len(states), job_dtype(len(states[0])))
     jobs["state"] = states
     jobs["depth"] = np.resize(depths, len(states))
+    jobs["low"], jobs["high"] = ANY
     return jobs
+
+
+def subtree_slices(kind, board, depths, **options):
+    """The check of the slices of jobs on midgame positions."""
+    return partial(check_slices, kind, partial(midgame_states, board), depths, board=board, **options)
 
 
 BARS = {
@@ -125,17 +204,33 @@ BARS = {
     "boards/s 10x10": partial(check_boards_a_second, (10, 10), 8, 8e6),
     "boards/s 16x16": partial(check_boards_a_second, (16, 16), 6, 2.5e6),
     "share of recursion": partial(check_share_of_recursion, (8, 8), 9, 0.95),
+    "share of recursion, deep": partial(
+        check_share_of_tabled_recursion, partial(deep, (8, 8), "static"), partial(midgame_states, (8, 8)), (9,), 0.95
+    ),
+    "share of recursion, solver of othello": partial(
+        check_share_of_tabled_recursion, partial(solver, othello), partial(ending_states, range(17, 20)), (), 0.95
+    ),
+    "share of recursion, solver of connect4": partial(
+        check_share_of_tabled_recursion, partial(solver, connect4), partial(connect4_states, range(14, 18)), (), 0.95
+    ),
     "leaves/s 8x8": partial(check_leaves_a_second, (8, 8), 11, 150e6),
-    "slices static": partial(check_slices, "subtree", (4, 8, 9), board=(8, 8)),
-    "slices 16x16 minimax": partial(
-        check_slices, "subtree", (2, 3, 4), board=(16, 16), evaluation="complex", algorithm="minimax", ordering="none"
+    "slices static": subtree_slices("subtree", (8, 8), (4, 8, 9)),
+    "slices 16x16 minimax": subtree_slices(
+        "subtree", (16, 16), (2, 3, 4), evaluation="complex", algorithm="minimax", ordering="none"
     ),
-    "slices 16x16 alphabeta": partial(check_slices, "subtree", (2, 4, 5), board=(16, 16), evaluation="complex"),
-    "slices 16x16 shallow:2": partial(
-        check_slices, "subtree", (2, 5, 6), board=(16, 16), evaluation="complex", ordering="shallow:2"
+    "slices 16x16 alphabeta": subtree_slices("subtree", (16, 16), (2, 4, 5), evaluation="complex"),
+    "slices 16x16 shallow:2": subtree_slices(
+        "subtree", (16, 16), (2, 5, 6), evaluation="complex", ordering="shallow:2"
     ),
-    "slices perft 8x8": partial(check_slices, "perft", (2, 6, 7), board=(8, 8)),
-    "slices perft 16x16": partial(check_slices, "perft", (2, 4, 5), board=(16, 16)),
+    "slices deep static": subtree_slices("deep", (8, 8), (4, 9, 10), evaluation="static"),
+    "slices deep complex": subtree_slices("deep", (8, 8), (4, 9, 10), evaluation="complex"),
+    "slices deep 16x16": subtree_slices("deep", (16, 16), (2, 5, 6), evaluation="complex"),
+    "slices solve othello": partial(check_slices, "solve", partial(ending_states, range(18, 23)), (TO_THE_END,)),
+    "slices solve connect4": partial(
+        check_slices, "solve", partial(connect4_states, range(8, 11)), (TO_THE_END,), game="connect4"
+    ),
+    "slices perft 8x8": subtree_slices("perft", (8, 8), (2, 6, 7)),
+    "slices perft 16x16": subtree_slices("perft", (16, 16), (2, 4, 5)),
 }
 
 
