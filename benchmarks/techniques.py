@@ -75,7 +75,6 @@ HOOKS = {
         "last four squares": {"small": None, "SMALL": None},
         "parity order": {"candidates": mobility_order},
         "mobility and parity order": {"candidates": static_order},
-        "doubling": {"next_beta": None},
     },
 }
 

@@ -143,14 +143,3 @@ def candidates(s, r, left, note, out, scores, at):
         n += write_squares(lanes.without(squares, odd), out, at + n)
         return n if n > 0 else pass_or_end(own, opp, empty, r, out, at)
     return promising(s, r, out, scores, at)
-
-
-@compiled
-def next_beta(s, r, low, high, latest):
-    """Return the score to ask for next: the latest answer, but twice as far out while no answer was beyond."""
-    squares = np.int64(r[SQUARES])
-    if high >= squares and low > 0:
-        return 2 * low
-    if low <= -squares and high < 0:
-        return 2 * high + 1
-    return latest

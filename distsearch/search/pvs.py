@@ -75,7 +75,7 @@ def answers(data, left):
 def known_cut(s, r, control, out, at, n, left, beta):
     """Return the value of a move to a position that the table knows to be bad enough, or −INFINITY.
 
-    The enhanced transposition cut-off (Schaeffer and Plaat 1996): 1.02 (Othello) to 1.16 (Connect 4) times fewer boards.
+    The enhanced transposition cut-off (Schaeffer and Plaat 1996): 1.02 (Othello) or 1.16 times fewer boards.
     """
     for i in range(at, at + n):
         m = np.int64(out[i])
