@@ -47,7 +47,7 @@ CONTROL_SIZE = FRAMES + 1  # drivers have theirs behind it
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
 GIVEN = 11  # upper end of the window that the move at work got
 AGAIN = 12  # 1: it is to get all of the window
-BEFORE = 13  # EVALUATED when the frame was opened
+BEFORE = 13  # EVALUATED before its node was looked at
 FRAME_SIZE = 14
 
 
@@ -202,11 +202,11 @@ def open_root(s, control, left, alpha, beta):
     data = tt.look_near(control, h)
     if data != 0:
         move_to_front(out, 0, n, tt.move_of(data))
-    open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, h)
+    open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, h, control[EVALUATED])
 
 
 @compiled
-def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h):
+def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h, before):
     """Begin the frame of index ``top`` with what ``examine`` found: n moves from ``first`` on, bounds and hash."""
     control[TOP] = top
     f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
@@ -214,7 +214,7 @@ def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h):
     f[COUNT], f[FIRST], f[ALPHA], f[BETA], f[LEFT] = n, first, alpha, beta, left
     f[BEST] = f[FLOOR] = best
     f[CEILING], f[BEST_MOVE], f[HASH] = ceiling, NO_MOVE, np.int64(h)
-    f[BEFORE] = control[EVALUATED]
+    f[BEFORE] = before
 
 
 def advance(like, where):
@@ -245,11 +245,12 @@ def advance(like, where):
             elif left <= control[BOTTOM] and low + 1 == high:
                 value = -descend(child, where, first, left, -low)
             else:
+                before = control[EVALUATED]
                 n, best, ceiling, h = examine(child, control, first, left, -high, -low)
                 if n != SETTLED and best < ceiling:
                     top += 1
                     lanes.store(states, top * width, child)
-                    open_frame(control, top, first, n, -high, -low, best, ceiling, left, h)
+                    open_frame(control, top, first, n, -high, -low, best, ceiling, left, h, before)
                     continue
                 value = -best
         else:

@@ -124,13 +124,13 @@ def check_share_of_recursion(board, depth, bar):
 def check_share_of_tabled_recursion(make, states, asked, bar):
     """``make`` returns an engine with a table; the twin has no frames below the root's children for null windows."""
     pausable, twin = make(), make()
+    pausable.compile()
     twin._control[pvs.BOTTOM] = NO_PAUSE
     check_share(*(tabled_searches(searcher, states(), asked) for searcher in (pausable, twin)), bar)
 
 
 def tabled_searches(searcher, states, asked):
     """A function that searches states, each with nothing known, and returns its boards."""
-    searcher.compile()
 
     def run():
         boards = 0
@@ -205,13 +205,13 @@ BARS = {
     "boards/s 16x16": partial(check_boards_a_second, (16, 16), 6, 2.5e6),
     "share of recursion": partial(check_share_of_recursion, (8, 8), 9, 0.95),
     "share of recursion, deep": partial(
-        check_share_of_tabled_recursion, partial(deep, (8, 8), "static"), partial(midgame_states, (8, 8)), (9,), 0.95
+        check_share_of_tabled_recursion, partial(deep, (8, 8), "static"), partial(midgame_states, (8, 8)), (10,), 0.95
     ),
     "share of recursion, solver of othello": partial(
-        check_share_of_tabled_recursion, partial(solver, othello), partial(ending_states, range(17, 20)), (), 0.95
+        check_share_of_tabled_recursion, partial(solver, othello), partial(ending_states, range(17, 19)), (), 0.95
     ),
     "share of recursion, solver of connect4": partial(
-        check_share_of_tabled_recursion, partial(solver, connect4), partial(connect4_states, range(14, 18)), (), 0.95
+        check_share_of_tabled_recursion, partial(solver, connect4), partial(connect4_states, range(10, 13)), (), 0.95
     ),
     "leaves/s 8x8": partial(check_leaves_a_second, (8, 8), 11, 150e6),
     "slices static": subtree_slices("subtree", (8, 8), (4, 8, 9)),
