@@ -47,7 +47,7 @@ CONTROL_SIZE = 8
 EASY = 1 << 15  # boards of an easy search: about what the near table holds
 
 
-def near_table(bits=15):
+def near_table(bits=16):
     """Return an empty near table (uint64) of 2**bits entries."""
     return np.zeros(2 << bits, np.uint64)
 

@@ -42,6 +42,7 @@ from .positions import (
 
 # board → plies of the plain trees below positions of any stage; near the end of a game trees are small
 PLIES = {(4, 4): 6, (5, 6): 4, (8, 8): 3, (9, 8): 3, (16, 16): 2}
+MORE_PLIES = {(4, 4): 7, (5, 6): 5, (8, 8): 4, (9, 8): 4, (16, 16): 2}
 LATE_PLIES = 6
 LATE_EMPTIES = 6
 TICTACTOE_PLIES = 9
@@ -91,7 +92,7 @@ def samples(seed, full):
         rng, n = random.Random(seed), 12 if full else 2
         return [
             Sample(board, position, plies)
-            for most_empties, plies in ((None, PLIES[board] + full), (LATE_EMPTIES, LATE_PLIES))
+            for most_empties, plies in ((None, (MORE_PLIES if full else PLIES)[board]), (LATE_EMPTIES, LATE_PLIES))
             for position in unfinished_positions(rng, board, n, most_empties)
         ]
 
