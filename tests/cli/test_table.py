@@ -71,7 +71,7 @@ def test_json_counts_what_the_table_did(large):
 def test_small_searches_use_the_table_as_well(limit):
     found = search(*limit)
     assert found["table_stores"] > 0
-    assert found["table_replacements"] == 0
+    assert found["table_replacements"] <= found["table_stores"] // 10  # hashes may meet in the near table
 
 
 @pytest.mark.parametrize("plain", [["--algorithm", "minimax"], ["--ordering", "static"]], ids=" ".join)
