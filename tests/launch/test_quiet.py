@@ -8,7 +8,7 @@ from .running import Job
 
 _WINDOW = 5.0  # seconds
 # What an idle rank may take of a core. It takes 0.4 to 0.8%, and more where others wear out the caches.
-_WORKER, _MASTER = 0.015, 0.025
+_WORKER, _MASTER = 0.03, 0.04
 _LOOKS = 220  # a second, at the mail: one every 5 ms and some for what else may put a process to sleep
 
 

@@ -41,8 +41,8 @@ from .positions import (
 )
 
 # board → plies of the plain trees below positions of any stage; near the end of a game trees are small
-PLIES = {(4, 4): 5, (5, 6): 4, (8, 8): 3, (9, 8): 2, (16, 16): 2}
-MORE_PLIES = {(4, 4): 7, (5, 6): 5, (8, 8): 4, (9, 8): 4, (16, 16): 2}
+PLIES = {(4, 4): 5, (5, 6): 4, (8, 8): 3, (16, 16): 2}
+MORE_PLIES = {(4, 4): 7, (5, 6): 5, (8, 8): 4, (16, 16): 2}
 LATE_PLIES = 5
 LATE_EMPTIES = 6
 TICTACTOE_PLIES = 9
