@@ -1,4 +1,9 @@
-"""The one exception for what a user got wrong."""
+"""What is wrong, told to people: the one exception for what a user got wrong, and stderr."""
+
+import contextlib
+import os
+import sys
+import traceback
 
 
 class UserError(Exception):
@@ -9,3 +14,20 @@ class UserError(Exception):
 
     def __init__(self, text):
         super().__init__("".join(c if c.isprintable() else "?" for c in " ".join(str(text).split())))
+
+
+def complain(text):
+    """Write a line or several to stderr. Where nobody takes them the answers still count, and stderr says no more."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):  # a pipe that nobody reads, a full disk; closed
+        # what stderr still holds would fail again as the interpreter ends
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stderr.fileno())
+            os.close(nowhere)
+
+
+def complain_of(error):
+    """Write a mistake of ours to stderr in the same way, with its traceback."""
+    complain("".join(traceback.format_exception(error)).rstrip())

@@ -23,6 +23,12 @@ def pytest_configure(config):
         config.option.seed = int(time.time())
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = config.option.seed
+    config.addinivalue_line("markers", "full: a test that runs only with --full")
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("full") and not item.config.option.full:
+        pytest.skip("only with --full")
 
 
 def pytest_report_header(config):

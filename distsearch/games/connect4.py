@@ -31,6 +31,7 @@ LANES = 8  # columns that a vector register holds at most
 
 _ONE = np.uint64(1)
 _DIGITS = "123456789abcdefghijklmnopqrstuvw"  # columns as text
+_ONE_AS_TEXT, _NINE, _A = b"19a"
 _MOST_STEPS = 20_000  # of the search for an order of play
 
 
@@ -132,6 +133,11 @@ def move_text(m, r):
     return _DIGITS[m]
 
 
+def every_move(r):
+    """The codes that a list of all columns' scores goes through, full or not."""
+    return range(int(r[COLUMNS]))
+
+
 def parse_move(text, r):
     """Return the move code of a column's text; raises UserError."""
     columns = int(r[COLUMNS])
@@ -159,6 +165,33 @@ def parse(text, r):
             raise UserError(f"move {ply} of '{text[:70]}', column {column}: {why}")
         position = step(game, position, r, m)
     return position
+
+
+@compiled
+def _column(letter):
+    """Return the column that a byte of text names, or a number that no column has."""
+    if letter <= _NINE:
+        return letter - _ONE_AS_TEXT
+    small = letter | 0x20  # bit 5 tells small letters from capitals
+    return small - _A + 9 if small >= _A else -1
+
+
+@compiled
+def read(text, at, end, r, words):
+    own, stones, latest = np.uint64(0), np.uint64(0), np.uint64(0)
+    for i in range(at, end):
+        column = _column(np.int64(text[i]))
+        if not 0 <= column < np.int64(r[COLUMNS]):
+            return -1
+        latest = (stones + r[BOTTOM]) & r[COLUMN_MASKS + np.uint64(column)]
+        if latest == 0:
+            return -1
+        own, stones = own ^ stones, stones | latest
+    # four in a row are there to stay, so whether the game was over before its last move shows in the end
+    if has_four(own, r) or has_four(stones ^ own ^ latest, r):
+        return -1
+    words[0], words[1] = own, stones
+    return (end - at) & 1
 
 
 def _parse_board(text, r):
@@ -195,12 +228,17 @@ def text(position, r):
         return "startpos"
     columns, height = int(r[COLUMNS]), int(r[HEIGHT])
     tops = [(stones >> height * c & (1 << height - 1) - 1).bit_length() - 1 for c in range(columns)]
-    order = _order(stones, last, own, tops, r, [0], set())
+    # stones without four in a row have none among fewer of them either
+    fours = has_four(np.uint64(last), r) or has_four(np.uint64(own), r)
+    order = _order(stones, last, own, tops, r, fours, [0], set())
     return "".join(_DIGITS[c] for c in order) if order is not None else _drawn(position, r)
 
 
-def _order(stones, last, other, tops, r, steps, dead):
-    """Return columns in an order that makes the position, or None; ``last`` are the stones of who moved last."""
+def _order(stones, last, other, tops, r, fours, steps, dead):
+    """Return columns in an order that makes the position, or None; ``last`` are the stones of who moved last.
+
+    fours: whether anybody has four in a row, who then must not have had them before the last stone.
+    """
     if not stones:
         return []
     steps[0] += 1
@@ -209,11 +247,10 @@ def _order(stones, last, other, tops, r, steps, dead):
     height = int(r[HEIGHT])
     for c, top in enumerate(tops):
         bit = 1 << c * height + top if top >= 0 else 0
-        # before the last stone nobody may have had four in a row
-        if not last & bit or has_four(np.uint64(last ^ bit), r) or has_four(np.uint64(other), r):
+        if not last & bit or fours and (has_four(np.uint64(last ^ bit), r) or has_four(np.uint64(other), r)):
             continue
         tops[c] -= 1
-        order = _order(stones ^ bit, other, last ^ bit, tops, r, steps, dead)
+        order = _order(stones ^ bit, other, last ^ bit, tops, r, fours, steps, dead)
         tops[c] += 1
         if order is not None:
             return [*order, c]

@@ -33,6 +33,15 @@ and the constants
 ``ENDED_STAYS``  whether perft counts a finished game again at every deeper depth
 ===============  =======================================================================================================
 
+A module may also have a compiled reader of positions, for files of millions of them:
+
+====================================  ==================================================================================
+``read(text, at, end, r, words)``     reads the position in the bytes ``text[at:end]`` (uint8 array) as ``parse`` would,
+                                      writes its state to ``words`` (uint64 array) and returns the side to move, 0 or 1;
+                                      or −1 for anything that is not plain and legal: then ``parse`` is asked, and
+                                      ``words`` may hold anything
+====================================  ==================================================================================
+
 A game may have a knowledge module beside it (``NAME_knowledge``) with hooks that engines use when they are there:
 
 =====================================================  =================================================================
@@ -40,7 +49,8 @@ A game may have a knowledge module beside it (``NAME_knowledge``) with hooks tha
 ``promising(s, r, out, scores, at) -> n``              as ``ordered_moves``, a better order that may take longer; has
                                                        room for int64 scores
 ``count_moves(s, r) -> n``                             n without writing moves
-``canonical(s, r) -> s``                               one state for all that are symmetric to it
+``canonical(s, r) -> s``                               one state for all that are symmetric to it; in searches to a
+                                                       depth, evaluations are taken to be the same for all of them
 =====================================================  =================================================================
 
 and, for the exact solver, where ``left`` is the number of moves left and ``beta`` the score that is asked for:
@@ -83,6 +93,17 @@ def step(game, position, r, m):
     """Return the Position after move m; for two players the other one is then to move."""
     state, _ = game.play(position.state, r, int(m))
     return Position(as_state(state), 1 - position.side if game.PLAYERS == 2 else position.side)
+
+
+def read_position(game, text, r):
+    """Return the Position of a text as ``game.parse`` does, by its compiled reader if that takes it."""
+    if hasattr(game, "read"):
+        content = np.frombuffer(bytearray(text.encode(errors="replace")), np.uint8)
+        words = np.zeros(game.words(r), np.uint64)
+        side = game.read(content, 0, len(content), r, words)
+        if side >= 0:
+            return Position(tuple(words), int(side))
+    return game.parse(text, r)
 
 
 def legal_moves(game, position, r):

@@ -39,6 +39,7 @@ RAYS = ENDS + 4  # 8 a square, up the axes then down: masks on one-word boards, 
 CORNERS, C_SQUARES, X_SQUARES, EDGES, INSIDE = range(5)
 
 _ONE = np.uint64(1)
+_X, _O, _DASH, _DOT, _SPACE = b"xo-. "
 _AXES = ((0, 1), (1, -1), (1, 0), (1, 1))
 
 
@@ -305,6 +306,33 @@ def parse(text, r):
     if re.fullmatch(r"([a-pA-P][0-9]+|pass|PASS)+", text):
         return _parse_transcript(text.lower(), r)
     return _parse_board(text, r)
+
+
+@compiled
+def read(text, at, end, r, words):
+    n, squares = np.int64(r[WORDS]), np.int64(r[SQUARES])
+    if end - at < squares + 2 or text[at + squares] != _SPACE:
+        return -1
+    for i in range(at + squares, end - 1):
+        if text[i] != _SPACE:
+            return -1
+    side = 0 if text[end - 1] | 0x20 == _X else 1 if text[end - 1] | 0x20 == _O else -1
+    if side < 0:
+        return -1
+    words[: 2 * n] = 0
+    for q in range(squares):
+        disc = text[at + q]
+        # bit 5 tells small letters from capitals
+        if disc | 0x20 == _X:
+            owner = side
+        elif disc | 0x20 == _O:
+            owner = 1 - side
+        elif disc in (_DASH, _DOT):
+            continue
+        else:
+            return -1
+        words[n * owner + (q >> 6)] |= _ONE << np.uint64(q & 63)
+    return side
 
 
 def _parse_board(text, r):

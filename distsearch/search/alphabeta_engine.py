@@ -8,6 +8,7 @@ from .. import games, jit
 from ..errors import UserError
 from ..games.interface import MAX_MOVES, PASS, as_state
 from . import alphabeta as ab
+from .paused import packed, unpack
 
 _BOTTOM = 2  # plies left to recursion: on 16×16 with the slowest evaluation, minimax needs 2 ms for them at most
 _EXACT_BOTTOM = 6  # the same where depth counts the moves left in the game: 2,000 boards at most
@@ -109,6 +110,20 @@ class AlphaBeta:
                 self._state, self._rules, self._tables, self._words, self._frames, self._out, self._scores,
                 self._lines, self._control))  # fmt: skip
         return self._complete
+
+    def save(self):
+        """Return the search begun last as bytes."""
+        control, frames = self._control, int(self._control[ab.TOP]) + 1
+        last = self._frames[(frames - 1) * ab.FRAME_SIZE :]
+        moves = last[ab.FIRST] + last[ab.COUNT]
+        return packed(
+            control, self._words[: frames * self._width], self._frames[: frames * ab.FRAME_SIZE], self._out[:moves],
+            self._scores[:moves], self._lines[: frames * ab.LINE_LENGTH],
+        )  # fmt: skip
+
+    def restore(self, content):
+        """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun."""
+        unpack(content, self._control, self._words, self._frames, self._out, self._scores, self._lines)
 
     def result(self):
         """Return the Result so far; of a stopped search the score is that of the moves searched, or −INFINITY."""

@@ -6,24 +6,21 @@ import numpy as np
 
 from .. import games, jit
 from ..errors import UserError
-from ..games.interface import END, as_state
+from ..games.interface import END
 from . import drivers as dr
 from . import pvs
 from . import table as tt
-from .memory import address, uint64s
+from .batch import any_move
+from .memory import address, int64s, uint64s
 from .tabled import Tabled, itself, no_bounds
 
 _LIMITS = {"table": 3, "far": 5, "cut": 5, "bottom": 3}  # plies left, see ``SOLVER`` in ``games.interface``
-_TEMPLATES = (
-    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.examine, pvs.descend, pvs.open_root,
-    pvs.advance, dr.depth_after, dr.deepen, dr.follow,
-)  # fmt: skip
 _STEP = 2  # plies from one depth to the next, so that scores of odd and even depths do not mix
 _PROMISING_LEFT = 3  # plies left from which on a dear order of moves pays
 
 _HIGHEST_BOUND = 14_000  # of an evaluation: twice that, and a score, fit into a table's entry
 
-ended = evaluate = kind = ordered_moves = promising = None  # bound for each game and evaluation
+ended = evaluate = kind = moves_left = ordered_moves = promising = None  # bound for each game and evaluation
 
 
 def settled(s, r, control, left, beta):
@@ -45,6 +42,38 @@ def plain_order(s, r, out, scores, at):
     return ordered_moves(s, r, out, at)
 
 
+def pose(s, r, control, plies):
+    """Begin with no score; return whether there is nothing to search, for ``batch``."""
+    control[dr.LEFT_AT_ROOT] = min(plies, 2 * moves_left(s, r) + 1)
+    control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
+    if plies == 0 or kind(s, r) == END:
+        _, control[dr.LATEST] = settled(s, r, control, np.int64(0), np.int64(0))
+        return True
+    return False
+
+
+def answer(s, r, control):
+    """Return (score, move, proved) of the search so far, for ``batch``.
+
+    Of a stopped one the depth asked for has shown a lower bound and the move that has it, or it is −INFINITY.
+    """
+    low, high = control[dr.WINDOW_LOW], control[dr.WINDOW_HIGH]
+    if control[dr.COMPLETE]:
+        score = min(max(control[dr.LATEST], low), high)
+        return score, control[dr.BEST_ROOT_MOVE], low < score < high
+    f = int64s(control[pvs.FRAMES])
+    asked = control[pvs.TOP] >= 0 and f[pvs.LEFT] == control[dr.LEFT_AT_ROOT]
+    if asked and f[pvs.BEST] > low:  # up to low it is an upper bound of the moves so far
+        return f[pvs.BEST], f[pvs.BEST_MOVE], False
+    return -pvs.INFINITY, any_move(control), False
+
+
+_TEMPLATES = (
+    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.examine, pvs.descend,
+    pvs.open_root, pvs.advance, dr.depth_after, dr.deepen, dr.follow, pose, answer,
+)  # fmt: skip
+
+
 class Deep(Tabled):
     """A pausable alpha-beta search to a number of plies, by iterative deepening.
 
@@ -63,40 +92,15 @@ class Deep(Tabled):
         name = f"{games.tag(game)}_{evaluation.name}_deep"
         tables = hashlib.sha256(evaluation.tables.tobytes()).hexdigest()
         tag = f"{evaluation.name} {evaluation.bound} {tables}"
-        self._tables, self._repeatable = evaluation.tables, repeatable
+        self._tables = evaluation.tables
         functions = _bound(game, evaluation, name)
         super().__init__(game, rules, None if repeatable else far, name, tag, functions, _TEMPLATES, _LIMITS)
         self._control[pvs.TABLES] = address(self._tables)
-        self._control[[pvs.WIN, dr.STEP]] = evaluation.bound, _STEP
-
-    def compile(self):
-        """Compile, or load from disk, every kernel, by a search of a few boards."""
-        self.begin(self._game.start(self._rules).state, 3)
-        while not self.advance(100):
-            pass
-        self.result()
-        self.forget()
+        self._control[[pvs.WIN, dr.STEP, dr.FORGETFUL]] = evaluation.bound, _STEP, repeatable
 
     def begin(self, state, depth, low=-pvs.INFINITY, high=pvs.INFINITY):
         """Start to search ``state`` to ``depth`` plies; scores are told apart no further than from low to high."""
-        control = self._control
-        if self._repeatable:
-            self.forget()
-        over = self._begin(state, low, high, min(depth, 2 * int(self._game.moves_left(state, self._rules)) + 1))
-        control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
-        if over or depth == 0:
-            _, control[dr.LATEST] = self._kernels["settled"](as_state(state), self._rules, control, 0, 0)
-            self._complete = True
-
-    def result(self):
-        """Return the Result so far; of a stopped search the score is a lower bound, or −INFINITY."""
-        control = self._control
-        score, move = int(control[dr.LATEST]), int(control[dr.BEST_ROOT_MOVE])
-        low, high = int(control[dr.WINDOW_LOW]), int(control[dr.WINDOW_HIGH])
-        if not self._complete:
-            last = control[pvs.TOP] >= 0 and self._frames[pvs.LEFT] == control[dr.LEFT_AT_ROOT]
-            return self._stopped(int(self._frames[pvs.BEST]) if last else -int(pvs.INFINITY))
-        return self._found(min(max(score, low), high), move, score if low < score < high else None)
+        self._begin(state, depth, low, high)
 
 
 def _bound(game, evaluation, name):

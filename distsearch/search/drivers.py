@@ -9,6 +9,7 @@ import numpy as np
 
 from ..games.interface import END
 from . import table as tt
+from .alphabeta import LINE_LENGTH
 from .memory import int16s, int64s, uint64s
 from .pvs import BEST, BEST_MOVE, BETA, BOARDS, BOTTOM, BUDGET, EVALUATED, FRAMES, LEFT, MOVES, NO_MOVE, RULES, TOP
 from .pvs import CONTROL_SIZE as _SEARCH_SIZE
@@ -23,7 +24,10 @@ WINDOW_LOW, WINDOW_HIGH = range(HIGH + 1, HIGH + 3)  # it matters no further tha
 LATEST, BEST_ROOT_MOVE = range(WINDOW_HIGH + 1, WINDOW_HIGH + 3)  # value of the latest search; its move
 LEFT_AT_ROOT, DEPTH = range(BEST_ROOT_MOVE + 1, BEST_ROOT_MOVE + 3)  # what is asked for; what was searched so far
 STEP = DEPTH + 1  # plies from one depth to the next
-CONTROL_SIZE = STEP + 1
+COMPLETE = STEP + 1  # 1: the answer is known
+ROOM = COMPLETE + 1  # moves left for which there are frames
+FORGETFUL = ROOM + 1  # 1: every search begins with an empty near table
+CONTROL_SIZE = FORGETFUL + 1
 
 
 def solve(s, where):
@@ -86,15 +90,16 @@ def depth_after(s, r, control):
     return goal - (goal - done - 1) // step * step
 
 
-def follow(s, where, left, score, line):
-    """Write moves that keep ``score``, which s is known to be worth, to ``line`` (int16); return how many.
+def follow(s, where, left, score, line, length):
+    """Write moves that keep ``score``, which s is known to be worth, behind ``length`` others; return how many now.
 
-    Goes on as long as the tables, or a search of what little is left, prove a move good enough.
+    line: address of LINE_LENGTH int16. Goes on as long as the tables, or a search of what little is left, prove a move
+    good enough.
     """
     control = int64s(where)
-    r, out = uint64s(control[RULES]), int16s(control[MOVES])
-    length, found = 0, True
-    while found and length < len(line) and kind(s, r) != END and (EXACT or left > 0):
+    r, out, path = uint64s(control[RULES]), int16s(control[MOVES]), int16s(line)
+    found = True
+    while found and length < LINE_LENGTH and kind(s, r) != END and (EXACT or left > 0):
         n = np.int64(moves(s, r, out, 0))
         found = False
         for i in range(n):
@@ -109,7 +114,7 @@ def follow(s, where, left, score, line):
                 data = tt.look(control, hashed(child, r, control))
                 found = data != 0 and answers(data, after) and -tt.high_of(data) >= score
             if found:
-                line[length], length = m, length + 1
+                path[length], length = m, length + 1
                 s, left, score = child, after, -score
                 break
     return length

@@ -10,6 +10,7 @@ import numpy as np
 from .. import games, jit
 from ..games import lanes
 from ..games.interface import MAX_MOVES
+from .paused import packed, unpack
 
 MAX_DEPTH = 32  # plies
 _BOTTOM = 3  # plies left to recursion: 60 moves everywhere on a 16×16 board are 1 ms
@@ -94,7 +95,7 @@ class Perft:
         counter = count_in_bulk if functions["count_moves"] else count_by_writing
         functions["count"] = jit.specialise(counter, f"count_{self.name}", functions)
         self._kernels = jit.specialise_all((walk, push, advance), self.name, functions)
-        width = game.words(rules)
+        self._width = width = game.words(rules)
         self._words = np.zeros((MAX_DEPTH + 1) * width, np.uint64)
         self._frames = np.zeros((MAX_DEPTH + 1) * FRAME_SIZE, np.int64)
         self._out = np.zeros((MAX_DEPTH + 1) * MAX_MOVES, np.int16)
@@ -116,6 +117,21 @@ class Perft:
         if depth:
             stays = int(self._game.ENDED_STAYS)
             self._kernels["push"](state, self._rules, self._frames, self._out, 0, 0, depth, stays, self.counts)
+
+    def save(self):
+        """Return the count begun last as bytes; it must not be complete."""
+        frames = self._top + 1
+        last = self._frames[self._top * FRAME_SIZE :]
+        return packed(
+            np.array([self._top]), self.counts, self._words[: frames * self._width],
+            self._frames[: frames * FRAME_SIZE], self._out[: last[FIRST] + last[COUNT]],
+        )  # fmt: skip
+
+    def restore(self, content):
+        """Go on with a count that ``save`` gave; one with the same arguments must have been begun."""
+        top = np.zeros(1, np.int64)
+        unpack(content, top, self.counts, self._words, self._frames, self._out)
+        self._top = int(top[0])
 
     @property
     def complete(self):

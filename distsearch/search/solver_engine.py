@@ -3,17 +3,16 @@
 import numpy as np
 
 from .. import games, jit
-from ..games.interface import as_state
+from ..games.interface import END
 from ..jit import compiled
 from . import drivers as dr
 from . import pvs
+from . import table as tt
+from .batch import any_move
+from .memory import int16s
 from .tabled import Tabled, itself, no_bounds
 
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
-_TEMPLATES = (
-    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.examine, pvs.descend, pvs.open_root,
-    pvs.advance, dr.solve, dr.follow,
-)  # fmt: skip
 
 
 @compiled
@@ -26,7 +25,7 @@ def nothing_small(s, r, left, beta):
     return False, np.int64(0), np.int64(0)
 
 
-ordered_moves = small = None  # bound for each game
+bounds = final = kind = moves = moves_left = ordered_moves = small = None  # bound for each game
 
 
 def plain_candidates(s, r, left, note, out, scores, at):
@@ -38,6 +37,42 @@ def settled(s, r, control, left, beta):
     known, score, boards = small(s, r, left, beta)
     control[pvs.BOARDS] += boards
     return known, score
+
+
+def pose(s, r, control, plies):
+    """Begin with what the game knows of the score; return whether the game is over, for ``batch``."""
+    left = moves_left(s, r)
+    control[dr.LEFT_AT_ROOT], control[tt.FAR_LEFT] = left, tt.NEVER
+    if kind(s, r) == END:
+        control[dr.LOW] = control[dr.HIGH] = final(s, r)
+        return True
+    control[dr.LOW], control[dr.HIGH], _ = bounds(s, r, left, np.int64(0))
+    return False
+
+
+def answer(s, r, control):
+    """Return (score, move, proved) of the search so far, for ``batch``: of a stopped one the lower bound found.
+
+    A finished game has its score whatever the window.
+    """
+    if kind(s, r) == END:
+        return control[dr.LOW], pvs.NO_MOVE, False
+    low, high = control[dr.WINDOW_LOW], control[dr.WINDOW_HIGH]
+    move = any_move(control)
+    if not control[dr.COMPLETE]:
+        return control[dr.LOW], move, False
+    out = int16s(control[pvs.MOVES])
+    if move == pvs.NO_MOVE and moves(s, r, out, 0) > 0:
+        move = np.int64(out[0])  # the game's bounds alone told
+    score = control[dr.HIGH] if control[dr.HIGH] <= low else control[dr.LOW]
+    score = min(max(score, low), high)
+    return score, move, low < score < high
+
+
+_TEMPLATES = (
+    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.examine, pvs.descend,
+    pvs.open_root, pvs.advance, dr.solve, dr.follow, pose, answer,
+)  # fmt: skip
 
 
 class Solver(Tabled):
@@ -54,41 +89,9 @@ class Solver(Tabled):
         functions = _bound(game, hooks, name)
         super().__init__(game, rules, far, name, tag, functions, _TEMPLATES, getattr(hooks, "SOLVER", _PLAIN))
 
-    def compile(self):
-        """Compile, or load from disk, every kernel, by a search of a few boards."""
-        self.begin(self._game.start(self._rules).state)
-        self.advance(10)
-        self.result()
-        self._kernels["follow"](as_state(self._state), self._where, 1, 0, np.zeros(0, np.int16))
-        self.forget()
-
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
         """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``."""
-        control = self._control
-        if self._begin(state, low, high, None):
-            control[[dr.LOW, dr.HIGH]] = self._game.final(state, self._rules)
-        else:
-            left = int(control[dr.LEFT_AT_ROOT])
-            control[dr.LOW], control[dr.HIGH], _ = self._kernels["bounds"](state, self._rules, left, 0)
-
-    def result(self):
-        """Return the Result so far; of a stopped search the score is the lower bound found, or −INFINITY.
-
-        Of a complete one it is the score itself, or the end of the window that it lies at or beyond. The line goes as
-        far as it can be proved from the tables.
-        """
-        control = self._control
-        move, low = int(control[dr.BEST_ROOT_MOVE]), int(control[dr.LOW])
-        window_low, window_high = int(control[dr.WINDOW_LOW]), int(control[dr.WINDOW_HIGH])
-        if not self._complete:
-            return self._stopped(low)
-        if move == pvs.NO_MOVE:  # not better than the window's lower end: any move will do
-            move = self._any_move()
-        if move == pvs.NO_MOVE and self._game.moves(self._state, self._rules, self._moves, 0):
-            move = int(self._moves[0])  # the game's bounds alone told
-        score = int(control[dr.HIGH]) if control[dr.HIGH] <= window_low else low
-        score = min(max(score, window_low), window_high)
-        return self._found(score, move, score if window_low < score < window_high else None)
+        self._begin(state, 0, low, high)
 
 
 def _bound(game, hooks, name):

@@ -32,6 +32,7 @@ BUCKET = 4  # entries of the far table that a position may be in: one cache line
 LOWEST, HIGHEST = -32768, 32767  # bounds that say nothing
 GENERATIONS = 256
 NO_MOVE = np.int64(-2)
+NEVER = np.int64(1 << 40)  # more than is ever left
 _HALF = np.uint64(0xFFFF)
 _MOVE, _CUT_OFF = np.uint64(0x7FFF), np.uint64(47)
 MOST_LEFT = np.int64(255)

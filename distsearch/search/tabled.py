@@ -5,17 +5,23 @@ import hashlib
 import numpy as np
 
 from .. import games, jit
-from ..games.interface import END, MAX_MOVES, as_state
+from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
 from . import drivers as dr
 from . import pvs
 from . import table as tt
+from .alphabeta import LINE_LENGTH
 from .alphabeta_engine import Result
+from .batch import ASKED_SIZE, BOARDS, FOUND_SIZE, HIGHEST, LOWEST, PLIES, batch, begin, report
 from .memory import HugePages, address
+from .paused import packed, unpack
 
-_LINE_LENGTH = 64
-_NEVER = 1 << 40  # more than is ever left
-_PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 ms, pays
+# what a search in progress has in the control array; the rest is the engine's, or follows from what was asked
+_IN_PROGRESS = [
+    tt.REPLACED, pvs.BOARDS, pvs.TOP, pvs.HITS, pvs.STORES, pvs.EVALUATED, dr.LOW, dr.HIGH, dr.LATEST,
+    dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE,
+]  # fmt: skip
+_PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
 
 @compiled
@@ -42,7 +48,9 @@ class Tabled:
     def __init__(self, game, rules, far, name, tag, functions, templates, limits):
         self.name, self._game, self._rules = name, game, rules
         self._width = game.words(rules)
-        self._kernels = jit.specialise_all(templates, name, functions)
+        kernels = jit.specialise_all(templates, name, functions)
+        kernels["drive"] = kernels[self.driver.__name__]
+        self._kernels = jit.specialise_all((begin, report, batch), name, kernels)
         self._far = np.zeros(0, np.uint64) if far is None else far
         self._near = tt.near_table()
         self._pages, self._unpaid = HugePages(self._far), 0
@@ -52,13 +60,13 @@ class Tabled:
         self._control[pvs.SALT] = self._salts[0].view(np.int64)
         self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
-        self._control[tt.FAR_LEFT_LATER] = limits["far"] if len(self._far) else _NEVER
+        self._control[tt.FAR_LEFT_LATER] = limits["far"] if len(self._far) else tt.NEVER
         self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, len(self._far) // 8
         self._allocate(game.moves_left(game.start(rules).state, rules))
 
     def _allocate(self, moves_left):
         # a pass may stand between any two moves, and one frame holds the end
-        self._moves_left, frames = moves_left, 2 * moves_left + 4
+        frames = 2 * moves_left + 4
         self._states = np.zeros(frames * self._width, np.uint64)
         self._frames = np.zeros(frames * pvs.FRAME_SIZE, np.int64)
         self._moves = np.zeros(frames * MAX_MOVES, np.int16)
@@ -67,9 +75,19 @@ class Tabled:
             tt.NEAR: self._near, tt.FAR: self._far, pvs.RULES: self._rules, pvs.MOVES: self._moves,
             pvs.SCORES: self._scores, pvs.STATES: self._states, pvs.FRAMES: self._frames,
         }  # fmt: skip
+        self._control[dr.ROOM] = moves_left
         for place, array in places.items():
             self._control[place] = address(array)
         self._where = address(self._control)
+
+    def compile(self):
+        """Compile, or load from disk, every kernel, by a search of a few boards."""
+        state = self._game.start(self._rules).state
+        self._begin(state, 1, -pvs.INFINITY, pvs.INFINITY)
+        self.advance(10)
+        self.result()
+        self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
+        self.forget()
 
     def forget(self):
         """Leave nothing in the near table, so that a search does not depend on those before it."""
@@ -86,21 +104,11 @@ class Tabled:
         """Take entries from now on for those of a request, by its number: a later one's displace them first."""
         self._control[tt.GENERATION] = request % tt.GENERATIONS
 
-    def _begin(self, state, low, high, left):
-        """Start a search; return whether the game is over."""
-        control, game = self._control, self._game
-        moves_left = int(game.moves_left(state, self._rules))
-        if moves_left > self._moves_left:
-            self._allocate(moves_left)
+    def _begin(self, state, plies, low, high):
         self._state = state
-        self._states[: self._width] = state
-        control[[pvs.BOARDS, pvs.HITS, pvs.STORES, pvs.EVALUATED, tt.REPLACED, dr.LATEST, dr.DEPTH]] = 0
-        control[pvs.TOP], control[dr.BEST_ROOT_MOVE], control[tt.FAR_LEFT] = -1, pvs.NO_MOVE, _NEVER
-        control[dr.LEFT_AT_ROOT] = moves_left if left is None else left
-        control[dr.WINDOW_LOW], control[dr.WINDOW_HIGH] = low, high
-        self._frames[pvs.COUNT], self._frames[pvs.BEST_MOVE] = 0, pvs.NO_MOVE
-        self._complete = game.kind(state, self._rules) == END
-        return self._complete
+        if not self._kernels["begin"](state, self._where, plies, low, high):
+            self._allocate(int(self._game.moves_left(state, self._rules)))
+            self._kernels["begin"](state, self._where, plies, low, high)
 
     @property
     def boards(self):
@@ -109,46 +117,74 @@ class Tabled:
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the answer is known."""
-        if not self._complete:
+        control = self._control
+        if not control[dr.COMPLETE]:
             before = self.boards
-            self._control[pvs.BUDGET] = budget
-            self._complete = bool(self._kernels[self.driver.__name__](self._state, self._where))
-            self._unpaid += self.boards - before
-            if self._unpaid > _PER_PAGE and self._pages.left:
-                self._pages.make_one()
-                self._unpaid -= _PER_PAGE
-        return self._complete
+            control[pvs.BUDGET] = budget
+            control[dr.COMPLETE] = self._kernels["drive"](self._state, self._where)
+            self._pay(self.boards - before)
+        return bool(control[dr.COMPLETE])
+
+    def _pay(self, boards):
+        """Make a page of the far table huge if searches so far have paid for it."""
+        self._unpaid += boards
+        if self._unpaid > _PER_PAGE and self._pages.left:
+            self._pages.make_one()
+            self._unpaid -= _PER_PAGE
+
+    def save(self):
+        """Return the search begun last as bytes, none if its boards must not depend on an interruption."""
+        control = self._control
+        if control[dr.FORGETFUL]:
+            return b""
+        frames = max(int(control[pvs.TOP]), 0) + 1
+        last = self._frames[(frames - 1) * pvs.FRAME_SIZE :]
+        moves = last[pvs.FIRST] + last[pvs.COUNT]
+        return packed(
+            control[_IN_PROGRESS], self._states[: frames * self._width], self._frames[: frames * pvs.FRAME_SIZE],
+            self._moves[:moves], self._scores[:moves],
+        )  # fmt: skip
+
+    def restore(self, content):
+        """Go on with a search that ``save`` gave; one with the same arguments must have been begun."""
+        progress = np.zeros(len(_IN_PROGRESS), np.int64)
+        unpack(content, progress, self._states, self._frames, self._moves, self._scores)
+        self._control[_IN_PROGRESS] = progress
 
     @property
     def table_counts(self):
         """(hits, stores, replacements) of the search begun last."""
         return tuple(self._control[[pvs.HITS, pvs.STORES, tt.REPLACED]].tolist())
 
-    def _found(self, score, move, line_score=None):
-        """Return the Result of a complete search, with the line that keeps ``line_score``, if there is one."""
-        counts = self._control.copy()
-        line = _line(move)
-        if line and line_score is not None:
-            line += self._rest_of_line(move, line_score)
-        self._control[:] = counts  # the line is on the house
-        return Result(score, True, line, self.boards, 0, int(counts[pvs.EVALUATED]))
+    def result(self, brief=False):
+        """Return the Result so far.
 
-    def _stopped(self, score):
-        """Return the Result of a search that was stopped."""
-        return Result(score, False, _line(self._any_move()), self.boards, 0, int(self._control[pvs.EVALUATED]))
+        Of a complete search the score is the true one, or the end of the window that it lies at or beyond unless the
+        game is over, and the line goes as far as it can be proved from the tables (brief: it is the best move). Of a
+        stopped one the score is a lower bound, or −INFINITY.
+        """
+        control, line = self._control, np.zeros(LINE_LENGTH, np.int16)
+        score, length = self._kernels["report"](self._state, self._where, address(line), int(brief))
+        complete, evaluated = bool(control[dr.COMPLETE]), int(control[pvs.EVALUATED])
+        return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
 
-    def _any_move(self):
-        """Return the best move so far, or the likeliest one; NO_MOVE before the first question."""
-        proved, searched = int(self._control[dr.BEST_ROOT_MOVE]), int(self._frames[pvs.BEST_MOVE])
-        likeliest = int(self._moves[0]) if self._frames[pvs.COUNT] else int(pvs.NO_MOVE)
-        return next((m for m in (proved, searched) if m != pvs.NO_MOVE), likeliest)
+    def batch(self, states, asked, budget):
+        """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.
 
-    def _rest_of_line(self, move, score):
-        state = as_state(self._game.play(self._state, self._rules, move)[0])
-        left = int(self._kernels["left_after"](int(self._control[dr.LEFT_AT_ROOT]), move))
-        line = np.zeros(_LINE_LENGTH - 1, np.int16)
-        return line[: self._kernels["follow"](state, self._where, left, -score, line)].tolist()
-
-
-def _line(move):
-    return [move] if move != pvs.NO_MOVE else []
+        states: uint64, shape (searches, words); asked: int64, shape (searches, ASKED_SIZE), see ``batch``. Returns
+        (found, lines) of those that came to their end, or to their own budget: int64 of shape (n, FOUND_SIZE), and
+        int16 of shape (n, LINE_LENGTH). If they are fewer than asked for, the next one is at work.
+        """
+        found, lines = np.empty((len(asked), FOUND_SIZE), np.int64), np.zeros((len(asked), LINE_LENGTH), np.int16)
+        if len(asked) == 0:
+            return found, lines
+        like = as_state(states[0])
+        n, at_work = self._kernels["batch"](like, self._where, states.ravel(), asked, found, address(lines), budget)
+        if n < len(asked):
+            self._state = as_state(states[n])
+            if not at_work:
+                self._begin(self._state, *asked[n, [PLIES, LOWEST, HIGHEST]].tolist())
+        else:
+            self._state = as_state(states[-1])
+        self._pay(int(found[:n, BOARDS].sum()) + (self.boards if at_work else 0))
+        return found[:n], lines[:n]

@@ -23,6 +23,7 @@ _FUNCTIONS = (
     "parse_move",
 )  # fmt: skip
 _CONSTANTS = {"NAME": str, "UNIT": str, "OPTIONS": dict, "BOARDS": tuple, "PLAYERS": int, "ENDED_STAYS": bool}
+_DAMAGES = 4  # texts made from each position's text by spoiling it
 _GARBAGE = ("§", "?!", "\n?\n", "?" * 1000)
 _UNTOUCHED = -(2**15)  # fills the array that moves are written to; no move has this code
 _MARGIN = 4  # entries before and after the room for moves that must stay untouched
@@ -94,6 +95,7 @@ def check_game(game, rules, twin, positions, rng, perft_depth=3, hooks=None):
 def check_position(subject, case, rng):
     """Check all that can be checked on one case; return the case after a random move, or None at the end."""
     check_text(subject, case)
+    check_read(subject, case, rng)
     check_kind(subject, case)
     check_moves(subject, case)
     check_hooks(subject, case)
@@ -180,6 +182,45 @@ def check_text(subject, case):
     position = subject.game.parse(case.text, subject.rules)
     _same("parse(text)", position, case.position, case)
     _same("types of the words that parse returns", {type(word) for word in position.state}, {np.uint64}, case)
+
+
+def check_read(subject, case, rng):
+    """``read``, if there is one, reads what ``parse`` reads or declines; also from texts that are damaged."""
+    if not hasattr(subject.game, "read"):
+        return
+    _check_reading(subject, case, case.text, rng)
+    for _ in range(_DAMAGES):
+        _check_reading(subject, case, _damaged(case.text, rng), rng)
+
+
+def _check_reading(subject, case, text, rng):
+    game, r = subject.game, subject.rules
+    content = text.encode()
+    # more of the same on both sides, so that reading beyond the text does not go unnoticed
+    more = bytes(rng.choices(content or b"1", k=_MARGIN))
+    spacious = np.frombuffer(bytearray(more + content + more), np.uint8)
+    room = np.full(game.words(r) + 2 * _MARGIN, rng.getrandbits(64), np.uint64)
+    before, words = room.copy(), room[_MARGIN:-_MARGIN]
+    side = game.read(spacious, _MARGIN, _MARGIN + len(content), r, words)
+    if side == -1:
+        return
+    try:
+        expected = game.parse(text, r)
+    except UserError as error:
+        expected = error
+    _same(f"read({text!r})", Position(tuple(words), side), expected, case)
+    before[_MARGIN:-_MARGIN] = words
+    _same(f"words beyond the state untouched by read({text!r})", np.array_equal(room, before), True, case)
+
+
+def _damaged(text, rng):
+    """A text with a few characters lost, doubled, or replaced by others of the text or by any of ASCII."""
+    characters = list(text)
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(characters) + 1)
+        other = rng.choice(text) if text and rng.random() < 0.5 else chr(rng.randrange(128))
+        characters[at : at + rng.randint(0, 1)] = rng.choice(([], [other], characters[at : at + 1] * 2))
+    return "".join(characters)
 
 
 def check_kind(subject, case):

@@ -13,6 +13,7 @@ from distsearch.games import connect4, connect4_knowledge
 from distsearch.games.interface import END, MAX, MAX_MOVES, Position, legal_moves, step
 from distsearch.testing import contract
 
+from . import reading
 from .connect4_twin import NAMES, Connect4Twin, random_game, random_positions
 
 # those with fewer than four columns have lines in the columns alone; a column of 63 takes a word, 32 have letters
@@ -280,6 +281,34 @@ def test_text_is_read_or_refused(text, side):
         else:
             again = connect4.parse(connect4.text(value, r), r) if isinstance(value, Position) else value
             assert again == value
+
+
+@shapes
+def test_columns_are_read_as_parsed(board, full, rng):
+    """Also where a column overflows, or the game goes on after its end."""
+    r = rules(board)
+    met, squares = set(), board[0] * board[1]
+    for _ in range(2_000 if full else 100):
+        plies = rng.choice((rng.randint(0, squares), squares + 1))
+        columns = rng.choices(NAMES[: board[1]], k=plies)
+        text = "".join(rng.choice((c, c.upper())) for c in columns)
+        expected = reading.parsed(connect4, text, r)
+        assert reading.read(connect4, text, r) == expected, text
+        met.add(expected is None)
+    assert met == {False, True}
+
+
+@shapes
+def test_bytes_that_are_no_column_are_not_read(board):
+    r = rules(board)
+    for letter in map(chr, range(256)):
+        is_column = letter.lower() in NAMES[: board[1]]
+        assert reading.read(connect4, letter, r) == (connect4.parse(letter, r) if is_column else None), letter
+
+
+def test_the_empty_text_is_read_and_drawn_boards_are_left_to_parse():
+    assert reading.read(connect4, "", rules()) == connect4.start(rules())
+    assert reading.read(connect4, "-" * 42 + " X", rules()) is None
 
 
 # --- knowledge ---

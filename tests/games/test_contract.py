@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from distsearch.errors import UserError
 from distsearch.games import connect4, othello, othello_knowledge
-from distsearch.games.interface import CHANCE, END, MAX, PASS, Position, legal_moves
+from distsearch.games.interface import CHANCE, END, MAX, PASS, Position, legal_moves, read_position
 from distsearch.testing import contract
 
 from . import tictactoe
@@ -127,6 +128,23 @@ def _wrong_exception(text, r):
         raise ValueError(text) from None
 
 
+def _read_without_the_side(text, at, end, r, words):
+    return min(0, othello.read(text, at, end, r, words))
+
+
+def _read_beyond_the_end(text, at, end, r, words):
+    return othello.read(text, at, end + 1, r, words)
+
+
+def _read_anything(text, at, end, r, words):
+    return max(0, othello.read(text, at, end, r, words))
+
+
+def _read_into_too_many_words(text, at, end, r, words):
+    words.base[-1] += words.dtype.type(1)
+    return othello.read(text, at, end, r, words)
+
+
 _move_lost = _changed_moves(lambda codes: codes[:-1] or codes)
 _random_key = random.Random(0).getrandbits
 
@@ -154,6 +172,10 @@ PLANTED = {
     "first position without its name": ("parse('startpos'):", {"parse": _name_not_read}),
     "side not read": ("parse(text):", {"parse": _side_forgotten}),
     "state of plain integers": ("types of the words", {"parse": _plain_words}),
+    "read without the side": ("read(", {"read": _read_without_the_side}),
+    "read beyond the end": ("read(", {"read": _read_beyond_the_end}),
+    "read whatever it is": ("read(", {"read": _read_anything}),
+    "read into too many words": ("words beyond the state", {"read": _read_into_too_many_words}),
     "another exception": ("_wrong_exception(", {"parse": _wrong_exception}),
     "moves misread": ("parse_move of", {"parse_move": lambda text, r: max(0, othello.parse_move(text, r) - 1)}),
     "function forgotten": ("the game lacks key", {"key": None}),
@@ -205,3 +227,24 @@ def test_perft_is_compared():
     subject = contract.Subject(_changed(othello, {"moves": _move_lost}), r, OthelloTwin(4, 4), None)
     with pytest.raises(AssertionError, match="perft, by ply"):
         contract.check_perft(subject, contract.check_start(subject), 3)
+
+
+@pytest.mark.parametrize(
+    ("game", "texts"),
+    [
+        (connect4, ["4453222", "", "startpos", " 44 ; with a comment", "-" * 42 + " X"]),
+        (othello, ["startpos", "f5d6c3", "-" * 27 + "OX------XO" + "-" * 27 + " O"]),
+        (tictactoe, ["startpos"]),
+    ],
+    ids=["connect4", "othello", "no reader"],
+)
+def test_a_position_is_read_as_it_is_parsed(game, texts):
+    r = game.rules()
+    for text in texts:
+        assert read_position(game, text, r) == game.parse(text, r)
+
+
+@pytest.mark.parametrize("text", ["8", "1111111", "44x", "\ud800", "X" * 42])
+def test_a_position_that_cannot_be_read_is_refused_by_parse(text):
+    with pytest.raises(UserError):
+        read_position(connect4, text, connect4.rules())

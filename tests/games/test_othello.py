@@ -9,6 +9,7 @@ from distsearch.games import knowledge, othello
 from distsearch.games.interface import END, MAX, PASS, Position, legal_moves, step
 from distsearch.testing import contract
 
+from . import reading
 from .othello_twin import DIRECTIONS, OthelloTwin, name, random_position
 
 # one uint64 a side up to 4×16, two words from 9×8 on, three for 12×13, four for 16×16
@@ -218,6 +219,29 @@ def test_board_text_reads_back(board, rng):
         assert len(at.state) == othello.words(r)
         for variant in (text.lower(), text.replace("-", "."), f"  {text[:-1]}  {text[-1]} ; {text}"):
             assert othello.parse(variant, r) == at
+
+
+@shapes
+def test_boards_are_read_as_parsed(board, rng):
+    twin, r = OthelloTwin(*board), othello.rules(board)
+    for _ in range(20):
+        text = twin.text(random_position(rng, *board))
+        for variant in (text, text.lower(), text.replace("-", "."), f"{text[:-1]}  {text[-1]}"):
+            assert reading.read(othello, variant, r) == othello.parse(text, r), variant
+        for spoilt in (text[1:], f"-{text}", text[:-1], f"{text}X", f"{text} O", text.replace(" ", "\t"), f" {text}"):
+            assert reading.read(othello, spoilt, r) is None, spoilt
+
+
+def test_bytes_that_are_no_disc_are_not_read():
+    r = othello.rules((4, 4))
+    for letter in map(chr, range(256)):
+        for text, fine in ((f"{letter}{'-' * 15} X", "XxOo-."), (f"{'-' * 16} {letter}", "XxOo")):
+            assert reading.read(othello, text, r) == (othello.parse(text, r) if letter in fine else None), text
+
+
+@pytest.mark.parametrize("text", ["", "startpos", "f5", "pass"])
+def test_names_and_transcripts_are_left_to_parse(text):
+    assert reading.read(othello, text, othello.rules()) is None
 
 
 @pytest.mark.parametrize("board", PASS_GAMES)

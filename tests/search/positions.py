@@ -1,21 +1,29 @@
 """What the tests of searches share: engines by name, searches in one call, and positions from random games."""
 
 import functools
+import random
 
 import numpy as np
+import pytest
 
 from distsearch import evaluation, games, jit
+from distsearch.evaluation import Evaluation
 from distsearch.games import othello
 from distsearch.games.interface import MAX_MOVES
+from distsearch.jit import compiled
 from distsearch.search import alphabeta as ab
 from distsearch.search.alphabeta_engine import AlphaBeta, parse_ordering
 
-from ..games.othello_twin import OthelloTwin, random_game
+from ..games.othello_twin import OthelloTwin, random_game, random_position
 
 EVALUATIONS = evaluation.names(othello)
 EMPTIES = othello.OPTIONS["empties"]
 ORDERINGS = ("none", "static", "shallow", "shallow:2")
 NO_PAUSE = 10**9  # boards; more than any search here takes
+LATE_EMPTIES = 6  # squares, at most; trees from there on are small
+LATE_PLIES = 5
+
+evaluations = pytest.mark.parametrize("name", EVALUATIONS)
 
 
 def board_id(board):
@@ -92,3 +100,31 @@ def unfinished_positions(rng, board, n, most_empties=None):
 def unfinished_states(rng, board, n, most_empties=None):
     """The same as states."""
     return [state_of(board, position) for position in unfinished_positions(rng, board, n, most_empties)]
+
+
+def positions_to_grow(seed, board, n, plies):
+    """(position, plies) of n positions of all stages of random games, and of n from their last moves."""
+    rng = random.Random(seed)
+    stages = (None, plies), (LATE_EMPTIES, LATE_PLIES)
+    return [(position, deep) for most, deep in stages for position in unfinished_positions(rng, board, n, most)]
+
+
+def ending_positions(rng, board, n):
+    """n positions of few empty squares from random games, and n of discs strewn at random.
+
+    In the latter passes and early ends abound.
+    """
+    positions = unfinished_positions(rng, board, n, LATE_EMPTIES)
+    while len(positions) < 2 * n:
+        position = random_position(rng, *board)
+        if sum(row.count("-") for row in position[0]) <= LATE_EMPTIES:
+            positions.append(position)
+    return positions
+
+
+@compiled
+def _nothing(s, r, tables):
+    return np.int64(0)
+
+
+NOTHING = Evaluation("nothing", _nothing, np.zeros(1, np.uint64), 1)  # where only the end of a game counts

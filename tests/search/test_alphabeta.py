@@ -1,49 +1,46 @@
 """The alpha-beta engine: against plain minimax, against its own recursion, and by known values."""
 
+import functools
 import itertools
 import math
-import random
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 
 from distsearch.errors import UserError
-from distsearch.evaluation import Evaluation
 from distsearch.games import othello
 from distsearch.games.interface import PASS, Position, legal_moves, step
-from distsearch.jit import compiled
 from distsearch.search.alphabeta import INFINITY, LINE_LENGTH
 from distsearch.search.alphabeta_engine import AlphaBeta, parse_ordering
 
 from ..games import tictactoe
-from ..games.othello_twin import OthelloTwin, random_position
+from ..games.othello_twin import OthelloTwin
 from . import countdown
 from .minimax_twin import Worth, alphabeta, grow, minimax, size
 from .positions import (
     EMPTIES,
-    EVALUATIONS,
+    LATE_EMPTIES,
+    NOTHING,
     ORDERINGS,
     Recursion,
     board_id,
+    ending_positions,
     engine,
     evaluate,
+    evaluations,
+    positions_to_grow,
     rules,
     search,
     state_of,
-    unfinished_positions,
     unfinished_states,
 )
 
 # board → plies of the plain trees below positions of any stage; near the end of a game trees are small
 PLIES = {(4, 4): 6, (5, 6): 4, (8, 8): 3, (9, 8): 3, (16, 16): 2}
 MORE_PLIES = {(4, 4): 8, (5, 6): 5, (8, 8): 4, (9, 8): 4, (16, 16): 2}
-LATE_PLIES = 5
-LATE_EMPTIES = 6
 ALGORITHMS = list(itertools.product(ORDERINGS, (True, False)))  # (ordering, prune)
 
 boards = pytest.mark.parametrize("board", PLIES, ids=board_id)
-evaluations = pytest.mark.parametrize("name", EVALUATIONS)
 orderings = pytest.mark.parametrize("ordering", ORDERINGS)
 
 
@@ -58,16 +55,11 @@ class Sample(NamedTuple):
 @pytest.fixture(scope="module")
 def samples(seed, full):
     """A function from a board to its Samples: from all stages of random games, and from their last moves."""
-    made = {}
 
+    @functools.cache
     def of(board):
-        if board not in made:
-            rng, n = random.Random(seed), 12 if full else 3
-            plies = (MORE_PLIES if full else PLIES)[board]
-            made[board] = [sample(board, position, plies) for position in unfinished_positions(rng, board, n)]
-            late = unfinished_positions(rng, board, n, LATE_EMPTIES)
-            made[board] += [sample(board, position, LATE_PLIES) for position in late]
-        return made[board]
+        plies = (MORE_PLIES if full else PLIES)[board]
+        return [sample(board, *case) for case in positions_to_grow(seed, board, 12 if full else 3, plies)]
 
     return of
 
@@ -79,12 +71,7 @@ def sample(board, position, plies=math.inf, empties="winner"):
 
 def endings(rng, board, n, empties):
     """Samples that reach to the end of every line: from games, and of boards with discs strewn at random."""
-    positions = unfinished_positions(rng, board, n, LATE_EMPTIES)
-    while len(positions) < 2 * n:
-        position = random_position(rng, *board)
-        if sum(row.count("-") for row in position[0]) <= LATE_EMPTIES:
-            positions.append(position)
-    return [sample(board, position, empties=empties) for position in positions]
+    return [sample(board, position, empties=empties) for position in ending_positions(rng, board, n)]
 
 
 # --- values ---
@@ -166,13 +153,7 @@ def test_tictactoe_can_be_won(text, score):
 
 
 def tictactoe_engine(ordering, prune):
-    evaluation = Evaluation("nothing", _nothing, np.zeros(1, np.uint64), 1)
-    return AlphaBeta(tictactoe, tictactoe.rules(), evaluation, prune, ordering)
-
-
-@compiled
-def _nothing(s, r, tables):
-    return np.int64(0)
+    return AlphaBeta(tictactoe, tictactoe.rules(), NOTHING, prune, ordering)
 
 
 # --- boards that are visited ---
@@ -436,8 +417,7 @@ def test_more_empty_squares_than_at_the_start(board):
 
 
 def test_a_line_is_kept_to_its_greatest_length():
-    evaluation = Evaluation("nothing", _nothing, np.zeros(1, np.uint64), 1)
-    searcher = AlphaBeta(countdown, countdown.rules(), evaluation)
+    searcher = AlphaBeta(countdown, countdown.rules(), NOTHING)
     for moves, score in ((LINE_LENGTH, -1), (countdown.LONGEST - 1, 1), (countdown.LONGEST, -1)):
         result = search(searcher, countdown.state(moves))
         assert result.score == score

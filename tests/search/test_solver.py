@@ -189,6 +189,13 @@ def test_beyond_a_window_there_is_a_move_as_well(board, full, rng):
             assert score <= low or -twin.score(twin.play(plain, move)[0]) >= high, case
 
 
+@pytest.mark.parametrize("window", [(-1, 1), (-3, -2), (5, 9)])
+def test_a_finished_game_has_its_score_whatever_the_window(window):
+    won = connect4.parse("1212121", connect4.rules((6, 7)))
+    result = solve(solver(), won.state, *window)
+    assert (result.score, result.complete, result.line) == (-18, True, [])
+
+
 # --- pausing ---
 
 

@@ -1,0 +1,22 @@
+"""The compiled readers of games, called from Python."""
+
+import numpy as np
+
+from distsearch.errors import UserError
+from distsearch.games.interface import Position
+
+
+def read(game, text, r):
+    """Return the Position that the game's ``read`` finds in a text, or None where it declines."""
+    content = np.frombuffer(bytearray(text.encode()), np.uint8)
+    words = np.full(game.words(r), 2**64 - 1, np.uint64)
+    side = game.read(content, 0, len(content), r, words)
+    return None if side == -1 else Position(tuple(words), side)
+
+
+def parsed(game, text, r):
+    """Return the Position that ``parse`` finds in a text, or None where it raises UserError."""
+    try:
+        return game.parse(text, r)
+    except UserError:
+        return None

@@ -1,0 +1,75 @@
+"""What the tests of the depth-limited search share: engines with other limits, and checks."""
+
+import random
+
+import pytest
+
+from distsearch.games import othello
+from distsearch.games.interface import END, Position, legal_moves, step
+from distsearch.search import drivers as dr
+from distsearch.search import pvs
+from distsearch.search import table as tt
+from distsearch.search.deep_engine import Deep
+
+from .positions import board_id, evaluate, rules, search
+
+# board → plies that plain alpha-beta is asked for
+DEEP_PLIES = {(6, 6): 8, (8, 8): 8, (9, 8): 6, (16, 16): 4}
+
+NEVER = 1 << 40  # plies left
+EVERYWHERE = {pvs.TABLE_LEFT: 1, tt.FAR_LEFT_LATER: 1, pvs.CUT_LEFT: 2, pvs.BOTTOM: 0}
+CHANGES = {
+    "nothing": {},
+    "no table": {pvs.TABLE_LEFT: NEVER, pvs.CUT_LEFT: NEVER},
+    "no far table": {tt.FAR_LEFT_LATER: NEVER},
+    "no enhanced cut-offs": {pvs.CUT_LEFT: NEVER},
+    "no null windows": {pvs.NULL_WINDOWS: 0},
+    "no deepening": {dr.STEP: NEVER},
+    "no recursion": {pvs.BOTTOM: 0},
+    "no frames below the root's children": {pvs.BOTTOM: NEVER},
+    "tables and frames everywhere": EVERYWHERE,
+    "none of it": {pvs.TABLE_LEFT: NEVER, pvs.CUT_LEFT: NEVER, pvs.NULL_WINDOWS: 0, dr.STEP: NEVER},
+}
+
+deep_boards = pytest.mark.parametrize("board", DEEP_PLIES, ids=board_id)
+techniques = pytest.mark.parametrize("changes", [{}, EVERYWHERE], ids=["as it is", "tables everywhere"])
+
+
+def deep(board, name="static", far=None, empties="winner", repeatable=False, changes=CHANGES["nothing"]):
+    """A new engine; its far table is one of its own if None."""
+    far = tt.far_table(1) if far is None else far
+    return changed(Deep(othello, rules(board, empties), evaluate(board, name), far, repeatable), changes)
+
+
+def changed(searcher, changes):
+    """The engine with other entries of its control array."""
+    for place, value in changes.items():
+        searcher._control[place] = value
+    return searcher
+
+
+def shuffled(rng, cases):
+    cases = list(cases)
+    rng.shuffle(cases)
+    return cases
+
+
+def midgame(board=(8, 8), plies=20, seed=1):
+    """The state after so many random plies, always the same."""
+    rng, r = random.Random(seed), rules(board)
+    position = othello.start(r)
+    for _ in range(plies):
+        position = step(othello, position, r, rng.choice(legal_moves(othello, position, r)))
+    return position.state
+
+
+def check_line(searcher, game, r, state, depth, plain):
+    """Search a state and check that every move of the line keeps the score, as ``plain`` (an AlphaBeta) finds it."""
+    result, position = search(searcher, state, depth), Position(state)
+    score = result.score
+    assert result.line or depth == 0 or game.kind(state, r) == END
+    for ply, m in enumerate(result.line, 1):
+        assert m in legal_moves(game, position, r), (state, depth, result)
+        position, score = step(game, position, r, m), -score
+        assert search(plain, position.state, depth - ply).score == score, (state, depth, result)
+    return result, position
