@@ -2,7 +2,9 @@
 
 It knows nothing of games: a *source* hands out job records (``take(count, worker)``), takes results in
 (``finish(records)``), and says how many jobs wait (``waiting``) and when it needs nothing more (``done``);
-``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took.
+``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took. A source that
+hands out nothing has run dry until results come in, or ``More``. One that goes on where another was has ``saved``: node
+of a job → what a worker had SAVED of it.
 """
 
 from typing import NamedTuple
@@ -10,14 +12,22 @@ from typing import NamedTuple
 import numpy as np
 
 from .messages import (
+    ASK,
     END,
+    FORGET,
     JOBS,
     METRICS,
     METRICS_RECORD,
+    OPEN,
+    OPEN_RECORD,
     PROGRESS,
     QUIT,
     READY,
     RESULTS,
+    RESUME,
+    SAVE,
+    SAVED,
+    SAVED_RECORD,
     SETUP,
     START,
     STOP,
@@ -32,12 +42,21 @@ from .messages import (
 class Begin(NamedTuple):
     """Event: a new run.
 
-    setup: bytes for the workers' runners; source: where jobs come from; prefetch: batches of jobs kept at each worker.
+    run: its number, never used before; setup: bytes for the workers' runners; source: where jobs come from; prefetch:
+    batches of jobs kept at each worker; batch: seconds of work in a batch of small jobs, of which ``ahead`` times as
+    many are kept; client: for whom, and weight: how much of the client's share, where several runs want the workers;
+    measured: time counts from when all workers are ready, and at the end they say where theirs went.
     """
 
+    run: int
     setup: bytes
     source: object
     prefetch: int = 2
+    batch: float = 1e-3
+    ahead: int = 1
+    client: int = 0
+    weight: float = 1.0
+    measured: bool = False
 
 
 class Received(NamedTuple):
@@ -47,174 +66,326 @@ class Received(NamedTuple):
     message: Message
 
 
+class More(NamedTuple):
+    """Event: a run's source, which had run dry, has jobs again."""
+
+    run: int
+
+
+class Ask(NamedTuple):
+    """Event: where does the time of a measured run go?"""
+
+    run: int
+
+
+class Save(NamedTuple):
+    """Event: how far are the jobs at work of a run?"""
+
+    run: int
+
+
 class Halt(NamedTuple):
-    """Event: the user or a clock wants the run to end now."""
+    """Event: the user or a clock wants a run to end now."""
+
+    run: int
+
+
+class Drop(NamedTuple):
+    """Event: no more runs of this setup, if there were any; none may be open."""
+
+    setup: bytes
+
+
+class Leave(NamedTuple):
+    """Event: no more runs, and those that are open are given up; workers may go."""
 
 
 class State(NamedTuple):
-    """How a run stands: whether all workers were ready yet, and boards of unfinished jobs as reported last."""
+    """How a run stands: whether it has started, and boards of unfinished jobs as reported last."""
 
     started: bool
     boards_at_work: int
 
 
-class Leave(NamedTuple):
-    """Event: no more runs; workers may go."""
-
-
-# Where a worker stands in a run
-ABSENT, OPENING, WORKING, STOPPING, STOPPED_WORK, ENDING, ENDED = range(7)
-
-_BATCH_SECONDS = 1e-3  # of work in a message: small jobs travel together until they are worth one
-_LARGEST_BATCH = 1024  # jobs
+_LARGEST_BATCH = 1024  # jobs in a message
 
 
 class _Worker:
     def __init__(self, rank, host):
         self.rank, self.host = rank, host
-        self.begin()
+        self.ready = set()  # numbers of setups
+        self.load = 0  # jobs sent and not answered, of all runs
 
-    def begin(self):
-        self.state = ABSENT
-        self.out = 0  # jobs sent and not answered
-        self.boards = 0  # of the job at work, as reported last
+
+class _Run:
+    def __init__(self, begin, setup):
+        self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
+        self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
+        self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
+        self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
+        self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
+        self.boards = {}  # rank → boards of its job at work, as reported last
+        self.stopping = set()  # ranks that were told to stop
+        self.halted = False
+        self.metrics = {}  # rank → METRICS_RECORD, as told last
+        self.awaited = 0  # METRICS that were asked for and have not come
+        self.ending = False  # asks for them a last time
+        self.saving = set()  # ranks that were asked how far they are and have not told
+        self.saved = {}  # rank → payload of SAVED, as told last, of jobs that are still out
+        self.starved = True  # somebody went without a job
+        self.jobs, self.seconds = 0, 0.0  # of the results so far
+
+    @property
+    def over(self):
+        return self.halted or self.source.done
+
+    def count(self, rank, boards):
+        change = boards - self.boards.get(rank, 0)
+        if change:
+            self.state = State(self.state.started, self.state.boards_at_work + change)
+            self.boards[rank] = boards
 
 
 class Master:
-    """Gives jobs to workers that are ready, and their results to the source.
+    """Gives the jobs of any number of runs to workers that are ready for them, and their results to the sources.
 
-    hosts: the host of each worker by rank. On every host one worker opens a run's setup first, so that it alone
-    compiles and the others find its work on disk; jobs go out when all are ready. A message holds as many jobs as make
-    about a millisecond of work, by the mean of the results so far; up to ``prefetch`` such batches are kept at each
-    worker, so that it need not wait for the next one, as long as there are enough for everybody.
+    hosts: the host of each worker by rank. On every host one worker makes itself ready for a new setup first, so that
+    it alone compiles and the others find its work on disk. A message holds as many jobs as make about a millisecond of
+    work, by the mean of the run's results so far; up to ``prefetch`` such batches are kept at each worker, so that it
+    need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
+    they have jobs of.
     """
 
     def __init__(self, hosts):
         self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
-        self._run = 0
-        self.running = False
-        self._reset(Begin(b"", None))
+        self._setups = {}  # bytes → number
+        self._prepared = 0  # setups so far
+        self._asked = {}  # setup's number → ranks that were told of it
+        self._runs = {}  # number → _Run, of those that are not over
+        self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
 
-    def _reset(self, begin):
-        self._setup, self._source, self._prefetch = np.frombuffer(begin.setup, np.uint8), begin.source, begin.prefetch
-        self._halted = False
-        self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
-        self._starved = True  # somebody went without a job
-        self._jobs, self._seconds = 0, 0.0  # of the results so far
-        self._awaited = set(self._workers)  # ranks that are not ready yet
-        self.metrics = {}  # rank → METRICS_RECORD, of the run that ended last
-        for worker in self._workers.values():
-            worker.begin()
+    def is_open(self, run):
+        """Whether a run is not over yet."""
+        return run in self._runs
+
+    def state(self, run):
+        """Return the State of an open run."""
+        return self._runs[run].state
+
+    def awaits_metrics(self, run):
+        """Whether METRICS of a run were asked for and have not all come."""
+        return run in self._runs and self._runs[run].awaited > 0
+
+    def awaits_saved(self, run):
+        """Whether workers were asked how far their jobs of a run are, and have not all told."""
+        return run in self._runs and bool(self._runs[run].saving)
+
+    def saved(self, run):
+        """Return what they told: node of a job that is out → payload of SAVED."""
+        told = self._runs[run].saved.values() if run in self._runs else ()
+        return {int(to_records(payload[: SAVED_RECORD.itemsize], SAVED_RECORD)["node"][0]): payload for payload in told}
 
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it."""
         match event:
             case Received(sender, message):
-                return self._received(self._workers[sender], message) if message.run == self._run else []
+                return self._received(self._workers[sender], message)
             case Begin():
                 return self._begin(event)
-            case Halt():
-                self._halted = True
-                return self._wind_up() if self.running else []
+            case More(number):
+                return self._more(self._runs[number]) if number in self._runs else []
+            case Ask(number):
+                return self._ask(self._runs[number]) if number in self._runs else []
+            case Save(number):
+                return self._save(self._runs[number]) if number in self._runs else []
+            case Halt(number):
+                return self._halt(self._runs[number]) if number in self._runs else []
+            case Drop(setup):
+                return self._drop(self._setups.pop(setup)) if setup in self._setups else []
             case Leave():
-                return [Outgoing(rank, Message(QUIT, self._run)) for rank in self._workers]
+                self._runs.clear()
+                return [Outgoing(rank, Message(QUIT, 0)) for rank in self._workers]
         raise TypeError(f"no such event: {event!r}")
 
-    def _begin(self, event):
-        self._run += 1
-        self._reset(event)
-        self.running = True
-        leaders = {worker.host: worker for worker in reversed(self._workers.values())}
-        return [self._open(worker) for worker in leaders.values()]
+    def _begin(self, begin):
+        out = [] if begin.setup in self._setups else self._prepare(begin.setup)
+        run = self._runs[begin.run] = _Run(begin, self._setups[begin.setup])
+        if begin.measured:
+            self.metrics = {}
+        return out + self._more(run)
 
-    def _open(self, worker):
-        worker.state = OPENING
-        return Outgoing(worker.rank, Message(SETUP, self._run, self._setup))
+    def _prepare(self, setup):
+        self._prepared += 1
+        number = self._setups[setup] = self._prepared
+        self._asked[number] = set()
+        leaders = {worker.host: worker for worker in reversed(self._workers.values())}
+        return [self._ask_to_prepare(worker, number, setup) for worker in leaders.values()]
+
+    def _ask_to_prepare(self, worker, number, setup):
+        self._asked[number].add(worker.rank)
+        return Outgoing(worker.rank, Message(SETUP, number, np.frombuffer(setup, np.uint8)))
+
+    def _drop(self, number):
+        for worker in self._workers.values():
+            worker.ready.discard(number)
+        return [Outgoing(rank, Message(FORGET, number)) for rank in self._asked.pop(number)]
+
+    def _ready(self, worker, number):
+        setup = next((text for text, known in self._setups.items() if known == number), None)
+        if setup is None:  # dropped in the meantime
+            return []
+        worker.ready.add(number)
+        neighbours = [w for w in self._workers.values() if w.host == worker.host and w.rank not in self._asked[number]]
+        out = [self._ask_to_prepare(neighbour, number, setup) for neighbour in neighbours]
+        for run in [run for run in self._runs.values() if run.setup == number]:
+            out += self._more(run)
+        return out
+
+    def _more(self, run):
+        """Hand out what a run's source has, starting the run if it was waiting for workers."""
+        if run.over and not run.measured:
+            return self._wind_up(run)
+        out = []
+        if not run.state.started:
+            ready = [run.setup in worker.ready for worker in self._workers.values()]
+            if not (all(ready) if run.measured else any(ready)):
+                return []
+            run.state = State(True, 0)
+            if run.measured:
+                out = [Outgoing(rank, Message(START, run.number)) for rank in self._workers]
+        run.starved = True
+        return out + self._go_on(run, None)
+
+    def _ask(self, run):
+        run.awaited += len(self._workers)
+        return [Outgoing(rank, Message(ASK, run.number)) for rank in self._workers]
+
+    def _save(self, run):
+        if run.over:
+            return []
+        run.saved = {}
+        run.saving = {rank for rank, jobs in run.out.items() if jobs}
+        return [Outgoing(rank, Message(SAVE, run.number)) for rank in run.saving]
+
+    def _halt(self, run):
+        run.halted = True
+        return self._wind_up(run)
 
     def _received(self, worker, message):
+        if message.type == READY:
+            return self._ready(worker, message.run)
+        run = self._runs.get(message.run)
+        if run is None:
+            return []
         match message.type:
             case kind if kind == RESULTS:
-                self._take_in(worker, to_records(message.payload, self._source.result_dtype))
-            case kind if kind == READY:
-                return self._ready(worker)
+                self._take_in(run, worker, to_records(message.payload, run.source.result_dtype))
             case kind if kind == PROGRESS:
-                self._count(worker, int(to_records(message.payload, np.int64)[0]))
+                run.count(worker.rank, int(to_records(message.payload, np.int64)[0]))
                 return []
             case kind if kind == STOPPED:
-                worker.state, worker.out = STOPPED_WORK, 0
+                self._answered(run, worker, run.out[worker.rank])
+                run.stopping.discard(worker.rank)
+            case kind if kind == SAVED:
+                run.saving.discard(worker.rank)
+                if len(message.payload):
+                    run.saved[worker.rank] = message.payload
+                return []
             case kind if kind == METRICS:
-                worker.state = ENDED
-                self.metrics[worker.rank] = to_records(message.payload, METRICS_RECORD)[0]
-        return self._wind_up() if self._over else self._hand_out(worker)
+                self._note(run, worker, to_records(message.payload, METRICS_RECORD)[0])
+                return []
+        return self._go_on(run, worker)
 
-    def _ready(self, worker):
-        worker.state = WORKING
-        if self._over:
-            return self._wind_up()
-        self._awaited.discard(worker.rank)
-        if not self._awaited:
-            self.state = State(True, 0)
-            return [Outgoing(rank, Message(START, self._run)) for rank in self._workers] + self._hand_out(worker)
-        neighbours = [w for w in self._workers.values() if w.host == worker.host and w.state == ABSENT]
-        return [self._open(neighbour) for neighbour in neighbours]
+    def _go_on(self, run, worker):
+        """Hand out jobs, and wind the run up when it is over, which a source may be once its last job is taken."""
+        out = [] if run.over else self._hand_out(run, worker)
+        return out + self._wind_up(run) if run.over else out
 
-    def _take_in(self, worker, results):
-        worker.out -= len(results)
-        self._count(worker, 0)
-        self._jobs += len(results)
-        self._seconds += float(results["seconds"].sum())
-        self._source.finish(results)
+    def _take_in(self, run, worker, results):
+        self._answered(run, worker, len(results))
+        run.saved.pop(worker.rank, None)  # which was of the first of these jobs
+        run.count(worker.rank, 0)
+        run.jobs += len(results)
+        run.seconds += float(results["seconds"].sum())
+        run.source.finish(results)
 
-    def _count(self, worker, boards):
-        self.state = State(self.state.started, self.state.boards_at_work + boards - worker.boards)
-        worker.boards = boards
+    def _answered(self, run, worker, jobs):
+        run.out[worker.rank] -= jobs
+        worker.load -= jobs
 
-    @property
-    def _over(self):
-        return self._halted or self._source.done
-
-    def _hand_out(self, worker):
+    def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
-        if not self.state.started:
-            return []
-        if not self._starved:
-            return [message for _ in range(self._prefetch) for message in self._top_up(worker, self._prefetch)]
-        self._starved = False
         out = []
-        for level in range(1, self._prefetch + 1):  # nobody gets a second batch before everybody has one
-            for each in self._workers.values():
-                out += self._top_up(each, level)
-                if self._starved:
+        if not run.starved:
+            while sent := self._top_up(run, worker, run.most_batches):
+                out += sent
+            return out
+        run.starved = False
+        ready = [worker for worker in self._workers.values() if run.setup in worker.ready]
+        ready.sort(key=lambda worker: worker.load)
+        for level in range(1, run.most_batches + 1):  # nobody gets a second batch before everybody has one
+            for each in ready:
+                out += self._top_up(run, each, level)
+                if run.starved:
                     return out
         return out
 
-    def _top_up(self, worker, level):
+    def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
-        waiting, workers = self._source.waiting, len(self._workers)
-        mean = self._seconds / self._jobs if self._jobs else _BATCH_SECONDS
-        batch = max(1, min(int(_BATCH_SECONDS / max(mean, 1e-9)), _LARGEST_BATCH, waiting // (2 * workers)))
+        waiting, workers, out = run.source.waiting, len(self._workers), run.out.get(worker.rank, 0)
+        mean = run.seconds / run.jobs if run.jobs else run.batch_seconds
+        batch = max(1, min(int(run.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, waiting // (2 * workers)))
+        if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
+            level = min(level, run.prefetch)
         # a job kept ahead is one that nobody idle can have
-        if worker.out > (level - 1) * batch or worker.out and waiting < workers:
+        if out > (level - 1) * batch or out and waiting < workers:
             return []
-        jobs = self._source.take(batch, worker.rank)
+        jobs = run.source.take(batch, worker.rank)
         if not len(jobs):
-            self._starved = True
+            run.starved = True
             return []
-        worker.out += len(jobs)
-        return [Outgoing(worker.rank, Message(JOBS, self._run, from_records(jobs)))]
+        sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
+        if worker.rank not in run.out:
+            record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
+            sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
+        run.out[worker.rank] = out + len(jobs)
+        worker.load += len(jobs)
+        return sent
 
-    def _wind_up(self):
-        """Stop whoever is at work; when nobody is, end the run and gather the metrics."""
-        out = []
-        opened = [w for w in self._workers.values() if w.state not in (ABSENT, ENDED)]
-        for worker in opened:
-            if worker.state == WORKING:
-                worker.state = STOPPING if worker.out else STOPPED_WORK
-                if worker.out:
-                    out.append(Outgoing(worker.rank, Message(STOP, self._run)))
-        if all(worker.state == STOPPED_WORK for worker in opened):
-            for worker in opened:
-                worker.state = ENDING
-                out.append(Outgoing(worker.rank, Message(END, self._run)))
-        self.running = bool(opened)
+    def _wind_up(self, run):
+        """Stop who is at work on a run; when nobody is, end it and, if it is measured, gather the metrics."""
+        if run.ending:
+            return []
+        fresh = [rank for rank, jobs in run.out.items() if jobs and rank not in run.stopping]
+        run.stopping.update(fresh)
+        if run.stopping:
+            return [Outgoing(rank, Message(STOP, run.number)) for rank in fresh]
+        out = [Outgoing(rank, Message(END, run.number)) for rank in run.out]
+        if run.measured and run.state.started:
+            run.ending = True
+            return out + self._ask(run)
+        self._end(run)
         return out
+
+    def _note(self, run, worker, metrics):
+        run.metrics[worker.rank] = metrics
+        run.awaited -= 1
+        if not run.awaited:
+            self.metrics = dict(run.metrics)
+            if run.ending:
+                self._end(run)
+
+    def _end(self, run):
+        del self._runs[run.number]
+        if run.measured:
+            self.metrics = run.metrics
+
+
+def _messages(run, jobs):
+    """Yield the messages that hand out jobs; those that an earlier run had begun travel alone."""
+    saved = getattr(run.source, "saved", None)
+    begun = np.isin(jobs["node"], list(saved)) if saved else np.zeros(len(jobs), bool)
+    for job in jobs[begun]:
+        yield Message(RESUME, run.number, np.concatenate((from_records(job.reshape(1)), saved[int(job["node"])])))
+    if not begun.all():
+        yield Message(JOBS, run.number, from_records(jobs[~begun]))

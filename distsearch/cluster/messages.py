@@ -6,28 +6,43 @@ records whose dtype the kind of job defines; nothing on this path is pickled.
 =========  ==================  ===============================================================
 type       direction           payload
 =========  ==================  ===============================================================
-SETUP      master → worker     JSON: kind of job and its setup; opens run ``run``
-READY      worker → master     none: the runner is compiled
-START      master → worker     none: all are ready; timers count from here
+SETUP      master → worker     JSON: kind of job and its setup, to be ready for
+READY      worker → master     none: the setup's runner is compiled
+OPEN       master → worker     one ``OPEN_RECORD``: whose the run is, and of which setup
 JOBS       master → worker     job records, done in this order
 RESULTS    worker → master     result records
 PROGRESS   worker → master     one int64: boards of the job at work so far, once a second
-STOP       master → worker     none: drop queued jobs, stop the running one, send its result
+STOP       master → worker     none: drop queued jobs, stop the one at work, send its result
 STOPPED    worker → master     none: nothing of this run is left to do
 END        master → worker     none: the run is over
+START      master → worker     none: timers count from here
+ASK        master → worker     none: what do the timers say?
 METRICS    worker → master     one ``METRICS_RECORD``
+FORGET     master → worker     none: no run of this setup will come any more
 QUIT       master → worker     none: leave
+SAVE       master → worker     none: how far is the job at work?
+SAVED      worker → master     a ``SAVED_RECORD`` and a runner's bytes; none if there is nothing to tell
+RESUME     master → worker     a job record, and what was SAVED of this job by an earlier run
 =========  ==================  ===============================================================
+
+A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 1
-SETUP, READY, START, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, METRICS, QUIT = range(1, 12)
+VERSION = 3
+SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
+SAVE, SAVED, RESUME = range(15, 18)
 
 HEADER = np.dtype([("version", np.uint16), ("type", np.uint16), ("run", np.uint32), ("size", np.uint64)])
+
+# Workers share their time fairly among clients, and by weight among a client's runs.
+OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", np.float64)])
+
+# A job at work: its node, and the seconds that it has taken so far.
+SAVED_RECORD = np.dtype([("node", np.int32), ("seconds", np.float64), ("cpu", np.float64)])
 
 METRICS_RECORD = np.dtype([
     ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),
@@ -36,7 +51,7 @@ METRICS_RECORD = np.dtype([
 
 
 class Message(NamedTuple):
-    """A decoded message; ``run`` tells searches apart, so that late messages of an old one are known as such."""
+    """A decoded message; ``run`` tells runs apart, so that late messages of an old one are known as such."""
 
     type: int
     run: int

@@ -11,8 +11,9 @@ import random
 from collections import deque
 from typing import NamedTuple
 
-from .master import Begin, Halt, Leave, Master, Received
+from .master import Master, Received
 from .messages import PROGRESS, decode, encode
+from .runs import Cluster
 from .waiting import wake_up
 from .worker import Worker
 
@@ -97,7 +98,7 @@ class _VirtualWorker:
         self.idle_since = 0.0
 
 
-class SimulatedCluster:
+class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
 
     kinds: as for a Worker. ``clock()`` is the virtual time, ``master_busy`` the seconds of it
@@ -105,6 +106,7 @@ class SimulatedCluster:
     """
 
     def __init__(self, kinds, workers, network, processors, seed=0):
+        super().__init__()
         self.workers, self.ranks = workers, workers + 1
         self._network, self._processors = network, processors
         self._chance = random.Random(seed)
@@ -124,24 +126,18 @@ class SimulatedCluster:
         """Return the virtual time in seconds."""
         return self._now
 
-    def run(self, setup, source, watch, prefetch=2):
-        """Have ``source`` done; ``watch(state)`` is called as virtual time goes on and returns True to stop early.
+    @property
+    def master_share(self):
+        """The part of the time, as far as it is planned, in which the master works."""
+        return self.master_busy / max(self._now, self._master_free, 1e-12)
 
-        Returns the workers' METRICS_RECORDs by rank.
-        """
-        self._master_acts(Begin(setup, source, prefetch))
-        halted = False
-        while self._master.running:
-            self._now, _, function, arguments = heapq.heappop(self._events)
-            function(*arguments)
-            if self._master.running and not halted and watch(self._master.state):
-                halted = True
-                self._master_acts(Halt())
-        return self._master.metrics
-
-    def close(self):
-        """Let the workers go."""
-        self._master.handle(Leave())
+    def turn(self):
+        """Go on to the next event; return whether there was any."""
+        if not self._events:
+            return False
+        self._now, _, function, arguments = heapq.heappop(self._events)
+        function(*arguments)
+        return True
 
     def _rate(self):
         """Return a worker's boards a second: linear in the others at work, from ``rate`` to ``busy_rate``."""
@@ -164,7 +160,7 @@ class SimulatedCluster:
         self._arrivals[sender, to] = when
         return when
 
-    def _master_acts(self, event):
+    def _act(self, event):
         """Have the master take an event in, when it is free and awake, and send what follows from it."""
         began = max(self._now, self._master_free)
         if self._master_free < self._now:
@@ -223,4 +219,4 @@ class SimulatedCluster:
         timers.bytes += sum(sizes)
 
     def _master_receives(self, rank, buffer):
-        self._master_acts(Received(rank, decode(buffer)))
+        self._act(Received(rank, decode(buffer)))

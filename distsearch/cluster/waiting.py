@@ -22,14 +22,23 @@ def wake_up(since, arrival):
     return now
 
 
-def sleep_until(ready):
-    """Sleep, a little longer each time, until ``ready()``."""
-    since = time.perf_counter()
-    while not ready() and (idle := time.perf_counter() - since) < _PATIENCE:
-        time.sleep(pause(idle))
-    # whatever runs here is cold in the caches by then: less of it is what keeps an idle rank below 1% of a core
-    while not ready():
-        time.sleep(_LONGEST)
+def sleep_until(ready, nap=None):
+    """Sleep, a little longer each time, until ``ready()``, which is asked twice, as MPI wants it.
+
+    nap(seconds): how, ``time.sleep`` if None; if it returns True, sleep begins with the shortest again.
+    """
+    nap = nap or time.sleep
+    while True:
+        since, again = time.perf_counter(), False
+        while not again and (idle := time.perf_counter() - since) < _PATIENCE:
+            if ready() or ready():
+                return
+            again = nap(pause(idle))
+        # whatever runs here is cold in the caches by then: less of it is what keeps an idle rank below 1% of a core
+        while not again:
+            if ready() or ready():
+                return
+            again = nap(_LONGEST)
 
 
 class BackOff:
@@ -42,6 +51,7 @@ class BackOff:
         """Something happened: start from the shortest sleep again."""
         self._since = time.perf_counter()
 
-    def sleep(self):
-        """Sleep once."""
-        time.sleep(pause(time.perf_counter() - self._since))
+    @property
+    def seconds(self):
+        """How long to sleep now."""
+        return pause(time.perf_counter() - self._since)

@@ -6,15 +6,24 @@ from collections import deque
 
 import numpy as np
 
+from .fair import Fair
 from .messages import (
+    ASK,
     END,
+    FORGET,
     JOBS,
     METRICS,
     METRICS_RECORD,
+    OPEN,
+    OPEN_RECORD,
     PROGRESS,
     QUIT,
     READY,
     RESULTS,
+    RESUME,
+    SAVE,
+    SAVED,
+    SAVED_RECORD,
     SETUP,
     START,
     STOP,
@@ -24,7 +33,12 @@ from .messages import (
     to_records,
 )  # fmt: skip
 
+_SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
+_ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make two slices of it
+# Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
+# the mail, which takes slice after slice.
+_MESSAGE = 4000
 _FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
@@ -42,79 +56,167 @@ class Timers:
         self.jobs = self.messages = self.bytes = 0
 
 
-class Worker:
-    """Does the jobs that the master sends, one after another.
+class _Setup:
+    """What makes runners of one kind; a run that has a job at work has one to itself."""
 
-    kinds: for each kind of job the class of its runner (see ``tree.jobs``); clock and cpu_clock: seconds. ``timers``
-    belong to the run at hand.
+    def __init__(self, make, setup):
+        self._make, self._setup = make, setup
+        self._free = []
+
+    def take(self, run):
+        runner = self._free.pop() if self._free else self._make(self._setup)
+        runner.open(run)
+        return runner
+
+    def give_back(self, runner):
+        if len(self._free) < _SPARE:
+            self._free.append(runner)
+
+    def compile(self):
+        runner = self._make(self._setup)
+        runner.compile()
+        self.job_dtype = runner.job_dtype
+        self._free.append(runner)
+
+
+class _Run:
+    """What is left to do of a run, and how far it is."""
+
+    def __init__(self, number, setup, client, weight):
+        self.number, self.setup, self.client, self.weight = number, setup, client, weight
+        self.queue = deque()  # arrays of job records
+        self.saved = {}  # node → what was SAVED of a queued job
+        self.runner = None  # while a job is at work: a run that waits for its turn holds none
+        self.job = None  # (began, CPU seconds so far) of the job at work
+        self.results = []  # arrays of records that have not been sent
+        self.reported = 0.0
+        self.budget = _FIRST_BUDGET  # boards of a slice
+
+    @property
+    def resumes(self):
+        """Whether the next job was begun by an earlier run."""
+        return bool(self.saved) and int(self.queue[0]["node"][0]) in self.saved
+
+    @property
+    def has_work(self):
+        return self.job is not None or bool(self.queue)
+
+
+class Worker:
+    """Does the jobs that the master sends; jobs of a run one after another, those of several runs in turn.
+
+    kinds: for each kind of job the class of its runner (see ``tree.jobs``); clock and cpu_clock: seconds. A slice of
+    work belongs to the client that has had the least so far (see ``fair``), so a long search holds nobody up.
+    ``timers`` count from the latest START.
     """
 
     def __init__(self, kinds, clock=time.perf_counter, cpu_clock=time.process_time):
         self._kinds, self._clock, self._cpu_clock = kinds, clock, cpu_clock
-        self._runners = {}  # by setup, for the runs to come
-        self._runner = None
-        self._run = 0
-        self._queue = deque()
-        self._job = None  # (began, CPU seconds so far) of the job at work
-        self._results = []  # of jobs done in this slice
-        self._reported = 0.0
-        self._budget = _FIRST_BUDGET
+        self._setups = {}  # number → _Setup
+        self._runs = {}  # number → _Run, of those that are open
+        self._clients = Fair()  # of the runs that have work
+        self._turns = {}  # client → Fair of its runs that have work
         self.left = False  # the master said QUIT
         self.slice = 0.0, 0.0  # when the last slice of work began and ended
         self.timers = Timers(clock)
 
     def handle(self, message):
         """Take a message in; return the list of Messages that answer it."""
-        if message.type == SETUP:
-            return self._open(message)
-        if message.type == QUIT:
-            self.left = True
-            return []
-        if message.run != self._run:
-            return []
-        if message.type == START:
-            self.timers = Timers(self._clock)
-        elif message.type == JOBS:
-            self._queue.extend(to_records(message.payload, self._runner.job_dtype))
-        elif message.type == STOP:
-            return self._stop()
-        elif message.type == END:
-            return [Message(METRICS, self._run, from_records(self._metrics()))]
+        match message.type:
+            case kind if kind == JOBS:
+                self._queue(self._runs[message.run], message.payload)
+            case kind if kind == RESUME:
+                self._resume(self._runs[message.run], message.payload)
+            case kind if kind == SAVE:
+                return [Message(SAVED, message.run, self._save(self._runs[message.run]))]
+            case kind if kind == OPEN:
+                self._open(message)
+            case kind if kind == STOP:
+                return self._stop(message.run)
+            case kind if kind == END:
+                del self._runs[message.run]
+            case kind if kind == SETUP:
+                return self._prepare(message)
+            case kind if kind == START:
+                self.timers = Timers(self._clock)
+            case kind if kind == ASK:
+                return [Message(METRICS, message.run, from_records(self._metrics()))]
+            case kind if kind == FORGET:
+                del self._setups[message.run]
+            case kind if kind == QUIT:
+                self.left = True
         return []
 
+    def _prepare(self, message):
+        setup = json.loads(message.payload.tobytes())
+        self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
+        self._setups[message.run].compile()
+        return [Message(READY, message.run)]
+
     def _open(self, message):
-        text = message.payload.tobytes()
-        if text not in self._runners:
-            setup = json.loads(text)
-            runner = self._kinds[setup["kind"]](setup)
-            runner.compile()
-            self._runners[text] = runner
-        self._runner, self._run = self._runners[text], message.run
-        self._runner.open(message.run)
-        self._queue.clear()
-        self._results.clear()
-        self._job = None
-        self._budget = _FIRST_BUDGET
-        self.timers = Timers(self._clock)
-        return [Message(READY, self._run)]
+        record = to_records(message.payload, OPEN_RECORD)[0]
+        setup = self._setups[int(record["setup"])]
+        self._runs[message.run] = _Run(message.run, setup, int(record["client"]), float(record["weight"]))
 
-    def _stop(self):
-        self._queue.clear()
-        if self._job:
-            self._finish()
-        return [*self._send_results(), Message(STOPPED, self._run)]
+    def _queue(self, run, jobs):
+        if not run.has_work:
+            self._join(run)
+        run.queue.append(to_records(jobs, run.setup.job_dtype))
 
-    def _finish(self):
-        began, cpu = self._job
-        self._job = None
-        self._results.append(self._runner.result(self._clock() - began, cpu))
+    def _resume(self, run, payload):
+        size = run.setup.job_dtype.itemsize
+        self._queue(run, payload[:size])
+        run.saved[int(run.queue[-1]["node"][0])] = payload[size:]
 
-    def _send_results(self):
-        if not self._results:
+    def _save(self, run):
+        """Return what SAVED holds of a run's job at work."""
+        node, content = run.runner.save() if run.job else (0, b"")
+        if not content:
+            return from_records(np.empty(0, SAVED_RECORD))
+        record = np.array([(node, self._clock() - run.job[0], run.job[1])], SAVED_RECORD)
+        return np.concatenate((from_records(record), np.frombuffer(content, np.uint8)))
+
+    def _join(self, run):
+        if run.client not in self._clients:
+            self._clients.join(run.client)
+            self._turns[run.client] = Fair()
+        self._turns[run.client].join(run)
+
+    def _leave(self, run):
+        turns = self._turns[run.client]
+        turns.leave(run)
+        if not len(turns):
+            del self._turns[run.client]
+            self._clients.leave(run.client)
+
+    def _stop(self, number):
+        run = self._runs[number]
+        if run.has_work:
+            run.queue.clear()
+            run.saved.clear()
+            if run.job:
+                self._finish(run)
+                self._put_down(run)
+            self._leave(run)
+        return [*self._send_results(run), Message(STOPPED, number)]
+
+    def _put_down(self, run):
+        run.setup.give_back(run.runner)
+        run.runner = None
+
+    def _finish(self, run):
+        began, cpu = run.job
+        run.job = None
+        run.results.append(run.runner.result(self._clock() - began, cpu))
+
+    def _send_results(self, run):
+        if not run.results:
             return []
-        payload = from_records(np.concatenate(self._results))
-        self._results.clear()
-        return [Message(RESULTS, self._run, payload)]
+        records = np.concatenate(run.results) if len(run.results) > 1 else run.results[0]
+        run.results.clear()
+        most = max(1, _MESSAGE // records.itemsize)
+        parts = (records[i : i + most] for i in range(0, len(records), most))
+        return [Message(RESULTS, run.number, from_records(part)) for part in parts]
 
     def _metrics(self):
         timers = self.timers
@@ -128,36 +230,102 @@ class Worker:
     @property
     def has_work(self):
         """Whether a job is at work or queued."""
-        return self._job is not None or bool(self._queue)
+        return bool(self._turns)
 
     def work(self):
-        """Do one slice of work, many small jobs or a part of a large one; return the Messages that come of it."""
+        """Do one slice of work, many small jobs or a part of a large one; return the Messages that come of it.
+
+        All of it is one run's, and ends with the run's work, however early: what was done is answered at once. There
+        must be some (see ``has_work``).
+        """
         began, cpu_began = self._clock(), self._cpu_clock()
-        now, cpu = began, cpu_began
-        while self.has_work and now - began < SLICE:
-            if self._job is None:
-                self._runner.begin(self._queue.popleft())
-                self._job = now, 0.0
-                self._reported = now
-            before = self._runner.boards
-            done = self._runner.advance(self._budget)
-            cpu_before, cpu = cpu, self._cpu_clock()
-            self._adapt(self._runner.boards - before, cpu - cpu_before)
-            self._job = self._job[0], self._job[1] + cpu - cpu_before
-            if done:
-                self._finish()
-                self.timers.jobs += 1
-            now = self._clock()
-        out = self._send_results()
-        if self._job and now - self._reported > _REPORT:
-            self._reported = now
-            out.append(Message(PROGRESS, self._run, from_records(np.array([self._runner.boards], np.int64))))
+        client = self._clients.first()
+        run = self._turns[client].first()
+        now, cpu = self._work_on(run, began, cpu_began)
+        self._clients.charge(client, cpu - cpu_began)
+        self._turns[client].charge(run, cpu - cpu_began, run.weight)
+        out = self._send_results(run)
+        if not run.job:
+            self._put_down(run)
+        if not run.has_work:
+            self._leave(run)
+        elif run.job and now - run.reported > _REPORT:
+            run.reported = now
+            out.append(Message(PROGRESS, run.number, from_records(np.array([run.runner.boards], np.int64))))
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
         return out
 
-    def _adapt(self, boards, cpu):
-        """Make the next slice last about SLICE, from the rate of this one, if it was long enough to tell."""
-        if boards >= self._budget or cpu > SLICE:
-            self._budget = int(min(max(boards / max(cpu, 1e-6) * SLICE, 100), self._budget * _FASTEST_GROWTH))
+    def _work_on(self, run, now, cpu):
+        """Do jobs of one run for a slice or until they are done; return the wall and CPU clocks."""
+        end, enough = now + SLICE, now + _ENOUGH * SLICE
+        if run.runner is None:
+            run.runner = run.setup.take(run.number)
+        runner = run.runner
+        batch = getattr(runner, "batch", None)
+        while run.has_work and now < (enough if run.job else end):
+            if run.job is None and batch and not run.resumes:
+                now, cpu = self._batch(run, batch, now, cpu)
+                continue
+            if run.job is None:
+                self._begin(run, now)
+            before, cpu_before = runner.boards, cpu
+            done = runner.advance(run.budget)
+            cpu = self._cpu_clock()
+            _adapt(run, runner.boards - before, cpu - cpu_before)
+            run.job = run.job[0], run.job[1] + cpu - cpu_before
+            if done:
+                self._finish(run)
+                self.timers.jobs += 1
+            now = self._clock()
+        return now, cpu
+
+    def _begin(self, run, now):
+        job = _first(run.queue)
+        saved = run.saved.pop(int(job["node"]), None)
+        run.job, run.reported = (now, 0.0), now
+        if saved is None:
+            run.runner.begin(job)
+        else:
+            record = to_records(saved[: SAVED_RECORD.itemsize], SAVED_RECORD)[0]
+            run.job = now - float(record["seconds"]), float(record["cpu"])
+            run.runner.restore(job, saved[SAVED_RECORD.itemsize :].tobytes())
+
+    def _batch(self, run, batch, began, cpu_began):
+        """Do small jobs in one go, as far as a slice's budget goes; the next one may be left at work."""
+        jobs = run.queue.popleft()
+        records = batch(jobs, run.budget)
+        left = len(jobs) > len(records)
+        at_work = run.runner.boards if left else 0
+        now, cpu = self._clock(), self._cpu_clock()
+        boards = int(records["boards"].sum()) + at_work
+        # nobody reads a clock in there: the time is shared out by boards, of which every job has had one at least
+        counted = boards + len(records) + left
+        parts = (records["boards"] + 1) / counted
+        records["seconds"], records["cpu"] = parts * (now - began), parts * (cpu - cpu_began)
+        _adapt(run, boards, cpu - cpu_began)
+        self.timers.jobs += len(records)
+        if len(records):
+            run.results.append(records)
+        if left:
+            part = (at_work + 1) / counted
+            run.job = now - part * (now - began), part * (cpu - cpu_began)
+            run.reported = now
+            if len(jobs) > len(records) + 1:
+                run.queue.appendleft(jobs[len(records) + 1 :])
+        return now, cpu
+
+
+def _first(queue):
+    """Take the first job record off a queue of arrays."""
+    jobs = queue.popleft()
+    if len(jobs) > 1:
+        queue.appendleft(jobs[1:])
+    return jobs[0]
+
+
+def _adapt(run, boards, cpu):
+    """Make the next slice last about SLICE, from the rate of this one, if it was long enough to tell."""
+    if boards >= run.budget or cpu > SLICE:
+        run.budget = int(min(max(boards / max(cpu, 1e-6) * SLICE, 100), run.budget * _FASTEST_GROWTH))

@@ -1,20 +1,38 @@
 """Messages as bytes."""
 
+import re
+
 import numpy as np
 import pytest
 
 from distsearch.cluster import messages
-from distsearch.cluster.messages import HEADER, JOBS, METRICS_RECORD, Message, decode, encode, from_records, to_records
+from distsearch.cluster.messages import (
+    HEADER,
+    JOBS,
+    METRICS_RECORD,
+    OPEN_RECORD,
+    Message,
+    decode,
+    encode,
+    from_records,
+    to_records,
+)
 
 from .toys import JOB
 
 TYPES = [getattr(messages, name) for name in (
-    "SETUP", "READY", "START", "JOBS", "RESULTS", "PROGRESS", "STOP", "STOPPED", "END", "METRICS", "QUIT",
+    "SETUP", "READY", "OPEN", "JOBS", "RESULTS", "PROGRESS", "STOP", "STOPPED", "END", "START", "ASK", "METRICS",
+    "FORGET", "QUIT", "SAVE", "SAVED", "RESUME",
 )]  # fmt: skip
 
 
 def test_types_differ():
     assert len(set(TYPES)) == len(TYPES)
+
+
+def test_the_table_of_messages_has_them_all():
+    rows = re.findall(r"^([A-Z]+) +(?:master|worker)", messages.__doc__, re.MULTILINE)
+    assert [getattr(messages, name) for name in rows] == TYPES == sorted(TYPES)
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -29,7 +47,9 @@ def test_a_message_reads_back(kind, size, rng):
     assert found.payload.tobytes() == message.payload.tobytes()
 
 
-@pytest.mark.parametrize("dtype", [JOB, METRICS_RECORD, np.dtype(np.int64)], ids=["jobs", "metrics", "numbers"])
+@pytest.mark.parametrize(
+    "dtype", [JOB, METRICS_RECORD, OPEN_RECORD, np.dtype(np.int64)], ids=["jobs", "metrics", "run", "numbers"]
+)
 @pytest.mark.parametrize("count", [0, 1, 50])
 def test_records_read_back(dtype, count, rng):
     records = np.frombuffer(rng.randbytes(2 * count * dtype.itemsize), dtype)[::2]

@@ -35,7 +35,7 @@ def sleeper(monkeypatch):
 def test_naps_grow_from_the_shortest_to_the_longest(sleeper):
     pause = BackOff()
     while sleeper.now < 1000 + 2 * PATIENCE:
-        pause.sleep()
+        sleeper.sleep(pause.seconds)
     assert sleeper.naps[0] == pytest.approx(SHORTEST)
     assert sleeper.naps[-1] == pytest.approx(LONGEST)
     assert all(SHORTEST <= nap <= LONGEST for nap in sleeper.naps)
@@ -47,7 +47,7 @@ def test_naps_grow_from_the_shortest_to_the_longest(sleeper):
 def test_naps_are_short_until_patience_runs_out(sleeper):
     pause = BackOff()
     while sleeper.now < 1000 + PATIENCE - LONG:
-        pause.sleep()
+        sleeper.sleep(pause.seconds)
     assert max(sleeper.naps) <= LONG
     # few enough that an idle rank costs next to nothing
     assert len(sleeper.naps) <= 1.1 * PATIENCE / LONG
@@ -56,9 +56,9 @@ def test_naps_are_short_until_patience_runs_out(sleeper):
 def test_an_event_starts_the_shortest_nap_again(sleeper):
     pause = BackOff()
     while sleeper.now < 1000 + 2 * PATIENCE:
-        pause.sleep()
+        sleeper.sleep(pause.seconds)
     pause.reset()
-    pause.sleep()
+    sleeper.sleep(pause.seconds)
     assert sleeper.naps[-1] == pytest.approx(SHORTEST)
 
 
@@ -67,7 +67,7 @@ def test_an_answer_is_seen_soon_after_it_came(sleeper):
     for asleep in (1e-4, 5e-4, 3e-3, 0.1):
         pause, began = BackOff(), sleeper.now
         while sleeper.now < began + asleep:
-            pause.sleep()
+            sleeper.sleep(pause.seconds)
         late = sleeper.now - began - asleep
         assert late <= min(max(asleep, SHORTEST), LONG) + 1e-9
 
@@ -83,8 +83,31 @@ def test_sleeping_until_something_has_come_takes_the_same_naps(asleep, sleeper):
     sleeper.naps.clear()
     pause = BackOff()
     while sleeper.now < end:
-        pause.sleep()
+        sleeper.sleep(pause.seconds)
     assert found == pytest.approx(sleeper.naps)
+
+
+def test_a_nap_that_somebody_ends_is_followed_by_the_shortest(sleeper):
+    """What woke the rank may not be visible at once."""
+    end, rings = sleeper.now + 10, iter([sleeper.now + 0.5, sleeper.now + 5, sleeper.now + 20])
+    ring = next(rings)
+
+    def nap(seconds):
+        nonlocal ring
+        sleeper.sleep(seconds)
+        rung = sleeper.now >= ring
+        ring = next(rings) if rung else ring
+        return rung
+
+    sleep_until(lambda: sleeper.now >= end, nap)
+    assert sleeper.naps.count(pytest.approx(SHORTEST)) == 3 * 2  # a second look takes no time, and is as long again
+    assert sleeper.naps[-1] == pytest.approx(LONGEST)
+
+
+def test_a_rank_looks_twice_before_it_sleeps(sleeper):
+    looks = iter([False, True])
+    sleep_until(lambda: next(looks))
+    assert sleeper.naps == []
 
 
 @pytest.mark.parametrize("patient", [1.0, 3.0])

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from distsearch.cluster.messages import from_records, to_records
+from distsearch.cluster.messages import JOBS, OPEN, OPEN_RECORD, SETUP, Message, from_records, to_records
 from distsearch.cluster.worker import Worker
 
 JOB = np.dtype([("node", np.int32), ("boards", np.int64)])
@@ -44,18 +44,18 @@ class Runner:
 
     job_dtype, result_dtype = JOB, RESULT
 
-    def __init__(self, clock, setup):
-        self._clock, self._rate = clock, setup["rate"]
-        self.compiled = False
+    def __init__(self, clock, compiled, setup):
+        """``compiled``: the set of rates compiled for, of the whole process as kernels are."""
+        self._clock, self._compiled, self._rate = clock, compiled, setup["rate"]
 
     def compile(self):
-        self.compiled = True
+        self._compiled.add(self._rate)
 
     def open(self, run):
         """A new run begins."""
 
     def begin(self, job):
-        assert self.compiled
+        assert self._rate in self._compiled
         self._job, self.boards = job, 0
 
     def advance(self, budget):
@@ -68,6 +68,21 @@ class Runner:
         record = np.zeros(1, RESULT)
         record[0] = self._job["node"], self.boards == self._job["boards"], self.boards, seconds, cpu
         return record
+
+
+class BatchRunner(Runner):
+    """One that does small jobs in one go."""
+
+    def batch(self, jobs, budget):
+        records = [np.zeros(0, RESULT)]
+        for job in jobs:
+            self.begin(job)
+            done = self.advance(budget)
+            budget -= self.boards
+            if not done:
+                break
+            records.append(self.result(0.0, 0.0))
+        return np.concatenate(records)
 
 
 class Source:
@@ -96,9 +111,7 @@ class Source:
     def take(self, count, worker):
         nodes = range(len(self.taken), min(len(self.taken) + count, len(self._sizes)))
         self.taken += [(worker, node) for node in nodes]
-        jobs = np.zeros(len(nodes), JOB)
-        jobs["node"], jobs["boards"] = nodes, [self._sizes[node] for node in nodes]
-        return jobs
+        return jobs_for(nodes, self._sizes)
 
     def finish(self, records):
         self.results.extend(records)
@@ -108,15 +121,54 @@ class Source:
             self._more = []
 
 
-def kinds(clock):
+class Stream:
+    """Hands out jobs as they are added; done when it was closed and the results of all are in."""
+
+    result_dtype = RESULT
+
+    def __init__(self):
+        self._sizes, self._taken, self._closed = [], 0, False
+        self.finished = []  # nodes whose complete results are in
+
+    def add(self, *sizes):
+        self._sizes += sizes
+
+    def close(self):
+        self._closed = True
+
+    @property
+    def waiting(self):
+        return len(self._sizes) - self._taken
+
+    @property
+    def done(self):
+        return self._closed and len(self.finished) == len(self._sizes)
+
+    def take(self, count, worker):
+        nodes = range(self._taken, min(self._taken + count, len(self._sizes)))
+        self._taken = nodes.stop
+        return jobs_for(nodes, self._sizes)
+
+    def finish(self, records):
+        self.finished += records["node"][records["complete"] != 0].tolist()
+
+
+def jobs_for(nodes, sizes):
+    """The job records of nodes; ``sizes``: boards by node."""
+    jobs = np.zeros(len(nodes), JOB)
+    jobs["node"], jobs["boards"] = nodes, [sizes[node] for node in nodes]
+    return jobs
+
+
+def kinds(clock, runner=Runner):
     """What a Worker takes as its kinds of job."""
-    return {"toy": partial(Runner, clock)}
+    return {"toy": partial(runner, clock, set())}
 
 
-def toy_worker():
+def toy_worker(runner=Runner):
     """Return (Worker, its Clock)."""
     clock = Clock()
-    return Worker(kinds(clock), clock, clock), clock
+    return Worker(kinds(clock, runner), clock, clock), clock
 
 
 def jobs_of(message):
@@ -139,3 +191,25 @@ def results_payload(nodes, seconds=1.0):
 def jobs_payload(*sizes):
     """The payload of jobs of so many boards, numbered from 0."""
     return from_records(Source(sizes).take(len(sizes), worker=0))
+
+
+def setup_message(rate, number=1):
+    """A SETUP for runners of so many boards a second."""
+    text = json.dumps({"kind": "toy", "rate": rate}).encode()
+    return Message(SETUP, number, np.frombuffer(text, np.uint8))
+
+
+def open_message(run, setup=1, client=0, weight=1.0):
+    return Message(OPEN, run, from_records(np.array([(setup, client, weight)], OPEN_RECORD)))
+
+
+def jobs_message(run, *sizes):
+    return Message(JOBS, run, jobs_payload(*sizes))
+
+
+def work(worker):
+    """Work until nothing is left; return all messages."""
+    sent = []
+    while worker.has_work:
+        sent += worker.work()
+    return sent

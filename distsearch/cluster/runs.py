@@ -1,0 +1,111 @@
+"""What all transports offer their users: runs that are begun, watched and halted, one or many at a time."""
+
+import itertools
+import time
+
+from .master import Ask, Begin, Drop, Halt, Leave, More, Save
+from .waiting import BackOff
+
+
+class Cluster:
+    """Runs sources of work on the workers of a transport, which says in ``turn`` how messages travel.
+
+    Subclasses set ``_master``, ``ranks`` and ``workers``, and pass an event's messages on in ``_act(event)``.
+    """
+
+    def __init__(self):
+        self._numbers = itertools.count(1)
+        self._rest = BackOff()
+
+    clock = staticmethod(time.perf_counter)
+
+    def begin(self, setup, source, **how):
+        """Begin a run and return its number; ``how`` as ``master.Begin`` has it."""
+        number = next(self._numbers)
+        self._tell(Begin(number, setup, source, **how))
+        return number
+
+    def more(self, run):
+        """A run's source, which had run dry, has jobs again."""
+        self._tell(More(run))
+
+    def halt(self, run):
+        """End a run now; it is over when its workers have answered."""
+        self._tell(Halt(run))
+
+    def _tell(self, event):
+        """Have the master take in what workers will answer soon."""
+        self._rest.reset()
+        self._act(event)
+
+    def drop(self, setup):
+        """Forget a setup; its runs must be over."""
+        self._act(Drop(setup))
+
+    def is_open(self, run):
+        """Whether a run is not over yet."""
+        return self._master.is_open(run)
+
+    def state(self, run):
+        """Return the ``master.State`` of an open run."""
+        return self._master.state(run)
+
+    @property
+    def pause(self):
+        """How many seconds to wait for mail before the next turn, after one that brought none."""
+        return self._rest.seconds
+
+    def run(self, setup, source, watch, prefetch=2):
+        """Have ``source`` done; ``watch(state)`` is called every few milliseconds and returns True to stop early.
+
+        Meanwhile ``current`` is the run's number. Returns the workers' METRICS_RECORDs by rank.
+        """
+        run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True)
+        halted = False
+        try:
+            while self.is_open(run):
+                if not halted and watch(self.state(run)):
+                    halted = True
+                    self.halt(run)
+                elif not self.turn():
+                    time.sleep(self.pause)
+        except BaseException:
+            self.halt(run)  # nobody else would, and workers would be at it for as long as they are there
+            raise
+        return self.metrics
+
+    @property
+    def metrics(self):
+        """The workers' METRICS_RECORDs by rank, as the measured run that told last has them."""
+        return self._master.metrics
+
+    def ask(self, run):
+        """Have a measured run that has started tell its ``metrics`` so far; returns when they are in."""
+        self._act(Ask(run))
+        self._turn_while(self._master.awaits_metrics, run)
+
+    def save(self, run):
+        """Return how far the workers' jobs of a run are: node → what a source hands on as ``saved``."""
+        self._tell(Save(run))
+        self._turn_while(self._master.awaits_saved, run)
+        return self._master.saved(run)
+
+    def finish(self, run):
+        """Return when a run is over."""
+        self._turn_while(self.is_open, run)
+
+    def _turn_while(self, waits, run):
+        while waits(run):
+            if not self.turn():
+                time.sleep(self.pause)
+
+    def turn(self):
+        """Pass on a message or do a slice of work; return whether there was any."""
+        raise NotImplementedError
+
+    def _act(self, event):
+        raise NotImplementedError
+
+    def close(self):
+        """Let the workers go, whatever they are at, and wait until they have gone; more than once does no more."""
+        self._act(Leave())
