@@ -22,13 +22,13 @@ class Spent(NamedTuple):
 class Deepening:
     """Hands out the jobs of pools of growing depth, one pool at a time.
 
-    make_pool(depth) makes the pool of an iteration; it goes on until ``deepest`` plies, until no line was cut off by
-    the depth (the score is then the game's), or until the boards of finished jobs exceed ``nodes``. An iteration that
-    would exceed them counts for nothing, so the answer depends on the budget and not on timing; the first always
-    counts.
+    make_pool(depth, snapshot=None) makes the pool of an iteration, or that of a snapshot; it goes on until ``deepest``
+    plies, until no line was cut off by the depth (the score is then the game's), or until the boards of finished jobs
+    exceed ``nodes``. An iteration that would exceed them counts for nothing, so the answer depends on the budget and
+    not on timing; the first always counts. snapshot: of an earlier Deepening with the same arguments, to go on with.
     """
 
-    def __init__(self, make_pool, deepest, nodes=None):
+    def __init__(self, make_pool, deepest, nodes=None, snapshot=None):
         self._make_pool, self._deepest, self._nodes = make_pool, deepest, nodes
         self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
         self.depth = 1  # of the pool at work
@@ -36,8 +36,36 @@ class Deepening:
         self.proved = False  # the last completed iteration searched every line to the end of the game
         self.completed = None  # the pool of the last completed iteration
         self.completed_depth = 0
-        self._begin()
+        if snapshot is None:
+            self._begin()
+        else:
+            self._restore(**snapshot)
         self._go_deeper()
+
+    def _restore(self, depth, pool, spent, done, completed):
+        self.depth, self.done, self.spent = depth, done, Spent(*spent)
+        self.pool = self._make_pool(depth, pool)
+        if completed:
+            self.completed_depth, self.proved = completed["depth"], completed["proved"]
+            self.completed_spent = Spent(*completed["spent"])
+            self.completed = self._make_pool(self.completed_depth, completed["pool"])
+
+    @property
+    def saved(self):
+        return self.pool.saved
+
+    def snapshot(self, at_work=()):
+        """Return what a Deepening of the same arguments needs to go on from here; see ``Pool.snapshot``."""
+        completed = None
+        if self.completed is not None:
+            completed = {
+                "depth": self.completed_depth, "pool": self.completed.snapshot(), "proved": self.proved,
+                "spent": self.completed_spent,
+            }  # fmt: skip
+        return {
+            "depth": self.depth, "pool": self.pool.snapshot(at_work), "spent": self.spent, "done": self.done,
+            "completed": completed,
+        }  # fmt: skip
 
     @property
     def result_dtype(self):

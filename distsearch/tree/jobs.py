@@ -2,13 +2,15 @@
 
 A runner is made from a *setup*, a small dictionary that says which game, rules and search. ``open(run)`` tells it the
 number of a run; it then takes one job record after another: ``begin(job)``, ``advance(budget) -> done`` until done,
-``result(seconds, cpu)``.
+``result(seconds, cpu)``. In between, ``save() -> (node, bytes)`` tells how far the job is, and another runner of the
+same setup goes on from there, ``restore(job, bytes)``; without bytes it is to begin again. Runners whose engine has a
+table also take an array of jobs in one call, ``batch``.
 """
 
 import numpy as np
 
 from .. import evaluation, games
-from ..search import pvs
+from ..search import batch, pvs
 from ..search.alphabeta import INFINITY, LINE_LENGTH
 from ..search.alphabeta_engine import AlphaBeta
 from ..search.deep_engine import Deep
@@ -25,6 +27,12 @@ SUBTREE_RESULT = np.dtype([
     ("line", np.int16, LINE_LENGTH),
 ])  # fmt: skip
 
+# The same of a position where nobody wants a line: 33 bytes instead of 207, which MPI passes on in small messages.
+BRIEF_RESULT = np.dtype([
+    ("node", np.int32), ("complete", np.int8), ("score", np.float32), ("boards", np.int64), ("table_hits", np.int64),
+    ("seconds", np.float32), ("cpu", np.float32),
+])  # fmt: skip
+
 PERFT_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("seconds", np.float64), ("cpu", np.float64),
     ("counts", np.int64, MAX_DEPTH + 1),
@@ -32,6 +40,17 @@ PERFT_RESULT = np.dtype([
 
 EMPTY_JOB = np.dtype([("node", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
 EMPTY_RESULT = np.dtype([("node", np.int32), ("seconds", np.float64)])
+
+
+# The columns of a batch, and the fields of records that they are
+_ASKED = {
+    batch.PLIES: "depth", batch.OWN_BUDGET: "budget", batch.LOWEST: "low", batch.HIGHEST: "high",
+}  # fmt: skip
+_FOUND = {
+    batch.SCORE: "score", batch.COMPLETE: "complete", batch.BOARDS: "boards", batch.EVALUATED: "evaluated",
+    batch.HITS: "table_hits", batch.STORES: "table_stores", batch.REPLACED: "table_replacements",
+    batch.LENGTH: "line_length",
+}  # fmt: skip
 
 
 def job_dtype(words):
@@ -52,27 +71,28 @@ def rules_of(setup):
 
 
 class _SearchRunner:
-    """What runners of searches share: jobs in, records out. Subclasses make ``_engine``."""
+    """What runners of searches share: jobs in, records out, without a line where the setup is ``brief``."""
 
-    result_dtype = SUBTREE_RESULT
-    infinity = pvs.INFINITY
-
-    def __init__(self, game, rules, engine):
+    def __init__(self, setup, game, rules, engine):
+        self._brief = setup.get("brief", False)
+        self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
         self.job_dtype = job_dtype(game.words(rules))
         self._engine = engine
         self.name, self.compile = engine.name, engine.compile
 
     def open(self, run):
-        """Results of earlier runs that are kept are now the first to go."""
-        self._engine.age(run)
+        """Nothing is kept."""
 
     @property
     def boards(self):
         return self._engine.boards
 
     def begin(self, job):
-        self._node, self._limit = job["node"], int(job["budget"])
+        self._take(job)
         self._start(tuple(job["state"]), int(job["depth"]), (int(job["low"]), int(job["high"])))
+
+    def _take(self, job):
+        self._node, self._limit = job["node"], int(job["budget"])
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the job is done or its own budget used up."""
@@ -80,9 +100,16 @@ class _SearchRunner:
             return self._engine.advance(budget)
         return self._engine.advance(min(budget, self._limit - self.boards)) or self.boards >= self._limit
 
+    def save(self):
+        return int(self._node), self._engine.save()
+
+    def restore(self, job, content):
+        self.begin(job)
+        self._engine.restore(content)
+
     def result(self, seconds, cpu):
         """Return the record of the job begun last, finished or not, with the wall and CPU seconds it took."""
-        found = self._engine.result()
+        found = self._found()
         line = found.line[:LINE_LENGTH]
         record = np.zeros(1, SUBTREE_RESULT)
         record[0] = (
@@ -90,10 +117,21 @@ class _SearchRunner:
             found.ordering_boards, found.evaluated, *self._table_counts(), seconds, cpu, len(line),
             line + [0] * (LINE_LENGTH - len(line)),
         )  # fmt: skip
-        return record
+        return copied(record, BRIEF_RESULT) if self._brief else record
+
+    def _found(self):
+        return self._engine.result()
 
     def _table_counts(self):
-        return self._engine.table_counts
+        return 0, 0, 0
+
+
+def copied(records, dtype):
+    """Return SUBTREE_RESULTs as BRIEF_RESULTs, or the other way round; what one has not is 0."""
+    found = np.zeros(len(records), dtype)
+    for name in BRIEF_RESULT.names:
+        found[name] = records[name]
+    return found
 
 
 class SubtreeRunner(_SearchRunner):
@@ -104,35 +142,69 @@ class SubtreeRunner(_SearchRunner):
     def __init__(self, setup):
         game, rules, chosen = _evaluated(setup)
         pruned = setup["algorithm"] == "alphabeta"
-        super().__init__(game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"]))
-
-    def open(self, run):
-        """Nothing is kept."""
+        super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"]))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, None if depth == TO_THE_END else depth)
 
+
+class _TabledRunner(_SearchRunner):
+    """What runners share whose engine has a table: many jobs in one call."""
+
+    infinity = pvs.INFINITY
+
+    def open(self, run):
+        """Results of earlier runs that are kept are now the first to go."""
+        self._engine.age(run)
+
+    def batch(self, jobs, budget):
+        """Do an array of jobs one after another until about ``budget`` boards; return the records of those finished.
+
+        As by ``begin``, ``advance`` until done and ``result``, with the same records, except that wall and CPU seconds
+        are 0. If there are fewer records than jobs, the next job is at work: go on with ``advance`` and ``result``.
+        Every job takes at least one board of the budget.
+        """
+        asked = np.empty((len(jobs), batch.ASKED_SIZE), np.int64)
+        for column, field in _ASKED.items():
+            asked[:, column] = jobs[field]
+        asked[:, batch.BRIEF] = self._brief
+        found, lines = self._engine.batch(np.ascontiguousarray(jobs["state"]), asked, budget)
+        records = np.zeros(len(found), self.result_dtype)
+        for column, field in _FOUND.items():
+            if field in records.dtype.names:
+                records[field] = found[:, column]
+        records["node"] = jobs["node"][: len(found)]
+        if not self._brief:
+            records["line"] = lines
+        records["score"][np.abs(found[:, batch.SCORE]) >= self.infinity] = -np.inf
+        if len(jobs):
+            self._take(jobs[min(len(found), len(jobs) - 1)])
+        return records
+
+    def _found(self):
+        return self._engine.result(self._brief)
+
     def _table_counts(self):
-        return 0, 0, 0
+        return self._engine.table_counts
 
 
-class DeepRunner(_SearchRunner):
+class DeepRunner(_TabledRunner):
     """Searches subtrees to a depth; ``far`` is the far transposition table, shared by whoever was given the same."""
 
     def __init__(self, setup, far=None):
         game, rules, chosen = _evaluated(setup)
-        super().__init__(game, rules, Deep(game, rules, chosen, far, setup["repeatable"]))
+        super().__init__(setup, game, rules, Deep(game, rules, chosen, far, setup["repeatable"]))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, depth, *window)
 
 
-class SolveRunner(_SearchRunner):
-    """Solves positions exactly; ``far`` as ``DeepRunner`` has it. Scores are cut to the job's window."""
+class SolveRunner(_TabledRunner):
+    """Solves positions exactly; ``far`` as ``DeepRunner`` has it. Scores of games that go on are cut to the window."""
 
     def __init__(self, setup, far=None):
         game, rules = rules_of(setup)
-        super().__init__(game, rules, Solver(game, rules, far))
+        super().__init__(setup, game, rules, Solver(game, rules, far))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, *window)
@@ -166,6 +238,13 @@ class PerftRunner:
     def begin(self, job):
         self._node = job["node"]
         self._engine.begin(tuple(job["state"]), int(job["depth"]))
+
+    def save(self):
+        return int(self._node), self._engine.save()
+
+    def restore(self, job, content):
+        self.begin(job)
+        self._engine.restore(content)
 
     def result(self, seconds, cpu):
         record = np.zeros(1, self.result_dtype)

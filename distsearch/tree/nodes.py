@@ -59,6 +59,21 @@ class NodeArray:
         for name, dtype in _FIELDS.items():
             setattr(self, name, np.zeros(capacity, dtype))
 
+    def snapshot(self):
+        """Return copies of the arrays, as far as there are nodes, by name: what ``restored`` takes."""
+        return {name: getattr(self, name)[: self.size].copy() for name in ("state", *_FIELDS)}
+
+    @classmethod
+    def restored(cls, snapshot):
+        """Return the NodeArray of a snapshot, in which nodes that were SENT wait again: nobody has them any more."""
+        size, words = snapshot["state"].shape
+        nodes = cls(words, size)
+        nodes.size = size
+        for name, values in snapshot.items():
+            getattr(nodes, name)[:] = values
+        nodes.status[nodes.status == SENT] = WAITING
+        return nodes
+
     @property
     def capacity(self):
         """Nodes that fit without moving the arrays."""

@@ -16,34 +16,59 @@ ANY = (-(10**6), 10**6)  # a window that every score lies in
 class Pool:
     """What the pools of all kinds of job share: growing the array and handing out its waiting nodes."""
 
-    def __init__(self, grower, states, depth, target, forced=0, win=0, window=ANY):
+    def __init__(self, grower, states, depth, target, forced=0, win=0, window=ANY, snapshot=None):
         """Grow a forest with a root for each of ``states`` until ``target`` subtrees wait.
 
         depth: plies to search each root (TO_THE_END: the whole game); forced: plies that are grown in any case;
-        window: (low, high) for exact searches: scores of a root are told apart no further than that.
+        window: (low, high) for exact searches: scores of a root are told apart no further than that; snapshot: of an
+        earlier pool with these arguments, to go on with; it is grown further if its own target was lower.
         """
-        self._exact, self._window = depth == TO_THE_END, window
-        words = len(states[0])
-        self.nodes = NodeArray(words, 2 * len(states) + 1024)
-        waiting = 0
+        self._exact, self._window, self._target = depth == TO_THE_END, window, target
+        self.roots, self.finished = len(states), 0  # jobs whose complete results are in
+        self.saved = {}  # node → how far its job was in an earlier run, until its result is in
+        if snapshot is None:
+            self._plant(grower, states, depth, win)
+        else:
+            self.nodes, self.finished = NodeArray.restored(snapshot["nodes"]), snapshot["finished"]
+            self.saved = {int(node): progress for node, progress in snapshot["saved"].items()}
+            self._target = max(target, snapshot["target"])
+        begun = np.array(sorted(self.saved), np.int32)
+        self.nodes.status[begun] = SENT  # not to be grown
+        if snapshot is None or target > snapshot["target"]:
+            # from the first node on: those that are not to be grown are passed over
+            grower.grow(self.nodes, 0, len(self._waiting_nodes()), target, forced, 0 if self._exact else 1, win)
+        self._queue = np.concatenate((begun, self._waiting_nodes()))
+        self._next = 0
+        self._job_dtype = job_dtype(len(states[0]))
+        self.jobs = self.finished + len(self._queue)
+
+    def _plant(self, grower, states, depth, win):
+        self.nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
         for state in states:
             root = self.nodes.add_root(state, grower.moves_left(state) if self._exact else depth)
             final = grower.finished(state)
-            if final is None:
-                waiting += 1
-            else:
+            if final is not None:
                 self._close_root(root, final + (win if final > 0 else -win if final < 0 else 0))
-        self.roots = len(states)
-        grower.grow(self.nodes, 0, waiting, target, forced, 0 if self._exact else 1, win)
-        self._queue = np.flatnonzero(self.nodes.status[: self.nodes.size] == WAITING).astype(np.int32)
-        self._next = 0
-        self._job_dtype = job_dtype(words)
-        self.jobs = len(self._queue)
-        self.finished = 0  # jobs whose complete results are in
 
     def _close_root(self, root, score):
         nodes = self.nodes
         nodes.best[root], nodes.bound[root], nodes.status[root] = score, EXACT, DONE
+
+    def _waiting_nodes(self):
+        return np.flatnonzero(self.nodes.status[: self.nodes.size] == WAITING).astype(np.int32)
+
+    def snapshot(self, at_work=()):
+        """Return what a pool of the same arguments needs to go on from here: numbers and arrays by name.
+
+        at_work: node → how far its job is, of jobs that are out, as far as that is known.
+        """
+        saved = {str(node): progress for node, progress in {**self.saved, **dict(at_work)}.items()}
+        return {"nodes": self.nodes.snapshot(), "finished": self.finished, "target": self._target, "saved": saved}
+
+    def _forget(self, nodes):
+        """Results of these nodes are in."""
+        for node in nodes.tolist() if self.saved else ():
+            self.saved.pop(node, None)
 
     @property
     def done(self):
@@ -53,7 +78,7 @@ class Pool:
     @property
     def waiting(self):
         """Jobs that have not been handed out."""
-        return self.jobs - self._next
+        return len(self._queue) - self._next
 
     def take(self, count, worker, budget=0):
         """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``.
@@ -81,15 +106,22 @@ class SubtreePool(Pool):
 
     result_dtype = SUBTREE_RESULT
 
-    def __init__(self, *args, **options):
-        super().__init__(*args, **options)
-        self._answers = np.zeros(self.jobs, self.result_dtype)
-        self._answered = 0
+    def __init__(self, *args, snapshot=None, **options):
+        super().__init__(*args, snapshot=snapshot, **options)
+        earlier = np.zeros(0, self.result_dtype) if snapshot is None else snapshot["answers"]
+        self._answers = np.concatenate((earlier, np.zeros(len(self._queue), self.result_dtype)))
+        self._answered = len(earlier)
+
+    def snapshot(self, at_work=()):
+        """See ``Pool.snapshot``."""
+        answers = self._answers[: self._answered].copy()
+        return {**super().snapshot(at_work), "answers": answers, "window": self._window}
 
     def finish(self, results):
         """Take an array of result records in; a job that was stopped early leaves only its boards."""
         nodes = self.nodes
         at = results["node"]
+        self._forget(at)
         nodes.cost[at] += results["boards"]
         entries = np.arange(self._answered, self._answered + len(results))
         self._answers[entries] = results
@@ -132,19 +164,28 @@ class PerftPool(Pool):
 
     result_dtype = PERFT_RESULT
 
-    def __init__(self, grower, states, depth, target, stays=1):
-        super().__init__(grower, states, depth, target)
-        self.cpu = 0.0  # seconds of workers
-        self.counts = np.zeros((self.roots, depth + 1), np.int64)
+    def __init__(self, grower, states, depth, target, stays=1, snapshot=None):
+        super().__init__(grower, states, depth, target, snapshot=snapshot)
+        if snapshot is None:
+            self.cpu, counted = 0.0, 0  # seconds of workers; nodes
+            self.counts = np.zeros((self.roots, depth + 1), np.int64)
+        else:
+            self.cpu, counted = snapshot["cpu"], len(snapshot["nodes"]["parent"])
+            self.counts = snapshot["counts"].copy()
         nodes = self.nodes
-        for i in range(nodes.size):
+        for i in range(counted, nodes.size):
             self.counts[nodes.root[i], nodes.depth[i]] += 1
             if nodes.status[i] == DONE and nodes.children[i] == 0:
                 self.counts[nodes.root[i], nodes.depth[i] + 1 :] += stays
 
+    def snapshot(self, at_work=()):
+        """See ``Pool.snapshot``."""
+        return {**super().snapshot(at_work), "cpu": self.cpu, "counts": self.counts.copy()}
+
     def finish(self, results):
         """Take an array of result records in; a count that was stopped early is added as far as it went."""
         nodes = self.nodes
+        self._forget(results["node"])
         for result in results:
             node = int(result["node"])
             below = int(nodes.left[node])

@@ -5,11 +5,12 @@ import functools
 import numpy as np
 
 from distsearch.games import othello
+from distsearch.games.interface import Position, legal_moves, step
 from distsearch.service.options import Options
 from distsearch.tree.grow import Grower
 from distsearch.tree.jobs import KINDS
 
-from ..search.positions import NO_PAUSE, rules
+from ..search.positions import NO_PAUSE, evaluate, rules
 
 
 @functools.cache
@@ -44,6 +45,23 @@ def stop_with_a_score(worker, job):
     while not np.isfinite(worker.result(seconds=2.0, cpu=1.0)["score"][0]):
         assert not worker.advance(10)
     return worker.result(seconds=2.0, cpu=1.0)
+
+
+def check_line(line, state, score, board, depth):
+    """The moves are legal and lead to a position of that score."""
+    r, worth = rules(board), evaluate(board, "static")
+    position = Position(state)
+    for m in line:
+        assert m in legal_moves(othello, position, r)
+        position = step(othello, position, r, m)
+    sign = (-1) ** len(line)
+    if legal_moves(othello, position, r):
+        assert len(line) == depth
+        assert score == sign * worth.function(position.state, r, worth.tables)
+    else:
+        final = othello.final(position.state, r)
+        win = 0 if depth is None else worth.bound
+        assert score == sign * (final + win * np.sign(final))
 
 
 def drive(source, worker, rng, workers):

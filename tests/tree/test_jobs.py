@@ -8,7 +8,7 @@ from distsearch.games.interface import Position, legal_moves, step
 from distsearch.search.alphabeta import LINE_LENGTH
 from distsearch.search.table import BUCKET, GENERATIONS
 from distsearch.service.options import Options
-from distsearch.tree.jobs import KINDS, SUBTREE_RESULT, TO_THE_END, kinds
+from distsearch.tree.jobs import BRIEF_RESULT, KINDS, SUBTREE_RESULT, TO_THE_END, copied, kinds
 from distsearch.tree.pool import ANY
 
 from ..search.positions import NO_PAUSE, board_id, engine, evaluate, rules, search, unfinished_states
@@ -88,6 +88,13 @@ def test_a_record_has_a_line_of_legal_moves(kind, board, rng):
             position = step(othello, position, rules(board), m)
         first = step(othello, Position(state), rules(board), record["line"][0])
         assert record["score"] == -plain_score(kind, first.state, board, plies=1)
+
+
+def test_brief_records_count_what_searches_of_hours_do():
+    found = np.zeros(1, SUBTREE_RESULT)
+    found["boards"], found["table_hits"] = 10**12, 10**11
+    brief = copied(found, BRIEF_RESULT)
+    assert (brief["boards"], brief["table_hits"]) == (10**12, 10**11)
 
 
 def test_boards_of_ordering_searches_are_counted_apart():

@@ -13,7 +13,7 @@ from distsearch.tree.pool import PerftPool, SubtreePool
 
 from ..games import tictactoe
 from ..search.positions import NO_PAUSE, board_id, engine, evaluate, rules, search, state_of, unfinished_states
-from .driving import do, drive, grower, runner, stop, stop_with_a_score
+from .driving import check_line, do, drive, grower, runner, stop, stop_with_a_score
 
 BOARDS = [(4, 4), (6, 6), (9, 8)]
 DEPTH = 5
@@ -26,23 +26,6 @@ targets = pytest.mark.parametrize("target", [1, 4, 16, 64])
 def pool_of(board, states, depth, target, **options):
     win = 0 if depth == TO_THE_END else evaluate(board, "static").bound
     return SubtreePool(grower(board), states, depth, target, win=win, **options)
-
-
-def check_line(line, state, score, board, depth):
-    """The moves are legal and lead to a position of that score."""
-    r, worth = rules(board), evaluate(board, "static")
-    position = Position(state)
-    for m in line:
-        assert m in legal_moves(othello, position, r)
-        position = step(othello, position, r, m)
-    sign = (-1) ** len(line)
-    if legal_moves(othello, position, r):
-        assert len(line) == depth
-        assert score == sign * worth.function(position.state, r, worth.tables)
-    else:
-        final = othello.final(position.state, r)
-        win = 0 if depth is None else worth.bound
-        assert score == sign * (final + win * np.sign(final))
 
 
 @boards
@@ -159,7 +142,8 @@ def test_a_job_stopped_at_once_knows_nothing():
 
 
 def test_totals_are_kept_for_each_root(rng):
-    states = unfinished_states(rng, (6, 6), 3)
+    # the start of a game, since growing alone may settle all of some others
+    states = [othello.start(rules((6, 6))).state, *unfinished_states(rng, (6, 6), 2)]
     pool = pool_of((6, 6), states, DEPTH, target=20)
     records = [do(runner("subtree", (6, 6)), job) for job in pool.take(1000, worker=1)]
     for record in records:

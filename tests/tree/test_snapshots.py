@@ -1,0 +1,271 @@
+"""Sources of work that go on where others like them were: the same answers, at any number of workers."""
+
+import numpy as np
+import pytest
+
+from distsearch.games import othello
+from distsearch.tree.deepening import Deepening
+from distsearch.tree.jobs import TO_THE_END
+from distsearch.tree.nodes import SENT, WAITING, NodeArray
+from distsearch.tree.pool import ANY, PerftPool, SubtreePool
+from distsearch.tree.stream import Stream
+
+from ..search.positions import engine, evaluate, rules, search, unfinished_states
+from .driving import do, drive, grower, runner
+
+BOARD = (6, 6)
+DEPTH = 5
+targets = pytest.mark.parametrize(("target", "later"), [(1, 1), (1, 20), (20, 1), (20, 60)])
+
+
+def drive_some(source, worker, rng, jobs):
+    """Have at most so many jobs done while others are out."""
+    out = list(source.take(3, worker=1))
+    for _ in range(jobs):
+        out.extend(source.take(1, worker=1))
+        if source.done or not out:
+            return
+        source.finish(np.atleast_1d(do(worker, out.pop(rng.randrange(len(out))))))
+
+
+# --- the node array ---
+
+
+def test_an_array_comes_back_as_it_was_but_for_what_was_sent():
+    pool = SubtreePool(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, target=30)
+    pool.take(7, worker=1)
+    snapshot = pool.nodes.snapshot()
+    assert np.count_nonzero(snapshot["status"] == SENT) == 7
+    again = NodeArray.restored(snapshot).snapshot()
+    assert not np.any(again["status"] == SENT)
+    assert np.array_equal(again["status"] == WAITING, np.isin(snapshot["status"], (WAITING, SENT)))
+    del snapshot["status"], again["status"]
+    assert all(np.array_equal(snapshot[name], again[name]) for name in snapshot)
+
+
+def test_a_snapshot_is_of_its_moment(rng):
+    pool = SubtreePool(grower(BOARD), [othello.start(rules(BOARD)).state], DEPTH, target=10)
+    snapshot = pool.snapshot()
+    drive(pool, runner("subtree", BOARD), rng, workers=1)
+    assert snapshot["finished"] == len(snapshot["answers"]) == 0
+    assert np.isneginf(snapshot["nodes"]["best"][0])
+
+
+# --- pools ---
+
+
+def subtrees(states, target, snapshot=None):
+    win = evaluate(BOARD, "static").bound
+    return SubtreePool(grower(BOARD), states, DEPTH, target, win=win, snapshot=snapshot)
+
+
+@targets
+def test_a_pool_goes_on_to_the_same_scores(target, later, rng):
+    states = unfinished_states(rng, BOARD, 2)
+    worker, expected = runner("subtree", BOARD), [search(engine(BOARD), state, DEPTH).score for state in states]
+    first = subtrees(states, target)
+    for done in (0, 1, rng.randrange(first.jobs + 1), first.jobs):
+        pool = subtrees(states, target)
+        drive_some(pool, worker, rng, done)
+        finished, boards = pool.finished, int(pool.nodes.cost[:2].sum())
+        pool = subtrees(states, later, pool.snapshot())
+        assert pool.finished == finished
+        assert int(pool.nodes.cost[:2].sum()) >= boards
+        assert done or pool.jobs == subtrees(states, max(target, later)).jobs
+        drive(pool, worker, rng, workers=4)
+        assert pool.nodes.best[:2].tolist() == expected
+        assert all(pool.line(root) for root in range(2))
+
+
+def test_a_pool_that_is_not_grown_further_goes_on_to_the_same_line_and_boards(rng):
+    states, worker = unfinished_states(rng, BOARD, 1), runner("subtree", BOARD)
+    whole = subtrees(states, 20)
+    drive(whole, worker, rng, workers=1)
+    pool = subtrees(states, 20)
+    while not pool.done:
+        drive_some(pool, worker, rng, 3)
+        pool = subtrees(states, 20, pool.snapshot())
+    assert pool.line(0) == whole.line(0)
+    assert pool.nodes.cost[0] == whole.nodes.cost[0]
+    assert pool.totals()["cpu"] == whole.totals()["cpu"]
+
+
+@pytest.mark.parametrize("later", [3, 60])
+def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(later, rng):
+    states, worker = [othello.start(rules(BOARD)).state], runner("subtree", BOARD)
+    first = subtrees(states, 10)
+    out = first.take(4, worker=1)
+    first.finish(do(worker, out[0]))
+    told = {int(job["node"]): f"progress {job['node']}" for job in out[1:3]}
+    pool = subtrees(states, later, first.snapshot(told))
+    assert pool.saved == told
+    assert not pool.nodes.children[list(told)].any()
+    again = pool.take(2, worker=1)
+    assert again.tobytes() == out[1:3].tobytes()
+    pool.finish(do(worker, again[0]))
+    del told[int(again["node"][0])]
+    assert pool.saved == told
+    assert subtrees(states, later, pool.snapshot()).saved == told  # at a worker that has not begun it yet
+    fresh = dict.fromkeys(told, "later")
+    assert subtrees(states, later, pool.snapshot(fresh)).saved == fresh
+    pool.finish(do(worker, again[1]))
+    assert pool.saved == {}
+    drive(pool, worker, rng, workers=4)
+    assert pool.nodes.best[0] == search(engine(BOARD), states[0], DEPTH).score
+
+
+@targets
+def test_counts_go_on_to_the_same_sums(target, later, rng):
+    states, worker = unfinished_states(rng, BOARD, 3), runner("perft", BOARD)
+    whole = PerftPool(grower(BOARD), states, DEPTH, 10)
+    drive(whole, worker, rng, workers=1)
+    for done in (0, 1, 5):
+        pool = PerftPool(grower(BOARD), states, DEPTH, target)
+        drive_some(pool, worker, rng, done)
+        pool = PerftPool(grower(BOARD), states, DEPTH, later, snapshot=pool.snapshot())
+        drive(pool, worker, rng, workers=4)
+        assert pool.counts.tolist() == whole.counts.tolist()
+        assert pool.cpu == pool.jobs
+
+
+# --- deepening ---
+
+
+def deepening(state, target, snapshot=None, nodes=None):
+    def make_pool(depth, snapshot=None):
+        win = evaluate(BOARD, "static").bound
+        return SubtreePool(grower(BOARD), [state], depth, target, win=win, snapshot=snapshot)
+
+    return Deepening(make_pool, 6, nodes, snapshot)
+
+
+@targets
+def test_deepening_goes_on_to_the_same_score(target, later, rng):
+    state, worker = othello.start(rules(BOARD)).state, runner("subtree", BOARD)
+    for done in (0, 1, 4, 50, 10_000):
+        source = deepening(state, target)
+        drive_some(source, worker, rng, done)
+        source = deepening(state, later, source.snapshot())
+        drive(source, worker, rng, workers=4)
+        assert source.completed_depth == 6
+        assert source.completed.nodes.best[0] == search(engine(BOARD), state, 6).score
+        assert source.completed.line(0)
+
+
+def test_a_budget_gives_the_answer_of_a_search_that_was_not_cut(rng):
+    state, worker = othello.start(rules(BOARD)).state, runner("subtree", BOARD)
+    whole = deepening(state, 12, nodes=2_000)
+    drive(whole, worker, rng, workers=3)
+    source = deepening(state, 12, nodes=2_000)
+    while not source.done:
+        drive_some(source, worker, rng, 4)
+        source = deepening(state, 12, source.snapshot(), nodes=2_000)
+    assert source.completed_spent == whole.completed_spent
+    assert source.completed.line(0) == whole.completed.line(0)
+    assert source.proved == whole.proved
+
+
+# --- streams ---
+
+
+def stream(workers, snapshot=None, every=False):
+    """A Stream of positions to be solved, of which nearly all are hard."""
+
+    def make_pool(state, window, shared, snapshot=None):
+        target = 4 * workers if shared else 1
+        return SubtreePool(
+            grower(BOARD), [state], TO_THE_END, target, forced=int(every), window=window, snapshot=snapshot
+        )
+
+    words = len(othello.start(rules(BOARD)).state)
+    return Stream(words, TO_THE_END, workers, make_pool, ANY, every=every, first_try=20, snapshot=snapshot)
+
+
+def add(source, states, count):
+    """Add the next positions; return those that are left."""
+    source.add(np.array(states[:count], np.uint64).reshape(len(states[:count]), -1))
+    source.closed = not states[count:]
+    return states[count:]
+
+
+def collect(source, answers):
+    """Take the answers that are next, with the moves of what was grown."""
+    number, records = source.collect()
+    for i, record in enumerate(records, number):
+        pool = source.grown.pop(i, None)
+        answers.append((record["score"], pool and sorted(pool.children(0))))
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_stream_goes_on_to_the_same_scores_however_often_it_ends(every, rng):
+    states = unfinished_states(rng, BOARD, 12, most_empties=8)
+    worker, answers, snapshot = runner("subtree", BOARD), [], None
+    while len(answers) < len(states):
+        source = stream(rng.choice([1, 2, 5]), snapshot, every)
+        left = add(source, states[len(answers) :], rng.choice([3, 12]))
+        for _ in range(rng.randrange(6)):
+            drive_some(source, worker, rng, rng.randrange(6))
+            collect(source, answers)
+        if left and rng.random() < 0.5:
+            add(source, left, 12)
+        snapshot = source.snapshot()
+    for state, (score, moves) in zip(states, answers, strict=True):
+        assert score == search(engine(BOARD), state).score
+        if every:
+            assert max(value for _, value, exact in moves if exact) == score
+            assert all(exact for _, _, exact in moves)
+
+
+def test_what_a_snapshot_knows_is_kept_until_its_position_comes(rng):
+    states = unfinished_states(rng, BOARD, 6, most_empties=8)
+    source = stream(3)
+    add(source, states, 6)
+    drive(source, runner("subtree", BOARD), rng, workers=3)
+    late = stream(3, source.snapshot())
+    add(late, states, 1)
+    assert late.answered == 1
+    last = stream(3, late.snapshot())
+    add(last, states, 6)
+    assert (last.answered, last.waiting, last.done) == (6, 0, True)
+    number, records = last.collect()
+    assert records["score"].tolist() == [search(engine(BOARD), state).score for state in states]
+
+
+def test_the_next_try_has_the_boards_that_it_was_to_have(rng):
+    states = [othello.start(rules(BOARD)).state] * 20
+    source = stream(2)
+    add(source, states, 20)
+    (job,) = source.take(1, worker=1)
+    record = do(runner("subtree", BOARD), job)
+    assert not record["complete"][0]
+    source.finish(record)
+    snapshot = source.snapshot()
+    budget = 4 * int(record["boards"][0])
+    assert snapshot["kept"]["budget"].tolist() == [budget]
+    again = stream(1, snapshot)
+    add(again, states, 20)
+    (job,) = again.take(1, worker=1)
+    assert (job["budget"], tuple(job["state"])) == (budget, states[0])
+
+
+def test_how_far_the_jobs_of_positions_and_of_subtrees_are_is_handed_on():
+    states, worker = [othello.start(rules(BOARD)).state] * 3, runner("subtree", BOARD)
+    first = stream(2)
+    add(first, states, 3)
+    alone = first.take(1, worker=1)
+    first.finish(do(worker, first.take(1, worker=2)[0]))
+    first.finish(do(worker, first.take(1, worker=2)[0]))  # both hard: by now one is grown
+    subtree = next(job for job in (first.take(1, worker=2) for _ in range(4)) if job["node"][0] < 0)
+    told = {int(alone["node"][0]): "alone", int(subtree["node"][0]): "subtree"}
+    snapshot = first.snapshot(told)
+
+    late = stream(2, snapshot)  # none of its positions has come
+    again = stream(2, late.snapshot())
+    add(again, states, 3)
+    handed_out = [again.take(1, worker=1) for _ in range(4)]
+    begun = {again.saved[job["node"][0]]: job for job in handed_out if job["node"][0] in again.saved}
+    assert set(begun) == {"alone", "subtree"}
+    for name, job in (("alone", alone), ("subtree", subtree)):
+        assert begun[name]["state"].tolist() == job["state"].tolist()
+    again.finish(do(worker, begun["alone"][0]))
+    assert list(again.saved.values()) == ["subtree"]
