@@ -1,6 +1,7 @@
 """The command line: it reads options and positions, calls the library and prints what comes back."""
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import __version__
-from .errors import UserError
+from .errors import UserError, complain
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,56 +49,28 @@ def _run(argv):
         from .service.info import info
 
         return info(launch.communicator(), args.json)
-    comm = launch.world()
-    table = _table(args, comm)
-    try:
-        if comm is not None and comm.Get_rank() > 0:
-            status = _work(args, comm, table)
-        else:
-            status = _command(args, comm, table)
-    except (UserError, BrokenPipeError):
-        _close(table)  # the other ranks end as usual, and wait for it
-        raise
-    _close(table)
-    return status
+    comm, table = launch.world(), _table(args)
+    from .search.table import DEFAULT_MIB
+    from .service.interrupt import Interrupts, ignore
+    from .service.progress import Progress
+    from .session import Session
+
+    interrupts = Interrupts()
+    if comm is not None and comm.Get_rank() > 0:
+        ignore()
+    with Session(comm, table, lambda: interrupts.signal is not None, Progress()) as session:
+        if session is None:
+            return _afterwards(args, comm)
+        if 0 < session.table_mib < (table or DEFAULT_MIB):
+            _complain(f"a host's shared memory has room for a table of {session.table_mib} MiB only")
+        with interrupts:
+            status = _COMMANDS[args.command].run(args, session, interrupts)
+            session.close()
+        return interrupts.exit_status or status
 
 
-def _close(table):
-    if table is not None:
-        table.close()
-
-
-def _table(args, comm):
-    """Return the table that a search's ranks share, or None; raises UserError, on every rank, if --table is idle."""
-    names = "algorithm", "ordering", "nodes"
-    algorithm, ordering, nodes = (getattr(args, name, None) for name in names)
-    idle = algorithm not in (None, "alphabeta") or ordering is not None or nodes is not None
-    asked = getattr(args, "table", None)
-    if asked is not None and idle:
-        raise UserError("table goes with alphabeta, and without ordering or nodes")
-    if args.command not in ("search", "solve") or idle:  # the virtual workers of simulate are one process
-        return None
-    from .cluster.shared import SharedWords
-    from .search.table import DEFAULT_MIB, far_table
-
-    table = SharedWords(comm, asked or DEFAULT_MIB, far_table, less=asked is None)
-    if table.mib < (asked or DEFAULT_MIB):
-        _complain(f"a host's shared memory has room for a table of {table.mib} MiB only")
-    return table
-
-
-def _kinds(table):
-    from .tree.jobs import kinds
-
-    return kinds(table.words if table else None)
-
-
-def _work(args, comm, table):
-    from .cluster.mpi import work_for_master
-    from .service.interrupt import ignore
-
-    ignore()
-    work_for_master(comm, _kinds(table))
+def _afterwards(args, comm):
+    """What a worker does when rank 0 needs it no more."""
     if args.command == "bench" and args.messages:
         from .service.bench import peers
 
@@ -105,60 +78,73 @@ def _work(args, comm, table):
     return 0
 
 
-def _command(args, comm, table):
-    from .cluster.local import LocalCluster
-    from .service.interrupt import Interrupts
-
-    if comm is not None and comm.Get_size() > 1:
-        from .cluster.mpi import MpiCluster
-
-        cluster = MpiCluster(comm)
-    else:
-        cluster = LocalCluster(_kinds(table))
-    with Interrupts() as interrupts:
-        try:
-            status = _COMMANDS[args.command].run(args, cluster, interrupts)
-        except (UserError, BrokenPipeError):
-            cluster.close()
-            raise
-        cluster.close()
-    return interrupts.exit_status or status
+def _table(args):
+    """Return the MiB of the table, None for the default, 0 for none; raises UserError if --table would be idle."""
+    names = "algorithm", "ordering", "nodes"
+    algorithm, ordering, nodes = (getattr(args, name, None) for name in names)
+    idle = algorithm not in (None, "alphabeta") or ordering is not None or nodes is not None
+    asked = getattr(args, "table", None)
+    if asked is not None and idle:
+        raise UserError("table goes with alphabeta, and without ordering or nodes")
+    if args.command not in ("search", "solve", "serve") or idle:  # simulate's virtual workers are one process
+        return 0
+    return asked
 
 
-def _search(args, cluster, interrupts):
+def _search(args, session, interrupts):
     options, game, rules = _options(args)
-    from .service.search import Searcher
+    positions = [game.parse(args.position or "startpos", rules)]
+    checkpoint = _checkpoint(args, options, interrupts, positions)
+    return _answer(args, interrupts, checkpoint, lambda: session.searcher(options).search(positions, checkpoint))
 
-    position = game.parse(args.position or "startpos", rules)
-    searcher = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None)
-    for outcome in searcher.search([position]):
-        _print(outcome.to_json() if args.json else outcome.to_text())
+
+def _answer(args, interrupts, checkpoint, search):
+    """Print what ``search()`` finds, or what an earlier run printed that came to its end; return the exit status."""
+    if checkpoint.state and "output" in checkpoint.state:
+        _write(checkpoint.state["output"].encode())
+        return 0
+    output = "".join(f"{found.to_json() if args.json else found.to_text()}\n" for found in search())
+    _write(output.encode())
+    if interrupts.signal is None:
+        checkpoint.save(lambda: {"output": output})
     return 0
 
 
-def _solve(args, cluster, interrupts):
+def _checkpoint(args, options, interrupts, positions=(), suffixes=(), **asked):
+    """Return the Checkpoint of a search, or what stands for none; asked: what else tells one search from another."""
+    from .service.checkpoint import NOT_KEPT, Checkpoint
+    from .service.fingerprint import fingerprint
+
+    if args.checkpoint is None:
+        if args.resume:
+            raise UserError("resume goes with checkpoint, which names the file to resume from")
+        return NOT_KEPT
+    search = fingerprint(options, positions, command=args.command, json=args.json, **asked)
+    return Checkpoint(args.checkpoint, search, args.resume, interrupts, _complain, suffixes)
+
+
+def _solve(args, session, interrupts):
+    from .service.ledger import SUFFIX
+    from .service.report import Report
+
     options, game, rules = _options(args)
-    from .service.outcome import Batch
-    from .service.search import Searcher
-
-    positions, numbers, bad = _read_positions(args.positions, game, rules, interrupts)
-    if not positions:
-        return 1
-    searcher, batch = Searcher(options, cluster, interrupted=lambda: interrupts.signal is not None), Batch()
-    for number, outcome in zip(numbers, searcher.search(positions), strict=False):
-        if outcome is None:
-            continue
-        batch.add(outcome)
-        _print(outcome.to_json() if args.json else outcome.to_line(number))
-    if batch.positions > 1 and not args.json:
-        print(batch.to_text(), file=sys.stderr, flush=True)
-    return 1 if bad else 0
+    plain = args.plain or args.positions is None
+    style = "json" if args.json else "lines" if plain else "table"
+    path = "-" if args.positions is None else args.positions
+    with _opened(path) as descriptor:
+        checkpoint = _checkpoint(args, options, interrupts, (), [SUFFIX], output=style, check=args.check)
+        report = Report(session, options, game, rules, descriptor, style, args.check, _complain, checkpoint)
+        report.run(_write)
+    if report.empty and interrupts.signal is None:
+        raise UserError(f"{_name(path)} holds no position")
+    if report.summary and not args.json:
+        complain(report.summary)
+    return report.status
 
 
-def _perft(args, cluster, interrupts):
+def _perft(args, session, interrupts):
     options, game, rules = _options(args)
     from .service.perft import perft
-    from .service.progress import Progress
 
     positions, bad = [], 0
     if args.positions is None:
@@ -166,57 +152,83 @@ def _perft(args, cluster, interrupts):
     elif args.position is not None:
         raise UserError("position and --positions exclude each other")
     else:
-        positions, _, bad = _read_positions(args.positions, game, rules, interrupts)
+        positions, bad = _read_positions(args.positions, game, rules, interrupts)
     if not positions:
         return 1
-    for count in perft(options, args.plies, positions, cluster, Progress(), lambda: interrupts.signal is not None):
-        _print(count.to_json() if args.json else count.to_text())
-    return 1 if bad else 0
+    checkpoint = _checkpoint(args, options, interrupts, positions, plies=args.plies)
+    asked = options, args.plies, positions, session.cluster, session.progress, session.interrupted, checkpoint
+    return _answer(args, interrupts, checkpoint, lambda: perft(*asked)) or int(bool(bad))
+
+
+def _serve(args, session, interrupts):
+    from . import games
+    from .service.desk import Desk
+    from .service.server import Server
+
+    if args.socket is None and (sys.stdin is None or sys.stdout is None):
+        raise UserError("stdin or stdout is closed: give --socket, or both")
+    desk = Desk(session)
+    desk.warm(games.names())
+    where = "stdin" if args.socket is None else args.socket
+    told = f"serving {where} with {session.ranks} rank{'s' * (session.ranks > 1)}"
+    status = Server(desk, args.socket).serve(session.interrupted, lambda: session.progress.note(told))
+    interrupts.forgive()
+    return status
 
 
 def _options(args):
     """Return (Options, game module, rules array) of parsed arguments."""
-    from . import games
-    from .service.options import Options, parse_board, parse_window
+    from .service.options import parse_window, resolve
 
     limits = ("depth", "time", "nodes", "exact")
     if getattr(args, "window", None) is not None:
         args.window = parse_window(args.window)
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
-    rules = {"empties": args.empties} if args.empties is not None else {}
-    board = parse_board(args.board) if args.board is not None else None
     if args.command == "solve" and not given.keys() & set(limits):
         given["exact"] = True
-    options = Options(args.game, board=board, rules=rules, **given)
-    game = games.find(options.game)
-    return options, game, game.rules(options.board, **options.rules)
+    return resolve(args.game, args.board, args.empties, **given)
+
+
+@contextlib.contextmanager
+def _opened(path):
+    """Give the descriptor of a file, or of stdin for ``-``; raises UserError."""
+    if path == "-":
+        if sys.stdin is None:
+            raise UserError("stdin is closed: there are no positions to read")
+        yield sys.stdin.fileno()
+        return
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115, closed below; unlike os.open it refuses a folder
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    with file:
+        yield file.fileno()
+
+
+def _name(path):
+    """What to call an input in a message."""
+    return "stdin" if path == "-" else path
 
 
 def _read_positions(path, game, rules, interrupts):
-    """Return (positions, their lines' numbers, number of bad lines) of a file; complains about every bad line."""
-    try:
-        with interrupts.suspended():
-            if path == "-" and sys.stdin is None:
-                raise UserError("stdin is closed: there are no positions to read")
-            if path == "-":
-                content = sys.stdin.buffer.read()
-            else:
-                with open(path, "rb") as file:
-                    content = file.read()
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
-    positions, numbers, bad = [], [], 0
-    for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
-        try:
-            positions.append(game.parse(line, rules))
-            numbers.append(number)
-        except UserError as error:
-            _complain(f"line {number}: {error}")
-            bad += 1
-    if not positions and not bad:
-        raise UserError(f"{path} holds no position")
-    return positions, numbers, bad
+    """Return (positions, number of bad lines) of a file; complains about every bad line."""
+    from .service.lines import Lines
+
+    positions, bad = [], 0
+    with _opened(path) as descriptor:
+        lines = Lines(game, rules, descriptor)
+        while not lines.ended and interrupts.signal is None:
+            chunk = lines.read(1 << 12, wait=0.1)
+            if chunk is None:
+                continue
+            for index, text in chunk.errors:
+                _complain(f"line {chunk.first + index}: {text}")
+            bad += len(chunk.errors)
+            positions += [chunk.position(index) for index in range(chunk.size) if chunk.good[index]]
+    if not positions and not bad and interrupts.signal is None:
+        raise UserError(f"{_name(path)} holds no position")
+    return positions, bad
 
 
 def _parse(argv):
@@ -253,6 +265,11 @@ def _spelled(parser, arguments):
 
 
 def _search_arguments(parser):
+    _add_searched(parser)
+    _add_checkpoint(parser)
+
+
+def _add_searched(parser):
     _add_game_and_position(parser)
     _add_limits(parser)
     _add_search_options(parser)
@@ -260,9 +277,16 @@ def _search_arguments(parser):
 
 def _solve_arguments(parser):
     parser.add_argument("game", metavar="GAME")
-    parser.add_argument("--positions", metavar="FILE", required=True, help="a position a line; - for stdin")
+    parser.add_argument(
+        "--positions",
+        metavar="FILE",
+        help="a position a line; - for stdin (default: stdin, and plain scores as output)",
+    )
+    parser.add_argument("--plain", action="store_true", help="plain scores, a line each, with --positions as well")
+    parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     _add_limits(parser, without="--exact")
     _add_search_options(parser)
+    _add_checkpoint(parser)
 
 
 def _perft_arguments(parser):
@@ -271,6 +295,7 @@ def _perft_arguments(parser):
     parser.add_argument("--positions", metavar="FILE", help="count below every line of a file; - for stdin")
     _add_prefetch(parser)
     _add_game_options(parser)
+    _add_checkpoint(parser)
 
 
 def _bench_arguments(parser):
@@ -282,7 +307,7 @@ def _bench_arguments(parser):
 
 
 def _simulate_arguments(parser):
-    _search_arguments(parser)
+    _add_searched(parser)
     machine = parser.add_argument_group("the virtual cluster")
     machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
     machine.add_argument("--network", metavar="NAME", help="host (default) or tcp: latency and bandwidth")
@@ -295,6 +320,11 @@ def _simulate_arguments(parser):
     machine.add_argument("--jitter", type=float, metavar="X", help="relative deviation of the time of a slice")
     machine.add_argument("--message-cost", type=float, metavar="SECONDS", help="of the master for a message")
     machine.add_argument("--seed", type=int, metavar="N", help="of everything random (default 0)")
+
+
+def _serve_arguments(parser):
+    parser.add_argument("--socket", metavar="PATH", help="a Unix socket to serve at, instead of stdin and stdout")
+    _add_table(parser)
 
 
 def _info_arguments(parser):
@@ -321,10 +351,19 @@ def _add_search_options(parser):
     parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
     parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)")
     _add_prefetch(parser)
-    parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
+    _add_table(parser)
     parser.add_argument("--window", metavar="LO,HI", help="tell exact scores apart no further than this: -1,1")
-    parser.add_argument("--all-moves", action="store_true", default=None, help="score every move")
+    parser.add_argument("-a", "--all-moves", action="store_true", default=None, help="score every move")
     _add_game_options(parser)
+
+
+def _add_table(parser):
+    parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
+
+
+def _add_checkpoint(parser):
+    parser.add_argument("--checkpoint", metavar="FILE", help="save there how far it is, once a minute and at signals")
+    parser.add_argument("--resume", action="store_true", help="go on where the checkpoint says, if there is one")
 
 
 def _add_prefetch(parser):
@@ -359,33 +398,29 @@ def _add_game_options(parser):
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
-def _simulate(args, _, interrupts):
+def _simulate(args, session, interrupts):
     options, game, rules = _options(args)
-    from .service.progress import Progress
     from .service.simulate import Machine, simulate
 
     given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
     machine, position = Machine(**given), game.parse(args.position or "startpos", rules)
-    found = simulate(options, machine, position, Progress(), lambda: interrupts.signal is not None)
+    found = simulate(options, machine, position, session.progress, session.interrupted)
     _print(found.to_json() if args.json else found.to_text())
     return 0
 
 
-def _bench(args, cluster, interrupts):
+def _bench(args, session, interrupts):
     from .service import bench
-    from .service.progress import Progress
-
-    def interrupted():
-        return interrupts.signal is not None
 
     if not args.messages:
-        rows = bench.bench(Progress(), interrupted)
+        rows = bench.bench(session.progress, session.interrupted)
         _print(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
         return 0
-    if cluster.ranks == 1:
+    if session.ranks == 1:
         raise UserError("bench --messages needs two ranks or more: mpirun -n 2 distsearch bench --messages")
-    figures = bench.messages(cluster, Progress(), interrupted, 2 if args.prefetch is None else args.prefetch)
-    cluster.close()
+    cluster, prefetch = session.cluster, 2 if args.prefetch is None else args.prefetch
+    figures = bench.messages(cluster, session.progress, session.interrupted, prefetch)
+    session.close()
     figures.update(bench.peers(cluster.comm))
     _print(json.dumps(figures) if args.json else bench.messages_text(figures))
     return 0
@@ -403,13 +438,23 @@ _COMMANDS = {
     "perft": _Command("count leaf positions by depth", _perft_arguments, _perft),
     "simulate": _Command("the same search on virtual workers in virtual time", _simulate_arguments, _simulate),
     "bench": _Command("fixed searches with a signature, node rates, message rates", _bench_arguments, _bench),
+    "serve": _Command("keep the ranks warm and answer requests", _serve_arguments, _serve),
     "info": _Command("ranks, hosts, MPI, GPUs, versions; fails if something is wrong", _info_arguments, None),
 }
 
 
 def _print(text):
+    _write(f"{text}\n".encode())
+
+
+def _write(content):
+    """Write bytes to stdout."""
     try:
-        print(text, flush=True)
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content.decode())
+        sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -424,7 +469,7 @@ def _silence():
 
 def _complain(error):
     if _is_first():
-        print(f"distsearch: {error}", file=sys.stderr, flush=True)
+        complain(f"distsearch: {error}")
 
 
 def _is_first():
@@ -453,6 +498,6 @@ def _abort():
 
     ranks, rank = launch.place()
     where = f"distsearch: rank {rank} of {ranks} failed\n" if ranks > 1 else ""
-    print(f"{where}{traceback.format_exc()}", file=sys.stderr, end="", flush=True)
+    complain(f"{where}{traceback.format_exc().rstrip()}")
     if ranks > 1:
         launch.abort(1)

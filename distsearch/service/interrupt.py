@@ -1,23 +1,26 @@
-"""Ctrl-C and SIGTERM as a flag that a search looks at, so that it can end with its best result so far."""
+"""Signals as flags that a search looks at: to end with its best result so far, and to save how far it is."""
 
 import signal
 import time
 from contextlib import contextmanager
 
+_CAUGHT = signal.SIGINT, signal.SIGTERM, signal.SIGUSR1
 _AGAIN = 1.0  # seconds; a terminal and mpirun both pass Ctrl-C on, so one key press may arrive twice
 
 
 class Interrupts:
     """A context in which SIGINT and SIGTERM set ``signal`` instead of ending the process.
 
-    Another one, more than a second later, ends it all the same.
+    Another one, more than a second later, ends it all the same. They and SIGUSR1 also set ``save``, which whoever keeps
+    a checkpoint sets back.
     """
 
     def __init__(self):
         self.signal = None
+        self.save = False
 
     def __enter__(self):
-        self._old = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._old = {number: signal.signal(number, self._note) for number in _CAUGHT}
         return self
 
     def __exit__(self, *_):
@@ -26,6 +29,9 @@ class Interrupts:
 
     def _note(self, number, _frame):
         now = time.monotonic()
+        self.save = True
+        if number == signal.SIGUSR1:
+            return
         if self.signal is None:
             self.signal, self._when = number, now
         elif now - self._when > _AGAIN:
@@ -40,6 +46,10 @@ class Interrupts:
         finally:
             self.__enter__()
 
+    def forgive(self):
+        """The signal was a wish to end, and that is what was done."""
+        self.signal = None
+
     @property
     def exit_status(self):
         """0, or 128 + the signal's number, as shells count."""
@@ -48,5 +58,5 @@ class Interrupts:
 
 def ignore():
     """Let rank 0 decide: a worker that dies at Ctrl-C would take the result with it."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _CAUGHT:
         signal.signal(number, signal.SIG_IGN)

@@ -1,8 +1,10 @@
 """What can be asked of a search, checked."""
 
+import functools
 import math
 import re
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 
 from .. import evaluation, games
 from ..errors import UserError
@@ -11,6 +13,12 @@ from ..search.alphabeta_engine import parse_ordering
 ALGORITHMS = ("alphabeta", "minimax")
 POLICIES = ("pool",)
 DEFAULT_SECONDS = 5.0
+_TYPES = (
+    (("game", "algorithm", "policy", "ordering", "evaluation"), (str,), "a text"),
+    (("depth", "nodes", "prefetch"), (Integral,), "a whole number"),
+    (("time", "load_factor"), (Real,), "a number"),
+    (("exact", "all_moves"), (bool,), "True or False"),
+)
 DEEPEST = 1000  # plies; more than any game has
 MOST_NODES = 10**18
 
@@ -44,6 +52,7 @@ class Options:
     window: tuple | None = None
 
     def __post_init__(self):
+        self._check_types()
         module = games.find(self.game)
         _among("algorithm", self.algorithm, ALGORITHMS)
         _among("policy", self.policy, POLICIES)
@@ -57,6 +66,14 @@ class Options:
         self.evaluation = known[0] if self.evaluation is None else self.evaluation
         _among("evaluation", self.evaluation, known)
         self._check_limits()
+
+    def _check_types(self):
+        for names, types, meaning in _TYPES:
+            for name in names:
+                value = getattr(self, name)
+                fits = isinstance(value, types) and (bool in types or not isinstance(value, bool))
+                if value is not None and not fits:
+                    raise UserError(f"{name} {value!r:.40} is not {meaning}")
 
     def _check_limits(self):
         if self.exact and (self.depth is not None or self.nodes is not None or self.time is not None):
@@ -115,6 +132,21 @@ class Options:
         """Return how many subtrees the pool should hold."""
         factor = self.load_factor or (4 if workers > 1 else 1)
         return math.ceil(factor * workers)
+
+
+def resolve(game, board=None, empties=None, **given):
+    """Return (Options, game module, rules array) of what a person or a program asked for; raises UserError.
+
+    board: text such as "6x8"; empties: the game's own option of that name; given: other fields of Options.
+    """
+    rules = {} if empties is None else {"empties": empties}
+    options = Options(game, board=None if board is None else parse_board(board), rules=rules, **given)
+    return options, games.find(game), _rules(game, options.board, tuple(rules.items()))
+
+
+@functools.lru_cache(maxsize=64)  # Othello's take 1 to 3 ms, more than a small request's search
+def _rules(game, board, rules):
+    return games.find(game).rules(board, **dict(rules))
 
 
 def _among(what, value, allowed):

@@ -8,6 +8,7 @@ from .metrics import summary
 from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
+_SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 
 
 @dataclass
@@ -63,12 +64,16 @@ class Outcome:
     def boards_per_second(self):
         return round(self.nodes / self.seconds) if self.seconds > 0 else 0
 
-    def to_json(self):
-        """Return the outcome as one line of JSON."""
+    def to_dict(self):
+        """Return the fields that JSON shows, of plain types."""
         fields = {name: value for name, value in vars(self).items() if name != "moves" or value is not None}
         fields["boards_per_second"] = self.boards_per_second
         fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
-        return json.dumps({**fields, "version": __version__})
+        return {**fields, "version": __version__}
+
+    def to_json(self, **more):
+        """Return the outcome as one line of JSON, ``more`` fields first."""
+        return json.dumps({**more, **self.to_dict()})
 
     def to_text(self):
         """Return the outcome as a small table."""
@@ -99,8 +104,11 @@ class Outcome:
         """Return the outcome as one line of a list of positions."""
         return (
             f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} boards "
-            f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8])}"
+            f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8] if self.moves is None else self._move_texts())}"
         )
+
+    def _move_texts(self):
+        return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
 
     def _depth_text(self):
         bounded = self.complete and self.bound != "exact"  # by a window, which goes with exact searches alone
@@ -117,6 +125,7 @@ class Batch:
 
     def __init__(self):
         self.positions, self._seconds, self._boards, self._hits = 0, 0.0, 0, 0
+        self._wall, self._own, self._ranks = 0.0, 0.0, 1
 
     def add(self, outcome):
         """Take the figures of an Outcome in."""
@@ -125,13 +134,40 @@ class Batch:
         self._boards += outcome.nodes
         self._hits += outcome.table_hits
 
+    def add_records(self, records):
+        """The same for an array of result records."""
+        self.positions += len(records)
+        self._seconds += float(records["cpu"].sum())
+        self._boards += int(records["boards"].sum())
+        self._hits += int(records["table_hits"].sum())
+
+    def took(self, seconds, own, ranks):
+        """It took so much more wall time, and so much CPU time of this process, one of so many ranks."""
+        self._wall += seconds
+        self._own += own
+        self._ranks = ranks
+
+    def state(self):
+        """Return the figures so far as plain values by name, for ``restored``."""
+        return dict(vars(self))
+
+    @classmethod
+    def restored(cls, state):
+        """Return a Batch with the figures of a state."""
+        batch = cls()
+        vars(batch).update(state)
+        return batch
+
     def to_text(self):
-        """Return the figures as two lines."""
-        n, seconds = max(1, self.positions), self._seconds
+        """Return the figures as a few lines."""
+        n, seconds, wall = max(1, self.positions), self._seconds, max(self._wall, 1e-9)
         rate = self._boards / seconds / 1e6 if seconds else 0.0
+        master = f", {100 * self._own / wall:.0f}% of a core for the master" if self._ranks > 1 else ""
         return (
-            f"{self.positions:,} positions: {1e3 * seconds / n:.3f} ms and {self._boards / n:,.0f} boards a position, "
+            f"{self.positions:,} positions: {1e3 * seconds / n:.4g} ms and {self._boards / n:,.0f} boards a position, "
             f"{rate:.2f} boards/µs,\n  in all {seconds:.3f} CPU s, {self._boards:,} boards, {self._hits:,} table hits"
+            f"\n  {self._wall:.2f} s on {self._ranks} rank{'s' * (self._ranks > 1)}: {compact(self.positions / wall)} "
+            f"positions/s{master}"
         )
 
 

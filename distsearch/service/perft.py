@@ -7,6 +7,7 @@ from .. import __version__, games
 from ..errors import UserError
 from ..search.perft import MAX_DEPTH
 from ..tree.pool import PerftPool
+from .checkpoint import NOT_KEPT
 from .metrics import summary
 from .progress import compact
 from .run import prepare, run
@@ -52,8 +53,11 @@ class Count:
         )
 
 
-def perft(options, depth, positions, cluster, progress, interrupted):
-    """Return a Count of each position to ``depth`` plies; raises UserError for a depth out of range."""
+def perft(options, depth, positions, cluster, progress, interrupted, kept=NOT_KEPT):
+    """Return a Count of each position to ``depth`` plies; raises UserError for a depth out of range.
+
+    kept: a ``checkpoint.Kept``.
+    """
     if not 0 <= depth <= MAX_DEPTH:
         raise UserError(f"depth {depth} is not from 0 to {MAX_DEPTH}")
     game = games.find(options.game)
@@ -63,16 +67,20 @@ def perft(options, depth, positions, cluster, progress, interrupted):
     states = [position.state for position in positions]
     # growing costs more a position than counting: a single worker needs no pool
     target = _TARGET * cluster.workers if cluster.workers > 1 else 1
-    pool = PerftPool(grower, states, depth, target, int(game.ENDED_STAYS))
+    snapshot, before = (kept.state["source"], kept.state["seconds"]) if kept.state else (None, 0.0)
+    pool = PerftPool(grower, states, depth, target, int(game.ENDED_STAYS), snapshot)
 
     def describe(_, seconds):
-        return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {seconds:.0f} s"
+        return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
 
-    took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch)
+    def keep(seconds):
+        kept.offer(lambda: {"source": pool.snapshot(cluster.save(cluster.current)), "seconds": before + seconds})
+
+    took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, keep=keep)
     return [
         Count(
             game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
-            depth=depth, counts=pool.counts[i].tolist(), seconds=took.seconds, cpu_seconds=pool.cpu,
+            depth=depth, counts=pool.counts[i].tolist(), seconds=before + took.seconds, cpu_seconds=pool.cpu,
             ranks=cluster.ranks, workers=cluster.workers, jobs=pool.jobs, complete=pool.done,
             **summary(took.workers),
         )

@@ -54,6 +54,25 @@ class Progress:
             self._stream.flush()
 
 
+class Silent(Progress):
+    """Shows nothing."""
+
+    def __init__(self):
+        """There is no stream to look at."""
+
+    def begin(self):
+        """Nothing is due."""
+
+    def due(self):
+        return False
+
+    def clear(self):
+        """Nothing is there."""
+
+    def _write(self, text):
+        """Nobody reads it."""
+
+
 def compact(number):
     """Return a count in three or four digits and a unit: 999, 1.23 k, 45.6 M, 7.89 G."""
     units = ["", " k", " M", " G", " T"]

@@ -39,10 +39,12 @@ def prepare(setup, game, rules, progress):
     return runner, grower
 
 
-def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2):
+def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2, keep=lambda seconds: None):
     """Have ``source`` done by ``cluster`` until it is, for ``limit`` seconds at most; return a Run.
 
-    interrupted(): whether the user wants an end; describe(boards_at_work, seconds): the line to show as progress.
+    interrupted(): whether the user wants an end; describe(boards_at_work, seconds): the line to show as progress;
+    keep(seconds): called every few milliseconds, where ``source`` may be looked at and ``cluster.current`` saved, and
+    before an early end.
     """
     asked, began, stopped = cluster.clock(), None, False
 
@@ -55,6 +57,7 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf,
         if began is not None and progress.due():
             progress.show(describe(state.boards_at_work, now - began))
         stopped = interrupted()
+        keep(0.0 if began is None else now - began)
         return stopped or began is not None and now - began >= limit
 
     records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch)

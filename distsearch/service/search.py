@@ -1,7 +1,10 @@
 """Searches from end to end: options and positions in, outcomes out, over whatever cluster there is."""
 
+import copy
+import json
 import math
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +14,8 @@ from ..tree.deepening import Deepening
 from ..tree.jobs import TO_THE_END
 from ..tree.nodes import DONE, EXACT, LOWER, UNKNOWN
 from ..tree.pool import ANY, SubtreePool
+from ..tree.stream import Stream
+from .checkpoint import NOT_KEPT
 from .outcome import Outcome, tidy
 from .progress import Progress, compact
 from .run import prepare, run
@@ -20,25 +25,56 @@ _TABLE_COUNTS = "table_hits", "table_stores", "table_replacements"
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
 
+class _Found(NamedTuple):
+    """What is known of a position.
+
+    known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; boards: searched; jobs
+    and tree_nodes: of its pool; children: as ``SubtreePool.children`` has them.
+    """
+
+    known: bool
+    score: float
+    exact: bool
+    line: list
+    boards: int
+    jobs: int = 1
+    tree_nodes: int = 1
+    children: list | None = None
+
+
 class Searcher:
     """Searches positions of one game and board under one set of options.
 
     cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
-    an end.
+    an end. ``target``: subtrees in a pool.
     """
 
     def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
-        self._options, self._cluster, self._interrupted = options, cluster, interrupted
+        self._cluster, self._interrupted = cluster, interrupted
         self._progress = progress or Progress()
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
-        self._win = 0 if options.exact else evaluation.find(self.game, options.evaluation, self.rules).bound
         self._setup = options.setup()
         self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress)
-        self._target = options.target(cluster.workers)
+        self._take(options)
 
-    def search(self, positions):
-        """Yield an Outcome for each of a list of Positions, in order.
+    def _take(self, options):
+        self._options = options
+        self._win = 0 if options.exact else evaluation.find(self.game, options.evaluation, self.rules).bound
+        self.target = options.target(self._cluster.workers)
+
+    def serves(self, options):
+        """Whether other options are of the same setup."""
+        return self._setup == options.setup()
+
+    def under(self, options):
+        """Return a Searcher under other options of the same setup; they share what is compiled."""
+        other = copy.copy(self)
+        other._take(options)
+        return other
+
+    def search(self, positions, kept=NOT_KEPT):
+        """Yield an Outcome for each of a list of Positions, in order; kept: a ``checkpoint.Kept``, for one position.
 
         After an interrupt some are incomplete; None stands for what was never looked at, or the rest is missing.
 
@@ -46,22 +82,100 @@ class Searcher:
         """
         if self._options.deepening:
             for position in positions:
-                yield self._deepen(position)
+                yield self._deepen(position, kept)
                 if self._interrupted():
                     return
         else:
-            yield from self._search_forest(positions)
+            yield from self._search_forest(positions, kept)
 
-    def _pool(self, states, depth):
+    @property
+    def deepening(self):
+        """Whether each position is searched deeper and deeper until a limit ends it; else they can be a Stream."""
+        return self._options.deepening
+
+    @property
+    def seconds(self):
+        """The limit of time for a position, or None."""
+        return self._options.time
+
+    @property
+    def prefetch(self):
+        """Batches of jobs to keep at each worker."""
+        return self._options.prefetch
+
+    def setup(self, brief=False):
+        """Return the setup of the workers' runners, as bytes; brief: for a brief ``stream``."""
+        return json.dumps({**self._setup, "brief": True} if brief else self._setup).encode()
+
+    @property
+    def _depth(self):
+        return TO_THE_END if self._options.exact else self._options.depth
+
+    def stream(self, brief=False, capacity=1 << 16, snapshot=None):
+        """Return a Stream for positions of this search, to the end or to a depth; see there for its arguments."""
+        options = self._options
+
+        def make_pool(state, window, shared, snapshot=None):
+            return self._pool([state], self._depth, window, self.target if shared else 1, snapshot)
+
+        return Stream(
+            self.game.words(self.rules), self._depth, self._cluster.workers, make_pool, options.window or ANY,
+            every=options.all_moves, brief=brief, capacity=capacity, snapshot=snapshot)  # fmt: skip
+
+    def deepen(self, position, snapshot=None):
+        """Return a Deepening of a position, or that of a snapshot, until the limits other than time end it."""
+        options = self._options
+        deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
+
+        def make_pool(depth, snapshot=None):
+            return self._pool([position.state], depth, snapshot=snapshot)
+
+        return Deepening(make_pool, deepest, options.nodes, snapshot)
+
+    def answer(self, position, record, pool=None):
+        """Return the Outcome of a position of a Stream; pool: what it was grown into, if it was."""
+        line, options = record["line"][: record["line_length"]].tolist(), self._options
+        grown = {} if pool is None else {"jobs": pool.jobs, "tree_nodes": pool.nodes.size}
+        if pool is not None and options.all_moves:
+            grown["children"] = pool.children(0)
+        complete, score = bool(record["complete"]), float(record["score"])
+        # what is known of an unanswered one is known from below: nothing, where that is not within the window
+        known = complete or score > (options.window or ANY)[0]
+        found = _Found(known, score, complete, line, int(record["boards"]), **grown)
+        outcome = self._outcome(position, found, self._depth, complete)
+        outcome.seconds, outcome.cpu_seconds = float(record["seconds"]), float(record["cpu"])
+        outcome.ordering_nodes = int(record["ordering_boards"])
+        for name in _TABLE_COUNTS:
+            setattr(outcome, name, int(record[name]))
+        return outcome
+
+    def partial(self, position, pool, boards, seconds):
+        """Return the Outcome of a position that is at work, after so many boards; pool: what it was grown into."""
+        found = _Found(False, -math.inf, False, [], boards) if pool is None else self._found(pool, 0)
+        if not found.known:
+            known = {"score": None, "move": None, "bound": "lower", "unit": self.game.UNIT, "depth": 0}
+            outcome = Outcome(**self._asked(position), **known)
+        else:
+            outcome = self._outcome(position, found, self._depth, False)
+        outcome.complete, outcome.nodes, outcome.seconds = False, boards, seconds
+        return outcome
+
+    def _pool(self, states, depth, window=None, target=None, snapshot=None):
         # to see every move's score, the root's children must be searched on their own
-        forced = int(self._options.all_moves)
-        window = self._options.window or ANY
-        return SubtreePool(self._grower, states, depth, self._target, forced=forced, win=self._win, window=window)
+        forced, target = int(self._options.all_moves), target or self.target
+        window = window or self._options.window or ANY
+        how = {"forced": forced, "win": self._win, "window": window, "snapshot": snapshot}
+        return SubtreePool(self._grower, states, depth, target, **how)
 
-    def _search_forest(self, positions):
-        depth = TO_THE_END if self._options.exact else self._options.depth
-        pool = self._pool([position.state for position in positions], depth)
-        took = self._run(pool, lambda: pool)
+    def adopt(self, state):
+        """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
+        if self._options.nodes:
+            self.target = state["target"]
+
+    def _search_forest(self, positions, kept):
+        depth = self._depth
+        pool = self._pool([position.state for position in positions], depth, snapshot=self._resumed(kept))
+        took = self._run(pool, lambda: pool, kept)
         totals = pool.totals()
         ended = time.perf_counter()
         for root, position in enumerate(positions):
@@ -69,7 +183,8 @@ class Searcher:
             if unknown and root > 0 and time.perf_counter() - ended > _QUICK:
                 yield None  # whoever wants an end does not want quick answers to a thousand positions first
                 continue
-            outcome = self._outcome(position, pool, root, depth, complete=pool.nodes.status[root] == DONE)
+            complete = pool.nodes.status[root] == DONE
+            outcome = self._outcome(position, self._found(pool, root), depth, complete)
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])
             outcome.ordering_nodes = int(totals["ordering_boards"][root])
@@ -78,16 +193,20 @@ class Searcher:
             outcome.add_run(took)
             yield outcome
 
-    def _deepen(self, position):
-        options = self._options
-        deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
-        source = Deepening(lambda depth: self._pool([position.state], depth), deepest, options.nodes)
-        took = self._run(source, lambda: source.pool, options.time or math.inf)
-        pool, depth = source.completed or source.pool, source.completed_depth or 1
-        complete = not took.interrupted and source.completed is not None
-        outcome = self._outcome(position, pool, 0, depth, complete, source.proved)
+    def _deepen(self, position, kept):
+        source = self.deepen(position, self._resumed(kept))
+        took = self._run(source, lambda: source.pool, kept, self._options.time or math.inf)
+        outcome = self.deepened(position, source, took.seconds, took.interrupted)
         outcome.add_run(took)
-        outcome.seconds, outcome.cpu_seconds = took.seconds, source.spent.cpu
+        return outcome
+
+    def deepened(self, position, source, seconds, interrupted):
+        """Return the Outcome of a Deepening so far, after so many seconds; interrupted: it is not what was asked."""
+        options = self._options
+        pool, depth = source.completed or source.pool, source.completed_depth or 1
+        complete = not interrupted and source.completed is not None
+        outcome = self._outcome(position, self._found(pool, 0), depth, complete, source.proved)
+        outcome.seconds, outcome.cpu_seconds = seconds, source.spent.cpu
         # what was spent on an iteration that the budget cut short depends on timing, and a budget's answer must not
         spent = source.completed_spent if options.nodes and source.completed else source.spent
         outcome.nodes, outcome.ordering_nodes, outcome.jobs = spent.boards, spent.ordering_boards, spent.jobs
@@ -95,31 +214,58 @@ class Searcher:
             setattr(outcome, name, getattr(spent, name))
         return outcome
 
-    def _run(self, source, pool, limit=math.inf):
-        """Have a source done by the cluster; ``pool()`` is the one at work."""
-        return run(
-            self._cluster, self._setup, source, self._progress, self._interrupted,
-            lambda boards, seconds: _describe(pool(), boards, seconds), limit,
-            self._options.prefetch)  # fmt: skip
+    def _resumed(self, kept):
+        """Return the snapshot of a source that an earlier run left, or None."""
+        if kept.state is None:
+            return None
+        self.adopt(kept.state)
+        return kept.state["source"]
 
-    def _outcome(self, position, pool, root, depth, complete, proved=False):
-        """Return what ``pool`` knows of a root; whoever ran it adds times and totals."""
-        options, bound, window = self._options, pool.nodes.bound[root], self._options.window or ANY
-        known = bound == EXACT or bound == LOWER and pool.nodes.best[root] > window[0]
+    def _state(self, source, seconds):
+        """Return what a later run needs to go on with a source that is at work; seconds: so far."""
+        snapshot = source.snapshot(self._cluster.save(self._cluster.current))
+        return {"source": snapshot, "seconds": seconds, "target": self.target}
+
+    def _run(self, source, pool, kept, limit=math.inf):
+        """Have a source done by the cluster; ``pool()`` is the one at work. An earlier run's seconds count as well."""
+        before = kept.state["seconds"] if kept.state else 0.0
+
+        def keep(seconds):
+            kept.offer(lambda: self._state(source, before + seconds))
+
+        took = run(
+            self._cluster, self._setup, source, self._progress, self._interrupted,
+            lambda boards, seconds: _describe(pool(), boards, before + seconds), limit - before,
+            self._options.prefetch, keep)  # fmt: skip
+        return took._replace(seconds=before + took.seconds)
+
+    def _found(self, pool, root):
+        """Return what a pool knows of a root."""
+        nodes, window = pool.nodes, self._options.window or ANY
+        bound, score = nodes.bound[root], float(nodes.best[root])
+        known = bound == EXACT or bound == LOWER and score > window[0]
+        line = pool.line(root) if known else []
+        children = pool.children(root) if self._options.all_moves else None
+        return _Found(known, score, bound == EXACT, line, int(nodes.cost[root]), pool.jobs, nodes.size, children)
+
+    def _outcome(self, position, found, depth, complete, proved=False):
+        """Return the Outcome of what is known of a position; whoever ran the search adds times and totals."""
+        options, window = self._options, self._options.window or ANY
         over = not legal_moves(self.game, position, self.rules)
         proved = bool(complete and (over or options.exact or proved))
-        if not known and options.solving:
+        relation = "exact" if found.exact else "lower"
+        if not found.known and options.solving:
             line, score, depth = self._glimpse(position)
-            bound = LOWER
-        elif known:
-            line, score = pool.line(root), float(pool.nodes.best[root])
-            depth = int(pool.nodes.left[root]) if depth == TO_THE_END else depth
+            relation = "lower"
+        elif found.known:
+            line, score = found.line, found.score
+            depth = int(self.game.moves_left(position.state, self.rules)) if depth == TO_THE_END else depth
         else:
             line, score, depth = self._quick(position)
-        in_points = proved or options.evaluation == "discs" or known and options.exact
+            relation = "exact"
+        in_points = proved or options.evaluation == "discs" or found.known and options.exact
         points = self._points if proved else tidy
-        relation = "lower" if bound == LOWER else "exact"
-        if not over and known and options.exact:
+        if not over and found.known and options.exact:
             score, relation = _within(score, window, relation)
         return Outcome(
             **self._asked(position),
@@ -129,12 +275,12 @@ class Searcher:
             bound=relation,
             proved=proved and relation == "exact",
             complete=bool(complete),
-            moves=self._moves(pool, root, points) if options.all_moves else None,
+            moves=self._moves(found.children, points) if options.all_moves else None,
             depth=depth,
-            nodes=int(pool.nodes.cost[root]),
+            nodes=found.boards,
             pv=[self.game.move_text(m, self.rules) for m in line],
-            jobs=pool.jobs,
-            tree_nodes=pool.nodes.size,
+            jobs=found.jobs,
+            tree_nodes=found.tree_nodes,
         )
 
     def _asked(self, position):
@@ -143,17 +289,17 @@ class Searcher:
         return {
             "game": self.game.NAME, "board": f"{options.board[0]}x{options.board[1]}",
             "position": self.game.text(position, self.rules), "ranks": cluster.ranks, "workers": cluster.workers,
-            "algorithm": options.algorithm, "policy": options.policy, "load_factor": self._target / cluster.workers,
+            "algorithm": options.algorithm, "policy": options.policy, "load_factor": self.target / cluster.workers,
         }  # fmt: skip
 
     def _points(self, score):
         """Return the game's own score of a finished line: what a win adds in an evaluated search is taken off."""
         return tidy(score - math.copysign(self._win, score) if score else score)
 
-    def _moves(self, pool, root, points):
+    def _moves(self, children, points):
         text = self.game.move_text
         found = []
-        for m, found_score, exact in pool.children(root):
+        for m, found_score, exact in children or []:
             if exact:
                 score, relation = _within(found_score, self._options.window or ANY)
                 limit = {} if relation == "exact" else {"bound": relation}
@@ -163,6 +309,8 @@ class Searcher:
     def _quick(self, position):
         """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""
         for depth, record, _ in self._deepen_here(position, _QUICK):
+            if depth > (self._options.depth or depth):
+                break
             if record["complete"] or depth == 1:
                 found = record["line"][: record["line_length"]].tolist(), float(record["score"]), depth
         return found

@@ -93,7 +93,7 @@ class Simulation:
 
     def to_json(self):
         """Return one line of JSON: the outcome's fields, and ``figures``."""
-        return json.dumps({**json.loads(self.outcome.to_json()), **self.figures, "simulated": True})
+        return json.dumps({**self.outcome.to_dict(), **self.figures, "simulated": True})
 
     def to_text(self):
         """Return the outcome as a table, with the figures below."""
@@ -121,7 +121,7 @@ def simulate(options, machine, position, progress, interrupted):
     sequential = next(alone.search([position]))
     cluster = machine.cluster()
     outcome = next(Searcher(options, cluster, progress, interrupted).search([position]))
-    return Simulation(outcome, sequential, machine, cluster.master_busy / max(cluster.clock(), 1e-12))
+    return Simulation(outcome, sequential, machine, cluster.master_share)
 
 
 def _rate(options, searcher, position):

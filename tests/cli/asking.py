@@ -1,9 +1,10 @@
 """Command lines in this process: asking them, what they leave, and what every refusal looks like."""
 
-import contextlib
 import io
 import json
 import re
+import tempfile
+from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 from unittest import mock
 
@@ -35,8 +36,16 @@ def _refuse(token):
 def ask(*argv, stdin=b""):
     """Run a command line in this process; return its Answer."""
     out, err = io.StringIO(), io.StringIO()
-    given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")  # as strict as stdin is in most locales
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch("sys.stdin", given):
+    # however slow the machine is: no progress
+    with (
+        tempfile.TemporaryFile() as given,
+        mock.patch("distsearch.service.progress._FIRST", 1e9),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        mock.patch("sys.stdin", given),
+    ):
+        given.write(stdin)
+        given.seek(0)
         try:
             status = main([str(arg) for arg in argv])
         except SystemExit as leaving:  # --help and --version
@@ -74,9 +83,13 @@ def assert_no_accident(answer):
         assert line.isprintable()
 
 
-def complaints(answer):
-    """Return the numbers of the lines that an answer complains about; nothing but complaints may be on stderr."""
-    matches = [re.fullmatch(r"distsearch: line ([0-9]+): .+", line) for line in answer.err.splitlines()]
+def complaints(answer, summary=False):
+    """Return the numbers of the lines that an answer complains about.
+
+    Nothing else may be on stderr, but for the three lines of a summary, if there is to be one.
+    """
+    lines = answer.err.splitlines()
+    matches = [re.fullmatch(r"distsearch: line ([0-9]+): .+", line) for line in lines[: -3 if summary else None]]
     assert all(matches), answer.err
     assert answer.err.replace("\n", "").isprintable()
     return [int(match[1]) for match in matches]

@@ -139,7 +139,7 @@ REFUSED = [
     ((*SEARCH, "--fly=" + "x" * 5000), "--fly"),
     ((*SEARCH, "--positions", "good.txt"), "--positions"),
     # files of positions
-    (("solve", "othello"), "--positions"),
+    (("solve", "othello"), "stdin", "no position"),  # which is empty here
     (("solve", "othello", "--positions"), "--positions"),
     (("solve", "othello", "--positions", "missing.txt"), "missing.txt", "No such file"),
     (("solve", "othello", "--positions", ""), "No such file"),
@@ -147,8 +147,8 @@ REFUSED = [
     (("solve", "othello", "--positions", "good.txt/under"), "good.txt/under", "Not a directory"),
     (("solve", "othello", "--positions", "x" * 5000), "xxx", "too long"),
     (("solve", "othello", "--positions", "empty.txt"), "empty.txt", "no position"),
-    (("solve", "othello", "--positions", "-"), "no position"),  # an empty stdin
-    (("solve", "othello", "good.txt"), "--positions"),
+    (("solve", "othello", "--positions", "-"), "stdin", "no position"),
+    (("solve", "othello", "good.txt"), "arguments", "good.txt"),
     (("solve", "othello", "--positions", "good.txt", "more.txt"), "more.txt"),
     (("solve", "othello", "--positions", "good.txt", "--exact", "--depth", "2"), "exact"),
     # perft

@@ -1,9 +1,14 @@
 """Many positions: a line each, or an answer and a complaint."""
 
+import contextlib
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
+from ..service.solving import late_lines
 from .asking import FIRST_MOVES, FULL, PASS, START, ask, complaints, search, solve
 
 LIMITS = pytest.mark.parametrize("limit", [["--exact"], ["--depth", "2"], ["--nodes", "50"]], ids=" ".join)
@@ -63,6 +68,63 @@ def test_binary_data_are_bad_line_by_line(folder, source):
     assert (answer.status, answer.out) == (1, "")
 
 
+# --- plain scores, as Pons's solver has them ---
+
+
+def plain(lines, *options):
+    """The Answer to lines of Connect 4 on stdin."""
+    return ask("solve", "connect4", *options, stdin="".join(f"{line}\n" for line in lines).encode())
+
+
+def test_a_line_of_stdin_comes_back_with_its_score(rng):
+    lines, scores = late_lines(rng, 2000)
+    answer = plain(lines)
+    assert answer.out.splitlines() == [f"{line} {score}" for line, score in zip(lines, scores)]
+    assert answer.status == 0
+    assert answer.err.startswith("2,000 positions: ")
+
+
+def test_a_depth_to_the_end_finds_the_same_scores(rng):
+    lines, scores = late_lines(rng, 300)
+    assert plain(lines, "--depth", "42").out.splitlines() == [f"{line} {score}" for line, score in zip(lines, scores)]
+
+
+def test_a_file_has_plain_scores_where_they_are_asked_for(folder, rng):
+    lines, scores = late_lines(rng, 3)
+    (folder / "good.txt").write_text("\n".join(lines))
+    answer = ask("solve", "connect4", "--positions", "good.txt", "--plain")
+    assert answer.out.splitlines() == [f"{line} {score}" for line, score in zip(lines, scores)]
+    assert [line.split()[0] for line in ask("solve", "connect4", "--positions", "good.txt").out.splitlines()] == [
+        "1", "2", "3",
+    ]  # fmt: skip
+
+
+def test_scores_of_all_columns(rng):
+    (line,), (score,) = late_lines(rng, 1)
+    text, *scores = plain([line], "-a").out.split()
+    assert (text, int(scores[0]), len(scores)) == (line, score, 8)
+    assert max(map(int, scores[1:])) == score
+
+
+def test_check_compares_with_the_scores_of_the_lines(rng):
+    lines, scores = late_lines(rng, 100)
+    right = [f"{line} {score}" for line, score in zip(lines, scores)]
+    answer = plain(right, "--check")
+    assert (answer.status, answer.out.splitlines()) == (0, right)
+    wrong = [*right[:50], f"{lines[50]} {scores[50] - 1}", *right[51:99], lines[99]]
+    answer = plain(wrong, "--check")
+    assert answer.status == 1
+    assert sorted(complaints(answer, summary=True)) == [51, 100]
+    assert answer.out.splitlines() == right[:99]
+
+
+def test_bad_lines_keep_their_numbers():
+    answer = plain(["1", "4x", "", "2 9", "11111", "startpos", "0"], "--board", "4x4")
+    assert complaints(answer, summary=True) == [2, 5, 7]
+    assert answer.out.splitlines() == ["1 0", " 0", "2 0", "startpos 0"]
+    assert answer.status == 1
+
+
 # --- the summary of many ---
 
 
@@ -75,11 +137,12 @@ def summary(lines, *options):
 @LIMITS
 def test_many_positions_are_summed_up_on_stderr(limit):
     answer, each = solve(POSITIONS, *limit), solve(POSITIONS, *limit, "--json").results
-    averages, totals = answer.err.splitlines()
+    averages, totals, wall = answer.err.splitlines()
     boards, hits = (sum(found[name] for found in each) for name in ("nodes", "table_hits"))
     assert re.fullmatch(r"6 positions: [0-9.]+ ms and [0-9,]+ boards a position, [0-9.]+ boards/µs,", averages)
     assert f" {boards / 6:,.0f} boards a position" in averages
     assert totals.endswith(f" CPU s, {boards:,} boards, {hits:,} table hits")
+    assert re.fullmatch(r"  [0-9.]+ s on 1 rank: [0-9.]+( [kM])? positions/s", wall)
     assert len(answer.out.splitlines()) == 6
 
 
@@ -95,3 +158,19 @@ def test_one_position_needs_no_summary(lines):
 def test_json_has_no_summary():
     assert solve(POSITIONS, "--json").err == ""
     assert summary(["startpos", "nonsense", "d3"], "--json") == []
+
+
+@pytest.mark.parametrize("lost", ["full disk", "nobody reads"])
+def test_answers_come_where_nobody_takes_the_complaints(lost):
+    with contextlib.ExitStack() as stack:
+        if lost == "full disk":
+            err = stack.enter_context(open("/dev/full", "wb"))
+        else:
+            reading, err = os.pipe()
+            os.close(reading)
+            stack.callback(os.close, err)
+        argv = [sys.executable, "-m", "distsearch", "solve", "othello", "--board", "4x4", "--depth", "2"]
+        given = "nonsense\nstartpos\nworse\nd3\n"
+        how = {"input": given, "stdout": subprocess.PIPE, "stderr": err, "text": True, "timeout": 120}
+        ended = subprocess.run(argv, check=False, **how)
+    assert (ended.returncode, len(ended.stdout.splitlines())) == (1, 2)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from distsearch import session
 from distsearch.search import memory, table
 
 from .asking import ask, assert_refused, search
@@ -16,19 +17,24 @@ LARGE = [  # searches that fill the near table
     {"limit": ["--depth", "11"], "position": "startpos", "board": "6x6"},
     {"limit": ["--time", "1"], "position": "startpos", "board": "8x8"},
 ]
+SMALL = [  # searches that keep a few positions: no two share a place in the near table, and hashes are always the same
+    {"limit": ["--exact"], "position": "--OXXOX-XXO-X--- O"},
+    {"limit": ["--depth", "6"], "position": "O-OXXOX-XXOXX--O X"},
+    {"limit": ["--time", "5"], "position": "O-OXXOX-XXOXX--O X"},
+]
 COUNTS = "table_hits", "table_stores", "table_replacements"
 
 
 @pytest.fixture
 def sizes(monkeypatch):
     """The sizes (MiB) of the far tables that command lines ask for, in order."""
-    asked, make = [], table.far_table
+    asked = []
 
     def note_and_make(mib):
         asked.append(mib)
-        return make(mib)
+        return table.far_table(mib)
 
-    monkeypatch.setattr(table, "far_table", note_and_make)
+    monkeypatch.setattr(session, "far_table", note_and_make)
     return asked
 
 
@@ -67,11 +73,11 @@ def test_json_counts_what_the_table_did(large):
     assert all(type(found[name]) is int and found[name] > 0 for name in COUNTS), found
 
 
-@LIMITS
-def test_small_searches_use_the_table_as_well(limit):
-    found = search(*limit)
-    assert found["table_stores"] > 0
-    assert found["table_replacements"] <= found["table_stores"] // 10  # hashes may meet in the near table
+@pytest.mark.parametrize("small", SMALL, ids=lambda small: " ".join(small["limit"]))
+def test_small_searches_use_the_table_as_well_and_replace_nothing(small):
+    found = search(*small["limit"], position=small["position"])
+    assert 0 < found["table_stores"] < 10
+    assert found["table_replacements"] == 0
 
 
 @pytest.mark.parametrize("plain", [["--algorithm", "minimax"], ["--ordering", "static"]], ids=" ".join)

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,7 +82,17 @@ BAD = [  # options, and what the message has to name
     ({"exact": True, "depth": 3}, "exact"),
     ({"exact": True, "time": 1.0}, "exact"),
     ({"exact": True, "nodes": 9}, "exact"),
+    ({"depth": "3"}, "depth '3' is not a whole number"),
+    ({"depth": True}, "depth True is not a whole number"),
+    ({"nodes": 1.5}, "nodes 1.5 is not a whole number"),
+    ({"time": "1"}, "time '1' is not a number"),
+    ({"exact": 1}, "exact 1 is not True or False"),
+    ({"evaluation": 1}, "evaluation 1 is not a text"),
 ]
+
+
+def test_numbers_may_be_numpys():
+    assert Options("othello", depth=np.int64(3), load_factor=np.float64(2)).depth == 3
 
 
 @pytest.mark.parametrize(("options", "named"), BAD, ids=lambda value: str(value)[:40])

@@ -3,12 +3,14 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from distsearch import __version__
 from distsearch.service.outcome import Batch, Outcome, tidy
+from distsearch.tree.jobs import SUBTREE_RESULT
 
 SCORES = st.none() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
 SECONDS = st.just(0.0) | st.floats(1e-9, 1e9)  # no clock is finer
@@ -122,10 +124,12 @@ def test_a_line_of_a_list_has_its_number_move_and_score():
 # --- many positions ---
 
 
-def batch(*outcomes):
+def batch(*outcomes, took=(0.5, 0.25, 1)):
+    """A Batch of outcomes that took 0.5 s, of which 0.25 s of CPU time here, on one rank."""
     found = Batch()
     for one in outcomes:
         found.add(one)
+    found.took(*took)
     return found
 
 
@@ -137,31 +141,54 @@ def test_a_batch_has_averages_and_totals():
     )
     assert found.positions == 3
     assert found.to_text().splitlines() == [
-        "3 positions: 250.000 ms and 500,000 boards a position, 2.00 boards/µs,",
+        "3 positions: 250 ms and 500,000 boards a position, 2.00 boards/µs,",
         "  in all 0.750 CPU s, 1,500,001 boards, 1,234 table hits",
+        "  0.50 s on 1 rank: 6 positions/s",
     ]
 
 
 def test_a_batch_counts_the_time_of_workers_not_that_of_clocks():
-    assert "125.000 ms" in batch(outcome(seconds=9.0, cpu_seconds=0.125)).to_text()
+    assert "1 positions: 125 ms and" in batch(outcome(seconds=9.0, cpu_seconds=0.125)).to_text()
 
 
 def test_a_large_batch_is_legible():
     found = batch(*[outcome(cpu_seconds=0.001, nodes=12_300, table_hits=5)] * 1000)
     assert found.to_text().splitlines() == [
-        "1,000 positions: 1.000 ms and 12,300 boards a position, 12.30 boards/µs,",
+        "1,000 positions: 1 ms and 12,300 boards a position, 12.30 boards/µs,",
         "  in all 1.000 CPU s, 12,300,000 boards, 5,000 table hits",
+        "  0.50 s on 1 rank: 2 k positions/s",
     ]
 
 
 def test_a_batch_without_positions_or_time_divides_by_nothing():
-    assert batch().to_text().splitlines() == [
-        "0 positions: 0.000 ms and 0 boards a position, 0.00 boards/µs,",
+    assert batch(took=(0.0, 0.0, 1)).to_text().splitlines() == [
+        "0 positions: 0 ms and 0 boards a position, 0.00 boards/µs,",
         "  in all 0.000 CPU s, 0 boards, 0 table hits",
+        "  0.00 s on 1 rank: 0 positions/s",
     ]
     assert "7 boards a position, 0.00 boards/µs" in batch(outcome(cpu_seconds=0.0, nodes=7)).to_text()
 
 
 @given(st.lists(OUTCOMES, max_size=5))
-def test_a_batch_of_anything_has_two_lines(outcomes):
-    assert batch(*outcomes).to_text().count("\n") == 1
+def test_a_batch_of_anything_has_three_lines(outcomes):
+    assert batch(*outcomes).to_text().count("\n") == 2
+
+
+def test_a_batch_of_easy_positions_has_digits_to_tell():
+    found = batch(*[outcome(cpu_seconds=1.5e-6, nodes=9)] * 10)
+    assert found.to_text().startswith("10 positions: 0.0015 ms and 9 boards a position, 6.00 boards/µs,\n")
+
+
+def test_a_batch_of_several_ranks_says_what_the_master_took():
+    found = batch(*[outcome()] * 3, took=(2.0, 0.5, 4))
+    assert found.to_text().splitlines()[2] == "  2.00 s on 4 ranks: 2 positions/s, 25% of a core for the master"
+
+
+def test_a_batch_takes_records_as_it_does_outcomes():
+    records = np.zeros(2, SUBTREE_RESULT)
+    records["cpu"], records["boards"], records["table_hits"] = (0.5, 0.25), (1_000_000, 500_000), (30, 4)
+    found, same = batch(), batch(
+        outcome(cpu_seconds=0.5, nodes=1_000_000, table_hits=30), outcome(cpu_seconds=0.25, nodes=500_000, table_hits=4)
+    )  # fmt: skip
+    found.add_records(records)
+    assert found.to_text() == same.to_text()

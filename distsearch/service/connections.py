@@ -1,0 +1,178 @@
+"""A client's bytes: cut into lines on the way in, kept until the client takes them on the way out. Nothing blocks."""
+
+import os
+import select
+from collections import deque
+
+from .protocol import Splitter, encode
+
+_CHUNK = 1 << 16  # bytes
+_PIPE_CHUNK = 4096  # PIPE_BUF: as many bytes fit where poll calls a pipe writable
+_FAILED = select.POLLERR | select.POLLHUP | select.POLLNVAL
+
+
+class Connection:
+    """What the two ways have in common; ``conversation`` is what takes the lines and sends the messages.
+
+    touch: function that is called with the connection when there is something to see to.
+    """
+
+    def __init__(self, limits, touch):
+        self._limits, self._touch = limits, touch
+        self._splitter, self._lines, self._output = Splitter(limits.line), deque(), bytearray()
+        self._ended = False  # the client says no more
+        self._behind = False  # it left something unread when there was last a look
+        self._above_since = None
+        self.lost = None  # the OSError after which the client hears no more
+        self.conversation = None
+
+    def send(self, message):
+        """Put a message (dict) behind the others. Progress is dropped while the client has older things to read."""
+        stale = self._behind and message["type"] == "progress"
+        if self.lost is None and not stale:
+            self._output += encode(message)
+            self._touch(self)
+
+    def flush(self):
+        """Pass on what the client takes."""
+        while self._output and self.lost is None:
+            try:
+                sent = self._write(self._output)
+            except BlockingIOError:
+                sent = 0
+            except OSError as error:
+                self.lost, sent = error, 0
+            if not sent:
+                break
+            del self._output[:sent]
+        self._behind = bool(self._output)
+
+    @property
+    def _congested(self):
+        return len(self._output) > self._limits.output // 8
+
+    @property
+    def ready(self):
+        """Whether ``step`` has something to do, and may."""
+        if self.lost is not None or self._congested:
+            return False
+        return self.conversation.reading or bool(self._lines) and self.conversation.open < self._limits.open_requests
+
+    @property
+    def settled(self):
+        """Whether all that the client said is dealt with, and it has heard everything."""
+        return not (self._lines or self.conversation.open or self._output)
+
+    @property
+    def finished(self):
+        """Whether the connection can be closed."""
+        return self.lost is not None or self._ended and self.settled
+
+    def overdue(self, now):
+        """Whether the client leaves too much unread, or for too long; now: seconds on any clock."""
+        if len(self._output) <= self._limits.output:
+            self._above_since = None
+            return False
+        if self._above_since is None:
+            self._above_since = now
+        return len(self._output) > 2 * self._limits.output or now - self._above_since > self._limits.patience
+
+    def step(self):
+        """Take one line, or go on with the latest one, if that takes longer."""
+        if self.conversation.reading:
+            self.conversation.go_on()
+        else:
+            self.conversation.take(self._lines.popleft())
+
+    def leave(self):
+        """Let the client go; what it asked for is cancelled."""
+        self.lost = self.lost or ConnectionAbortedError("let go")
+        self._lines.clear()
+        self.conversation.cancel_all()
+        self._close()
+
+    def _receive(self):
+        try:
+            data = self._read()
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self.lost = error
+            return
+        if data:
+            self._lines += self._splitter.feed(data)
+        else:
+            self._ended = True
+            self._lines += self._splitter.end()
+
+    @property
+    def _wants_input(self):
+        # the kernel keeps what a client sends while there is enough to do, and has it wait
+        full = self._lines or self._congested or self.conversation.open >= self._limits.open_requests
+        return not (self._ended or full)
+
+
+class SocketConnection(Connection):
+    """A client at a Unix socket."""
+
+    def __init__(self, connected, limits, touch):
+        super().__init__(limits, touch)
+        connected.setblocking(False)
+        self._socket = connected
+
+    @property
+    def interest(self):
+        """{descriptor: poll's mask, or None for not at all}. With mask 0 a hang-up is still told."""
+        mask = select.POLLIN * self._wants_input | select.POLLOUT * bool(self._output)
+        return {self._socket.fileno(): mask}
+
+    def on_event(self, descriptor, event):
+        """React to what poll says."""
+        if event & _FAILED:  # both directions are closed; if it is only the client's, there is POLLIN and no data
+            self.lost = ConnectionResetError("the client is gone")
+        elif event & select.POLLIN:
+            self._receive()
+
+    def _read(self):
+        return self._socket.recv(_CHUNK)
+
+    def _write(self, output):
+        return self._socket.send(output[:_CHUNK])
+
+    def _close(self):
+        self._socket.close()
+
+
+class StandardConnection(Connection):
+    """The client at stdin and stdout, which may be files, pipes or a terminal.
+
+    Others may share them, so they are not made non-blocking: poll is asked before every read and write.
+    """
+
+    def __init__(self, descriptors, limits, touch):
+        super().__init__(limits, touch)
+        self._in, self._out = descriptors
+        self._writable = select.poll()
+        self._writable.register(self._out, select.POLLOUT)
+
+    @property
+    def interest(self):
+        """As a socket's. A pipe at its end tells so forever: stdin is left out where nothing is to be read."""
+        wanted = select.POLLIN if self._wants_input else None
+        return {self._in: wanted, self._out: select.POLLOUT * bool(self._output)}
+
+    def on_event(self, descriptor, event):
+        """React to what poll says."""
+        if descriptor == self._in:
+            self._receive()
+        elif event & _FAILED:
+            self.lost = BrokenPipeError("nobody reads stdout")
+
+    def _read(self):
+        return os.read(self._in, _CHUNK)
+
+    def _write(self, output):
+        return os.write(self._out, output[:_PIPE_CHUNK]) if self._writable.poll(0) else 0
+
+    def _close(self):
+        """The descriptors belong to the process."""

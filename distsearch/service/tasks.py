@@ -1,0 +1,176 @@
+"""A request at work: the runs that it takes, its answers as they come, and what is known before."""
+
+import time
+
+import numpy as np
+
+_TELLING = 0.002  # seconds of answers in a turn: the words for a drawn board of Connect 4 may take 40 ms
+
+
+class _Task:
+    """What tasks share: a run at a time, a clock for partial answers, and ways to end.
+
+    over: nothing more will come, ``state`` and ``failure`` say what to tell (see ``request.Request``); answered:
+    positions so far; boards: searched so far, which never falls; more: there are answers that wait for the next turn.
+    """
+
+    def __init__(self, cluster, searcher, request):
+        self._cluster, self.searcher, self._request = cluster, searcher, request
+        self._next_progress = time.monotonic() + (request.progress or 0.0)
+        self.over, self.state, self.failure = False, "done", ""
+        self.answered = 0
+        self.more = False
+        self._run = None
+
+    def _begin(self, source):
+        # a priority of 10 is worth ten times the share of the client's other requests
+        weight = 10 ** (self._request.priority / 10)
+        self._run = self._cluster.begin(self.searcher.setup(), source, client=self._request.client, weight=weight)
+        self._began = time.monotonic()
+
+    @property
+    def _open(self):
+        return self._cluster.is_open(self._run)
+
+    @property
+    def _boards_at_work(self):
+        return self._cluster.state(self._run).boards_at_work if self._open else 0
+
+    def cancel(self):
+        """End without more answers."""
+        self._halt_as("cancelled")
+
+    def fail(self, why):
+        """The same, for a mistake of ours."""
+        self._halt_as("failed", why)
+
+    def _halt_as(self, state, why=""):
+        if self.state == "done":
+            self.state, self.failure = state, why
+            self._halt()
+
+    def turn(self, now):
+        """Tell what is new, and go on as far as that is up to this task; now: of ``time.monotonic``."""
+        if self.state == "done":
+            self._go_on(now)
+        self.over = not self._open and (self.state != "done" or self._complete)
+
+    def _answer(self, index, outcome):
+        self.answered += 1
+        self._request.on_answer(index, outcome)
+
+    def _tell(self, now):
+        """Tell what is known so far, if it is time to."""
+        request = self._request
+        if request.progress is not None and now >= self._next_progress and self._open:
+            self._next_progress = now + request.progress
+            request.on_progress(*self._so_far(now))
+
+
+class Positions(_Task):
+    """Positions that are searched to the end or to a depth, all in one run."""
+
+    def __init__(self, cluster, searcher, request):
+        super().__init__(cluster, searcher, request)
+        positions = request.positions
+        self._stream = searcher.stream(capacity=1 << (len(positions) - 1).bit_length())
+        self._stream.add(np.array([position.state for position in positions], np.uint64))
+        self._stream.closed = True
+        self._told = np.zeros(len(positions), bool)
+        self._begin(self._stream)
+
+    @property
+    def boards(self):
+        return self._stream.boards + self._boards_at_work
+
+    @property
+    def _complete(self):
+        return self.answered == len(self._told)
+
+    def _halt(self):
+        self._stream.halted = True
+        self._cluster.halt(self._run)
+
+    def _go_on(self, now):
+        if self._stream.answered > self.answered:
+            end = time.perf_counter() + _TELLING
+            for index, record in self._stream.collect_any():
+                self._told[index] = True
+                self._answer(index, self._outcome(index, record, now))
+                if time.perf_counter() > end:  # the other clients are not to wait for thousands
+                    break
+        self.more = self._stream.answered > self.answered
+        self._tell(now)
+
+    def _outcome(self, index, record, now):
+        pool = self._stream.grown.pop(index, None)
+        outcome = self.searcher.answer(self._request.positions[index], record, pool)
+        if len(self._told) == 1:
+            outcome.seconds = now - self._began
+        return outcome
+
+    def _so_far(self, now):
+        index = int(np.argmin(self._told))
+        position, pool = self._request.positions[index], self._stream.pool(index)
+        return index, self.searcher.partial(position, pool, self.boards, now - self._began)
+
+
+class Deepenings(_Task):
+    """Positions that are searched deeper and deeper until a limit ends it, one after another."""
+
+    def __init__(self, cluster, searcher, request):
+        super().__init__(cluster, searcher, request)
+        self._earlier = 0  # boards of positions that are done
+        self._next()
+
+    def _next(self):
+        self._halted = False
+        self._source = self.searcher.deepen(self._request.positions[self.answered])
+        self._begin(self._source)
+
+    @property
+    def boards(self):
+        return self._earlier + self._boards_of_this
+
+    @property
+    def _boards_of_this(self):
+        return self._source.spent.all_boards + self._boards_at_work
+
+    @property
+    def _complete(self):
+        return self.answered == len(self._request.positions)
+
+    def _halt(self):
+        self._halted = True
+        self._cluster.halt(self._run)
+
+    def _go_on(self, now):
+        if self._open:
+            self._watch_the_clock(now)
+            self._tell(now)
+        if not self._open:
+            self._conclude(now)
+
+    def _watch_the_clock(self, now):
+        # it starts with the workers, which may have a kernel to load first
+        if not self._cluster.state(self._run).started:
+            self._began = now
+        late = self.searcher.seconds is not None and now - self._began >= self.searcher.seconds
+        # without a first iteration there is no answer; it takes a few boards, and the wait for somebody's slice
+        if late and not self._halted and self._source.completed is not None:
+            self._halt()
+
+    def _conclude(self, now):
+        """Answer the position at work, and go on to the next one."""
+        position = self._request.positions[self.answered]
+        outcome = self.searcher.deepened(position, self._source, now - self._began, False)
+        self._answer(self.answered, outcome)
+        if not self._complete:
+            self._earlier += self._boards_of_this
+            self._next()
+
+    def _so_far(self, now):
+        position, seconds = self._request.positions[self.answered], now - self._began
+        if self._source.completed is None:
+            return self.answered, self.searcher.partial(position, None, self._boards_of_this, seconds)
+        return self.answered, self.searcher.deepened(position, self._source, seconds, True)

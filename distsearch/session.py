@@ -1,0 +1,119 @@
+"""Ranks that stay together for any number of searches: what the command line, the service and programs use."""
+
+from .cluster.local import LocalCluster
+from .cluster.shared import SharedWords
+from .errors import UserError
+from .search.table import DEFAULT_MIB, far_table
+from .service.options import resolve
+from .service.perft import perft
+from .service.progress import Silent
+from .service.search import Searcher
+from .service.solve import solve
+from .tree.jobs import kinds
+
+
+def never():
+    return False
+
+
+class Session:
+    """A context in which the ranks of a communicator search together; they keep their kernels and tables.
+
+    On rank 0, or alone, ``with`` gives the session. On every other rank it works for rank 0 until that leaves its
+    ``with`` block, and then gives None: ``with Session(comm) as session: if session: …``.
+
+    comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
+    for 64, or what there is room for, 0 for none; interrupted: a function that says whether the user wants searches to
+    end with what they know; progress: where to tell how they go, None for nowhere. Raises UserError on entering, on
+    every rank, if a host has no room for the table.
+    """
+
+    def __init__(self, comm=None, table=None, interrupted=never, progress=None):
+        self._comm, self._size = comm, table
+        self.interrupted = interrupted
+        self.progress = progress or Silent()
+        self._table = self.cluster = None
+
+    def __enter__(self):
+        self._table = self._shared_table()
+        with_table = kinds(self._table.words if self._table else None)
+        if self._comm is None or self._comm.Get_size() == 1:
+            self.cluster = LocalCluster(with_table)
+            return self
+        from .cluster.mpi import MpiCluster, work_for_master
+
+        if self._comm.Get_rank() > 0:
+            work_for_master(self._comm, with_table)
+            self.close()
+            return None
+        self.cluster = MpiCluster(self._comm)
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _shared_table(self):
+        """Return the table that the ranks of a host share; all ranks are here."""
+        if self._size == 0:
+            return None
+        return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=self._size is None)
+
+    @property
+    def table_mib(self):
+        """MiB of a host's transposition table."""
+        return self._table.mib if self._table else 0
+
+    def close(self):
+        """Let the workers go; more than once does no more. A worker's ``with`` ends with it."""
+        cluster, self.cluster = self.cluster, None
+        table, self._table = self._table, None
+        if cluster is not None:
+            cluster.close()
+        if table is not None:
+            table.close()  # which waits for all ranks: not once the cluster has failed to let them go
+
+    @property
+    def ranks(self):
+        """How many there are, this one included."""
+        return self.cluster.ranks
+
+    def searcher(self, options):
+        """Return a Searcher for checked Options, compiled. Raises UserError unless the session is open."""
+        self._check_open()
+        return Searcher(options, self.cluster, self.progress, self.interrupted)
+
+    def _check_open(self):
+        if self.cluster is None:
+            raise UserError("the session is not open: it searches within its with block, on the first rank")
+
+    def search(self, game, position="startpos", board=None, empties=None, **options):
+        """Return the Outcome of a search of one position, a text; options as ``Options`` has them.
+
+        board: text such as "6x8". Raises UserError for what makes no sense.
+        """
+        options, module, rules = resolve(game, board, empties, **options)
+        return next(self.searcher(options).search([module.parse(position, rules)]))
+
+    def solve(self, game, lines, board=None, empties=None, **options):
+        """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given.
+
+        Lines are read ahead, by thousands. Raises UserError when it reads one that is no position, whatever was
+        answered by then, if the session is closed before the end, and as ``search`` does.
+        """
+        if not options.keys() & {"depth", "time", "nodes", "exact"}:
+            options["exact"] = True
+        options, module, rules = resolve(game, board, empties, **options)
+        yield from solve(self, self.searcher(options), (module.parse(line, rules) for line in lines))
+
+    def perft(self, game, depth, position="startpos", board=None, empties=None):
+        """Return the Count of positions below one, ``depth`` plies deep. Raises UserError as ``search`` does."""
+        self._check_open()
+        options, module, rules = resolve(game, board, empties, exact=True)
+        positions = [module.parse(position, rules)]
+        return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]
+
+
+def search(game, position="startpos", **options):
+    """Return the Outcome of one search by this process alone; see ``Session.search``."""
+    with Session() as session:
+        return session.search(game, position, **options)

@@ -1,0 +1,184 @@
+"""Sessions on any number of ranks: the first one searches with all of them, the others get None when it leaves."""
+
+import time
+import traceback
+from functools import partial
+
+import pytest
+
+from distsearch.errors import UserError
+from distsearch.service import search as service
+from distsearch.session import Session
+
+from ..service.solving import HARD, late_lines
+
+SMALL = {"game": "othello", "board": "4x4"}
+SCORE = -10  # of its start
+HARDER = {"77755544636312": -2, "6767655446333114": -1, "76444335252311": 1}  # 20 to 60 ms
+
+
+@pytest.fixture
+def with_session(comm, agree):
+    """``with_session(body)``: rank 0 calls ``body(session)``; all fail if that fails, or if a worker gets a session."""
+
+    def run(body, **options):
+        failure = ""
+        try:
+            with Session(comm, table=2, **options) as session:
+                if comm.Get_rank() == 0:
+                    body(session)
+                elif session is not None:
+                    failure = f"a worker got {session}"
+        except Exception:
+            failure = traceback.format_exc()
+        agree(not failure, failure)
+
+    return run
+
+
+@pytest.fixture
+def small_tries(monkeypatch):
+    """Streams take a position for hard after so few boards that many are."""
+    monkeypatch.setattr(service, "Stream", partial(service.Stream, first_try=100))
+
+
+def test_one_search_after_another(with_session, comm):
+    def body(session):
+        assert session.ranks == comm.Get_size()
+        for _ in range(2):
+            assert session.search(**SMALL, exact=True).score == SCORE
+            assert session.search(**SMALL, depth=4, evaluation="static").depth == 4
+            assert session.perft("othello", 6).counts == [1, 4, 12, 56, 244, 1396, 8200]
+            assert session.search("connect4", "4453", nodes=1000).ranks == comm.Get_size()
+            assert session.search(**SMALL, time=5.0).proved
+
+    with_session(body)
+
+
+def test_streams_and_searches_in_turn(with_session, rng):
+    lines, scores = late_lines(rng, 500)
+
+    def body(session):
+        for _ in range(2):
+            assert [outcome.score for outcome in session.solve("connect4", lines)] == scores
+            assert session.search("connect4", lines[0], exact=True).score == scores[0]
+        assert [outcome.score for outcome in session.solve("connect4", lines[:9], depth=20)] == scores[:9]
+        assert [outcome.score for outcome in session.solve("connect4", lines[:9], nodes=10**6)] == scores[:9]
+        assert list(session.solve("connect4", [])) == []
+
+    with_session(body)
+
+
+def test_hard_positions_among_easy_ones(with_session, small_tries, rng):
+    lines, scores = late_lines(rng, 100)
+    lines = [*HARDER, *lines, *HARDER, *lines, *HARDER]
+    scores = [*HARDER.values(), *scores, *HARDER.values(), *scores, *HARDER.values()]
+
+    def body(session):
+        found = list(session.solve("connect4", lines))
+        assert [outcome.score for outcome in found] == scores
+        assert all(outcome.complete and outcome.proved for outcome in found)
+        grown = [outcome for outcome in found if outcome.jobs > 1]
+        assert bool(grown) == (session.ranks > 2)
+
+    with_session(body)
+
+
+def test_every_move_of_every_position(with_session, rng):
+    lines, scores = late_lines(rng, 30)
+
+    def body(session):
+        found = list(session.solve("connect4", lines, all_moves=True))
+        assert [outcome.score for outcome in found] == scores
+        assert [max(entry["score"] for entry in outcome.moves) for outcome in found] == scores
+
+    with_session(body)
+
+
+def test_a_stream_may_be_left_half_way(with_session, rng):
+    lines, scores = late_lines(rng, 50)
+
+    def body(session):
+        for taken in (1, 20):
+            answers = session.solve("connect4", [*lines, *[HARD] * 10])
+            assert [next(answers).score for _ in range(taken)] == scores[:taken]
+            answers.close()
+            assert session.search(**SMALL, exact=True).score == SCORE
+        assert [outcome.score for outcome in session.solve("connect4", lines)] == scores
+
+    with_session(body)
+
+
+def test_each_answer_may_lead_to_a_search(with_session, rng):
+    lines, scores = late_lines(rng, 10)
+
+    def body(session):
+        for outcome, line, score in zip(session.solve("connect4", lines), lines, scores, strict=True):
+            assert outcome.score == score
+            assert session.search("connect4", line, exact=True).score == score
+
+    with_session(body)
+
+
+def test_a_session_that_ends_with_a_stream_at_work_lets_everybody_go(with_session, rng):
+    lines, scores = late_lines(rng, 5)
+    kept = []
+
+    def body(session):
+        answers = session.solve("connect4", [*lines, *[HARD] * 10])
+        assert next(answers).score == scores[0]
+        kept.append(answers)
+
+    with_session(body)
+    for answers in kept:
+        with pytest.raises(UserError, match="closed"):
+            list(answers)
+
+
+def test_an_interrupt_leaves_workers_for_the_next_search(with_session):
+    wanted = [time.monotonic() + 0.5]
+
+    def body(session):
+        wanted[0] = time.monotonic() + 0.3
+        (found,) = session.solve("connect4", [HARD])
+        assert (found.complete, found.bound) == (False, "lower")
+        assert found.move
+        wanted[0] = float("inf")
+        assert session.search(**SMALL, exact=True).score == SCORE
+
+    with_session(body, interrupted=lambda: time.monotonic() > wanted[0])
+
+
+def test_a_refusal_on_the_first_rank_ends_nothing(with_session, rng):
+    def body(session):
+        for wrong in ({"game": "chess"}, {"game": "othello", "board": "3x3"}, {"game": "othello", "depth": 0}):
+            with pytest.raises(UserError):
+                session.search(**wrong)
+        with pytest.raises(UserError):
+            list(session.solve("connect4", ["44", "9"]))
+        assert session.search(**SMALL, exact=True).score == SCORE
+
+    with_session(body)
+
+
+def test_an_error_of_the_first_rank_lets_the_others_go(comm, agree):
+    """Its program may go on, and so may theirs."""
+    failure = "" if comm.Get_rank() else "no error"
+    try:
+        with Session(comm, table=1) as session:
+            if session is not None:
+                next(session.solve("connect4", ["4453", HARD], depth=3))
+                raise RuntimeError("mine")
+    except RuntimeError as error:
+        failure = "" if comm.Get_rank() == 0 and str(error) == "mine" else traceback.format_exc()
+    agree(not failure, failure)
+
+
+def test_one_session_after_another(comm, agree):
+    scores = []
+    session = Session(comm, table=1)
+    for _ in range(3):
+        with session as entered:
+            if entered is not None:
+                scores.append(entered.search(**SMALL, exact=True).score)
+    agree(scores == ([] if comm.Get_rank() else [SCORE] * 3), scores)
