@@ -60,7 +60,10 @@ make_venv() {
     say "installing distsearch[$had] into $dir (once; needs the network)"
     rm -f "$stamp"
     [[ -t 2 ]] || quiet=(--quiet)
-    "$dir/bin/python" -m pip install "${quiet[@]}" --disable-pip-version-check --editable "${ROOT}[$had]" >&2 ||
+    # compat: with the finder that setuptools makes otherwise, a clone called distsearch hides the package from whoever
+    # stands in the folder above
+    "$dir/bin/python" -m pip install "${quiet[@]}" --disable-pip-version-check \
+        --config-settings editable_mode=compat --editable "${ROOT}[$had]" >&2 ||
         die "pip could not install distsearch[$had] into $dir"
     printf '%s\n' "$key" "$had" >"$stamp"
 }

@@ -1,9 +1,10 @@
-"""Compile or load, and call, every engine kernel: ``python every_kernel.py WORDS...``.
+"""Compile or load, and call, every kernel: ``python every_kernel.py WORDS...``.
 
 WORDS are the numbers of 64-bit words a side, from 1 to 4, that boards of Othello are to have.
 """
 
 import sys
+import tempfile
 
 from distsearch import evaluation
 from distsearch.games import connect4, othello
@@ -11,6 +12,7 @@ from distsearch.search.alphabeta_engine import AlphaBeta
 from distsearch.search.deep_engine import Deep
 from distsearch.search.perft import Perft
 from distsearch.search.solver_engine import Solver
+from distsearch.service.lines import Lines, format_scores
 from distsearch.tree.grow import Grower
 
 BOARDS = {"1": (8, 8), "2": (9, 8), "3": (12, 13), "4": (16, 16)}
@@ -27,7 +29,18 @@ def engines(game, rules):
     yield Grower(game, rules)
 
 
+def read_and_write(game, rules):
+    """Read a line and write its score."""
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(b"startpos\n")
+        file.seek(0)
+        chunk = Lines(game, rules, file.fileno()).read(1)
+    format_scores(chunk, 0, 1, [0])
+
+
 if __name__ == "__main__":
     for game, board in [(connect4, None), *((othello, BOARDS[words]) for words in sys.argv[1:])]:
-        for engine in engines(game, game.rules(board)):
+        rules = game.rules(board)
+        for engine in engines(game, rules):
             engine.compile()
+        read_and_write(game, rules)

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -124,6 +125,16 @@ class Job:
             self._process.stdout.readline()
         self._process.stdout.close()
 
+    def say(self, text):
+        """Write a line to stdin, which is a pipe."""
+        self._process.stdin.write(f"{text}\n")
+        self._process.stdin.flush()
+
+    def hear(self, timeout=30):
+        """Return the next line of stdout, of which there must be one at a time; fail after ``timeout`` seconds."""
+        assert select.select([self._process.stdout], [], [], timeout)[0], f"nothing came in {timeout} s"
+        return self._process.stdout.readline().rstrip("\n")
+
     def signal(self, number):
         """Send a signal to the process that was started, if it is there."""
         self._process.send_signal(number)
@@ -131,6 +142,11 @@ class Job:
     def signal_first_rank(self, number):
         """Send a signal to rank 0 alone."""
         os.kill(self.ranks()[0], number)
+
+    def signal_all(self, number):
+        """Send a signal to every rank, as batch systems do."""
+        for pid in self.ranks().values():
+            os.kill(pid, number)
 
     def finish(self, timeout=30):
         """Return what the job leaves; fail if it still runs after ``timeout`` seconds from now."""
@@ -156,6 +172,24 @@ def run(*arguments, timeout=30, **options):
 def mpirun_is_open_mpi():
     """Whether the mpirun on PATH is Open MPI's; else it is MPICH's."""
     return "Open MPI" in subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout
+
+
+@functools.cache
+def mpirun_ends_stdin():
+    """Whether ranks learn that mpirun's stdin has ended; Open MPI 5.0.11's, with a fault of its PMIx, never tells."""
+    try:
+        subprocess.run(["mpirun", "-n", "1", "cat"], check=True, stdin=subprocess.DEVNULL, timeout=10)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def send(job, ranks, number):
+    """Signal what a user would signal; Open MPI's mpirun kills its ranks then, so there it is rank 0."""
+    if ranks and mpirun_is_open_mpi():
+        job.signal_first_rank(number)
+    else:
+        job.signal(number)
 
 
 def handles(pid, number):

@@ -1,33 +1,73 @@
 """Ranks without work leave the cores to others."""
 
+import contextlib
+import subprocess
+import sys
 import time
 
 import pytest
 
-from .running import Job
+from .running import Job, cpu_seconds
 
 _WINDOW = 5.0  # seconds
-# What an idle rank may take of a core. It takes 0.4 to 0.8%, and more where others wear out the caches.
-_WORKER, _MASTER = 0.03, 0.04
+_WINDOWS = 3  # one that nobody disturbs has to do: a rank that spins does so in all of them
+# What an idle rank may take of a core, beyond what a process takes that only sleeps and wakes as often: that is 0.3%,
+# but 1 to 2% on virtual machines that make waking up dear. The master hears of progress as well.
+_WORKER, _MASTER = 0.0075, 0.015
+_SLEEPER = "import select\nwhile True:\n    select.poll().poll(5)"
+_BESIDE = "sleeper"  # its name beside the ranks
 _LOOKS = 220  # a second, at the mail: one every 5 ms and some for what else may put a process to sleep
+
+
+@contextlib.contextmanager
+def sleeper():
+    """A process that looks up every 5 ms, as an idle rank does; its number."""
+    process = subprocess.Popen([sys.executable, "-c", _SLEEPER])
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def measured(job, beside):
+    """Return two dicts by rank, over a window of time: the share of a core that it took, and its naps a second.
+
+    beside: process id of the sleeper, whose share is among them.
+    """
+
+    def look():
+        return {**job.cpu(), _BESIDE: cpu_seconds(beside)}, job.naps()
+
+    before, began = look(), time.monotonic()
+    time.sleep(_WINDOW)
+    window = time.monotonic() - began
+    cpu, naps = (
+        {rank: (now - then[rank]) / window for rank, now in after.items()}
+        for then, after in zip(before, look(), strict=True)
+    )
+    print("share of a core:", cpu, "naps a second:", naps)
+    return cpu, naps
+
+
+def restless(cpu, naps):
+    """Return the ranks that take too much or look too often, the busiest one aside."""
+    assert naps.keys() == {0, 1, 2, 3}
+    busy = max(naps, key=cpu.get)
+    assert busy > 0 and cpu[busy] > 0.1, f"no worker searches: {cpu}"
+    own = {rank: cpu[rank] - cpu[_BESIDE] for rank in naps.keys() - {busy}}
+    return [rank for rank in own if own[rank] > (_WORKER if rank else _MASTER) or naps[rank] > _LOOKS]
 
 
 @pytest.mark.usefixtures("warm")
 def test_idle_ranks_cost_next_to_nothing():
     # a load factor so low that the root is the only job
-    with Job("search", "othello", "--depth", "30", "--load-factor", "0.3", ranks=4) as job:
+    with Job("search", "othello", "--depth", "30", "--load-factor", "0.3", ranks=4) as job, sleeper() as beside:
         job.wait_for_handlers()
         job.wait_for_work(2.0)  # more than any of them needs to get ready
         time.sleep(1.5)  # until their naps are at the longest
-        cpu, naps, began = job.cpu(), job.naps(), time.monotonic()
-        time.sleep(_WINDOW)
-        window = time.monotonic() - began
-        cpu = {rank: (now - cpu[rank]) / window for rank, now in job.cpu().items()}
-        naps = {rank: (now - naps[rank]) / window for rank, now in job.naps().items()}
-    print("share of a core:", cpu, "naps a second:", naps)
-    assert cpu.keys() == {0, 1, 2, 3}
-    busy = max(cpu, key=cpu.get)
-    assert busy > 0 and cpu[busy] > 0.1, f"no worker searches: {cpu}"
-    for rank in cpu.keys() - {busy}:
-        assert cpu[rank] <= (_WORKER if rank else _MASTER), f"rank {rank} spins: {cpu}"
-        assert naps[rank] <= _LOOKS, f"rank {rank} looks too often: {naps}"
+        for _ in range(_WINDOWS):
+            cpu, naps = measured(job, beside)
+            if not restless(cpu, naps):
+                break
+        assert not restless(cpu, naps), f"share of a core: {cpu}, naps a second: {naps}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .running import TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
+from .running import TRACEBACK, Job, run, send, wait_for
 
 SEARCHES = {"depth": ["--depth", "30"], "exact": ["--exact"], "time": ["--time", "60"]}
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
@@ -23,14 +23,6 @@ PLANTED = Path(__file__).with_name("planted.py")
 _SOON = 8  # seconds within which a job has to end
 
 pytestmark = pytest.mark.usefixtures("warm")
-
-
-def send(job, ranks, number):
-    """Signal what a user would signal; Open MPI's mpirun kills its ranks then, so there it is rank 0."""
-    if ranks and mpirun_is_open_mpi():
-        job.signal_first_rank(number)
-    else:
-        job.signal(number)
 
 
 @pytest.mark.parametrize(("ranks", "search", "name", "moment"), CASES)

@@ -1,0 +1,110 @@
+"""Jobs whose processes are all killed at a random moment, and resumed with another number of ranks."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from distsearch.games import connect4
+from distsearch.games.interface import legal_moves, step
+
+from .running import TRACEBACK, Job, run, wait_for
+
+_EVERY = {"DISTSEARCH_CHECKPOINT_SECONDS": "0.3"}
+_RANKS = [2, 1, 4, 3]
+_AT_ONCE = 0.5  # seconds, of rank 0's CPU time: others may have the cores
+pytestmark = pytest.mark.usefixtures("warm")
+
+
+@pytest.fixture
+def positions(rng, tmp_path):
+    """A file of positions that take two workers a second or two, a bad line among them."""
+    return write_positions(tmp_path / "positions.txt", 250, rng)
+
+
+def write_positions(path, count, rng):
+    """Write so many positions to a file, one of them a bad line; return its name. Two workers solve 500 a second."""
+    rules, lines = connect4.rules(), []
+    while len(lines) < count:
+        position, moves = connect4.start(rules), ""
+        while len(moves) < 16 and (legal := legal_moves(connect4, position, rules)):
+            move = rng.choice(legal)
+            moves += connect4.move_text(move, rules)
+            position = step(connect4, position, rules, move)
+        if len(moves) == 16 and legal_moves(connect4, position, rules):
+            lines.append(moves)
+    lines[rng.randrange(len(lines))] = "nonsense"
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def started(arguments, ranks):
+    return Job(*arguments, ranks=ranks if ranks > 1 else 0, environment=_EVERY)
+
+
+def goes_on(arguments, checkpoint, rng, kills):
+    """Kill a job so many times, each run of it with other ranks; return what the last run leaves."""
+    ranks = 3
+    for _ in range(kills):
+        with started([*arguments, "--checkpoint", checkpoint, "--resume"], ranks) as job:
+            job.wait_for_handlers()
+            time.sleep(rng.uniform(0.0, 2.0))
+        wait_for(lambda job=job: not job.left)
+        ranks = rng.choice(_RANKS)
+    with started([*arguments, "--checkpoint", checkpoint, "--resume"], ranks) as job:
+        return job.finish(100)
+
+
+def test_a_stream_that_was_killed_goes_on_to_the_same_output(positions, rng, tmp_path, full):
+    arguments = ["solve", "connect4", "--positions", positions, "--plain"]
+    whole = run(*arguments, ranks=3, timeout=100)
+    assert len(whole.out.splitlines()) == 249
+    for i in range(7 if full else 1):
+        done = goes_on(arguments, str(tmp_path / f"file{i}"), rng, kills=3)
+        assert (done.status, done.out) == (whole.status, whole.out)
+        assert TRACEBACK not in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search", "othello", "--board", "6x6", "--depth", "15", "--ordering", "static", "--load-factor", "100"],
+        ["search", "connect4", "44444432", "--exact"],
+        ["perft", "othello", "--board", "6x6", "--depth", "12"],
+    ],
+    ids=lambda arguments: arguments[0] + arguments[1],
+)
+def test_a_search_that_was_killed_goes_on_to_the_same_answer(arguments, rng, tmp_path, full):
+    (whole,) = run(*arguments, "--json", ranks=3, timeout=100).results
+    for i in range(5 if full else 1):
+        (found,) = goes_on([*arguments, "--json"], str(tmp_path / f"file{i}"), rng, kills=3 if full else 2).results
+        for name in ("score", "proved", "complete", "depth", "counts"):
+            assert found.get(name) == whole.get(name), name
+
+
+def test_a_state_is_there_at_the_end_and_at_once_if_a_signal_asks_for_it(rng, tmp_path):
+    path, positions = tmp_path / "file", write_positions(tmp_path / "positions.txt", 2000, rng)
+    with Job("solve", "connect4", "--positions", positions, "--checkpoint", str(path), ranks=3) as job:
+        job.wait_for_handlers()
+        time.sleep(0.5)
+        assert not path.exists()  # an interval is a minute
+        for _ in range(2):
+            before = job.cpu()[0]
+            job.signal_all(signal.SIGUSR1)
+            wait_for(path.exists, 10)
+            assert job.cpu()[0] - before <= _AT_ONCE
+            os.unlink(path)
+        done = job.finish(100)
+    assert done.status == 1
+    assert path.exists()
+
+
+def test_sigusr1_is_for_nobody_without_a_checkpoint(tmp_path):
+    with Job("search", "othello", "--time", "3", "--json", ranks=3) as job:
+        job.wait_for_handlers()
+        job.signal_all(signal.SIGUSR1)
+        done = job.finish(30)
+    assert done.status == 0
+    (found,) = done.results
+    assert found["complete"]

@@ -1,0 +1,140 @@
+"""``distsearch serve`` in processes of its own: how it starts and ends, and a small soak."""
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.service.serving import Wire, ask, code, status
+
+from .running import TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "service.py"
+SMALL = ["--ranks", "3", "--requests", "200", "--malformed", "60", "--flood", "0.05", "--positions", "4"]
+EASY, SCORE = "67773775553433522221211211515", -2  # Connect 4
+_STARTING = 60  # seconds
+_SOON = 8
+
+pytestmark = pytest.mark.usefixtures("kernels")
+
+
+@pytest.fixture(scope="session")
+def kernels():
+    """Kernels that every service loads are compiled."""
+    done = run("serve", timeout=300)
+    assert done.status == 0, done.err
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "socket"
+
+
+def serve(path, ranks=3, **options):
+    return Job("serve", "--socket", str(path), ranks=ranks, **options)
+
+
+def connected(path):
+    """Return a Wire to a service that starts."""
+
+    def listens():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            return probe.connect_ex(str(path)) == 0
+
+    wait_for(listens, _STARTING)
+    return Wire(path)
+
+
+def check(wire):
+    """The service answers."""
+    ask(wire, "check", position=EASY, exact=True)
+    assert wire.hear()["score"] == SCORE
+    assert wire.hear() == {"id": "check", "type": "done", "state": "done", "answers": 1}
+
+
+def test_sigterm_lets_open_requests_be_answered(path):
+    with serve(path) as job, connected(path) as wire:
+        ask(wire, "open", game="othello", time=1.0)
+        state = status(wire)
+        assert state["active"] + state["queued"] == 1
+        send(job, 3, signal.SIGTERM)
+        said = []
+        while not said or said[-1]["type"] != "error":
+            ask(wire, "late", exact=True, position=EASY)
+            said.append(wire.hear())
+        assert code(said[-1]) == "shutting_down"
+        said += wire.hear_all()
+        done = job.finish(_SOON)
+    mine = [message for message in said if message["id"] == "open"]
+    assert [message["type"] for message in mine] == ["answer", "done"]
+    assert mine[0]["complete"]
+    assert mine[1]["state"] == "done"
+    assert done.status == 0
+    assert TRACEBACK not in done.err
+    assert not path.exists()
+
+
+def test_a_second_service_is_refused_and_the_first_one_goes_on(path):
+    with serve(path) as job, connected(path) as wire:
+        second = run("serve", "--socket", str(path), timeout=_STARTING)
+        assert second.status == 2
+        assert second.err.splitlines()[-1].startswith("distsearch: cannot listen at")
+        assert "serving" not in second.err
+        check(wire)
+        send(job, 3, signal.SIGTERM)
+        assert job.finish(_SOON).status == 0
+
+
+def test_a_service_takes_over_from_one_that_was_killed(path):
+    with serve(path, ranks=0) as job:
+        connected(path).close()
+        job.signal(signal.SIGKILL)
+        job.finish(_SOON)
+    assert path.exists()
+    with serve(path, ranks=0) as job, connected(path) as wire:
+        check(wire)
+        job.signal(signal.SIGTERM)
+        assert job.finish(_SOON).status == 0
+    assert not path.exists()
+
+
+def test_a_service_ends_with_any_of_its_ranks(path):
+    with serve(path) as job, connected(path) as wire:
+        ask(wire, game="othello", exact=True)
+        assert status(wire)["type"] == "status"
+        os.kill(job.ranks()[2], signal.SIGKILL)
+        assert [message for message in wire.hear_all() if message["type"] == "answer"] == []
+        done = job.finish(_SOON)
+        assert done.status != 0
+        wait_for(lambda: not job.left, _SOON)
+
+
+def test_requests_from_stdin_under_mpirun(tmp_path):
+    if not mpirun_ends_stdin():
+        pytest.skip("this mpirun does not tell ranks that stdin has ended")
+    requests = tmp_path / "requests"
+    lines = [
+        f'{{"id": 1, "game": "connect4", "position": "{EASY}", "exact": true}}', "nonsense",
+        '{"id": 2, "game": "othello", "board": "4x4", "exact": true}', '{"op": "status"}',
+    ]  # fmt: skip
+    requests.write_text("\n".join(lines))
+    with requests.open() as stdin:
+        done = run("serve", ranks=3, stdin=stdin, timeout=_STARTING)
+    assert done.status == 0
+    scores = {message["id"]: message["score"] for message in done.results if message["type"] == "answer"}
+    assert scores == {1: SCORE, 2: -10}
+    assert [message["state"] for message in done.results if message["type"] == "done"] == ["done"] * 2
+    assert [code(message) for message in done.results if message["type"] == "error"] == ["bad_json"]
+    assert [message["ranks"] for message in done.results if message["type"] == "status"] == [3]
+
+
+def test_a_soak(full, seed):
+    """Clients of every kind: see the benchmark."""
+    size = [] if full else SMALL
+    timeout = 3000 if full else 120
+    done = run("soak", "--seed", str(seed), *size, program=[str(BENCHMARK)], timeout=timeout)
+    assert done.status == 0, done.out + done.err
+    assert done.out.splitlines()[-1] == "all right"
+    assert TRACEBACK not in done.err
