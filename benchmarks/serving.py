@@ -1,0 +1,130 @@
+"""A real service under mpirun for benchmarks, what /proc tells of its ranks, and positions to ask it about."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+from distsearch.client import Client, ServiceError
+from distsearch.games.interface import legal_moves, step
+
+_MARK = "DISTSEARCH_BENCHMARK"  # in the environment of a service's processes
+_RANK = re.compile(rb"(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=([0-9]+)\0")
+
+
+class Service:
+    """``mpirun -n RANKS distsearch serve`` at a socket of its own while the context lasts; ``path`` is where."""
+
+    def __init__(self, ranks):
+        self._ranks, self._mark = ranks, f"{_MARK}={uuid.uuid4().hex}"
+        self._folder = tempfile.TemporaryDirectory()
+        self.path = f"{self._folder.name}/socket"
+        self.pids = {}  # rank → process id
+
+    def __enter__(self):
+        launcher = ["mpirun", "-n", str(self._ranks)] if self._ranks > 1 else []
+        command = [*launcher, sys.executable, "-m", "distsearch", "serve", "--socket", self.path]
+        name, value = self._mark.split("=")
+        self._process = subprocess.Popen(command, env={**os.environ, name: value}, stdin=subprocess.DEVNULL)
+        try:
+            self._wait()
+        except BaseException:
+            self.kill()
+            raise
+        self.pids = self._find()
+        return self
+
+    def _wait(self):
+        """Wait until it answers; kernels may have to be compiled first."""
+        while True:
+            if self._process.poll() is not None:
+                sys.exit(f"the service ended with status {self._process.returncode}")
+            try:
+                with Client(self.path, timeout=60) as client:
+                    client.status()
+                return
+            except ServiceError:
+                time.sleep(0.05)
+
+    def _find(self):
+        found = {}
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                environment, command = path.read_bytes() + b"\0", (path.parent / "cmdline").read_bytes()
+            except OSError:
+                continue  # it is gone, or somebody else's
+            if self._mark.encode() in environment and b"serve" in command and b"mpirun" not in command:
+                rank = _RANK.search(environment)
+                if rank or self._ranks == 1:
+                    found[int(rank[1]) if rank else 0] = int(path.parent.name)
+        return dict(sorted(found.items()))
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self, timeout=30):
+        """End it by SIGTERM to rank 0, since Open MPI's mpirun kills its ranks at one; return its exit status.
+
+        More than once does no more.
+        """
+        if self._process.poll() is None:
+            os.kill(self.pids[0], signal.SIGTERM)
+            try:
+                self._process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self._folder.cleanup()
+        return self._process.returncode
+
+    def kill(self):
+        """End it at once."""
+        for pid in self._find().values():
+            os.kill(pid, signal.SIGKILL)
+        self._process.wait(10)
+
+    def resident(self):
+        """Return the MiB of resident memory of each rank, those of the shared table apart, by rank."""
+        return {rank: _private_kib(pid) / 1024 for rank, pid in self.pids.items()}
+
+    def descriptors(self):
+        """Return how many descriptors each rank has open."""
+        return {rank: len(os.listdir(f"/proc/{pid}/fd")) for rank, pid in self.pids.items()}
+
+    def cpu(self):
+        """Return the CPU seconds of each rank so far."""
+        ticks = os.sysconf("SC_CLK_TCK")
+        return {rank: sum(map(int, _stat(pid)[11:13])) / ticks for rank, pid in self.pids.items()}
+
+
+def _stat(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def _private_kib(pid):
+    return int(re.search(r"RssAnon:\s+([0-9]+)", Path(f"/proc/{pid}/status").read_text())[1])
+
+
+def random_positions(game, rules, plies, count, rng):
+    """Return ``count`` Positions of random play, so many plies (range) from the start, where the game goes on."""
+    found = []
+    while len(found) < count:
+        position = game.start(rules)
+        for _ in range(rng.choice(plies)):
+            moves = legal_moves(game, position, rules)
+            if not moves:
+                break
+            position = step(game, position, rules, rng.choice(moves))
+        else:
+            if legal_moves(game, position, rules):
+                found.append(position)
+    return found
+
+
+def share(values, part):
+    """Return the value below which a part (0 to 1) of them lie."""
+    return sorted(values)[min(len(values) - 1, int(part * len(values)))]
