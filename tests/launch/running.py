@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from pathlib import Path
@@ -21,8 +22,15 @@ COMMAND_LINE = ("-m", "distsearch")
 TRACEBACK = "Traceback (most recent call last)"
 _RANKS = (b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")  # how mpirun tells a process its rank
 _MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
+_FOLDER = "PRTE_MCA_prte_tmpdir_base"  # where Open MPI's mpirun makes its folder
 _PACKAGE = Path(distsearch.__file__).parents[1]
 _TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def _folder_of_mpirun():
+    # Open MPI 5.0.11's mpirun names its folder by its process id, leaves it when it is killed, and does not start
+    # ("listener thread failed to start") where one of that name is left
+    return tempfile.TemporaryDirectory(prefix="distsearch-mpirun-", ignore_cleanup_errors=True)
 
 
 class Finished(NamedTuple):
@@ -50,8 +58,15 @@ class Job:
         self._mark = uuid.uuid4().hex
         launcher = ["mpirun", "-n", str(ranks)] if ranks else []
         command = [*launcher, sys.executable, *program, *arguments]
+        self._folder = _folder_of_mpirun()
         # not the environment of this process as C sees it: MPI has added to that if a test here has used MPI
-        variables = {**os.environ, "PYTHONPATH": str(_PACKAGE), _MARK: self._mark, **(environment or {})}
+        variables = {
+            **os.environ,
+            "PYTHONPATH": str(_PACKAGE),
+            _MARK: self._mark,
+            _FOLDER: self._folder.name,
+            **(environment or {}),
+        }
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self._size = ranks
         self._began = time.monotonic()
@@ -65,6 +80,7 @@ class Job:
     def __exit__(self, *_):
         self._kill()
         self._process.communicate()
+        self._folder.cleanup()
 
     def _members(self):
         """Return {process id: its environment} of the job's processes."""
@@ -177,10 +193,14 @@ def mpirun_is_open_mpi():
 @functools.cache
 def mpirun_ends_stdin():
     """Whether ranks learn that mpirun's stdin has ended; Open MPI 5.0.11's, with a fault of its PMIx, never tells."""
-    try:
-        subprocess.run(["mpirun", "-n", "1", "cat"], check=True, stdin=subprocess.DEVNULL, timeout=10)
-    except subprocess.TimeoutExpired:
-        return False
+    with _folder_of_mpirun() as folder:
+        variables = {**os.environ, _FOLDER: folder}
+        try:
+            subprocess.run(
+                ["mpirun", "-n", "1", "cat"], check=True, stdin=subprocess.DEVNULL, timeout=10, env=variables
+            )
+        except subprocess.TimeoutExpired:
+            return False
     return True
 
 
