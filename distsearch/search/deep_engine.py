@@ -46,6 +46,7 @@ def pose(s, r, control, plies):
     """Begin with no score; return whether there is nothing to search, for ``batch``."""
     control[dr.LEFT_AT_ROOT] = min(plies, 2 * moves_left(s, r) + 1)
     control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
+    control[dr.LOW], control[dr.HIGH] = -pvs.INFINITY, pvs.INFINITY
     if plies == 0 or kind(s, r) == END:
         _, control[dr.LATEST] = settled(s, r, control, np.int64(0), np.int64(0))
         return True
@@ -59,8 +60,8 @@ def answer(s, r, control):
     """
     low, high = control[dr.WINDOW_LOW], control[dr.WINDOW_HIGH]
     if control[dr.COMPLETE]:
-        score = min(max(control[dr.LATEST], low), high)
-        return score, control[dr.BEST_ROOT_MOVE], low < score < high
+        score = control[dr.LATEST]
+        return dr.cut(control, score), control[dr.BEST_ROOT_MOVE], low < score < high
     f = int64s(control[pvs.FRAMES])
     asked = control[pvs.TOP] >= 0 and f[pvs.LEFT] == control[dr.LEFT_AT_ROOT]
     if asked and f[pvs.BEST] > low:  # up to low it is an upper bound of the moves so far
@@ -83,7 +84,7 @@ class Deep(Tabled):
 
     driver = dr.deepen
 
-    def __init__(self, game, rules, evaluation, far=None, repeatable=False):
+    def __init__(self, game, rules, evaluation, far=None, repeatable=False, part=False):
         if evaluation.bound > _HIGHEST_BOUND:
             raise UserError(
                 f"evaluation {evaluation.name} is worth up to {evaluation.bound}, more than the {_HIGHEST_BOUND} that "
@@ -94,7 +95,7 @@ class Deep(Tabled):
         tag = f"{evaluation.name} {evaluation.bound} {tables}"
         self._tables = evaluation.tables
         functions = _bound(game, evaluation, name)
-        super().__init__(game, rules, None if repeatable else far, name, tag, functions, _TEMPLATES, _LIMITS)
+        super().__init__(game, rules, None if repeatable else far, name, tag, functions, _TEMPLATES, _LIMITS, part)
         self._control[pvs.TABLES] = address(self._tables)
         self._control[[pvs.WIN, dr.STEP, dr.FORGETFUL]] = evaluation.bound, _STEP, repeatable
 

@@ -8,6 +8,7 @@ fewer boards).
 import numpy as np
 
 from ..games.interface import END
+from ..jit import compiled
 from . import table as tt
 from .alphabeta import LINE_LENGTH
 from .memory import int16s, int64s, uint64s
@@ -27,7 +28,14 @@ STEP = DEPTH + 1  # plies from one depth to the next
 COMPLETE = STEP + 1  # 1: the answer is known
 ROOM = COMPLETE + 1  # moves left for which there are frames
 FORGETFUL = ROOM + 1  # 1: every search begins with an empty near table
-CONTROL_SIZE = FORGETFUL + 1
+PART = FORGETFUL + 1  # 1: each is a part of a larger one, to which scores beyond the window tell something
+CONTROL_SIZE = PART + 1
+
+
+@compiled
+def cut(control, score):
+    """Return a score as it is to be told."""
+    return score if control[PART] else min(max(score, control[WINDOW_LOW]), control[WINDOW_HIGH])
 
 
 def solve(s, where):

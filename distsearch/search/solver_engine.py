@@ -42,7 +42,8 @@ def settled(s, r, control, left, beta):
 def pose(s, r, control, plies):
     """Begin with what the game knows of the score; return whether the game is over, for ``batch``."""
     left = moves_left(s, r)
-    control[dr.LEFT_AT_ROOT], control[tt.FAR_LEFT] = left, tt.NEVER
+    control[dr.LEFT_AT_ROOT] = left
+    control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER] if control[dr.PART] else tt.NEVER
     if kind(s, r) == END:
         control[dr.LOW] = control[dr.HIGH] = final(s, r)
         return True
@@ -65,8 +66,7 @@ def answer(s, r, control):
     if move == pvs.NO_MOVE and moves(s, r, out, 0) > 0:
         move = np.int64(out[0])  # the game's bounds alone told
     score = control[dr.HIGH] if control[dr.HIGH] <= low else control[dr.LOW]
-    score = min(max(score, low), high)
-    return score, move, low < score < high
+    return dr.cut(control, score), move, low < score < high
 
 
 _TEMPLATES = (
@@ -83,11 +83,11 @@ class Solver(Tabled):
 
     driver = dr.solve
 
-    def __init__(self, game, rules, far=None, tag="", hooks=None):
+    def __init__(self, game, rules, far=None, tag="", hooks=None, part=False):
         hooks = hooks or games.knowledge(game)
         name = f"{games.tag(game)}_exact{getattr(hooks, 'VARIANT', '')}"
         functions = _bound(game, hooks, name)
-        super().__init__(game, rules, far, name, tag, functions, _TEMPLATES, getattr(hooks, "SOLVER", _PLAIN))
+        super().__init__(game, rules, far, name, tag, functions, _TEMPLATES, getattr(hooks, "SOLVER", _PLAIN), part)
 
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
         """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``."""

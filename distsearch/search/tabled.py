@@ -8,7 +8,7 @@ from .. import games, jit
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
 from . import drivers as dr
-from . import pvs
+from . import pvs, steering
 from . import table as tt
 from .alphabeta import LINE_LENGTH
 from .alphabeta_engine import Result
@@ -19,7 +19,7 @@ from .paused import packed, unpack
 # what a search in progress has in the control array; the rest is the engine's, or follows from what was asked
 _IN_PROGRESS = [
     tt.REPLACED, pvs.BOARDS, pvs.TOP, pvs.HITS, pvs.STORES, pvs.EVALUATED, dr.LOW, dr.HIGH, dr.LATEST,
-    dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE,
+    dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE, dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT,
 ]  # fmt: skip
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
@@ -40,13 +40,15 @@ class Tabled:
     far: the far table (uint64, length a multiple of 8; empty: none), of this engine or of several; name: of the
     kernels; tag: what tells this engine's entries from others', as far as game and rules array do not; functions: what
     templates are bound to; templates: in an order in which each needs those before it; limits: see ``SOLVER`` in
-    ``games.interface``.
+    ``games.interface``; part: searches are parts of a larger one: they use the far table from the start, and scores
+    beyond a window are told as far as they are known.
     """
 
     driver = None  # the template that runs the search
 
-    def __init__(self, game, rules, far, name, tag, functions, templates, limits):
+    def __init__(self, game, rules, far, name, tag, functions, templates, limits, part):
         self.name, self._game, self._rules = name, game, rules
+        self.functions = functions
         self._width = game.words(rules)
         kernels = jit.specialise_all(templates, name, functions)
         kernels["drive"] = kernels[self.driver.__name__]
@@ -57,6 +59,7 @@ class Tabled:
         self._control = np.zeros(dr.CONTROL_SIZE, np.int64)
         salt = hashlib.sha256(f"{games.tag(game)} {tag}".encode() + rules.tobytes()).digest()
         self._salts = [np.frombuffer(salt[:8], np.uint64)[0], 0]
+        self._control[dr.PART] = part
         self._control[pvs.SALT] = self._salts[0].view(np.int64)
         self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
@@ -85,6 +88,8 @@ class Tabled:
         state = self._game.start(self._rules).state
         self._begin(state, 1, -pvs.INFINITY, pvs.INFINITY)
         self.advance(10)
+        self.narrow(-pvs.INFINITY, pvs.INFINITY)
+        self.give(1)
         self.result()
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
@@ -132,24 +137,60 @@ class Tabled:
             self._pages.make_one()
             self._unpaid -= _PER_PAGE
 
+    def _in_use(self):
+        """How many frames the search begun last needs, and how many of the moves."""
+        frames = max(int(self._control[pvs.TOP]), 0) + 1
+        last = self._frames[(frames - 1) * pvs.FRAME_SIZE :]
+        return frames, int(last[pvs.FIRST] + last[pvs.COUNT])
+
     def save(self):
         """Return the search begun last as bytes, none if its boards must not depend on an interruption."""
         control = self._control
         if control[dr.FORGETFUL]:
             return b""
-        frames = max(int(control[pvs.TOP]), 0) + 1
-        last = self._frames[(frames - 1) * pvs.FRAME_SIZE :]
-        moves = last[pvs.FIRST] + last[pvs.COUNT]
+        frames, moves = self._in_use()
         return packed(
             control[_IN_PROGRESS], self._states[: frames * self._width], self._frames[: frames * pvs.FRAME_SIZE],
             self._moves[:moves], self._scores[:moves],
         )  # fmt: skip
 
     def restore(self, content):
-        """Go on with a search that ``save`` gave; one with the same arguments must have been begun."""
+        """Go on with a search that ``save`` gave, in its window; one of the same state must have been begun."""
         progress = np.zeros(len(_IN_PROGRESS), np.int64)
         unpack(content, progress, self._states, self._frames, self._moves, self._scores)
         self._control[_IN_PROGRESS] = progress
+
+    def narrow(self, low, high):
+        """Have the score of the search begun last matter, from now on, no further than from ``low`` to ``high``.
+
+        The search keeps what it has found that still matters, and ``result`` answers as if it had been begun in the
+        part of its window that is between them. Raises ValueError, with nothing done, if there is no such part.
+        """
+        low = max(int(low), int(self._control[dr.WINDOW_LOW]))
+        high = min(int(high), int(self._control[dr.WINDOW_HIGH]))
+        if low >= high:
+            raise ValueError(f"a window from {low} to {high} leaves nothing to ask")
+        steering.narrow(self._where, low, high)
+
+    def give(self, least_left):
+        """Give away the upper part of the tree, with its untried moves, and go on with the part at work.
+
+        Returns levels as ``steering.levels`` reads them, from the root down to the first one whose first move is done
+        with and which has untried moves to positions with at least ``least_left`` left; None, with nothing done, if
+        there is none. The search is now that of the position after ``moves[tried]`` of the last level, in its window
+        there. Boards and ``evaluated`` go on from those so far: leaves that were cut off above count here and nowhere
+        else. A score that was known before the search has no line.
+
+        The exact solver gives what is above its question at work: the first level's window is that question's, and
+        its floor and ceiling are the bounds by those before it.
+        """
+        frames, moves = self._in_use()
+        out = np.empty(frames * steering.HEAD + moves, np.int64)
+        n = steering.give(self._where, self._width, int(least_left), out)
+        if n == 0:
+            return None
+        self._state = as_state(self._states[: self._width])
+        return out[:n]
 
     @property
     def table_counts(self):

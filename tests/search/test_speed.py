@@ -21,7 +21,7 @@ from distsearch.search.perft import Perft
 from distsearch.search.solver_engine import Solver
 from distsearch.service.options import Options
 from distsearch.tree.jobs import KINDS, TO_THE_END, job_dtype
-from distsearch.tree.pool import ANY
+from distsearch.tree.schedule import ANY
 
 from ..games import connect4_twin
 from .positions import NO_PAUSE, Recursion, engine, evaluate, rules, search
