@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from ..tree.pool import ANY
+from ..tree.schedule import ANY
 from .checkpoint import NOT_KEPT, Kept
 from .ledger import Ledger
 from .lines import Lines, format_scores

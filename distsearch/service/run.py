@@ -26,7 +26,8 @@ class Run(NamedTuple):
 
 def prepare(setup, game, rules, progress):
     """Return (runner, grower) for a setup, compiled; tells ``progress`` if that takes a while."""
-    runner, grower = KINDS[setup["kind"]](setup), Grower(game, rules)
+    runner = KINDS[setup["kind"]](setup)
+    grower = Grower(game, rules, getattr(runner, "engine", None))
     name = f"{runner.name}-{game.words(rules)}"
     began, fresh = time.perf_counter(), not jit.seen(name)
     if fresh:

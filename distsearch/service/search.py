@@ -12,8 +12,7 @@ from .. import evaluation, games
 from ..games.interface import legal_moves
 from ..tree.deepening import Deepening
 from ..tree.jobs import TO_THE_END
-from ..tree.nodes import DONE, EXACT, LOWER, UNKNOWN
-from ..tree.pool import ANY, SubtreePool
+from ..tree.schedule import ANY, Schedule
 from ..tree.stream import Stream
 from .checkpoint import NOT_KEPT
 from .outcome import Outcome, tidy
@@ -22,6 +21,9 @@ from .run import prepare, run
 
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_stores", "table_replacements"
+# CPU seconds of a job: long enough to pay for its messages, and for the master's time when all workers want jobs.
+_GRAIN, _GRAIN_OF_EACH = 0.003, 60e-6
+_AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
 
@@ -29,7 +31,7 @@ class _Found(NamedTuple):
     """What is known of a position.
 
     known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; boards: searched; jobs
-    and tree_nodes: of its pool; children: as ``SubtreePool.children`` has them.
+    and tree_nodes: of its pool; children: as ``Schedule.children`` has them.
     """
 
     known: bool
@@ -80,7 +82,7 @@ class Searcher:
 
         Deepening searches take the positions one after another, others are one forest.
         """
-        if self._options.deepening:
+        if self._options.deepening or self._options.by_steps and len(positions) == 1:
             for position in positions:
                 yield self._deepen(position, kept)
                 if self._interrupted():
@@ -116,7 +118,7 @@ class Searcher:
         options = self._options
 
         def make_pool(state, window, shared, snapshot=None):
-            return self._pool([state], self._depth, window, self.target if shared else 1, snapshot)
+            return self._pool([state], self._depth, window, self.target if shared else 1, snapshot=snapshot)
 
         return Stream(
             self.game.words(self.rules), self._depth, self._cluster.workers, make_pool, options.window or ANY,
@@ -127,10 +129,14 @@ class Searcher:
         options = self._options
         deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
 
-        def make_pool(depth, snapshot=None):
-            return self._pool([position.state], depth, snapshot=snapshot)
+        def make_pool(depth, before=None, snapshot=None):
+            return self._pool([position.state], depth, before=before, snapshot=snapshot)
 
-        return Deepening(make_pool, deepest, options.nodes, snapshot)
+        if not options.by_steps:
+            return Deepening(make_pool, deepest, options.nodes, snapshot=snapshot)
+        # shallower searches tell in which order to share out the last one; a worker alone does the same by itself
+        first = max(2 - deepest % 2, deepest - _AHEAD) if self._cluster.workers > 1 else deepest
+        return Deepening(make_pool, deepest, first=min(first, deepest), step=2, snapshot=snapshot)
 
     def answer(self, position, record, pool=None):
         """Return the Outcome of a position of a Stream; pool: what it was grown into, if it was."""
@@ -160,12 +166,13 @@ class Searcher:
         outcome.complete, outcome.nodes, outcome.seconds = False, boards, seconds
         return outcome
 
-    def _pool(self, states, depth, window=None, target=None, snapshot=None):
-        # to see every move's score, the root's children must be searched on their own
-        forced, target = int(self._options.all_moves), target or self.target
-        window = window or self._options.window or ANY
-        how = {"forced": forced, "win": self._win, "window": window, "snapshot": snapshot}
-        return SubtreePool(self._grower, states, depth, target, **how)
+    def _pool(self, states, depth, window=None, target=None, before=None, snapshot=None):
+        options = self._options
+        return Schedule(
+            self._grower, states, depth, target or self.target, options.policy,
+            # to see every move's score, the root's children must be searched on their own
+            forced=int(options.all_moves), win=self._win, window=window or options.window or ANY,
+            grain=_GRAIN + _GRAIN_OF_EACH * self._cluster.workers, before=before, snapshot=snapshot)  # fmt: skip
 
     def adopt(self, state):
         """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
@@ -179,11 +186,11 @@ class Searcher:
         totals = pool.totals()
         ended = time.perf_counter()
         for root, position in enumerate(positions):
-            unknown = pool.nodes.bound[root] == UNKNOWN
+            unknown = pool.score(root) == -math.inf
             if unknown and root > 0 and time.perf_counter() - ended > _QUICK:
                 yield None  # whoever wants an end does not want quick answers to a thousand positions first
                 continue
-            complete = pool.nodes.status[root] == DONE
+            complete = pool.is_answered(root)
             outcome = self._outcome(position, self._found(pool, root), depth, complete)
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
             outcome.cpu_seconds = float(totals["cpu"][root])
@@ -205,7 +212,12 @@ class Searcher:
         options = self._options
         pool, depth = source.completed or source.pool, source.completed_depth or 1
         complete = not interrupted and source.completed is not None
-        outcome = self._outcome(position, self._found(pool, 0), depth, complete, source.proved)
+        if options.by_steps:
+            complete = source.done
+            depth = options.depth if complete else depth
+        # a search to a depth has the same score by all policies
+        proved = source.proved and not options.by_steps
+        outcome = self._outcome(position, self._found(pool, 0), depth, complete, proved)
         outcome.seconds, outcome.cpu_seconds = seconds, source.spent.cpu
         # what was spent on an iteration that the budget cut short depends on timing, and a budget's answer must not
         spent = source.completed_spent if options.nodes and source.completed else source.spent
@@ -233,20 +245,20 @@ class Searcher:
         def keep(seconds):
             kept.offer(lambda: self._state(source, before + seconds))
 
+        setup = {**self._setup, "part": self._cluster.workers > 1}
         took = run(
-            self._cluster, self._setup, source, self._progress, self._interrupted,
+            self._cluster, setup, source, self._progress, self._interrupted,
             lambda boards, seconds: _describe(pool(), boards, before + seconds), limit - before,
             self._options.prefetch, keep)  # fmt: skip
         return took._replace(seconds=before + took.seconds)
 
     def _found(self, pool, root):
         """Return what a pool knows of a root."""
-        nodes, window = pool.nodes, self._options.window or ANY
-        bound, score = nodes.bound[root], float(nodes.best[root])
-        known = bound == EXACT or bound == LOWER and score > window[0]
+        exact, score = pool.is_answered(root), pool.score(root)
+        known = exact or score > (self._options.window or ANY)[0]
         line = pool.line(root) if known else []
         children = pool.children(root) if self._options.all_moves else None
-        return _Found(known, score, bound == EXACT, line, int(nodes.cost[root]), pool.jobs, nodes.size, children)
+        return _Found(known, score, exact, line, int(pool.nodes.cost[root]), pool.jobs, pool.nodes.size, children)
 
     def _outcome(self, position, found, depth, complete, proved=False):
         """Return the Outcome of what is known of a position; whoever ran the search adds times and totals."""

@@ -96,16 +96,17 @@ class Solving:
         self._chunks = deque()
         self._done = 0  # lines of the first chunk that were answered
         self._passed = lines.place  # lines of the input that were answered
-        self._began, self._startup, self._records, self._asked = None, 0.0, {}, -_REFRESH
+        self._since = self._began = None  # when the run was asked for, when it started
+        self._startup, self._records, self._asked = 0.0, {}, -_REFRESH
         self.halted = False
 
     def __iter__(self):
-        asked = time.perf_counter()
+        self._since = time.perf_counter()
         how = {"prefetch": self._searcher.prefetch, "batch": _BATCH, "ahead": _AHEAD, "measured": True}
         self._run = self._cluster.begin(self._searcher.setup(self._brief), self._stream, **how)
         try:
             while self._cluster.is_open(self._run):
-                self._started(asked)
+                self._started()
                 if self._read(0.0):
                     self._cluster.more(self._run)
                 yield from self._parts()
@@ -120,11 +121,11 @@ class Solving:
             self._cluster.finish(self._run)
             self._session.progress.clear()
 
-    def _started(self, asked):
+    def _started(self):
         """Time counts from when all workers are ready."""
         if self._began is None and self._cluster.state(self._run).started:
             self._began = time.perf_counter()
-            self._startup = self._began - asked
+            self._startup = self._began - self._since
             self._session.progress.begin()
 
     def _read(self, wait):
@@ -160,6 +161,7 @@ class Solving:
             if not cluster.is_open(self._run):
                 self._records = cluster.metrics
                 return
+            self._started()  # a short run would be over by the next look
             if time.perf_counter() > end:
                 break
         if not turned and self._read(cluster.pause):

@@ -1,4 +1,4 @@
-"""Iterative deepening as a source of work: one pool after another, each a ply deeper."""
+"""Iterative deepening as a source of work: one schedule after another, each a ply deeper."""
 
 from typing import NamedTuple
 
@@ -20,21 +20,22 @@ class Spent(NamedTuple):
 
 
 class Deepening:
-    """Hands out the jobs of pools of growing depth, one pool at a time.
+    """Hands out the jobs of schedules of growing depth, one at a time.
 
-    make_pool(depth, snapshot=None) makes the pool of an iteration, or that of a snapshot; it goes on until ``deepest``
+    make_pool(depth, before=None, snapshot=None) makes the Schedule of an iteration, given that of the one before, or
+    that of a snapshot. It begins with depth ``first``, goes ``step`` plies deeper each time, and on until ``deepest``
     plies, until no line was cut off by the depth (the score is then the game's), or until the boards of finished jobs
     exceed ``nodes``. An iteration that would exceed them counts for nothing, so the answer depends on the budget and
     not on timing; the first always counts. snapshot: of an earlier Deepening with the same arguments, to go on with.
     """
 
-    def __init__(self, make_pool, deepest, nodes=None, snapshot=None):
-        self._make_pool, self._deepest, self._nodes = make_pool, deepest, nodes
+    def __init__(self, make_pool, deepest, nodes=None, first=1, step=1, snapshot=None):
+        self._make_pool, self._deepest, self._nodes, self._step = make_pool, deepest, nodes, step
         self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
-        self.depth = 1  # of the pool at work
+        self.depth = first  # of the schedule at work
         self.done = False
         self.proved = False  # the last completed iteration searched every line to the end of the game
-        self.completed = None  # the pool of the last completed iteration
+        self.completed = None  # the schedule of the last completed iteration
         self.completed_depth = 0
         if snapshot is None:
             self._begin()
@@ -44,18 +45,19 @@ class Deepening:
 
     def _restore(self, depth, pool, spent, done, completed):
         self.depth, self.done, self.spent = depth, done, Spent(*spent)
-        self.pool = self._make_pool(depth, pool)
+        self.pool = self._make_pool(depth, snapshot=pool)
         if completed:
             self.completed_depth, self.proved = completed["depth"], completed["proved"]
             self.completed_spent = Spent(*completed["spent"])
-            self.completed = self._make_pool(self.completed_depth, completed["pool"])
+            self.completed = self._make_pool(self.completed_depth, snapshot=completed["pool"])
+        self._earlier = self.spent.boards - self._searched
 
     @property
     def saved(self):
         return self.pool.saved
 
     def snapshot(self, at_work=()):
-        """Return what a Deepening of the same arguments needs to go on from here; see ``Pool.snapshot``."""
+        """Return what a Deepening of the same arguments needs to go on from here; see ``Schedule.snapshot``."""
         completed = None
         if self.completed is not None:
             completed = {
@@ -75,35 +77,56 @@ class Deepening:
     def waiting(self):
         return self.pool.waiting
 
+    def wishes(self):
+        """See ``Schedule.wishes``."""
+        return self.pool.wishes()
+
+    def gave(self, job, rest, part):
+        """See ``Schedule.gave``."""
+        self.pool.gave(job, rest, part)
+
+    @property
+    def _searched(self):
+        """Boards of the iteration at work."""
+        return int(self.pool.nodes.cost[: self.pool.roots].sum())
+
     def _begin(self):
-        self.pool = self._make_pool(self.depth)
-        grown = int(self.pool.nodes.cost[: self.pool.roots].sum())
-        self.spent = self.spent._replace(boards=self.spent.boards + grown)
+        self.pool = self._make_pool(self.depth, before=self.completed)
+        self._earlier = self.spent.boards  # of iterations before
+        self.spent = self.spent._replace(boards=self._earlier + self._searched)
 
     def take(self, count, worker):
-        """See ``Pool.take``; empty while the last jobs of an iteration are out."""
+        """See ``Schedule.take``; empty while the last jobs of an iteration are out."""
+        if self.done or self.pool.done:
+            return self.pool.none
         limited = self._nodes is not None and self.completed is not None
-        return self.pool.take(count, worker, max(1, self._nodes - self.spent.all_boards) if limited else 0)
+        jobs = self.pool.take(count, worker, max(1, self._nodes - self.spent.all_boards) if limited else 0)
+        if self.pool.done and not self.pool.out:  # what it was grown by told
+            self.spent = self.spent._replace(boards=self._earlier + self._searched)
+            self._go_deeper()
+            return self.take(count, worker)
+        return jobs
 
     def finish(self, results):
-        """See ``Pool.finish``; goes on to the next depth when an iteration is complete."""
+        """See ``Schedule.finish``; goes on to the next depth when an iteration is complete."""
         self.pool.finish(results)
         before = self.spent._replace(jobs=self.spent.jobs + len(results))
-        new = {name: getattr(before, name) + results[name].sum().item() for name in Spent._fields if name != "jobs"}
-        self.spent = before._replace(**new)
-        exceeded = self._nodes is not None and self.spent.all_boards > self._nodes
-        if self.completed is not None and (exceeded or not results["complete"].all()):
-            self.done = True  # a job is only incomplete if a budget or the end of the run stopped it
+        summed = (name for name in Spent._fields if name not in ("jobs", "boards"))
+        new = {name: getattr(before, name) + results[name].sum().item() for name in summed}
+        self.spent = before._replace(boards=self._earlier + self._searched, **new)
+        limited = self._nodes is not None and self.completed is not None
+        if limited and (self.spent.all_boards > self._nodes or not results["complete"].all()):
+            self.done = True  # the budget is used up
             return
         self._go_deeper()
 
     def _go_deeper(self):
-        while self.pool.done and not self.done:
+        while self.pool.done and not self.pool.out and not self.done:
             self.completed, self.completed_depth, self.completed_spent = self.pool, self.depth, self.spent
             self.proved = not self.pool.totals()["evaluated"].any()
             spent = self._nodes is not None and self.spent.all_boards >= self._nodes
             if self.proved or spent or self.depth >= self._deepest:
                 self.done = True
             else:
-                self.depth += 1
+                self.depth = min(self.depth + self._step, self._deepest)
                 self._begin()

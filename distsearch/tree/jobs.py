@@ -91,6 +91,26 @@ class _SearchRunner:
         self._take(job)
         self._start(tuple(job["state"]), int(job["depth"]), (int(job["low"]), int(job["high"])))
 
+    @property
+    def node(self):
+        """The node of the job begun last."""
+        return int(self._node)
+
+    def narrow(self, low, high):
+        """The score of the job begun last matters no further than from low to high from now on."""
+
+    def give(self, rest, least):
+        """Give away a part of the search, whose positions have at least so much left; go on with the job ``rest``.
+
+        Returns the part as bytes (uint8), see ``search.steering``, or None if there is none, and the job is the same.
+        """
+
+    def unsearched(self, jobs):
+        """Return the records of jobs that nobody began."""
+        records = np.zeros(len(jobs), self.result_dtype)
+        records["node"], records["score"] = jobs["node"], -np.inf
+        return records
+
     def _take(self, job):
         self._node, self._limit = job["node"], int(job["budget"])
 
@@ -153,6 +173,11 @@ class _TabledRunner(_SearchRunner):
 
     infinity = pvs.INFINITY
 
+    @property
+    def engine(self):
+        """The engine, for what the master knows of the game as it does."""
+        return self._engine
+
     def open(self, run):
         """Results of earlier runs that are kept are now the first to go."""
         self._engine.age(run)
@@ -181,6 +206,16 @@ class _TabledRunner(_SearchRunner):
             self._take(jobs[min(len(found), len(jobs) - 1)])
         return records
 
+    def narrow(self, low, high):
+        self._engine.narrow(low, high)
+
+    def give(self, rest, least):
+        levels = self._engine.give(least)
+        if levels is None:
+            return None
+        self._node = np.int32(rest)
+        return levels.view(np.uint8)
+
     def _found(self):
         return self._engine.result(self._brief)
 
@@ -193,7 +228,9 @@ class DeepRunner(_TabledRunner):
 
     def __init__(self, setup, far=None):
         game, rules, chosen = _evaluated(setup)
-        super().__init__(setup, game, rules, Deep(game, rules, chosen, far, setup["repeatable"]))
+        super().__init__(
+            setup, game, rules, Deep(game, rules, chosen, far, setup["repeatable"], setup.get("part", False))
+        )
 
     def _start(self, state, depth, window):
         self._engine.begin(state, depth, *window)
@@ -204,7 +241,7 @@ class SolveRunner(_TabledRunner):
 
     def __init__(self, setup, far=None):
         game, rules = rules_of(setup)
-        super().__init__(setup, game, rules, Solver(game, rules, far))
+        super().__init__(setup, game, rules, Solver(game, rules, far, part=setup.get("part", False)))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, *window)

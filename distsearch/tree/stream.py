@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 
 from .jobs import BRIEF_RESULT, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
-from .pool import ANY
+from .schedule import ANY
 
 _FREE, _WAITING, _OUT, _DONE = range(4)  # what a place holds: OUT is a position that was handed out or grown
 _FIRST_TRY = 2_000_000  # boards, a fifth of a second: what no easy position needs
@@ -47,7 +47,7 @@ class _Hard:
             for name, values in pool.totals().items():
                 record[name] = values[0]
             line = pool.line(0)[: record["line"].shape[0]]
-            record["score"], record["line_length"] = pool.nodes.best[0], len(line)
+            record["score"], record["line_length"] = pool.score(0), len(line)
             record["line"][: len(line)] = line
             record["boards"], record["complete"] = pool.nodes.cost[0], pool.done
         if not record["complete"] and record["score"] <= self.spent["score"]:
@@ -60,8 +60,8 @@ class Stream:
     """Hands out positions of a stream as jobs, in order, and keeps their answers until somebody collects them.
 
     words: of a state; depth: plies, or TO_THE_END; workers: how many there are; make_pool(state, window, shared,
-    snapshot=None): a SubtreePool of one position, large enough to be shared by all workers or not, or that of a
-    snapshot; window: as ``SubtreePool`` has it; every: grow every position at once (for the scores of all its moves);
+    snapshot=None): a Schedule of one position, large enough to be shared by all workers or not, or that of a
+    snapshot; window: as ``Schedule`` has it; every: grow every position at once (for the scores of all its moves);
     brief: nobody wants lines (the workers' setup says so too); capacity: positions in flight, a power of two;
     first_try: boards after which a position is hard, 0 for never; snapshot: of an earlier Stream whose positions come
     again, from the first that was not collected on: what it knew of them is known.
@@ -89,10 +89,12 @@ class Stream:
         self._collected = 0  # by ``collect_any``
         self._again = deque()  # numbers of hard positions that wait for another try
         self._hard = {}  # number → _Hard
-        self._growing = deque()  # numbers of pools that may have jobs to hand out
-        self._sent = {}  # job's node → (number, node of its pool)
+        self._growing = {}  # numbers of the pools at work, in the order in which they were grown
+        self._sent = {}  # job's node → (number, job of its pool)
+        self._names = {}  # the other way round
+        self._rests = {}  # job's node → what its rest is to be called, where a part of it is asked for
+        self._wishes = []  # as ``wishes`` is to return them
         self._pool_jobs = 0  # jobs of pools that were handed out so far
-        self._waiting_in_pools = 0
         self._pools_turn = True
         self._tries, self._seconds = 0, 0.0  # of positions, answered or not
         self.grown = {}  # number → pool, of answered positions that were grown; for whoever collects to take away
@@ -123,6 +125,10 @@ class Stream:
     def waiting(self):
         """Jobs that have not been handed out, as far as they are known."""
         return self._end - self._next + len(self._again) + self._waiting_in_pools
+
+    @property
+    def _waiting_in_pools(self):
+        return sum(self._hard[number].pool.waiting for number in self._growing)
 
     @property
     def done(self):
@@ -204,14 +210,20 @@ class Stream:
         alone, in_pools = {}, {}
         for name, progress in {**self.saved, **at_work}.items():
             if name < 0:
-                number, node = self._sent[name]
-                in_pools.setdefault(number, {})[node] = progress
+                number, job = self._sent[name]
+                in_pools.setdefault(number, {})[job] = progress
             else:
                 alone[self._number(name)] = progress
         return alone, in_pools
 
     def take(self, count, worker):
         """Return up to ``count`` jobs for ``worker``: of positions, and of hard ones' subtrees, in turn."""
+        jobs = self._some(count, worker)
+        while not len(jobs) and self.waiting:  # a tree whose growing told its score has no jobs
+            jobs = self._some(count, worker)
+        return jobs
+
+    def _some(self, count, worker):
         self._pools_turn = not self._pools_turn
         while self._every and not self._waiting_in_pools and self._next < self._end:
             self._grow(self._next, -np.inf, shared=self.in_flight <= self._workers)
@@ -239,20 +251,48 @@ class Stream:
         return jobs
 
     def _take_subtrees(self, count, worker):
-        while (first := self._hard.get(self._growing[0])) is None or not first.pool.waiting:
-            self._growing.popleft()
-        number = self._growing[0]
+        number = next(number for number in self._growing if self._hard[number].pool.waiting)
         pool = self._hard[number].pool
         jobs = pool.take(count, worker)
-        self._waiting_in_pools -= len(jobs)
-        for i, node in enumerate(jobs["node"].tolist()):
-            self._pool_jobs += 1
-            name = -(self._pool_jobs & 0x3FFFFFFF) - 1  # places are not negative
-            self._sent[name] = number, node
-            if node in pool.saved:
-                self.saved[name] = pool.saved[node]
+        for i, job in enumerate(jobs["node"].tolist()):
+            name = self._name(number, job)
+            if job in pool.saved:
+                self.saved[name] = pool.saved[job]
             jobs["node"][i] = name
+        self._note_wishes(number, pool)
+        if pool.done:  # what it was grown by told
+            self._finish_pool(number, self._hard[number])
         return jobs
+
+    def _name(self, number, job):
+        """Return a name for a job of a pool."""
+        self._pool_jobs += 1
+        name = -(self._pool_jobs & 0x3FFFFFFF) - 1  # places are not negative
+        self._sent[name], self._names[number, job] = (number, job), name
+        return name
+
+    def _note_wishes(self, number, pool):
+        for worker, job, low, high, rest, least in pool.wishes():
+            name = self._names[number, job]
+            if least:
+                self._rests[name] = self._name(number, rest)
+            self._wishes.append((worker, name, low, high, self._rests.get(name, 0), least))
+
+    def gave(self, name, rest, part):
+        """See ``Schedule.gave``."""
+        number, job = self._sent.pop(name)
+        del self._names[number, job]
+        hard, (_, rest) = self._hard.get(number), self._sent[self._rests.pop(name)]
+        if hard is not None:
+            hard.pool.gave(job, rest, part)
+            self._note_wishes(number, hard.pool)
+            if hard.pool.done:
+                self._finish_pool(number, hard)
+
+    def wishes(self):
+        """See ``Schedule.wishes``."""
+        found, self._wishes = self._wishes, []
+        return found
 
     def finish(self, results):
         """Take an array of result records in."""
@@ -322,15 +362,21 @@ class Stream:
         if hard.pool.done:
             self._finish_pool(number, hard)
         else:
-            self._growing.append(number)
-            self._waiting_in_pools += hard.pool.waiting
+            self._growing[number] = True
 
     def _finish_subtree(self, record):
-        number, node = self._sent.pop(int(record["node"]))
-        hard = self._hard[number]
+        name = int(record["node"])
+        number, job = self._sent.pop(name)
+        del self._names[number, job]
+        if name in self._rests:  # it has ended without one
+            del self._names[self._sent.pop(self._rests.pop(name))]
+        hard = self._hard.get(number)
+        if hard is None:  # it is answered without this one
+            return
         record = record.reshape(1).copy()
-        record["node"] = node
+        record["node"] = job
         hard.pool.finish(record)
+        self._note_wishes(number, hard.pool)
         if hard.pool.done:
             self._finish_pool(number, hard)
 
@@ -339,6 +385,7 @@ class Stream:
         self._answers[place], self._status[place] = hard.found(), _DONE
         self.grown[number] = hard.pool
         del self._hard[number]
+        self._growing.pop(number, None)
         self.answered += 1
 
     def collect(self):

@@ -9,7 +9,7 @@ from distsearch.games.interface import END, legal_moves, step
 from distsearch.search.table import far_table
 from distsearch.service.options import Options
 from distsearch.tree.jobs import BRIEF_RESULT, KINDS, TO_THE_END, kinds
-from distsearch.tree.pool import ANY
+from distsearch.tree.schedule import ANY
 
 from ..search.positions import NO_PAUSE, rules
 from .driving import do

@@ -7,7 +7,7 @@ import pytest
 
 from distsearch.games import othello
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.pool import SubtreePool
+from distsearch.tree.schedule import Schedule
 
 from ..search.positions import engine, evaluate, rules, search, state_of, unfinished_states
 from .driving import do, drive, grower, runner, stop
@@ -16,9 +16,13 @@ BOARD = (6, 6)
 TARGET = 12
 
 
-def deepening(state, deepest=math.inf, nodes=None, target=TARGET):
+def deepening(state, deepest=math.inf, nodes=None, target=TARGET, **options):
     win = evaluate(BOARD, "static").bound
-    return Deepening(lambda depth: SubtreePool(grower(BOARD), [state], depth, target, win=win), deepest, nodes)
+
+    def make_pool(depth, before=None, snapshot=None):
+        return Schedule(grower(BOARD), [state], depth, target, win=win, before=before, snapshot=snapshot)
+
+    return Deepening(make_pool, deepest, nodes, **options)
 
 
 def answer(source):
@@ -26,7 +30,7 @@ def answer(source):
     pool = source.completed
     return (
         source.completed_depth,
-        float(pool.nodes.best[0]),
+        pool.score(0),
         pool.line(0),
         source.completed_spent.boards,
         source.proved,
@@ -42,7 +46,7 @@ def test_it_goes_on_to_the_deepest_iteration(target, rng):
     assert source.completed_depth == source.depth == 6
     assert source.completed is source.pool
     assert not source.proved
-    assert source.completed.nodes.best[0] == search(engine(BOARD), state, 6).score
+    assert source.completed.score(0) == search(engine(BOARD), state, 6).score
     assert source.spent.cpu == source.spent.jobs
 
 
@@ -54,7 +58,7 @@ def test_a_proved_score_ends_it(rng):
         score = search(engine(BOARD), state).score
         assert source.proved
         assert source.completed_depth <= 13
-        assert source.completed.nodes.best[0] == score + win * np.sign(score)
+        assert source.completed.score(0) == score + win * np.sign(score)
 
 
 def test_a_finished_game_is_proved_at_once():

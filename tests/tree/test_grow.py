@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from distsearch.games import othello, othello_knowledge
-from distsearch.games.interface import END, MAX, MAX_MOVES, MIN, PASS, Position, step
-from distsearch.tree.nodes import DONE, EXACT, GROWN, NONE, UNKNOWN, WAITING, NodeArray
+from distsearch.games.interface import END, MAX_MOVES, PASS, Position, step
+from distsearch.tree import asking
+from distsearch.tree.nodes import GROWN, INFINITY, NONE, WAITING, NodeArray
 
-from ..search.positions import board_id, rules, state_of, unfinished_states
+from ..search.positions import board_id, engine, rules, search, state_of, unfinished_states
 from .driving import grower
 
 WIN = 1000
@@ -80,26 +81,33 @@ def check_same(nodes, plain, r):
         if node.children:
             assert nodes.first[i] == node.children[0]
         over = node.depth > 0 and othello.kind(node.position.state, r) == END
-        assert nodes.kind[i] == (END if over else MIN if node.depth % 2 else MAX)
+        assert nodes.over[i] == over
+        assert nodes.status[i] == (GROWN if node.children else WAITING)
 
 
 def check_scores(nodes, plain, r, win):
-    """Finished children are scored and backed up, nothing else is known."""
-    for i in reversed(range(nodes.size)):
+    """Finished children are scored, and backed up by ``settle_all``; nothing else is known."""
+    size = nodes.size
+    assert (nodes.best_child[:size] == NONE).all()
+    unknown = nodes.over[:size] == 0
+    assert (nodes.low[:size][unknown] == -INFINITY).all()
+    assert (nodes.high[:size][unknown] == INFINITY).all()
+    asking.settle_all(nodes.columns, size)
+    for i in reversed(range(size)):
         children = plain[i].children
-        if nodes.kind[i] == END:
+        bounds = nodes.low[i], nodes.high[i]
+        if nodes.over[i]:
             final = othello.final(plain[i].position.state, r)
-            score = (final + win * np.sign(final)) * (-1 if plain[i].depth % 2 else 1)
-            assert (nodes.status[i], nodes.bound[i], nodes.best[i]) == (DONE, EXACT, score)
+            score = final + win * np.sign(final)
+            assert bounds == (score, score)
         elif not children:
-            assert (nodes.status[i], nodes.bound[i], nodes.best_child[i]) == (WAITING, UNKNOWN, NONE)
+            assert bounds == (-INFINITY, INFINITY)
+            assert nodes.best_child[i] == NONE
         else:
-            pending = sum(nodes.status[child] != DONE for child in children)
-            assert nodes.pending[i] == pending
-            assert nodes.status[i] == (GROWN if pending else DONE)
-            known = [nodes.best[child] for child in children if nodes.status[child] == DONE]
-            nothing = -np.inf if nodes.kind[i] == MAX else np.inf
-            assert nodes.best[i] == (max if nodes.kind[i] == MAX else min)(known, default=nothing)
+            lows, highs = [-nodes.high[child] for child in children], [-nodes.low[child] for child in children]
+            assert bounds == (max(lows), max(highs))
+            first = children[lows.index(max(lows))]
+            assert nodes.best_child[i] == (NONE if max(lows) == -INFINITY else first)
 
 
 @boards
@@ -110,7 +118,8 @@ def test_growth_is_breadth_first(board, late, target, rng):
     left = rng.randint(1, 8)
     nodes, waiting = grown(board, states, left, target, win=WIN)
     plain, expected = plain_growth(states, left, rules(board), target)
-    assert waiting == expected == (nodes.status[: nodes.size] == WAITING).sum()
+    unfinished = nodes.over[: nodes.size] == 0
+    assert waiting == expected == (unfinished & (nodes.status[: nodes.size] == WAITING)).sum()
     check_same(nodes, plain, rules(board))
     check_scores(nodes, plain, rules(board), WIN)
 
@@ -141,7 +150,8 @@ def test_the_target_is_reached_and_not_by_much(board):
     for target in (1, 2, 10, 100, 500):
         nodes, waiting = grown(board, [start], 20, target)
         assert target <= waiting < target + 20
-        depths = nodes.depth[: nodes.size][nodes.status[: nodes.size] == WAITING]
+        open_ones = (nodes.status[: nodes.size] == WAITING) & (nodes.over[: nodes.size] == 0)
+        depths = nodes.depth[: nodes.size][open_ones]
         assert depths.max() - depths.min() <= 1
 
 
@@ -183,5 +193,7 @@ def test_a_game_that_ends_in_every_line_is_solved_by_growth(rng):
     states = unfinished_states(rng, (6, 6), 3, most_empties=1)
     nodes, waiting = grown((6, 6), states, 10, 1000)
     assert waiting == 0
-    assert (nodes.status[: nodes.size] == DONE).all()
-    assert (nodes.bound[:3] == EXACT).all()
+    asking.settle_all(nodes.columns, nodes.size)
+    assert (nodes.low[: nodes.size] == nodes.high[: nodes.size]).all()
+    expected = [search(engine((6, 6)), state).score for state in states]
+    assert nodes.low[:3].tolist() == expected

@@ -9,7 +9,7 @@ from distsearch.search.alphabeta import LINE_LENGTH
 from distsearch.search.table import BUCKET, GENERATIONS
 from distsearch.service.options import Options
 from distsearch.tree.jobs import BRIEF_RESULT, KINDS, SUBTREE_RESULT, TO_THE_END, copied, kinds
-from distsearch.tree.pool import ANY
+from distsearch.tree.schedule import ANY
 
 from ..search.positions import NO_PAUSE, board_id, engine, evaluate, rules, search, unfinished_states
 from .driving import do, runner, stop

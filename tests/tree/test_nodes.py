@@ -1,25 +1,68 @@
-"""The node array: how scores travel up hand-made trees."""
+"""The node array: how bounds travel up hand-made trees, and what is asked of their leaves."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from distsearch.games.interface import MAX, MIN
-from distsearch.tree.nodes import DONE, EXACT, GROWN, LOWER, NONE, SENT, UNKNOWN, UPPER, WAITING, NodeArray
+from distsearch.tree import asking
+from distsearch.tree.nodes import GROWN, INFINITY, NONE, SENT, WAITING, NodeArray
 
 
-def plant(nodes, tree):
-    """Add a tree to a NodeArray; return its {leaf: score}. A tree is a list of trees or, as a leaf, its score."""
-    leaves = {}
-    queue = [(nodes.add_root((0,), left=9), tree)]
-    for node, below in queue:
-        if isinstance(below, list):
-            first = add_children(nodes, node, len(below))
-            queue.extend(enumerate(below, first))
-        else:
-            leaves[node] = below
-    return leaves
+class Planted:
+    """A hand-made tree in a NodeArray, whose root is asked for its score.
+
+    A tree is a list of trees or, as a leaf, its score for the side to move at the root. leaves: {leaf: score} in order,
+    each for its own side to move.
+    """
+
+    def __init__(self, tree, low=-INFINITY, high=INFINITY, all_at_once=True, fixed=True, scouts=False):
+        self.nodes, self.leaves = NodeArray(1), {}
+        queue = [(self.nodes.add_root((0,), left=9), tree)]
+        for node, below in queue:
+            if isinstance(below, list):
+                queue.extend(enumerate(below, add_children(self.nodes, node, len(below))))
+            else:
+                self.leaves[node] = self.sign(node) * below
+        control = np.zeros(asking.CONTROL_SIZE, np.int64)
+        control[[asking.ALL_AT_ONCE, asking.FIXED, asking.SCOUTS]] = all_at_once, fixed, scouts
+        size = self.nodes.capacity
+        heap, jobs = np.zeros(size, np.int64), np.zeros((asking.JOB_ROWS, 0), np.int64)
+        self.arrays = self.nodes.columns, control, heap, jobs, np.zeros((3, size), np.int64)
+        asking.settle_all(self.nodes.columns, self.nodes.size)
+        asking.ask_root(*self.arrays, 0, low, high)
+
+    def sign(self, node):
+        return (-1) ** int(self.nodes.depth[node])
+
+    def finish(self, *leaves, cost=0):
+        """Score leaves, one after another."""
+        for leaf in leaves:
+            self.tell(leaf, self.leaves[leaf], self.leaves[leaf], cost)
+
+    def tell(self, node, low, high, cost=0):
+        """Take in bounds of a node, for its own side to move."""
+        columns = self.nodes.columns
+        asking.spend(columns, node, cost)
+        if asking.tighten(columns, node, low, high):
+            asking.improved(*self.arrays, node)
+
+    def take(self):
+        """Return the leaf that is to be searched next, NONE if there is none."""
+        return int(asking.pop(self.nodes.columns, self.arrays[1], self.arrays[2]))
+
+    def is_asked(self, node=0):
+        return bool(asking.is_asked(self.nodes.columns, node))
+
+    def bounds(self, node=0):
+        """(low, high) of a node's score for the side to move at the root."""
+        low, high = int(self.nodes.low[node]), int(self.nodes.high[node])
+        return (low, high) if self.sign(node) > 0 else (-high, -low)
+
+    def path(self):
+        """The best line as the numbers of children."""
+        line = self.nodes.line(0)
+        return [int(below - self.nodes.first[above]) for above, below in itertools.pairwise(line)]
 
 
 def add_children(nodes, node, n):
@@ -27,20 +70,13 @@ def add_children(nodes, node, n):
     nodes.reserve(n)
     first = nodes.size
     nodes.size += n
-    nodes.first[node], nodes.children[node], nodes.pending[node], nodes.status[node] = first, n, n, GROWN
+    nodes.first[node], nodes.children[node], nodes.status[node], nodes.eldest[node] = first, n, GROWN, first
     fresh = slice(first, nodes.size)
     nodes.parent[fresh], nodes.root[fresh], nodes.depth[fresh] = node, nodes.root[node], nodes.depth[node] + 1
-    nodes.kind[fresh] = MIN if nodes.kind[node] == MAX else MAX
-    nodes.best[fresh] = np.inf if nodes.kind[node] == MAX else -np.inf
-    nodes.best_child[fresh], nodes.status[fresh] = NONE, WAITING
+    nodes.low[fresh], nodes.high[fresh] = -INFINITY, INFINITY
+    nodes.best_child[fresh], nodes.status[fresh], nodes.twin[fresh] = NONE, WAITING, np.arange(first, nodes.size)
+    nodes.order[fresh] = np.arange(first, nodes.size)
     return first
-
-
-def finish(nodes, leaves, cost=0):
-    """Score a few leaves ({leaf: score}) at once."""
-    for leaf, score in leaves.items():
-        nodes.best[leaf], nodes.bound[leaf], nodes.status[leaf], nodes.cost[leaf] = score, EXACT, DONE, cost
-    nodes.back_up(list(leaves))
 
 
 def minimax(tree, choose=max, other=min):
@@ -56,6 +92,26 @@ def best_path(tree, choose=max, other=min):
     return [best, *best_path(tree[best], other, choose)]
 
 
+def worth(tree, path):
+    """The score at the end of a path."""
+    for i in path:
+        tree = tree[i]
+    return tree
+
+
+def with_leaves(tree, scores):
+    """The same tree with other scores, taken off an iterator in the order in which ``Planted`` numbers leaves."""
+    copy = [None]
+    queue = [(copy, 0, tree)]
+    for above, i, below in queue:
+        if isinstance(below, list):
+            above[i] = [None] * len(below)
+            queue.extend((above[i], k, child) for k, child in enumerate(below))
+        else:
+            above[i] = next(scores)
+    return copy[0]
+
+
 def random_tree(rng, plies):
     """A tree with few different scores, so that many are equal."""
     if not plies or rng.random() < 0.2:
@@ -63,68 +119,112 @@ def random_tree(rng, plies):
     return [random_tree(rng, plies - 1) for _ in range(rng.randint(1, 4))]
 
 
-def path(nodes, root=0):
-    """The best line as the numbers of children."""
-    line = nodes.line(root)
-    return [int(below - nodes.first[above]) for above, below in itertools.pairwise(line)]
+def random_trees(rng, full):
+    for _ in range(2000 if full else 200):
+        yield [random_tree(rng, 4) for _ in range(3)]
 
 
 def test_scores_travel_up_in_any_order(full, rng):
-    for _ in range(2000 if full else 200):
-        tree = [random_tree(rng, 4) for _ in range(3)]
-        nodes = NodeArray(1)
-        leaves = list(plant(nodes, tree).items())
+    for tree in random_trees(rng, full):
+        planted = Planted(tree)
+        nodes, leaves = planted.nodes, list(planted.leaves)
         rng.shuffle(leaves)
-        while leaves:
-            n = rng.randint(1, 3)
-            finish(nodes, dict(leaves[:n]), cost=5)
-            del leaves[:n]
-        assert (nodes.status[: nodes.size] == DONE).all()
-        assert (nodes.bound[: nodes.size] == EXACT).all()
-        assert (nodes.pending[: nodes.size] == 0).all()
-        assert nodes.best[0] == minimax(tree), tree
-        assert path(nodes) == best_path(tree), tree
+        planted.finish(*leaves, cost=5)
+        assert (nodes.low[: nodes.size] == nodes.high[: nodes.size]).all()
+        assert planted.bounds() == (minimax(tree),) * 2, tree
+        assert planted.path() == best_path(tree), tree
+        assert nodes.cost[0] == 5 * len(leaves)
+        assert (planted.is_asked(), planted.take()) == (False, NONE)
 
 
-def test_every_kind_has_its_rule():
-    nodes = NodeArray(1)
-    leaves = plant(nodes, [[3, -1], [7, 2], 1])
-    assert nodes.kind[:8].tolist() == [MAX, MIN, MIN, MIN, MAX, MAX, MAX, MAX]
-    finish(nodes, leaves)
-    assert nodes.best[:4].tolist() == [2, -1, 2, 1]
-    assert path(nodes) == [1, 1]
+def test_all_scores_at_once_are_those_that_came_one_by_one(full, rng):
+    for tree in random_trees(rng, full):
+        planted = Planted(tree)
+        nodes = planted.nodes
+        for leaf, score in planted.leaves.items():
+            nodes.low[leaf] = nodes.high[leaf] = score
+        asking.settle_all(nodes.columns, nodes.size)
+        assert planted.bounds() == (minimax(tree),) * 2, tree
+        assert planted.path() == best_path(tree), tree
+
+
+def test_bounds_of_some_leaves_bound_the_root_as_tightly_as_can_be(full, rng):
+    """Its bounds are its scores if all leaves were worth the least and the most that they may be."""
+    for tree in random_trees(rng, full):
+        planted = Planted(tree)
+        ranges = dict.fromkeys(planted.leaves, (-INFINITY, INFINITY))
+        for leaf in rng.sample(list(planted.leaves), rng.randint(0, len(planted.leaves))):
+            score = planted.leaves[leaf]
+            low, high = rng.choice([(score, score), (score, INFINITY), (-INFINITY, score), (score - 1, score + 2)])
+            planted.tell(leaf, low, high)
+            ranges[leaf] = (low, high) if planted.sign(leaf) > 0 else (-high, -low)
+        least, most = (minimax(with_leaves(tree, iter([ends[i] for ends in ranges.values()]))) for i in (0, 1))
+        assert planted.bounds() == (least, most), tree
+        assert least <= minimax(tree) <= most
+        line = planted.nodes.line(0)
+        assert all(planted.bounds(node)[0] >= least for node in line[:2])  # the move is as good as that
+
+
+# all_at_once, fixed, scouts
+@pytest.mark.parametrize("policy", [(1, 1, 0), (1, 0, 0), (0, 0, 0), (0, 0, 1)])
+def test_questions_that_are_answered_one_by_one_lead_to_the_score(policy, full, rng):
+    """Every way to ask; windows of all kinds; leaves tell no more than they are asked."""
+    for tree in random_trees(rng, full):
+        low, high = rng.choice([(-INFINITY, INFINITY), (-1, 1), (0, 1), (-3, -2), (1, 4)])
+        planted = Planted(tree, low, high, *policy)
+        nodes, taken = planted.nodes, []
+        while (leaf := planted.take()) != NONE:
+            score, alpha, beta = planted.leaves[leaf], nodes.alpha[leaf], nodes.beta[leaf]
+            planted.tell(leaf, score if score > alpha else -INFINITY, score if score < beta else INFINITY)
+            asking.ask_root(*planted.arrays, 0, low, high)
+            taken.append(leaf)
+            assert len(taken) <= 10 * len(planted.leaves)
+        score, (least, most) = minimax(tree), planted.bounds()
+        assert not planted.is_asked()
+        if low < score < high:
+            assert (least, most) == (score, score), tree
+            assert worth(tree, planted.path()) == score, tree
+        else:
+            assert (score <= low and most <= low) or (score >= high and least >= high), tree
+
+
+def test_every_node_sees_scores_from_its_own_side():
+    planted = Planted([[3, -1], [7, 2], 1])
+    assert planted.leaves == {3: -1, 4: 3, 5: -1, 6: 7, 7: 2}
+    planted.finish(*planted.leaves)
+    assert planted.nodes.low[:4].tolist() == planted.nodes.high[:4].tolist() == [2, 1, -2, -1]
+    assert planted.path() == [1, 1]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_first_of_equals_counts_in_any_order(order):
     for tree, best in (([4, 4, 4], 0), ([1, 4, 4], 1), ([[4, 4, 4]], 0), ([[9, 4, 4]], 1)):
-        nodes = NodeArray(1)
-        leaves = list(plant(nodes, tree).items())
-        for i in order:
-            finish(nodes, dict([leaves[i]]))
-        assert path(nodes)[-1] == best
+        planted = Planted(tree)
+        leaves = list(planted.leaves)
+        planted.finish(*(leaves[i] for i in order))
+        assert planted.path()[-1] == best
 
 
 def test_what_is_known_before_all_children_are():
-    nodes = NodeArray(1)
-    leaves = plant(nodes, [[3, -1], [7, 2]])
-    finish(nodes, {3: leaves[3]})
-    assert (nodes.best[1], nodes.bound[1], nodes.status[1]) == (3, UPPER, GROWN)
-    assert (nodes.bound[0], nodes.status[0]) == (UNKNOWN, GROWN)
-    finish(nodes, {4: leaves[4]})
-    assert (nodes.best[1], nodes.bound[1], nodes.status[1]) == (-1, EXACT, DONE)
-    assert (nodes.best[0], nodes.bound[0], nodes.status[0]) == (-1, LOWER, GROWN)
-    assert nodes.line(0) == [0, 1, 4]
+    planted = Planted([[3, -1], [7, 2]])
+    planted.finish(3)
+    assert planted.bounds(1) == (-INFINITY, 3)
+    assert planted.bounds() == (-INFINITY, INFINITY)
+    planted.finish(4)
+    assert planted.bounds(1) == (-1, -1)
+    assert planted.bounds() == (-1, INFINITY)
+    assert planted.is_asked()
+    assert planted.nodes.line(0) == [0, 1, 4]
 
 
 def test_costs_add_up_to_the_root():
-    nodes = NodeArray(1)
-    leaves = plant(nodes, [[3, [1, 2]], 5])
-    for cost, leaf in enumerate(leaves, 1):
-        finish(nodes, {leaf: leaves[leaf]}, cost=10**cost)
-    by_leaf = dict(zip(leaves, (10, 100, 1000, 10000), strict=True))
+    planted = Planted([[3, [1, 2]], 5])
+    nodes, by_leaf = planted.nodes, {}
+    for i, leaf in enumerate(planted.leaves, 1):
+        by_leaf[leaf] = 10**i
+        planted.finish(leaf, cost=10**i)
     for node in range(nodes.size):
-        below = [leaf for leaf in leaves if node in ancestors(nodes, leaf)]
+        below = [leaf for leaf in by_leaf if node in ancestors(nodes, leaf)]
         assert nodes.cost[node] == sum(by_leaf[leaf] for leaf in below)
 
 
@@ -137,14 +237,23 @@ def ancestors(nodes, node):
 
 
 def test_an_unfinished_leaf_leaves_only_its_cost():
-    nodes = NodeArray(1)
-    leaves = plant(nodes, [[3, -1], 2])
+    planted = Planted([[3, -1], 2])
     stopped, other = 2, 3
-    finish(nodes, {other: leaves[other]})
-    nodes.best[stopped], nodes.status[stopped], nodes.cost[stopped] = 99, SENT, 7
-    nodes.back_up([stopped])
-    assert nodes.cost[:2].tolist() == [7, 0]
-    assert (nodes.best[0], nodes.bound[0], nodes.pending[0], nodes.best_child[0]) == (-np.inf, UNKNOWN, 2, NONE)
+    planted.finish(other)
+    planted.tell(stopped, -INFINITY, INFINITY, cost=7)
+    assert planted.nodes.cost[:2].tolist() == [7, 0]
+    assert (planted.bounds(), planted.nodes.best_child[0]) == ((-INFINITY, INFINITY), NONE)
+    assert planted.is_asked()
+
+
+def test_twins_share_what_is_known_of_either():
+    planted = Planted([[3, -1], [7, 2]])
+    nodes = planted.nodes
+    nodes.twin[[4, 6]] = 6, 4
+    planted.tell(4, -1, -1)
+    assert planted.bounds(6) == (-1, -1)
+    assert (planted.bounds(1), planted.bounds(2)) == ((-INFINITY, -1), (-INFINITY, -1))
+    assert planted.bounds() == (-INFINITY, -1)
 
 
 def test_growing_keeps_what_is_there():
@@ -154,10 +263,28 @@ def test_growing_keeps_what_is_there():
     assert nodes.size == 100
     assert 100 <= nodes.capacity <= 200
     assert nodes.state[:100].tolist() == [[i, i + 1, i + 2] for i in range(100)]
-    assert nodes.left[:100].tolist() == nodes.root[:100].tolist() == list(range(100))
+    assert nodes.left[:100].tolist() == nodes.root[:100].tolist() == nodes.twin[:100].tolist() == list(range(100))
     assert (nodes.parent[:100] == NONE).all()
-    assert (nodes.kind[:100] == MAX).all()
+    assert (nodes.low[:100] == -INFINITY).all()
+    assert (nodes.high[:100] == INFINITY).all()
     assert (nodes.status[:100] == WAITING).all()
     nodes.reserve(10_000)
     assert nodes.capacity >= 10_100
     assert nodes.left[:100].tolist() == list(range(100))
+
+
+def test_a_snapshot_is_a_copy_and_comes_back_but_for_what_was_sent():
+    planted = Planted([[3, -1], 2])
+    nodes = planted.nodes
+    planted.finish(4)
+    nodes.status[[2, 3]] = SENT
+    snapshot = nodes.snapshot()
+    planted.finish(2, 3)
+    again = NodeArray.restored(snapshot)
+    assert (again.size, again.capacity) == (nodes.size, nodes.size)
+    assert again.status.tolist() == [GROWN, GROWN, WAITING, WAITING, WAITING]
+    assert again.low.tolist() == [-INFINITY, 1, -INFINITY, -INFINITY, -1]
+    assert again.line(0) == [0]
+    again.status[[2, 3]] = SENT
+    assert np.array_equal(again.columns, snapshot["columns"])
+    assert np.array_equal(again.state, snapshot["state"])

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from distsearch.games import othello
+from distsearch.tree.asking import JOB_NODE
 from distsearch.tree.deepening import Deepening
 from distsearch.tree.jobs import TO_THE_END
-from distsearch.tree.nodes import SENT, WAITING, NodeArray
-from distsearch.tree.pool import ANY, PerftPool, SubtreePool
+from distsearch.tree.nodes import HIGH, INFINITY, LOW, SENT, STATUS, WAITING, NodeArray
+from distsearch.tree.policies import POLICIES
+from distsearch.tree.pool import PerftPool
+from distsearch.tree.schedule import ANY, Schedule
 from distsearch.tree.stream import Stream
 
 from ..search.positions import engine, evaluate, rules, search, unfinished_states
@@ -32,23 +35,28 @@ def drive_some(source, worker, rng, jobs):
 
 
 def test_an_array_comes_back_as_it_was_but_for_what_was_sent():
-    pool = SubtreePool(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, target=30)
+    pool = Schedule(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, target=30)
     pool.take(7, worker=1)
     snapshot = pool.nodes.snapshot()
-    assert np.count_nonzero(snapshot["status"] == SENT) == 7
+    status = snapshot["columns"][STATUS]
+    assert np.count_nonzero(status == SENT) == 7
     again = NodeArray.restored(snapshot).snapshot()
-    assert not np.any(again["status"] == SENT)
-    assert np.array_equal(again["status"] == WAITING, np.isin(snapshot["status"], (WAITING, SENT)))
-    del snapshot["status"], again["status"]
+    restored = again["columns"][STATUS]
+    assert not np.any(restored == SENT)
+    assert np.array_equal(restored == WAITING, np.isin(status, (WAITING, SENT)))
+    assert np.array_equal(restored[restored != WAITING], status[restored != WAITING])
+    restored[:] = status
+    assert snapshot.keys() == again.keys() == {"state", "columns"}
     assert all(np.array_equal(snapshot[name], again[name]) for name in snapshot)
 
 
 def test_a_snapshot_is_of_its_moment(rng):
-    pool = SubtreePool(grower(BOARD), [othello.start(rules(BOARD)).state], DEPTH, target=10)
+    pool = Schedule(grower(BOARD), [othello.start(rules(BOARD)).state], DEPTH, target=10)
     snapshot = pool.snapshot()
     drive(pool, runner("subtree", BOARD), rng, workers=1)
-    assert snapshot["finished"] == len(snapshot["answers"]) == 0
-    assert np.isneginf(snapshot["nodes"]["best"][0])
+    assert pool.is_answered(0)
+    assert snapshot["finished"] == len(snapshot["lines"]) == snapshot["totals"].sum() == 0
+    assert (snapshot["nodes"]["columns"][LOW, 0], snapshot["nodes"]["columns"][HIGH, 0]) == (-INFINITY, INFINITY)
 
 
 # --- pools ---
@@ -56,24 +64,25 @@ def test_a_snapshot_is_of_its_moment(rng):
 
 def subtrees(states, target, snapshot=None):
     win = evaluate(BOARD, "static").bound
-    return SubtreePool(grower(BOARD), states, DEPTH, target, win=win, snapshot=snapshot)
+    return Schedule(grower(BOARD), states, DEPTH, target, win=win, snapshot=snapshot)
 
 
 @targets
 def test_a_pool_goes_on_to_the_same_scores(target, later, rng):
     states = unfinished_states(rng, BOARD, 2)
     worker, expected = runner("subtree", BOARD), [search(engine(BOARD), state, DEPTH).score for state in states]
-    first = subtrees(states, target)
-    for done in (0, 1, rng.randrange(first.jobs + 1), first.jobs):
+    jobs = subtrees(states, target).waiting
+    for done in (0, 1, rng.randrange(jobs + 1), jobs):
         pool = subtrees(states, target)
         drive_some(pool, worker, rng, done)
         finished, boards = pool.finished, int(pool.nodes.cost[:2].sum())
         pool = subtrees(states, later, pool.snapshot())
         assert pool.finished == finished
         assert int(pool.nodes.cost[:2].sum()) >= boards
-        assert done or pool.jobs == subtrees(states, max(target, later)).jobs
+        assert done or pool.waiting == subtrees(states, max(target, later)).waiting
         drive(pool, worker, rng, workers=4)
-        assert pool.nodes.best[:2].tolist() == expected
+        assert [pool.score(root) for root in range(2)] == expected
+        assert pool.nodes.low[:2].tolist() == pool.nodes.high[:2].tolist() == expected
         assert all(pool.line(root) for root in range(2))
 
 
@@ -90,6 +99,11 @@ def test_a_pool_that_is_not_grown_further_goes_on_to_the_same_line_and_boards(rn
     assert pool.totals()["cpu"] == whole.totals()["cpu"]
 
 
+def progress_of(pool, job):
+    """How far a job that was handed out was in an earlier run."""
+    return pool.saved[int(job["node"])]
+
+
 @pytest.mark.parametrize("later", [3, 60])
 def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(later, rng):
     states, worker = [othello.start(rules(BOARD)).state], runner("subtree", BOARD)
@@ -97,21 +111,42 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
     out = first.take(4, worker=1)
     first.finish(do(worker, out[0]))
     told = {int(job["node"]): f"progress {job['node']}" for job in out[1:3]}
-    pool = subtrees(states, later, first.snapshot(told))
-    assert pool.saved == told
-    assert not pool.nodes.children[list(told)].any()
+    snapshot = first.snapshot(told)
+    begun = snapshot["saved"]
+    assert sorted(begun.values()) == sorted(told.values())
+    pool = subtrees(states, later, snapshot)
+    assert pool.snapshot()["saved"] == begun  # nobody has taken them yet
     again = pool.take(2, worker=1)
-    assert again.tobytes() == out[1:3].tobytes()
+    assert [progress_of(pool, job) for job in again] == [told[int(job["node"])] for job in out[1:3]]
+    for name in ("state", "depth", "low", "high", "budget"):
+        assert again[name].tolist() == out[1:3][name].tolist()
+    assert not pool.nodes.children[pool._jobs[JOB_NODE, again["node"]]].any()
+    assert pool.snapshot()["saved"] == begun
+    left = {int(again["node"][1]): told[int(out["node"][2])]}
     pool.finish(do(worker, again[0]))
-    del told[int(again["node"][0])]
-    assert pool.saved == told
-    assert subtrees(states, later, pool.snapshot()).saved == told  # at a worker that has not begun it yet
-    fresh = dict.fromkeys(told, "later")
-    assert subtrees(states, later, pool.snapshot(fresh)).saved == fresh
+    assert pool.saved == left
+    kept = pool.snapshot()["saved"]
+    assert list(kept.values()) == list(left.values())
+    assert subtrees(states, later, pool.snapshot()).snapshot()["saved"] == kept  # at a worker that has not begun it yet
+    fresh = dict.fromkeys(left, "later")
+    assert subtrees(states, later, pool.snapshot(fresh)).snapshot()["saved"] == dict.fromkeys(kept, "later")
     pool.finish(do(worker, again[1]))
     assert pool.saved == {}
     drive(pool, worker, rng, workers=4)
-    assert pool.nodes.best[0] == search(engine(BOARD), states[0], DEPTH).score
+    assert pool.score(0) == search(engine(BOARD), states[0], DEPTH).score
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_job_that_was_begun_is_not_grown_by_a_run_that_would_share_it_out(policy):
+    states = [othello.start(rules(BOARD)).state]
+    first = Schedule(grower(BOARD), states, TO_THE_END, 10, policy)
+    (out,) = first.take(1, worker=1)
+    snapshot = first.snapshot({int(out["node"]): "progress"})
+    pool = Schedule(grower(BOARD), states, TO_THE_END, 10, policy, grain=1e-6, snapshot=snapshot)
+    (again,) = pool.take(1, worker=1)
+    assert pool.saved == {int(again["node"]): "progress"}
+    for name in ("state", "depth", "low", "high"):
+        assert again[name].tolist() == out[name].tolist()
 
 
 @targets
@@ -132,11 +167,11 @@ def test_counts_go_on_to_the_same_sums(target, later, rng):
 
 
 def deepening(state, target, snapshot=None, nodes=None):
-    def make_pool(depth, snapshot=None):
+    def make_pool(depth, before=None, snapshot=None):
         win = evaluate(BOARD, "static").bound
-        return SubtreePool(grower(BOARD), [state], depth, target, win=win, snapshot=snapshot)
+        return Schedule(grower(BOARD), [state], depth, target, win=win, before=before, snapshot=snapshot)
 
-    return Deepening(make_pool, 6, nodes, snapshot)
+    return Deepening(make_pool, 6, nodes, snapshot=snapshot)
 
 
 @targets
@@ -148,7 +183,7 @@ def test_deepening_goes_on_to_the_same_score(target, later, rng):
         source = deepening(state, later, source.snapshot())
         drive(source, worker, rng, workers=4)
         assert source.completed_depth == 6
-        assert source.completed.nodes.best[0] == search(engine(BOARD), state, 6).score
+        assert source.completed.score(0) == search(engine(BOARD), state, 6).score
         assert source.completed.line(0)
 
 
@@ -173,9 +208,7 @@ def stream(workers, snapshot=None, every=False):
 
     def make_pool(state, window, shared, snapshot=None):
         target = 4 * workers if shared else 1
-        return SubtreePool(
-            grower(BOARD), [state], TO_THE_END, target, forced=int(every), window=window, snapshot=snapshot
-        )
+        return Schedule(grower(BOARD), [state], TO_THE_END, target, forced=int(every), window=window, snapshot=snapshot)
 
     words = len(othello.start(rules(BOARD)).state)
     return Stream(words, TO_THE_END, workers, make_pool, ANY, every=every, first_try=20, snapshot=snapshot)

@@ -9,7 +9,7 @@ from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
 from distsearch.service.options import Options
 from distsearch.tree.jobs import BRIEF_RESULT, KINDS, TO_THE_END
-from distsearch.tree.pool import ANY, SubtreePool
+from distsearch.tree.schedule import ANY, Schedule
 from distsearch.tree.stream import Stream
 
 from ..search.positions import engine, evaluate, rules, search, state_of, unfinished_states
@@ -31,7 +31,7 @@ def stream_of(depth=TO_THE_END, workers=3, target=6, **options):
     def make_pool(state, window, shared):
         forced = int(options.get("every", False))
         size = target if shared else 1
-        return SubtreePool(grower(BOARD), [state], depth, size, forced=forced, win=win, window=window)
+        return Schedule(grower(BOARD), [state], depth, size, forced=forced, win=win, window=window)
 
     words = othello.words(rules(BOARD))
     return Stream(words, depth, workers, make_pool, **{"capacity": 1 << 8, "first_try": HARD, **options})

@@ -1,0 +1,418 @@
+"""A search as a source of work: a tree, the questions asked in it, and jobs that answer them.
+
+A source hands out job records by ``take``, of which ``waiting`` wait, takes result records in by ``finish``, says by
+``wishes`` what has become of jobs that are out, and when it is ``done``. It neither sends messages nor reads clocks.
+"""
+
+from collections import deque
+
+import numpy as np
+
+from ..games.interface import MAX_MOVES
+from ..search.alphabeta import LINE_LENGTH
+from ..search.steering import last_window
+from . import asking
+from .asking import (
+    CONTROL_SIZE,
+    DROPPED,
+    JOB_HIGH,
+    JOB_LOW,
+    JOB_NODE,
+    JOB_ROWS,
+    JOB_WORKER,
+    POSING,
+    REST,
+    WAIT,
+    WISHES,
+)  # fmt: skip
+from .grow import index_again
+from .jobs import SUBTREE_RESULT, TO_THE_END, job_dtype
+from .nodes import INFINITY, NONE, SENT, WAITING, NodeArray
+from .policies import POLICIES
+from .sizes import estimate, new_sizes, rate
+
+ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
+# Jobs that a part is asked of for each worker without a job: some end before they have one to give. With one, workers
+# were idle a tenth more; with four, more was searched for nothing.
+_ASKED_FOR_EACH = 2
+_SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
+
+
+class Schedule:
+    """Shares out the search of a forest by a policy.
+
+    grower: of the game and engine; states: a root for each; depth: plies to search each root (TO_THE_END: the whole
+    game); target: subtrees that the tree is grown to where the policy grows ahead; elsewhere 1 says that nothing is
+    to be shared out; policy: its name; forced: plies below the roots whose nodes are all scored; win: what a win adds
+    to a finished game's score; window: (low, high): scores of a root are told apart no further than that; grain: CPU
+    seconds of a job that is not worth sharing out; before: a Schedule of the same roots that went less deep; snapshot:
+    of an earlier one with these arguments, to go on with.
+    """
+
+    result_dtype = SUBTREE_RESULT
+
+    def __init__(
+        self, grower, states, depth, target, policy="pool", forced=0, win=0, window=ANY, grain=0.01, before=None,
+        snapshot=None,
+    ):  # fmt: skip
+        self._grower, self.policy, self._win, self._forced = grower, POLICIES[policy], win, forced
+        self._window = (-INFINITY, INFINITY) if tuple(window) == ANY else tuple(window)
+        self._exact, self._target, self._grain = depth == TO_THE_END, target, grain
+        self._pass_plies = 0 if self._exact else 1
+        self.roots = len(states)
+        self._answered = 0  # roots from the first on
+        self.finished = self.jobs = 0  # jobs whose complete results are in; handed out
+        self.saved = {}  # a job's number → how far it was in an earlier run, until its result is in
+        self._loads = {}  # worker → its jobs
+        self._hungry = set()  # workers that asked for a job, have none, and got none
+        self._asked = 0  # jobs that a part is asked of
+        self._begun = {}  # node → {(low, high): how far that job was}, of a snapshot
+        self._resumed = deque()  # its nodes, until they are handed out
+        self._before = before.nodes if before else None
+        self.sizes = before.sizes if before else new_sizes()
+        self._totals = np.zeros((self.roots, len(_SUMS)))
+        self._lines = {}  # node → line of its latest result
+        self._job_dtype = job_dtype(len(states[0]))
+        self._control = np.zeros(CONTROL_SIZE, np.int64)
+        self._control[[asking.ALL_AT_ONCE, asking.FIXED, asking.SCOUTS, asking.STEPS, asking.FORCED]] = (
+            self.policy.all_at_once, self.policy.fixed, self.policy.scouts, self.policy.steps and grower.steps, forced
+        )  # fmt: skip
+        self._jobs, self._free = np.zeros((JOB_ROWS, 0), np.int64), []
+        self._table = np.zeros(0, np.int64)
+        if snapshot is None:
+            self._plant(states, depth)
+        else:
+            self._replant(snapshot)
+        self._make_room()
+        if self.policy.grows_ahead:
+            self._grow_ahead(snapshot is None)
+        for root in range(self.roots):
+            asking.ask_root(*self._arrays, root, *self._window)
+        self._go_on()
+
+    def _plant(self, states, depth):
+        self.nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
+        for state in states:
+            root = self.nodes.add_root(state, self._grower.moves_left(state) if self._exact else depth)
+            final = self._grower.finished(state)
+            if final is not None:
+                score = final + (self._win if final > 0 else -self._win if final < 0 else 0)
+                self.nodes.low[root] = self.nodes.high[root] = score
+                self.nodes.over[root] = 1
+        if self._before is not None and not self.policy.grows_ahead:
+            self.nodes.hint[: self.roots] = np.arange(self.roots)
+
+    def _grow_ahead(self, fresh):
+        nodes, begun = self.nodes, np.array(sorted(self._begun), np.int64)
+        nodes.status[begun] = SENT  # not to be grown
+        waiting = int(np.count_nonzero((nodes.status[: nodes.size] == WAITING) & (nodes.over[: nodes.size] == 0)))
+        if fresh or waiting < self._target:
+            # from the first node on: those that are not to be grown are passed over
+            self._grower.grow(nodes, 0, waiting + len(begun), self._target, self._forced, self._pass_plies, self._win)
+        nodes.status[begun] = WAITING
+        self._make_room()
+        asking.settle_all(nodes.columns, nodes.size)
+
+    def _make_room(self):
+        """Have every array as large as the node array is, with room for one more node's children."""
+        nodes = self.nodes
+        nodes.reserve(MAX_MOVES)
+        size = nodes.capacity
+        if not hasattr(self, "_room") or self._room.shape[1] != size:
+            heap, self._room = np.zeros(size, np.int64), np.zeros((3, size), np.int64)
+            if hasattr(self, "_heap"):
+                heap[: len(self._heap)] = self._heap
+            self._heap = heap
+            if not self.policy.fixed:
+                self._table = np.zeros(1 << (2 * size - 1).bit_length(), np.int64)
+                index_again(nodes.columns, self._table, nodes.size)
+
+    @property
+    def _arrays(self):
+        return self.nodes.columns, self._control, self._heap, self._jobs, self._room
+
+    def _go_on(self):
+        """Choose the next null window of the nodes that are closing in on their score."""
+        nodes, control = self.nodes, self._control
+        while control[POSING]:
+            node = int(asking.posed(nodes.columns, control, self._room))
+            state = tuple(nodes.state[node])
+            low, high = self._grower.known(state)
+            nodes.high[node] = min(nodes.high[node], high)
+            if nodes.low[node] < nodes.asked[node] <= nodes.high[node]:
+                continue  # it was listed twice
+            latest = 0 if nodes.asked[node] == -INFINITY else nodes.low[node]
+            latest = latest if latest >= nodes.asked[node] else nodes.high[node]
+            low = max(low, int(nodes.low[node]), int(nodes.alpha[node]))
+            high = min(high, int(nodes.beta[node]), int(nodes.high[node]))
+            nodes.asked[node] = self._grower.ask_next(state, low, high, int(latest))
+            asking.choose_eldest(nodes.columns, node)
+            asking.improved(*self._arrays, node)
+            asking.pass_on(*self._arrays, node)
+
+    @property
+    def done(self):
+        """Whether every root's score is known as well as was asked, and all is searched that is to be in any case."""
+        while self._answered < self.roots and self.is_answered(self._answered):
+            self._answered += 1
+        return self._answered == self.roots and not (self.policy.fixed and (self.waiting or self.out))
+
+    def is_answered(self, root):
+        """Whether a root's score is known as well as was asked, and its children's if they are asked for too."""
+        columns = self.nodes.columns
+        return not (asking.is_asked(columns, root) or self._forced and asking.has_open_child(columns, root))
+
+    @property
+    def out(self):
+        """Jobs that were handed out and have not come back."""
+        return self._jobs.shape[1] - len(self._free)
+
+    @property
+    def waiting(self):
+        """Jobs that can be handed out now, as far as they are known."""
+        return int(self._control[WAIT])
+
+    @property
+    def none(self):
+        """No jobs, as ``take`` returns them."""
+        return np.zeros(0, self._job_dtype)
+
+    def take(self, count, worker, budget=0):
+        """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``.
+
+        budget: boards at which each of them is to stop, 0 for none.
+        """
+        taken = []
+        while len(taken) < count:
+            node = self._pop()
+            if node == NONE:
+                break
+            if self._is_to_grow(node):
+                self._grow(node)
+            else:
+                taken.append(self._send(node, worker))
+        if taken:
+            self._hungry.discard(worker)
+        elif not self._loads.get(worker):
+            self._hungry.add(worker)
+        jobs = np.zeros(len(taken), self._job_dtype)
+        if taken:
+            numbers = np.array(taken)
+            chosen = self._jobs[JOB_NODE, numbers]
+            jobs["node"], jobs["budget"], jobs["state"] = numbers, budget, self.nodes.state[chosen]
+            jobs["depth"] = TO_THE_END if self._exact else self.nodes.left[chosen]
+            jobs["low"], jobs["high"] = np.clip(self._jobs[[JOB_LOW, JOB_HIGH]][:, numbers], *ANY)
+        return jobs
+
+    def _pop(self):
+        """Take the node that is to be handed out next, NONE if there is none: first those begun in an earlier run."""
+        while self._resumed:
+            node = self._resumed.popleft()
+            if self.nodes.ready[node] and self._is_begun(node):
+                asking.unready(self.nodes.columns, self._control, node)
+                return node
+        return int(asking.pop(self.nodes.columns, self._control, self._heap))
+
+    def _is_begun(self, node):
+        """Whether a job with a node's question was at work in an earlier run."""
+        return node in self._begun and (int(self.nodes.alpha[node]), int(self.nodes.beta[node])) in self._begun[node]
+
+    def _is_to_grow(self, node):
+        """Whether a job of a node would keep one worker for so long that it is better shared out."""
+        if self._is_begun(node):
+            return False
+        left = int(self.nodes.left[node])
+        if self.nodes.depth[node] < self._forced:
+            return not self.policy.grows_ahead
+        if self.policy.grows_ahead or self._target == 1:
+            return False
+        if self.policy.gives:  # a wide window is closed in on here
+            return self._control[asking.STEPS] and left > 2 and self.nodes.beta[node] - self.nodes.alpha[node] > 1
+        return left > 2 and estimate(self.sizes, left, self._exact) > self._grain * rate(self.sizes)
+
+    def _grow(self, node):
+        self._make_room()
+        nodes = self.nodes
+        every = nodes.depth[node] < self._forced
+        before = self._before or nodes
+        self._grower.expand(nodes, node, self._pass_plies, self._win, before, self._table, every)
+        asking.grown(*self._arrays, node)
+        self._go_on()
+
+    def _number(self):
+        """Return a number for a job."""
+        if not self._free:
+            more = max(64, self._jobs.shape[1])
+            self._free = list(range(self._jobs.shape[1] + more - 1, self._jobs.shape[1] - 1, -1))
+            fresh = np.zeros((JOB_ROWS, more), np.int64)
+            fresh[[JOB_NODE, REST]] = NONE
+            self._jobs = np.concatenate((self._jobs, fresh), axis=1)
+        return self._free.pop()
+
+    def _send(self, node, worker):
+        job, nodes = self._number(), self.nodes
+        self._loads[worker] = self._loads.get(worker, 0) + 1
+        low, high = int(nodes.alpha[node]), int(nodes.beta[node])
+        asking.sent(nodes.columns, self._jobs, job, node, low, high, worker)
+        self.jobs += 1
+        if node in self._begun:
+            progress = self._begun.pop(node).get((low, high))
+            if progress is not None:
+                self.saved[job] = progress
+        return job
+
+    def finish(self, results):
+        """Take an array of result records in; a job that was stopped early leaves its boards and a lower bound."""
+        numbers = results["node"].tolist()
+        for i in np.flatnonzero(results["line_length"]):
+            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], numbers[i]].tolist()
+            length = int(results["line_length"][i])
+            if length > 1 or node < self.roots or high - low > 1:  # a null window has a move alone
+                self._lines[node] = results["line"][i, :length].tolist()
+        asking.take_in(*self._arrays, results, self._totals, self.sizes)
+        for number in numbers:
+            self._forget(number)
+        self.finished += int(np.count_nonzero(results["complete"]))
+        self._go_on()
+
+    def _forget(self, job):
+        """A job is answered, or goes on under another number."""
+        worker, rest = int(self._jobs[JOB_WORKER, job]), int(self._jobs[REST, job])
+        self._loads[worker] -= 1
+        self.saved.pop(job, None)
+        self._free.append(job)
+        if rest != NONE:
+            self._jobs[REST, job] = NONE
+            self._free.append(rest)
+            self._asked -= 1
+
+    def gave(self, job, rest, part):
+        """Take in the part of its tree that a job's worker gave away (uint8); it goes on with the rest as a job."""
+        levels, nodes, jobs = part.view(np.int64), self.nodes, self._jobs
+        nodes.reserve(len(levels))
+        self._make_room()
+        window = last_window(levels)
+        last = self._grower.adopt(
+            nodes, int(jobs[JOB_NODE, job]), levels, self._pass_plies, self._win, self._before or nodes, self._table
+        )
+        jobs[REST, job] = NONE
+        self._asked -= 1
+        worker = int(jobs[JOB_WORKER, job])
+        asking.adopted(*self._arrays, job, rest, last, *window)
+        self._loads[worker] += 1
+        self._forget(job)
+        self.jobs += 1
+        self._go_on()
+
+    def wishes(self):
+        """Return what is new of jobs that are out: (worker, job, low, high, rest, least) each.
+
+        A job is not wanted any more where low >= high; low and high are the window that matters. If ``least`` is not
+        0, a part of it with at least so much left is wanted, and the worker's search then is the job ``rest``.
+        """
+        control, jobs, found = self._control, self._jobs, []
+        while control[WISHES]:
+            job = int(asking.next_wish(self.nodes.columns, control, jobs))
+            if job != NONE:
+                found.append(self._wish(job))
+        if self.policy.gives and self._hungry and not self.done:
+            least = self._least_left()
+            while self._asked < _ASKED_FOR_EACH * (len(self._hungry) - self.waiting):
+                job = int(asking.largest(self.nodes.columns, self._jobs, least))
+                if job == NONE:
+                    break
+                rest = self._number()
+                self._jobs[REST, job] = rest
+                self._asked += 1
+                found.append(self._wish(job, rest, least))
+        return found
+
+    def _wish(self, job, rest=NONE, least=0):
+        jobs = self._jobs
+        window = (0, 0) if jobs[DROPPED, job] else np.clip(jobs[[JOB_LOW, JOB_HIGH], job], *ANY).tolist()
+        return int(jobs[JOB_WORKER, job]), job, *window, rest, least
+
+    def _least_left(self):
+        """Return what the smallest parts that are worth their messages have left."""
+        boards, left = self._grain / 4 * rate(self.sizes), 2
+        while estimate(self.sizes, left, self._exact) < boards and left < 100:
+            left += 1
+        return left
+
+    def totals(self):
+        """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""
+        return dict(zip(_SUMS, self._totals.T, strict=True))
+
+    def score(self, node):
+        """Return the score of a node for its side to move, from below if it is not known; −inf: nothing is known.
+
+        Beyond the window it is a bound on the same side of it.
+        """
+        low, high = int(self.nodes.low[node]), int(self.nodes.high[node])
+        if low == -INFINITY or high <= self._window[0] and self.nodes.depth[node] == 0:
+            return float(high) if high < INFINITY and high <= self._window[0] else -np.inf
+        return float(low)
+
+    def line(self, root):
+        """Return the best line from a root as move codes: off the array, then from the worker's result."""
+        nodes, line, node = self.nodes, [], root
+        while True:
+            ring = self._ring(node)
+            at = next((twin for twin in ring if nodes.best_child[twin] != NONE), NONE)
+            if at == NONE or len(line) >= LINE_LENGTH:
+                break
+            if at != node and nodes.state[at].tolist() != nodes.state[node].tolist():
+                return line  # a symmetric position's: its moves are others
+            node = int(nodes.best_child[at])
+            line.append(int(nodes.move[node]))
+        return line + self._lines.get(node, [])
+
+    def _ring(self, node):
+        ring = [node]
+        while (twin := int(self.nodes.twin[ring[-1]])) != node:
+            ring.append(twin)
+        return ring
+
+    def children(self, root):
+        """Return (move, score for the side to move at the root, whether it is known) of each child of a grown root."""
+        nodes = self.nodes
+        span = range(nodes.first[root], nodes.first[root] + nodes.children[root])
+        found = []
+        for i in span:
+            low, high = -nodes.high[i], -nodes.low[i]
+            score = high if high <= self._window[0] else low
+            found.append((int(nodes.move[i]), float(score), not asking.is_asked(nodes.columns, i)))
+        return found
+
+    def snapshot(self, at_work=()):
+        """Return what a Schedule of the same arguments needs to go on from here: numbers and arrays by name.
+
+        at_work: a job's number → how far it is, of jobs that are out, as far as that is known.
+        """
+        saved = {}
+        for job, progress in {**self.saved, **dict(at_work)}.items():
+            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+            saved[f"{node} {low} {high}"] = progress
+        for node, known in self._begun.items():
+            saved.update({f"{node} {low} {high}": progress for (low, high), progress in known.items()})
+        lines = np.zeros((len(self._lines), LINE_LENGTH + 2), np.int64)
+        for row, (node, line) in zip(lines, self._lines.items(), strict=True):
+            row[:2], row[2 : 2 + len(line)] = (node, len(line)), line
+        return {
+            "nodes": self.nodes.snapshot(), "finished": self.finished, "jobs": self.jobs, "target": self._target,
+            "saved": saved, "lines": lines, "totals": self._totals.copy(), "window": self._window,
+        }  # fmt: skip
+
+    def _replant(self, snapshot):
+        self.nodes = NodeArray.restored(snapshot["nodes"])
+        self.nodes.hint[:] = NONE  # they were of an array that is not here
+        asking.ask_nothing(self.nodes.columns, self.nodes.size)
+        self.finished, self.jobs = snapshot["finished"], snapshot["finished"]
+        self._totals += snapshot["totals"]
+        self._target = max(self._target, snapshot["target"])
+        for row in snapshot["lines"].tolist():
+            self._lines[row[0]] = row[2 : 2 + row[1]]
+        for name, progress in snapshot["saved"].items():
+            node, low, high = map(int, name.split())
+            self._begun.setdefault(node, {})[low, high] = progress
+        self._resumed.extend(self._begun)

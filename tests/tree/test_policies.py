@@ -1,0 +1,487 @@
+"""Every policy, driven by hand: whatever comes when, the score is that of a search by one worker."""
+
+import functools
+from collections import deque
+
+import numpy as np
+import pytest
+
+from distsearch import evaluation
+from distsearch.games import connect4, othello
+from distsearch.games.interface import END, legal_moves, step
+from distsearch.search.table import far_table
+from distsearch.service.options import Options
+from distsearch.tree.asking import WISH, WISHES
+from distsearch.tree.deepening import Deepening
+from distsearch.tree.grow import Grower
+from distsearch.tree.jobs import TO_THE_END, kinds
+from distsearch.tree.nodes import NONE
+from distsearch.tree.policies import POLICIES
+from distsearch.tree.schedule import ANY, Schedule
+
+from ..search.positions import NO_PAUSE
+from .driving import do
+
+WORKERS = 5  # at most
+MOST_STEPS = 300_000  # of a search: what takes more hangs
+STEERED = [name for name in POLICIES if name != "pool"]
+
+
+class Search:
+    """Searches of one game, board and kind: what runs them, positions, and their scores by one worker.
+
+    plies: how many are played before, and depth: how many are searched, from … to.
+    """
+
+    def __init__(self, game, board, kind, plies, depth=None):
+        self.game, self.board, self.kind, self._plies, self._depth = game, board, kind, plies, depth
+        self._scores = {}
+
+    def __repr__(self):
+        return "{}-{}x{}-{}".format(self.game.NAME, *self.board, self.kind)
+
+    @functools.cached_property
+    def rules(self):
+        return self.game.rules(self.board)
+
+    @functools.cached_property
+    def win(self):
+        if self.kind == "solve":
+            return 0
+        return evaluation.find(self.game, evaluation.names(self.game)[0], self.rules).bound
+
+    @functools.cached_property
+    def _setup(self):
+        limit = {"exact": True} if self.kind == "solve" else {"depth": 1}
+        return Options(self.game.NAME, board=self.board, **limit).setup(self.kind)
+
+    @functools.cached_property
+    def runners(self):
+        """Those of the workers, which share a table; most know that others search parts of the same tree."""
+        make = kinds(far_table(1))[self.kind]
+        return [make({**self._setup, "part": i > 0}) for i in range(WORKERS)]
+
+    @functools.cached_property
+    def _alone(self):
+        return kinds(far_table(1))[self.kind](self._setup)  # with a table that no other search spoils
+
+    @functools.cached_property
+    def grower(self):
+        grower = Grower(self.game, self.rules, self._alone.engine)
+        grower.compile()
+        return grower
+
+    def score(self, state, depth):
+        """The score of a state by one worker."""
+        if (state, depth) not in self._scores:
+            job = np.zeros((), self._alone.job_dtype)
+            job["state"], job["depth"], job["low"], job["high"] = state, depth, *ANY
+            self._scores[state, depth] = float(do(self._alone, job)["score"][0])
+        return self._scores[state, depth]
+
+    def score_after(self, position, move, depth):
+        """The same of a move, for who makes it; None where the position after it is not one to search."""
+        after = step(self.game, position, self.rules, move)
+        if depth == 1 or self.game.kind(after.state, self.rules) == END:
+            return None
+        return -self.score(after.state, depth if depth == TO_THE_END else depth - 1)
+
+    def position(self, rng):
+        """A random one that is not finished."""
+        while True:
+            position = self.game.start(self.rules)
+            for _ in range(rng.randint(*self._plies)):
+                if moves := legal_moves(self.game, position, self.rules):
+                    position = step(self.game, position, self.rules, rng.choice(moves))
+            if legal_moves(self.game, position, self.rules):
+                return position
+
+    def depth(self, rng):
+        return TO_THE_END if self._depth is None else rng.randint(*self._depth)
+
+    def schedule(self, rng, states, depth, policy, **how):
+        """A Schedule that shares out even small trees."""
+        made = Schedule(
+            self.grower, states, depth, rng.choice((4, 16, 64)), policy, win=self.win,
+            grain=rng.choice((0, 1e-6, 1e-5, 1e-4)), **how)  # fmt: skip
+        made._least_left = lambda: rng.choice((1, 2, 4))
+        return made
+
+
+SEARCHES = [
+    Search(othello, (4, 4), "solve", (0, 6)),
+    Search(othello, (6, 6), "solve", (21, 30)),
+    Search(othello, (6, 6), "deep", (0, 25), (1, 7)),
+    Search(connect4, (4, 5), "solve", (0, 10)),
+    Search(connect4, (5, 6), "solve", (12, 20)),
+    Search(connect4, (6, 7), "deep", (0, 30), (1, 8)),
+]
+policies = pytest.mark.parametrize("policy", POLICIES)
+steered = pytest.mark.parametrize("policy", STEERED)
+searches = pytest.mark.parametrize("search", SEARCHES, ids=repr)
+EXACT = pytest.mark.parametrize("search", [each for each in SEARCHES if each.kind == "solve"], ids=repr)
+DEEP = pytest.mark.parametrize("search", [each for each in SEARCHES if each.kind == "deep"], ids=repr)
+
+
+class Hand:
+    """A worker: jobs one after another, in small slices. What comes to it and from it keeps its order, and may wait."""
+
+    def __init__(self, runner, rng):
+        self._runner, self._rng = runner, rng
+        self.mail, self.sent = deque(), deque()
+        self._queue, self._wishes = [], {}
+        self._at_work = False  # on the first of the queue
+        self.gifts = 0
+
+    @property
+    def is_idle(self):
+        return not (self.mail or self._queue)
+
+    def progress(self):
+        """How far it is: {number of the job at work: bytes}."""
+        return dict([self._runner.save()]) if self._at_work else {}
+
+    def step(self):
+        if self.mail and (not self._queue or self._rng.random() < 0.5):
+            kind, *what = self.mail.popleft()
+            (self._take if kind == "job" else self._heed)(*what)
+        elif self._queue:
+            self._work()
+
+    def _take(self, job, progress):
+        self._queue.append((job, progress))
+
+    def _heed(self, number, low, high, rest, least):
+        if self._at_work and self._runner.node == number:
+            if low >= high:
+                self._answer()
+                return
+            self._runner.narrow(low, high)
+        else:
+            queued = self._queue[self._at_work :]
+            at = next((i for i, (job, _) in enumerate(queued, self._at_work) if job["node"] == number), None)
+            if at is None:
+                return
+            if low >= high:
+                job, _ = self._queue.pop(at)
+                self.sent.append(("results", self._runner.unsearched(job.reshape(1))))
+                self._wishes.pop(number, None)
+                return
+            self._queue[at][0]["low"], self._queue[at][0]["high"] = low, high
+        if rest >= 0:
+            self._wishes[number] = rest, least
+
+    def _work(self):
+        if not self._at_work:
+            job, progress = self._queue[0]
+            self._at_work = True
+            if progress:
+                self._runner.restore(job, progress)
+            else:
+                self._runner.begin(job)
+        if self._runner.advance(self._rng.choice((1, 10, 100, 1000, NO_PAUSE))):
+            self._answer()
+        elif wish := self._wishes.get(self._runner.node):
+            number = self._runner.node
+            part = self._runner.give(*wish)
+            if part is not None:
+                del self._wishes[number]
+                self.sent.append(("gave", number, wish[0], part.copy()))
+                self.gifts += 1
+
+    def _answer(self):
+        self._wishes.pop(self._runner.node, None)
+        self.sent.append(("results", self._runner.result(1.0, 1.0)))
+        self._queue.pop(0)
+        self._at_work = False
+
+
+class Crew:
+    """Some workers, and which jobs they have. heed: how often it is asked what has become of jobs that are out."""
+
+    def __init__(self, search, rng, workers=None):
+        workers = workers or rng.choice((1, 2, 3, WORKERS))
+        self.rng, self._heeds = rng, rng.choice((0.2, 1.0))
+        self.hands = {i + 1: Hand(search.runners[i], rng) for i in range(workers)}
+        self.out = {}  # number of a job → whose it is
+
+    def drive(self, source, most=None):
+        """Do the work of a source until it is done, or so many steps."""
+        steps = 0
+        while not source.done and steps != most:
+            steps += 1
+            assert steps < MOST_STEPS, "it goes on forever"
+            name = self.rng.choice(list(self.hands))
+            hand = self.hands[name]
+            match self.rng.randrange(3):
+                case 0:
+                    if hand.is_idle or self.rng.random() < 0.1:
+                        self._hand_out(source, name, self.rng.choice((1, 1, 3)))
+                case 1:
+                    self._hear(source, hand)
+                case 2:
+                    hand.step()
+            self._check_that_nobody_waits(source)
+            if self.rng.random() < self._heeds:
+                self._steer(source)
+
+    def _hand_out(self, source, name, count):
+        jobs = source.take(count, name)
+        for job in jobs:
+            number = int(job["node"])
+            assert number not in self.out
+            self.out[number] = name
+            self.hands[name].mail.append(("job", job.copy(), source.saved.get(number)))
+
+    def _hear(self, source, hand):
+        """Take in some of what a worker has sent."""
+        results = []
+        for _ in range(self.rng.randint(1, 4)):
+            if hand.sent and hand.sent[0][0] == "results":
+                results.append(hand.sent.popleft()[1])
+                del self.out[int(results[-1]["node"][0])]
+        if results:
+            source.finish(np.concatenate(results))
+        elif hand.sent:
+            _, number, rest, part = hand.sent.popleft()
+            assert rest not in self.out
+            self.out[rest] = self.out.pop(number)
+            source.gave(number, rest, part)
+
+    def _steer(self, source):
+        for name, number, *wish in source.wishes():
+            assert self.out[number] == name
+            self.hands[name].mail.append(("wish", number, *wish))
+
+    def _check_that_nobody_waits(self, source):
+        if source.done or any(not hand.is_idle or hand.sent for hand in self.hands.values()):
+            return
+        self._hand_out(source, 1, 1)
+        self._steer(source)
+        assert self.out or source.done, "nothing is out, and it is not done"
+
+    def hear_all(self, source):
+        """Take in all that was sent."""
+        for hand in self.hands.values():
+            while hand.sent:
+                self._hear(source, hand)
+
+    def progress(self):
+        """How far the jobs at work are, as a master is told."""
+        return {number: content for hand in self.hands.values() for number, content in hand.progress().items()}
+
+    def come_back(self, source):
+        """Take in what is still out of a source that is done."""
+        for _ in range(MOST_STEPS):
+            if not self.out:
+                break
+            for hand in self.hands.values():
+                hand.step()
+                self._hear(source, hand)
+        assert not self.out
+
+    @property
+    def gifts(self):
+        return sum(hand.gifts for hand in self.hands.values())
+
+
+def check(search, source, position, depth, root=0):
+    """The score is that of one worker, and so is that of the line's first move."""
+    score = source.score(root)
+    said = f"{search} {search.game.text(position, search.rules)} to {depth}"
+    assert score == search.score(position.state, depth), said
+    line = source.line(root)
+    assert line, said
+    assert line[0] in legal_moves(search.game, position, search.rules), said
+    assert search.score_after(position, line[0], depth) in (None, score), said
+
+
+def check_children(search, source, position, depth):
+    moves = []
+    for move, score, known in source.children(0):
+        moves.append(move)
+        assert known
+        assert search.score_after(position, move, depth) in (None, score)
+    assert sorted(moves) == sorted(legal_moves(search.game, position, search.rules))
+
+
+@policies
+@searches
+def test_the_score_is_that_of_one_worker(search, policy, full, rng):
+    for _ in range(100 if full else 3):
+        position, depth, forced = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
+        source, crew = search.schedule(rng, [position.state], depth, policy, forced=forced), Crew(search, rng)
+        crew.drive(source)
+        check(search, source, position, depth)
+        if forced:
+            check_children(search, source, position, depth)
+        handed_out = source.jobs
+        crew.come_back(source)
+        assert (source.out, source.jobs) == (0, handed_out)
+        check(search, source, position, depth)
+
+
+@policies
+@searches
+def test_every_move_of_the_root_may_be_scored(search, policy, full, rng):
+    for _ in range(30 if full else 1):
+        position, depth = search.position(rng), search.depth(rng)
+        source = search.schedule(rng, [position.state], depth, policy, forced=1)
+        Crew(search, rng).drive(source)
+        check_children(search, source, position, depth)
+
+
+@searches
+def test_workers_give_parts_away(search, full, rng):
+    gifts = 0
+    for _ in range(100 if full else 10):
+        position, depth = search.position(rng), search.depth(rng)
+        source, crew = search.schedule(rng, [position.state], depth, "split"), Crew(search, rng, WORKERS)
+        crew.drive(source)
+        check(search, source, position, depth)
+        crew.come_back(source)
+        assert source.out == 0
+        gifts += crew.gifts
+    assert gifts or search.board == (6, 6) or not full  # late positions of Othello are soon done
+
+
+@policies
+@searches
+def test_forests(search, policy, full, rng):
+    for _ in range(20 if full else 1):
+        positions, depth = [search.position(rng) for _ in range(rng.randint(2, 6))], search.depth(rng)
+        source = search.schedule(rng, [position.state for position in positions], depth, policy)
+        crew = Crew(search, rng)
+        crew.drive(source)
+        for root, position in enumerate(positions):
+            assert source.is_answered(root)
+            check(search, source, position, depth, root)
+        crew.come_back(source)
+        assert source.out == 0
+
+
+@policies
+@EXACT
+def test_a_window_tells_scores_apart_within_it_alone(search, policy, full, rng):
+    for _ in range(50 if full else 4):
+        position = search.position(rng)
+        expected = search.score(position.state, TO_THE_END)
+        low = int(expected) + rng.randint(-6, 3)
+        high = low + rng.randint(1, 6)
+        source = search.schedule(rng, [position.state], TO_THE_END, policy, window=(low, high))
+        Crew(search, rng).drive(source)
+        score = source.score(0)
+        if expected <= low:
+            assert expected <= score <= low
+        elif expected >= high:
+            assert high <= score <= expected
+        else:
+            assert score == expected
+
+
+# --- deepening ---
+
+
+def deepening(search, rng, state, deepest, policy, snapshot=None, **how):
+    def make_pool(depth, before=None, snapshot=None):
+        made = search.schedule(rng, [state], depth, policy, before=before, snapshot=snapshot)
+        pools.append(made)
+        return made
+
+    pools = []
+    return Deepening(make_pool, deepest, snapshot=snapshot, **how), pools
+
+
+def check_hints(pools):
+    """A node's hint is the node of the same position in the search before."""
+    for pool in pools:
+        nodes = pool.nodes
+        hinted = np.flatnonzero(nodes.hint[: nodes.size] != NONE)
+        if pool._before is None:
+            assert not len(hinted)
+            continue
+        hints = nodes.hint[hinted]
+        assert np.all(hints < pool._before.size)
+        assert np.array_equal(nodes.state[hinted], pool._before.state[hints])
+
+
+@policies
+@DEEP
+def test_shallower_searches_come_first(search, policy, full, rng):
+    for _ in range(50 if full else 5):
+        position, deepest, first = search.position(rng), rng.randint(3, 7), rng.randint(1, 3)
+        how = {"first": first, "step": rng.randint(1, 3)}
+        source, pools = deepening(search, rng, position.state, deepest, policy, **how)
+        Crew(search, rng).drive(source)
+        assert source.completed_depth == deepest or source.proved
+        assert source.completed_depth == deepest or (source.completed_depth - first) % how["step"] == 0
+        assert source.completed.score(0) == search.score(position.state, source.completed_depth)
+        assert source.completed.score(0) == search.score(position.state, deepest)
+        assert source.completed.out == 0
+        check_hints(pools)
+
+
+@policies
+@DEEP
+def test_deepening_goes_on_from_a_snapshot(search, policy, full, rng):
+    for _ in range(50 if full else 3):
+        position, deepest = search.position(rng), rng.randint(4, 7)
+        how = {"first": 1, "step": rng.randint(1, 2)}
+        source, pools = deepening(search, rng, position.state, deepest, policy, **how)
+        while not source.done:
+            crew = Crew(search, rng)
+            crew.drive(source, most=rng.choice((3, 30, 300)))
+            crew.hear_all(source)
+            progress = {} if rng.random() < 0.5 else crew.progress()
+            if source.done:
+                break
+            source, pools = deepening(search, rng, position.state, deepest, policy, source.snapshot(progress), **how)
+        assert source.completed.score(0) == search.score(position.state, deepest)
+        check_hints(pools)
+
+
+# --- snapshots ---
+
+
+@policies
+@searches
+def test_another_schedule_goes_on_from_a_snapshot(search, policy, full, rng):
+    for _ in range(50 if full else 3):
+        position, depth, forced = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
+        source = search.schedule(rng, [position.state], depth, policy, forced=forced)
+        resumed = 0
+        while not source.done:
+            crew = Crew(search, rng)
+            crew.drive(source, most=rng.choice((1, 10, 100)) << resumed)
+            crew.hear_all(source)
+            if not source.done:
+                progress = {} if rng.random() < 0.5 else crew.progress()
+                snapshot = source.snapshot(progress)
+                source = search.schedule(rng, [position.state], depth, policy, forced=forced, snapshot=snapshot)
+                assert source.out == 0
+                resumed += 1
+        check(search, source, position, depth)
+        if forced:
+            check_children(search, source, position, depth)
+
+
+# --- what is new of jobs that are out ---
+
+
+@steered
+@searches
+def test_a_job_is_listed_once_however_late_anybody_looks(search, policy, full, rng):
+    for _ in range(20 if full else 2):
+        position, depth = search.position(rng), search.depth(rng)
+        source, out = search.schedule(rng, [position.state], depth, policy), []
+        while not source.done:
+            out.extend(source.take(rng.randint(1, 9), worker=rng.randint(1, 9)))
+            rng.shuffle(out)
+            some, out = out[:4], out[4:]
+            if some:
+                source.finish(np.concatenate([do(search.runners[0], job) for job in some]))
+            else:
+                assert source.done  # by what was grown
+            listed = source._jobs[WISH, : source._control[WISHES]].tolist()
+            assert len(set(listed)) == len(listed) == source._control[WISHES]
+        check(search, source, position, depth)
