@@ -3,7 +3,9 @@
 It knows nothing of games: a *source* hands out job records (``take(count, worker)``), takes results in
 (``finish(records)``), and says how many jobs wait (``waiting``) and when it needs nothing more (``done``);
 ``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took. A source that
-hands out nothing has run dry until results come in, or ``More``. One that goes on where another was has ``saved``: node
+hands out nothing has run dry until results come in, or ``More``. One that has ``wishes`` says by them what is new of
+jobs that are out: (worker, and the fields of a STEER_RECORD) each; and takes in by ``gave(node, rest, part)`` what a
+worker gave away. One that goes on where another was has ``saved``: node
 of a job → what a worker had SAVED of it.
 """
 
@@ -15,6 +17,8 @@ from .messages import (
     ASK,
     END,
     FORGET,
+    GAVE,
+    GAVE_RECORD,
     JOBS,
     METRICS,
     METRICS_RECORD,
@@ -30,6 +34,8 @@ from .messages import (
     SAVED_RECORD,
     SETUP,
     START,
+    STEER,
+    STEER_RECORD,
     STOP,
     STOPPED,
     Message,
@@ -120,6 +126,7 @@ class _Worker:
 class _Run:
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
+        self.wishes = getattr(begin.source, "wishes", None)
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
@@ -286,6 +293,12 @@ class Master:
             case kind if kind == STOPPED:
                 self._answered(run, worker, run.out[worker.rank])
                 run.stopping.discard(worker.rank)
+            case kind if kind == GAVE:
+                record = to_records(message.payload[: GAVE_RECORD.itemsize], GAVE_RECORD)[0]
+                run.saved.pop(worker.rank, None)  # of a job that is no more, whose number others may get
+                run.source.gave(*record.tolist(), message.payload[GAVE_RECORD.itemsize :])
+                run.saved.pop(worker.rank, None)  # which was of the job by its old name
+                run.starved = True
             case kind if kind == SAVED:
                 run.saving.discard(worker.rank)
                 if len(message.payload):
@@ -299,7 +312,19 @@ class Master:
     def _go_on(self, run, worker):
         """Hand out jobs, and wind the run up when it is over, which a source may be once its last job is taken."""
         out = [] if run.over else self._hand_out(run, worker)
-        return out + self._wind_up(run) if run.over else out
+        if run.over:
+            return out + self._wind_up(run)
+        return out + self._steer(run) if run.wishes else out
+
+    def _steer(self, run):
+        """Tell workers what is new of their jobs."""
+        told = {}
+        for rank, *record in run.wishes():
+            told.setdefault(rank, []).append(tuple(record))
+        return [
+            Outgoing(rank, Message(STEER, run.number, from_records(np.array(records, STEER_RECORD))))
+            for rank, records in told.items()
+        ]
 
     def _take_in(self, run, worker, results):
         self._answered(run, worker, len(results))

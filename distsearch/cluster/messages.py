@@ -23,6 +23,9 @@ QUIT       master → worker     none: leave
 SAVE       master → worker     none: how far is the job at work?
 SAVED      worker → master     a ``SAVED_RECORD`` and a runner's bytes; none if there is nothing to tell
 RESUME     master → worker     a job record, and what was SAVED of this job by an earlier run
+STEER      master → worker     ``STEER_RECORD`` of jobs of which less is wanted than was, or a part for others
+GAVE       worker → master     one ``GAVE_RECORD``, and the part of a job's tree that the worker gave away, as its
+                               kind writes it
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead.
@@ -32,9 +35,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 3
+VERSION = 4
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
-SAVE, SAVED, RESUME = range(15, 18)
+SAVE, SAVED, RESUME, STEER, GAVE = range(15, 20)
 
 HEADER = np.dtype([("version", np.uint16), ("type", np.uint16), ("run", np.uint32), ("size", np.uint64)])
 
@@ -43,6 +46,14 @@ OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", 
 
 # A job at work: its node, and the seconds that it has taken so far.
 SAVED_RECORD = np.dtype([("node", np.int32), ("seconds", np.float64), ("cpu", np.float64)])
+
+# A job's window, within the one it had; it is dropped, and answered as far as it is, where low >= high. If ``least``
+# is not 0, a part of its tree with at least so much left is wanted as soon as it has one; what the worker then keeps is
+# the job ``rest``.
+STEER_RECORD = np.dtype([
+    ("node", np.int32), ("low", np.int32), ("high", np.int32), ("rest", np.int32), ("least", np.int32),
+])  # fmt: skip
+GAVE_RECORD = np.dtype([("node", np.int32), ("rest", np.int32)])
 
 METRICS_RECORD = np.dtype([
     ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),

@@ -61,10 +61,16 @@ class _TimedRunner:
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
         self.open = runner.open
+        for optional in ("narrow", "give", "unsearched"):
+            setattr(self, optional, getattr(runner, optional, None))
 
     @property
     def boards(self):
         return self._runner.boards
+
+    @property
+    def node(self):
+        return self._runner.node
 
     def begin(self, job):
         self._clock.now += self._job

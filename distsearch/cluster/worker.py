@@ -11,6 +11,8 @@ from .messages import (
     ASK,
     END,
     FORGET,
+    GAVE,
+    GAVE_RECORD,
     JOBS,
     METRICS,
     METRICS_RECORD,
@@ -26,6 +28,8 @@ from .messages import (
     SAVED_RECORD,
     SETUP,
     START,
+    STEER,
+    STEER_RECORD,
     STOP,
     STOPPED,
     Message,
@@ -75,7 +79,7 @@ class _Setup:
     def compile(self):
         runner = self._make(self._setup)
         runner.compile()
-        self.job_dtype = runner.job_dtype
+        self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
         self._free.append(runner)
 
 
@@ -89,6 +93,7 @@ class _Run:
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
         self.job = None  # (began, CPU seconds so far) of the job at work
         self.results = []  # arrays of records that have not been sent
+        self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
         self.reported = 0.0
         self.budget = _FIRST_BUDGET  # boards of a slice
 
@@ -127,6 +132,8 @@ class Worker:
                 self._queue(self._runs[message.run], message.payload)
             case kind if kind == RESUME:
                 self._resume(self._runs[message.run], message.payload)
+            case kind if kind == STEER:
+                return self._steer(self._runs[message.run], to_records(message.payload, STEER_RECORD))
             case kind if kind == SAVE:
                 return [Message(SAVED, message.run, self._save(self._runs[message.run]))]
             case kind if kind == OPEN:
@@ -200,6 +207,56 @@ class Worker:
             self._leave(run)
         return [*self._send_results(run), Message(STOPPED, number)]
 
+    def _steer(self, run, records):
+        """Take in what is new of jobs; those that are not wanted any more are answered at once, as far as they are."""
+        had_work = run.has_work
+        for record in records:
+            node, low, high, rest, least = record.tolist()
+            wanted = low < high
+            if run.job is not None and run.runner.node == node:
+                if wanted:
+                    run.runner.narrow(low, high)
+                else:
+                    self._finish(run)
+                    self._put_down(run)
+            elif not self._steer_queued(run, node, low, high):
+                continue  # it has been answered
+            if wanted and least > 0:
+                run.wishes[node] = rest, least
+        if had_work and not run.has_work:
+            self._leave(run)
+        return self._send_results(run)
+
+    def _steer_queued(self, run, node, low, high):
+        """Narrow or drop a job that waits; return whether it is there."""
+        for i, jobs in enumerate(run.queue):
+            at = np.flatnonzero(jobs["node"] == node)
+            if not len(at):
+                continue
+            if low < high:
+                jobs["low"][at], jobs["high"][at] = low, high
+            else:
+                run.results.append(run.setup.unsearched(jobs[at]))
+                run.saved.pop(node, None)
+                run.wishes.pop(node, None)
+                if len(jobs) > 1:
+                    run.queue[i] = np.delete(jobs, at)
+                else:
+                    del run.queue[i]
+            return True
+        return False
+
+    def _give(self, run):
+        """Give away a part of the job at work, if it is asked for one and has it; return the Messages about it."""
+        wish = run.wishes.get(run.runner.node) if run.wishes else None
+        part = run.runner.give(*wish) if wish else None
+        if part is None:
+            return []
+        node = next(node for node, asked in run.wishes.items() if asked == wish)
+        del run.wishes[node]
+        record = np.array([(node, wish[0])], GAVE_RECORD)
+        return [Message(GAVE, run.number, np.concatenate((from_records(record), part)))]
+
     def _put_down(self, run):
         run.setup.give_back(run.runner)
         run.runner = None
@@ -208,6 +265,8 @@ class Worker:
         began, cpu = run.job
         run.job = None
         run.results.append(run.runner.result(self._clock() - began, cpu))
+        if run.wishes:
+            run.wishes.pop(run.runner.node, None)
 
     def _send_results(self, run):
         if not run.results:
@@ -245,6 +304,8 @@ class Worker:
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
         out = self._send_results(run)
+        if run.job and run.wishes:
+            out += self._give(run)
         if not run.job:
             self._put_down(run)
         if not run.has_work:
@@ -308,6 +369,8 @@ class Worker:
         self.timers.jobs += len(records)
         if len(records):
             run.results.append(records)
+            for node in records["node"].tolist() if run.wishes else ():
+                run.wishes.pop(node, None)
         if left:
             part = (at_work + 1) / counted
             run.job = now - part * (now - began), part * (cpu - cpu_began)

@@ -7,10 +7,13 @@ import pytest
 
 from distsearch.cluster import messages
 from distsearch.cluster.messages import (
+    GAVE_RECORD,
     HEADER,
     JOBS,
     METRICS_RECORD,
     OPEN_RECORD,
+    SAVED_RECORD,
+    STEER_RECORD,
     Message,
     decode,
     encode,
@@ -22,7 +25,7 @@ from .toys import JOB
 
 TYPES = [getattr(messages, name) for name in (
     "SETUP", "READY", "OPEN", "JOBS", "RESULTS", "PROGRESS", "STOP", "STOPPED", "END", "START", "ASK", "METRICS",
-    "FORGET", "QUIT", "SAVE", "SAVED", "RESUME",
+    "FORGET", "QUIT", "SAVE", "SAVED", "RESUME", "STEER", "GAVE",
 )]  # fmt: skip
 
 
@@ -48,7 +51,9 @@ def test_a_message_reads_back(kind, size, rng):
 
 
 @pytest.mark.parametrize(
-    "dtype", [JOB, METRICS_RECORD, OPEN_RECORD, np.dtype(np.int64)], ids=["jobs", "metrics", "run", "numbers"]
+    "dtype",
+    [JOB, METRICS_RECORD, OPEN_RECORD, SAVED_RECORD, STEER_RECORD, GAVE_RECORD, np.dtype(np.int64)],
+    ids=["jobs", "metrics", "run", "saved", "steer", "gave", "numbers"],
 )
 @pytest.mark.parametrize("count", [0, 1, 50])
 def test_records_read_back(dtype, count, rng):
