@@ -348,7 +348,9 @@ def _add_search_options(parser):
     parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
     parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
     parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
-    parser.add_argument("--policy", metavar="NAME", help="how the tree is shared out: pool (default)")
+    parser.add_argument(
+        "--policy", metavar="NAME", help="pool (default), window, brothers or split: how the tree is shared"
+    )
     parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)")
     _add_prefetch(parser)
     _add_table(parser)

@@ -9,9 +9,9 @@ from numbers import Integral, Real
 from .. import evaluation, games
 from ..errors import UserError
 from ..search.alphabeta_engine import parse_ordering
+from ..tree.policies import POLICIES
 
 ALGORITHMS = ("alphabeta", "minimax")
-POLICIES = ("pool",)
 DEFAULT_SECONDS = 5.0
 _TYPES = (
     (("game", "algorithm", "policy", "ordering", "evaluation"), (str,), "a text"),
@@ -32,7 +32,8 @@ class Options:
     the pool for each worker, None for 4, or 1 where there is one worker, which needs no pool; evaluation: None for the
     game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
     (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
-    search with a table, which has its own.
+    search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
+    without nodes.
     """
 
     game: str
@@ -56,6 +57,10 @@ class Options:
         module = games.find(self.game)
         _among("algorithm", self.algorithm, ALGORITHMS)
         _among("policy", self.policy, POLICIES)
+        if self.policy != "pool" and not self.tabled:
+            raise UserError(f"policy {self.policy} goes with the search with a table alone; pool goes with all")
+        if self.policy != "pool" and self.nodes is not None:
+            raise UserError(f"policy {self.policy} does not repeat itself, as nodes must; pool does")
         parse_ordering(self._plain_ordering)
         self.board = checked_board(module, self.board)
         for name, value in self.rules.items():
@@ -99,6 +104,11 @@ class Options:
     def deepening(self):
         """Whether the search goes deeper and deeper until a limit ends it."""
         return self.time is not None or self.nodes is not None
+
+    @property
+    def by_steps(self):
+        """Whether a search to a depth begins with shallower ones, by which the tree is then shared out."""
+        return self.depth is not None and not self.deepening and self.policy in ("brothers", "split")
 
     @property
     def _plain_ordering(self):

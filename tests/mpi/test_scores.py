@@ -69,6 +69,40 @@ def minimax(board, state, depth=None):
 # --- scores ---
 
 
+@pytest.mark.parametrize("policy", ["window", "brothers", "split"])
+@boards
+def test_the_score_is_minimax_by_every_policy(board, policy, with_cluster, full, rng):
+    def body(cluster):
+        states = unfinished_states(rng, board, 20 if full else 2)
+        late = unfinished_states(rng, board, 5 if full else 1, most_empties=9)
+        expected = [minimax(board, state, DEPTHS[board]) for state in states]
+        together = outcomes(cluster, board, states, depth=DEPTHS[board], policy=policy)
+        alone = [outcomes(cluster, board, [state], depth=DEPTHS[board], policy=policy)[0] for state in states]
+        assert [outcome.score for outcome in together] == [outcome.score for outcome in alone] == expected
+        for state in late:
+            (solved,) = outcomes(cluster, board, [state], exact=True, policy=policy)
+            assert solved.score == minimax(board, state)
+
+    with_cluster(body)
+
+
+def test_parts_of_a_search_go_to_idle_workers(with_cluster):
+    """A search of a second, of which a worker alone would make one job."""
+
+    def body(cluster):
+        start = othello.start(rules((8, 8))).state
+        by_pool, by_split = (
+            outcomes(cluster, (8, 8), [start], depth=13, policy=policy)[0] for policy in ("pool", "split")
+        )
+        assert by_split.score == by_pool.score
+        assert by_split.complete
+        if cluster.workers > 1:
+            assert by_split.jobs > 1
+            assert by_split.tree_nodes > 1
+
+    with_cluster(body)
+
+
 @boards
 @load_factors
 def test_the_score_is_minimax(board, load_factor, with_cluster, full, rng):
