@@ -35,6 +35,7 @@ ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table l
 # Jobs that a part is asked of for each worker without a job: some end before they have one to give. With one, workers
 # were idle a tenth more; with four, more was searched for nothing.
 _ASKED_FOR_EACH = 2
+_RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
 
 
@@ -66,6 +67,7 @@ class Schedule:
         self._loads = {}  # worker → its jobs
         self._hungry = set()  # workers that asked for a job, have none, and got none
         self._asked = 0  # jobs that a part is asked of
+        self._least, self._least_until = 2, 0  # see ``_least_left``; results until which it holds
         self._begun = {}  # node → {(low, high): how far that job was}, of a snapshot
         self._resumed = deque()  # its nodes, until they are handed out
         self._before = before.nodes if before else None
@@ -334,10 +336,12 @@ class Schedule:
 
     def _least_left(self):
         """Return what the smallest parts that are worth their messages have left."""
-        boards, left = self._grain / 4 * rate(self.sizes), 2
-        while estimate(self.sizes, left, self._exact) < boards and left < 100:
-            left += 1
-        return left
+        if self.finished >= self._least_until:  # working it out takes 0.2 ms
+            boards, left = self._grain / 4 * rate(self.sizes), 2
+            while estimate(self.sizes, left, self._exact) < boards and left < 100:
+                left += 1
+            self._least, self._least_until = left, self.finished + _RESULTS_AT_A_TIME
+        return self._least
 
     def totals(self):
         """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""
