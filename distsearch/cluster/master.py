@@ -5,7 +5,7 @@ It knows nothing of games: a *source* hands out job records (``take(count, worke
 ``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took. A source that
 hands out nothing has run dry until results come in, or ``More``. One that has ``wishes`` says by them what is new of
 jobs that are out: (worker, and the fields of a STEER_RECORD) each; and takes in by ``gave(node, rest, part)`` what a
-worker gave away. One that goes on where another was has ``saved``: node
+worker gave away; if it ``counts_idle``, every worker without a job asks it for one. One that goes on where another was has ``saved``: node
 of a job → what a worker had SAVED of it.
 """
 
@@ -346,13 +346,16 @@ class Master:
                 out += sent
             return out
         run.starved = False
+        counts_idle = getattr(run.source, "counts_idle", False)
         ready = [worker for worker in self._workers.values() if run.setup in worker.ready]
         ready.sort(key=lambda worker: worker.load)
         for level in range(1, run.most_batches + 1):  # nobody gets a second batch before everybody has one
             for each in ready:
                 out += self._top_up(run, each, level)
-                if run.starved:
+                if run.starved and not counts_idle:
                     return out
+            if run.starved:
+                return out
         return out
 
     def _top_up(self, run, worker, level):

@@ -210,7 +210,7 @@ class Searcher:
     def deepened(self, position, source, seconds, interrupted):
         """Return the Outcome of a Deepening so far, after so many seconds; interrupted: it is not what was asked."""
         options = self._options
-        pool, depth = source.completed or source.pool, source.completed_depth or 1
+        pool, depth = source.completed or source.pool, source.completed_depth or source.depth
         complete = not interrupted and source.completed is not None
         if options.by_steps:
             complete = source.done
@@ -377,6 +377,6 @@ def _describe(pool, boards_at_work, seconds):
     depth = int(pool.nodes.left[: pool.roots].max())
     rate = boards / max(seconds, 1e-9)
     return (
-        f"depth {depth}: {pool.finished}/{pool.jobs} subtrees, {compact(boards)} boards, {compact(rate)} boards/s, "
+        f"depth {depth}: {pool.finished}/{pool.jobs + pool.waiting} subtrees, {compact(boards)} boards, {compact(rate)} boards/s, "
         f"{seconds:.0f} s"
     )

@@ -458,7 +458,6 @@ def adopted(c, t, heap, jobs, w, job, rest, last, low, high):
     jobs[JOB_NODE, job] = NONE
     sent(c, jobs, rest, last, low, high, worker)
     node = last
-    c[ALPHA, node], c[BETA, node] = low, high
     while node != i:
         node = c[PARENT, node]
         c[ELDEST, node] = c[FIRST, node]

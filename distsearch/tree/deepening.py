@@ -81,6 +81,11 @@ class Deepening:
         """See ``Schedule.wishes``."""
         return self.pool.wishes()
 
+    @property
+    def counts_idle(self):
+        """See ``Schedule.counts_idle``."""
+        return self.pool.counts_idle
+
     def gave(self, job, rest, part):
         """See ``Schedule.gave``."""
         self.pool.gave(job, rest, part)

@@ -129,14 +129,15 @@ def adopt(s, r, node, size, c, state, levels, out, pass_plies, win, before, tabl
         size = expand_by(s, r, last, size, c, state, out, n, pass_plies, win, before, table)
         c[ASKED, last] = -INFINITY
         floor = floor if floor > -NO_BOUND else -INFINITY
-        low = max(floor, best) if best > alpha else floor
+        known = best > max(alpha, -NO_BOUND)
+        low = max(floor, best) if known else floor
         c[LOW, last] = max(c[LOW, last], low)
         if ceiling < NO_BOUND:
             c[HIGH, last] = min(c[HIGH, last], ceiling)
         for i in range(first, first + n):
             if i < first + tried and best > -NO_BOUND:
                 c[LOW, i] = max(c[LOW, i], -best)  # no better than the best
-            if best > alpha and c[MOVE, i] == best_move:
+            if known and c[MOVE, i] == best_move:
                 c[HIGH, i] = min(c[HIGH, i], -best)
         last = np.int64(first + tried)
         at += HEAD + n

@@ -140,9 +140,9 @@ class Schedule:
             node = int(asking.posed(nodes.columns, control, self._room))
             state = tuple(nodes.state[node])
             low, high = self._grower.known(state)
+            if low >= nodes.beta[node]:  # nothing needs to be asked
+                nodes.low[node] = low
             nodes.high[node] = min(nodes.high[node], high)
-            if nodes.low[node] < nodes.asked[node] <= nodes.high[node]:
-                continue  # it was listed twice
             latest = 0 if nodes.asked[node] == -INFINITY else nodes.low[node]
             latest = latest if latest >= nodes.asked[node] else nodes.high[node]
             low = max(low, int(nodes.low[node]), int(nodes.alpha[node]))
@@ -173,6 +173,15 @@ class Schedule:
     def waiting(self):
         """Jobs that can be handed out now, as far as they are known."""
         return int(self._control[WAIT])
+
+    @property
+    def counts_idle(self):
+        """Whether every worker without a job is to ask for one, in vain or not: others may have parts for them."""
+        return self.policy.gives
+
+    def fed(self, worker):
+        """A worker has got a job elsewhere."""
+        self._hungry.discard(worker)
 
     @property
     def none(self):
@@ -269,6 +278,8 @@ class Schedule:
         for i in np.flatnonzero(results["line_length"]):
             node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], numbers[i]].tolist()
             length = int(results["line_length"][i])
+            if node in self._lines and results["score"][i] <= low:
+                continue  # no better than was known: the line that made the bound stays
             if length > 1 or node < self.roots or high - low > 1:  # a null window has a move alone
                 self._lines[node] = results["line"][i, :length].tolist()
         asking.take_in(*self._arrays, results, self._totals, self.sizes)

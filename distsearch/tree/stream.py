@@ -221,7 +221,19 @@ class Stream:
         jobs = self._some(count, worker)
         while not len(jobs) and self.waiting:  # a tree whose growing told its score has no jobs
             jobs = self._some(count, worker)
+        for number in self._growing if self.counts_idle else ():
+            pool = self._hard[number].pool
+            if len(jobs):
+                pool.fed(worker)
+            else:  # so that it knows who could do with a part
+                pool.take(1, worker)
+                self._note_wishes(number, pool)
         return jobs
+
+    @property
+    def counts_idle(self):
+        """See ``Schedule.counts_idle``."""
+        return any(self._hard[number].pool.counts_idle for number in self._growing)
 
     def _some(self, count, worker):
         self._pools_turn = not self._pools_turn
@@ -280,6 +292,7 @@ class Stream:
 
     def gave(self, name, rest, part):
         """See ``Schedule.gave``."""
+        self.saved.pop(name, None)
         number, job = self._sent.pop(name)
         del self._names[number, job]
         hard, (_, rest) = self._hard.get(number), self._sent[self._rests.pop(name)]
