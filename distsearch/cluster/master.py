@@ -5,8 +5,8 @@ It knows nothing of games: a *source* hands out job records (``take(count, worke
 ``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took. A source that
 hands out nothing has run dry until results come in, or ``More``. One that has ``wishes`` says by them what is new of
 jobs that are out: (worker, and the fields of a STEER_RECORD) each; and takes in by ``gave(node, rest, part)`` what a
-worker gave away; if it ``counts_idle``, every worker without a job asks it for one. One that goes on where another was has ``saved``: node
-of a job → what a worker had SAVED of it.
+worker gave away; if it ``counts_idle``, every worker without a job asks it for one. One that goes on where another was
+has ``saved``: node of a job → what a worker had SAVED of it.
 """
 
 from typing import NamedTuple

@@ -375,8 +375,5 @@ def _within(score, window, relation="exact"):
 def _describe(pool, boards_at_work, seconds):
     boards = int(pool.nodes.cost[: pool.roots].sum()) + boards_at_work
     depth = int(pool.nodes.left[: pool.roots].max())
-    rate = boards / max(seconds, 1e-9)
-    return (
-        f"depth {depth}: {pool.finished}/{pool.jobs + pool.waiting} subtrees, {compact(boards)} boards, {compact(rate)} boards/s, "
-        f"{seconds:.0f} s"
-    )
+    rate, subtrees = boards / max(seconds, 1e-9), f"{pool.finished}/{pool.jobs + pool.waiting} subtrees"
+    return f"depth {depth}: {subtrees}, {compact(boards)} boards, {compact(rate)} boards/s, {seconds:.0f} s"

@@ -232,7 +232,7 @@ def pass_on(c, t, heap, jobs, w, start):
                     a, b = -beta, -low
                 elif eldest_known:
                     a, b = (-low - 1 if t[SCOUTS] else -beta), -low
-            if not (c[READY, i] or c[QUEUED, i]):
+            if not (t[ALL_AT_ONCE] or c[READY, i] or c[QUEUED, i]):
                 c[DOUBT, i] = c[DOUBT, p] + open_brothers * (_BESIDE_CUT if c[CUT, p] else _BESIDE_ALL)
                 c[CUT, i] = 0 if c[CUT, p] and i == eldest else 1
             n = _ask(c, t, heap, jobs, w, n, i, a, b)

@@ -191,6 +191,7 @@ def grow(s, r, cursor, size, waiting, target, forced, c, state, out, scores, pas
         size = expand(s, r, node, size, c, state, out, scores, pass_plies, win, every, c, table)
         waiting -= 1
         for i in range(first, size):
+            c[ORDER, i] = i  # level by level
             waiting += not c[OVER, i]
     return cursor, size, waiting
 

@@ -374,6 +374,9 @@ class Schedule:
         while True:
             ring = self._ring(node)
             at = next((twin for twin in ring if nodes.best_child[twin] != NONE), NONE)
+            if at == NONE and node == root and nodes.children[root]:  # none is better than was asked: the likeliest
+                span = range(nodes.first[root], nodes.first[root] + nodes.children[root])
+                return [int(nodes.move[max(span, key=lambda i: -int(nodes.low[i]))])]
             if at == NONE or len(line) >= LINE_LENGTH:
                 break
             if at != node and nodes.state[at].tolist() != nodes.state[node].tolist():

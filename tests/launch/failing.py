@@ -5,13 +5,13 @@ import sys
 from distsearch.cluster import launch
 from distsearch.cluster.mpi import MpiCluster
 from distsearch.cluster.worker import Worker
-from distsearch.tree.nodes import NodeArray
+from distsearch.tree.schedule import Schedule
 
 # the function that fails, by stage of the run
 STAGES = {
     "start-up": (launch, "world"),
     "job": (Worker, "work"),
-    "back-up": (NodeArray, "back_up"),
+    "back-up": (Schedule, "finish"),
     "shutdown of the master": (MpiCluster, "close"),
     "shutdown of a worker": (Worker, "_metrics"),
 }
