@@ -24,7 +24,7 @@ from distsearch.games.interface import legal_moves, step
 from distsearch.search.table import far_table
 from distsearch.service.options import Options
 from distsearch.service.perft import perft
-from distsearch.service.progress import Progress
+from distsearch.service.progress import Silent
 from distsearch.service.search import Searcher
 from distsearch.service.simulate import Machine
 from distsearch.service.solve import solve
@@ -33,10 +33,10 @@ from distsearch.tree.policies import POLICIES
 
 SEARCHES = [  # game, board, plies played before (from, to), limits
     ("othello", (4, 4), (0, 6), [{"exact": True}]),
-    ("othello", (6, 6), (23, 30), [{"exact": True}]),
+    ("othello", (6, 6), (21, 28), [{"exact": True}]),
     ("othello", (6, 6), (0, 25), [{"depth": depth} for depth in (2, 4, 5)]),
     ("connect4", (4, 5), (4, 12), [{"exact": True}]),
-    ("connect4", (5, 6), (14, 22), [{"exact": True}]),
+    ("connect4", (5, 6), (12, 20), [{"exact": True}]),
     ("connect4", (6, 7), (0, 30), [{"depth": depth} for depth in (3, 6, 7)]),
 ]
 WAYS = ["search"] * 6 + ["moves", "perft", "solve", "solve"]
@@ -68,7 +68,7 @@ def random_position(game, rules, plies, rng):
 def random_faults(rng, workers, rate):
     """Faults of all workers but one, so that somebody is always left."""
     ranks = rng.sample(range(1, workers + 1), workers - 1)
-    deadline = max(0.01, rng.choice((8, 20, 100)) * FIRST_SLICE / rate)
+    deadline = max(0.01, rng.choice((6, 6, 20, 100)) * FIRST_SLICE / rate)
     dying, slow, late = (ranks[: rng.choice((0, 0, 1, 2, workers))] for _ in range(3) if rng.shuffle(ranks) is None)
     span = 10 ** rng.uniform(-4, 0) * 1e5 / rate  # of most runs at such a rate
     return Faults(
@@ -76,7 +76,7 @@ def random_faults(rng, workers, rate):
         {rank: rng.uniform(0, span) for rank in dying},
         {rank: rng.choice((3, 10, 100)) for rank in slow},
         {rank: rng.choice((0.02, 0.3)) for rank in late},
-        deadline * rng.choice((0.1, 1, 5)),
+        deadline * rng.choice((0.1, 1, 3)),
     )
 
 
@@ -100,7 +100,7 @@ class Here(NamedTuple):
     """What ``solve`` takes for a session."""
 
     cluster: object
-    progress = Progress()
+    progress = Silent()
 
     @staticmethod
     def interrupted():
@@ -110,7 +110,7 @@ class Here(NamedTuple):
 
 def answers(case, cluster, **changed):
     """Return what a cluster finds; changed: of the case's options."""
-    options, quiet = replace(case.options, **changed), Progress()
+    options, quiet = replace(case.options, **changed), Silent()
     if case.way == "perft":
         counts = perft(options, case.depth, case.positions, cluster, quiet, Here.interrupted)
         return [(count.complete, count.counts) for count in counts]
