@@ -40,6 +40,7 @@ SEARCHES = [  # game, board, plies played before (from, to), limits
     ("connect4", (6, 7), (0, 30), [{"depth": depth} for depth in (3, 6, 7)]),
 ]
 WAYS = ["search"] * 6 + ["moves", "perft", "solve", "solve"]
+LONGEST = 10_000  # deadlines: what takes longer hangs
 FIRST_SLICE = 1000  # boards, of a worker that does not know its rate yet
 
 
@@ -100,24 +101,20 @@ class Here(NamedTuple):
     """What ``solve`` takes for a session."""
 
     cluster: object
+    interrupted: object
     progress = Silent()
 
-    @staticmethod
-    def interrupted():
-        """Nobody wants an early end."""
-        return False
 
-
-def answers(case, cluster, **changed):
-    """Return what a cluster finds; changed: of the case's options."""
+def answers(case, cluster, interrupted=lambda: False, **changed):
+    """Return what a cluster finds; interrupted: of the search; changed: of the case's options."""
     options, quiet = replace(case.options, **changed), Silent()
     if case.way == "perft":
-        counts = perft(options, case.depth, case.positions, cluster, quiet, Here.interrupted)
+        counts = perft(options, case.depth, case.positions, cluster, quiet, interrupted)
         return [(count.complete, count.counts) for count in counts]
-    searcher = Searcher(options, cluster, quiet, Here.interrupted)
+    searcher = Searcher(options, cluster, quiet, interrupted)
     if case.way == "solve":
         _try_briefly(searcher, case.first_try)
-        found = solve(Here(cluster), searcher, case.positions)
+        found = solve(Here(cluster, interrupted), searcher, case.positions)
     else:
         found = searcher.search(case.positions)
     return [(outcome.complete, outcome.score, outcome.moves and _scores(outcome.moves)) for outcome in found]
@@ -159,7 +156,7 @@ def do(seed, tell=lambda line: None):
     tell(f"{case.way} {case.options}\n{case.machine}")
     cluster = case.machine.cluster()
     try:
-        found = answers(case, cluster)
+        found = answers(case, cluster, lambda: cluster.clock() > LONGEST * case.machine.faults.deadline)
         expected = answers(case, LocalCluster(kinds_alone()), policy="pool", load_factor=1)
         wrong = None if found == expected else f"{found} instead of {expected}"
     except Exception:
