@@ -25,7 +25,7 @@
 #endif
 #define NUMBERS 6 /* that jobs can have; that these are enough is checked */
 #define NO NUMBERS /* no number */
-#define ROOM 6 /* of a channel: none ever blocks, as is checked */
+#define ROOM 8 /* of a channel: none ever blocks, as is checked */
 #define POSITIONS 7
 
 #define NARROW 1
@@ -66,11 +66,14 @@ bit starved = 1, ended;
 
 #define at_work mine[0]
 
-/* worker._give_up and such: the first of a worker's jobs is no more. */
+/* The first of a worker's jobs is no more, and the wish with it. */
 inline next_job() {
     mine[0] = mine[1]; mine_node[0] = mine_node[1]; mine_window[0] = mine_window[1];
 #ifdef MUTANT_WISH_STAYS
-    /* the wish stays where it was asked for, though the job is no more */
+    if
+    :: wish[1] != NO -> wish[0] = wish[1]; wish[1] = NO
+    :: else
+    fi;
 #else
     wish[0] = wish[1]; wish[1] = NO;
 #endif
@@ -268,12 +271,19 @@ inline hand_out() { /* Master._hand_out */
     fi
 }
 
+#ifdef MUTANT_UNWANTED_REST
+bit forgotten[NUMBERS]; /* a rest that nobody wants any more when its GAVE comes: Stream.gave once did without it */
+#define is_forgotten(n) forgotten[n]
+#else
+#define is_forgotten(n) false
+#endif
+
 inline wishes() { /* Schedule.wishes and asking.next_wish: what has changed of jobs that are out */
     for (n : 0 .. NUMBERS - 1) {
         i = job_node[n];
         if
-        :: i == 0 || dropped[n]
-        :: i && !dropped[n] && !is_asked(i) ->
+        :: i == 0 || dropped[n] || is_forgotten(n)
+        :: i && !dropped[n] && !is_forgotten(n) && !is_asked(i) ->
             tell(job_worker[n], STEER, n, NO, 0);
             dropped[n] = 1;
 #ifdef MUTANT_FREED_EARLY
@@ -319,10 +329,13 @@ inline check() {
         assert(over || level == out[w]); /* master and schedule agree on who has how many jobs */
         assert(over || starved || lost[w] || out[w]) /* nobody without a job is passed over for ever */
     }
+    level = 0;
     for (n : 0 .. NUMBERS - 1) {
+        level = level + used[n] - (job_node[n] != 0) - (job_rest[n] != NO);
         assert(!job_node[n] || used[n] && status[job_node[n]] == SENT && !lost[job_worker[n]]);
         assert(over || !job_node[n] || dropped[n] || is_asked(job_node[n])) /* nobody is at work for nothing */
     }
+    assert(level == 0) /* every number is a job's, or kept for a rest, or free */
 }
 
 inline go_on() { /* Master._go_on */
@@ -347,7 +360,11 @@ inline finish() { /* Master._take_in, Schedule.finish, asking.take_in */
         known[i] = job_window[n]
     :: else -> assert(dropped[n] || stopping[sender])
     fi;
+#ifdef MUTANT_ASKED_AGAIN
+    status[i] = (window -> WAITING : SENT);
+#else
     status[i] = WAITING;
+#endif
     forget(n)
 }
 
@@ -366,6 +383,9 @@ inline gave() { /* Schedule.gave, asking.adopted */
     free(x);
 #else
     sent(x, keeps(i), window, sender);
+#endif
+#ifdef MUTANT_UNWANTED_REST
+    forgotten[x] = !more;
 #endif
     forget(n);
     starved = 1
@@ -396,7 +416,11 @@ inline lose(rank) { /* event Lost(rank): Master._lose, Schedule.lost */
 #else
 #define is_ignored lost[sender]
 #endif
+#ifdef MUTANT_NOT_RESTARTED
+#define is_restarted true
+#else
 #define is_restarted (kind == RESTARTED && restarting[sender] && n == life[sender])
+#endif
 
 inline received() { /* Master._received */
     if
@@ -449,7 +473,8 @@ inline perhaps_ask() { /* the second half of Schedule.wishes */
 
 active proctype master() {
     byte changes = CHANGES, asks = ASKS, suspicions = SUSPICIONS;
-    byte sender, i, n, w, x, window, was, level, waiting;
+    byte sender, i, n, w, x, window, was, waiting;
+    short level;
     bit over, more, ignored;
     mtype kind;
     d_step {
@@ -460,7 +485,9 @@ active proctype master() {
         status[6] = WAITING; question[6] = WIDE;
         go_on()
     }
-    atomic { run worker(0); run worker(1);
+    atomic {
+        perhaps_ask();
+        run worker(0); run worker(1);
 #if WORKERS > 2
         run worker(2)
 #endif
@@ -508,4 +535,6 @@ active proctype master() {
     od
 }
 
+#ifdef LIVENESS
 ltl ends { <> ended }
+#endif
