@@ -297,12 +297,15 @@ class Stream:
         self.saved.pop(name, None)
         number, job, _ = self._sent.pop(name)
         del self._names[number, job]
-        hard, (_, rest, _) = self._hard.get(number), self._sent[self._rests.pop(name)]
-        if hard is not None:
-            hard.pool.gave(job, rest, part)
-            self._note_wishes(number, hard.pool)
-            if hard.pool.done:
-                self._finish_pool(number, hard)
+        hard, name = self._hard.get(number), self._rests.pop(name)
+        _, rest, worker = self._sent[name]
+        if hard is None:  # that it is not wanted was told of the name that it had before
+            self._wishes.append((worker, name, 0, 0, 0, 0))
+            return
+        hard.pool.gave(job, rest, part)
+        self._note_wishes(number, hard.pool)
+        if hard.pool.done:
+            self._finish_pool(number, hard)
 
     def wishes(self):
         """See ``Schedule.wishes``."""

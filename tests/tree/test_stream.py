@@ -24,14 +24,14 @@ HARD = 20  # boards of a first try, which many such positions need more than
 kinds = pytest.mark.parametrize(("kind", "depth"), [("solve", TO_THE_END), ("subtree", TO_THE_END), ("deep", DEPTH)])
 
 
-def stream_of(depth=TO_THE_END, workers=3, target=6, **options):
-    """A Stream of positions of Othello; target: of the pools that all workers share."""
+def stream_of(depth=TO_THE_END, workers=3, target=6, policy="pool", grain=0.01, **options):
+    """A Stream of positions of Othello; target, policy and grain: of the pools that all workers share."""
     win = 0 if depth == TO_THE_END else evaluate(BOARD, "static").bound
 
     def make_pool(state, window, shared):
         forced = int(options.get("every", False))
         size = target if shared else 1
-        return Schedule(grower(BOARD), [state], depth, size, forced=forced, win=win, window=window)
+        return Schedule(grower(BOARD), [state], depth, size, policy, forced=forced, win=win, window=window, grain=grain)
 
     words = othello.words(rules(BOARD))
     return Stream(words, depth, workers, make_pool, **{"capacity": 1 << 8, "first_try": HARD, **options})
@@ -374,6 +374,77 @@ def test_a_halt_before_anything_was_known_says_so(rng):
         (number, -np.inf, 0) for number in range(3)
     ]
     assert list(stream.rest()) == []
+
+
+class Sharing:
+    """Three workers at the subtrees of one position, who give parts away; the first part given is ``held`` back.
+
+    Its giver neither ends a job nor is told anything in the meantime: what it is told, it is told of the old name.
+    """
+
+    def __init__(self, state, rng):
+        self.stream, self._rng = stream_of(first_try=HARD, policy="split", grain=1e-5), rng
+        self.stream.add(array([state]))
+        self._runners = [KINDS["solve"](Options("othello", board=BOARD, depth=1).setup("solve")) for _ in range(3)]
+        self._at_work, self._wishes = {}, {}
+        self.held = None  # (worker, name, name of the rest, part)
+
+    def play(self):
+        """Work until the position is answered; return whether a part is held then."""
+        while self.stream.answered == 0:
+            for worker in {1, 2, 3} - set(self._at_work):
+                for job in self.stream.take(1, worker):
+                    self._at_work[worker] = self._runners[worker - 1]
+                    self._at_work[worker].begin(job)
+            self._steer()
+            free = [worker for worker in self._at_work if not (self.held and worker == self.held[0])]
+            if free:
+                self._work(self._rng.choice(free))
+            else:
+                self.stream.gave(*self.held[1:])
+                self.held = None
+        return self.held is not None
+
+    def _steer(self):
+        for worker, name, low, high, rest, least in self.stream.wishes():
+            at_work = self._at_work.get(worker)
+            if at_work is None or at_work.node != name:
+                continue
+            if low >= high:
+                self._end(worker)
+                continue
+            at_work.narrow(low, high)
+            if least:
+                self._wishes[worker] = rest, least
+
+    def _work(self, worker):
+        at_work = self._at_work[worker]
+        name = at_work.node
+        if at_work.advance(self._rng.choice((5, 20, 100))):
+            self._end(worker)
+        elif worker in self._wishes and self.held is None:
+            rest, least = self._wishes[worker]
+            part = at_work.give(rest, least)
+            if part is not None:
+                del self._wishes[worker]
+                self.held = worker, name, rest, part
+
+    def _end(self, worker):
+        self._wishes.pop(worker, None)
+        self.stream.finish(self._at_work.pop(worker).result(seconds=1.0, cpu=1.0))
+
+
+def test_who_gave_a_part_of_an_answered_position_is_told_that_the_rest_is_not_wanted(rng):
+    """What it was told when the position was answered, it was told of a name that its job no longer had."""
+    sharing = None
+    while sharing is None or not sharing.play():
+        (state,) = unfinished_states(rng, BOARD, 1, most_empties=18)
+        sharing = Sharing(state, rng)
+    worker, name, rest, part = sharing.held
+    sharing.stream.wishes()
+    sharing.stream.gave(name, rest, part)
+    ((told, node, low, high, _, least),) = sharing.stream.wishes()
+    assert (told, node, low >= high, least) == (worker, rest, True, 0)
 
 
 def test_jobs_of_any_window_say_so():
