@@ -70,7 +70,7 @@ class Session:
         if cluster is not None:
             cluster.close()
         if table is not None:
-            table.close()  # which waits for all ranks: not once the cluster has failed to let them go
+            table.close()
 
     @property
     def ranks(self):
