@@ -6,7 +6,12 @@ It knows nothing of games: a *source* hands out job records (``take(count, worke
 hands out nothing has run dry until results come in, or ``More``. One that has ``wishes`` says by them what is new of
 jobs that are out: (worker, and the fields of a STEER_RECORD) each; and takes in by ``gave(node, rest, part)`` what a
 worker gave away; if it ``counts_idle``, every worker without a job asks it for one. One that goes on where another was
-has ``saved``: node of a job → what a worker had SAVED of it.
+has ``saved``: node of a job → what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is
+gone wait again: no result of them will come.
+
+A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
+to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
+RESTARTED nothing from before can come, and the worker is taken in again as a new one.
 """
 
 from typing import NamedTuple
@@ -27,6 +32,8 @@ from .messages import (
     PROGRESS,
     QUIT,
     READY,
+    RESTART,
+    RESTARTED,
     RESULTS,
     RESUME,
     SAVE,
@@ -72,6 +79,12 @@ class Received(NamedTuple):
     message: Message
 
 
+class Lost(NamedTuple):
+    """Event: a worker is not there any more, or was not heard from for too long."""
+
+    rank: int
+
+
 class More(NamedTuple):
     """Event: a run's source, which had run dry, has jobs again."""
 
@@ -113,13 +126,23 @@ class State(NamedTuple):
     boards_at_work: int
 
 
+class EveryWorkerLostError(RuntimeError):
+    """Nobody is left to do the work of a run."""
+
+    def __init__(self):
+        super().__init__("every worker is lost")
+
+
 _LARGEST_BATCH = 1024  # jobs in a message
 
 
 class _Worker:
     def __init__(self, rank, host):
         self.rank, self.host = rank, host
-        self.ready = set()  # numbers of setups
+        self.told = set()  # numbers of setups, of those that it has not been told to forget
+        self.preparing = set()  # those that it has not answered for
+        self.ready = set()
+        self.life = None  # where it was lost: number of the RESTART that it was sent
         self.load = 0  # jobs sent and not answered, of all runs
 
 
@@ -135,7 +158,7 @@ class _Run:
         self.stopping = set()  # ranks that were told to stop
         self.halted = False
         self.metrics = {}  # rank → METRICS_RECORD, as told last
-        self.awaited = 0  # METRICS that were asked for and have not come
+        self.awaited = {}  # rank → METRICS that were asked for and have not come
         self.ending = False  # asks for them a last time
         self.saving = set()  # ranks that were asked how far they are and have not told
         self.saved = {}  # rank → payload of SAVED, as told last, of jobs that are still out
@@ -152,6 +175,15 @@ class _Run:
             self.state = State(self.state.started, self.state.boards_at_work + change)
             self.boards[rank] = boards
 
+    def lose(self, rank):
+        """Wait for nothing more from a worker, and give its jobs back to the source."""
+        self.count(rank, 0)
+        for by_rank in (self.out, self.boards, self.metrics, self.saved):
+            by_rank.pop(rank, None)
+        self.stopping.discard(rank)
+        self.saving.discard(rank)
+        self.source.lost(rank)
+
 
 class Master:
     """Gives the jobs of any number of runs to workers that are ready for them, and their results to the sources.
@@ -167,7 +199,9 @@ class Master:
         self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
         self._setups = {}  # bytes → number
         self._prepared = 0  # setups so far
-        self._asked = {}  # setup's number → ranks that were told of it
+        self._absent = {}  # rank → _Worker, of those that are lost
+        self._lives = 0  # RESTARTs so far
+        self.lost, self.back = [], []  # (rank, host) of workers, in the order in which they were lost and came back
         self._runs = {}  # number → _Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
 
@@ -181,7 +215,7 @@ class Master:
 
     def awaits_metrics(self, run):
         """Whether METRICS of a run were asked for and have not all come."""
-        return run in self._runs and self._runs[run].awaited > 0
+        return run in self._runs and bool(self._runs[run].awaited)
 
     def awaits_saved(self, run):
         """Whether workers were asked how far their jobs of a run are, and have not all told."""
@@ -192,11 +226,25 @@ class Master:
         told = self._runs[run].saved.values() if run in self._runs else ()
         return {int(to_records(payload[: SAVED_RECORD.itemsize], SAVED_RECORD)["node"][0]): payload for payload in told}
 
+    @property
+    def has_runs(self):
+        """Whether any run is open."""
+        return bool(self._runs)
+
+    @property
+    def preparing(self):
+        """Ranks that make themselves ready for a setup: they may compile for minutes without a look at their mail."""
+        return {worker.rank for worker in self._workers.values() if worker.preparing}
+
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it."""
         match event:
-            case Received(sender, message):
+            case Received(sender, message) if sender in self._workers:
                 return self._received(self._workers[sender], message)
+            case Received(sender, message):
+                return self._received_late(self._absent[sender], message)
+            case Lost(rank):
+                return self._lose(self._workers.pop(rank)) if rank in self._workers else []
             case Begin():
                 return self._begin(event)
             case More(number):
@@ -211,10 +259,12 @@ class Master:
                 return self._drop(self._setups.pop(setup)) if setup in self._setups else []
             case Leave():
                 self._runs.clear()
-                return [Outgoing(rank, Message(QUIT, 0)) for rank in self._workers]
+                return [Outgoing(rank, Message(QUIT, 0)) for rank in (*self._workers, *self._absent)]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, begin):
+        if not self._workers:
+            raise EveryWorkerLostError
         out = [] if begin.setup in self._setups else self._prepare(begin.setup)
         run = self._runs[begin.run] = _Run(begin, self._setups[begin.setup])
         if begin.measured:
@@ -224,27 +274,81 @@ class Master:
     def _prepare(self, setup):
         self._prepared += 1
         number = self._setups[setup] = self._prepared
-        self._asked[number] = set()
         leaders = {worker.host: worker for worker in reversed(self._workers.values())}
         return [self._ask_to_prepare(worker, number, setup) for worker in leaders.values()]
 
     def _ask_to_prepare(self, worker, number, setup):
-        self._asked[number].add(worker.rank)
+        worker.told.add(number)
+        worker.preparing.add(number)
         return Outgoing(worker.rank, Message(SETUP, number, np.frombuffer(setup, np.uint8)))
 
     def _drop(self, number):
+        out = []
         for worker in self._workers.values():
             worker.ready.discard(number)
-        return [Outgoing(rank, Message(FORGET, number)) for rank in self._asked.pop(number)]
+            if number in worker.told:
+                worker.told.remove(number)
+                out.append(Outgoing(worker.rank, Message(FORGET, number)))
+        return out
+
+    def _lose(self, worker):
+        """Go on without a worker."""
+        self._absent[worker.rank], worker.life = worker, None
+        self.lost.append((worker.rank, worker.host))
+        for run in list(self._runs.values()):
+            run.lose(worker.rank)
+            if run.awaited.pop(worker.rank, 0) and not run.awaited:
+                self._all_told(run)
+        out = self._prepare_instead(worker)
+        for run in list(self._runs.values()):
+            if not run.ending and (self._workers or run.over):
+                out += self._more(run)
+        if self._runs and not self._workers:
+            raise EveryWorkerLostError
+        return out
+
+    def _prepare_instead(self, lost):
+        """Have somebody else compile what a lost worker was to compile for its host."""
+        neighbours = [worker for worker in self._workers.values() if worker.host == lost.host]
+        numbers = [number for number in self._setups.values() if number in lost.preparing]
+        return [
+            self._ask_to_prepare(neighbours[0], number, self._text(number))
+            for number in numbers
+            if neighbours and not any(number in worker.told for worker in neighbours)
+        ]
+
+    def _received_late(self, worker, message):
+        """A lost worker is there after all; it begins anew."""
+        if worker.life is None:
+            self._lives += 1
+            worker.life = self._lives
+            return [Outgoing(worker.rank, Message(RESTART, worker.life))]
+        if message.type == RESTARTED and message.run == worker.life:
+            return self._welcome(self._absent.pop(worker.rank))
+        return []
+
+    def _welcome(self, known):
+        """Take a worker in again; it is ready at once for the setups that it had compiled."""
+        worker = self._workers[known.rank] = _Worker(known.rank, known.host)
+        self.back.append((worker.rank, worker.host))
+        out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self._setups.values()]
+        return out + [self._ask_to_prepare(worker, number, setup) for setup, number in self._setups.items()]
+
+    def _text(self, number):
+        """Return the setup of a number, None if it was dropped."""
+        return next((text for text, known in self._setups.items() if known == number), None)
 
     def _ready(self, worker, number):
-        setup = next((text for text, known in self._setups.items() if known == number), None)
+        worker.preparing.discard(number)
+        setup = self._text(number)
         if setup is None:  # dropped in the meantime
             return []
         worker.ready.add(number)
-        neighbours = [w for w in self._workers.values() if w.host == worker.host and w.rank not in self._asked[number]]
+        neighbours = [w for w in self._workers.values() if w.host == worker.host and number not in w.told]
         out = [self._ask_to_prepare(neighbour, number, setup) for neighbour in neighbours]
         for run in [run for run in self._runs.values() if run.setup == number]:
+            if run.measured and run.state.started:  # without this worker, which was lost then
+                out.append(Outgoing(worker.rank, Message(START, run.number)))
             out += self._more(run)
         return out
 
@@ -264,7 +368,8 @@ class Master:
         return out + self._go_on(run, None)
 
     def _ask(self, run):
-        run.awaited += len(self._workers)
+        for rank in self._workers:
+            run.awaited[rank] = run.awaited.get(rank, 0) + 1
         return [Outgoing(rank, Message(ASK, run.number)) for rank in self._workers]
 
     def _save(self, run):
@@ -389,7 +494,7 @@ class Master:
         if run.stopping:
             return [Outgoing(rank, Message(STOP, run.number)) for rank in fresh]
         out = [Outgoing(rank, Message(END, run.number)) for rank in run.out]
-        if run.measured and run.state.started:
+        if run.measured and run.state.started and self._workers:
             run.ending = True
             return out + self._ask(run)
         self._end(run)
@@ -397,11 +502,17 @@ class Master:
 
     def _note(self, run, worker, metrics):
         run.metrics[worker.rank] = metrics
-        run.awaited -= 1
+        run.awaited[worker.rank] -= 1
+        if not run.awaited[worker.rank]:
+            del run.awaited[worker.rank]
         if not run.awaited:
-            self.metrics = dict(run.metrics)
-            if run.ending:
-                self._end(run)
+            self._all_told(run)
+
+    def _all_told(self, run):
+        """Everybody of whom METRICS were awaited has sent them, or is lost."""
+        self.metrics = dict(run.metrics)
+        if run.ending:
+            self._end(run)
 
     def _end(self, run):
         del self._runs[run.number]

@@ -26,18 +26,23 @@ RESUME     master → worker     a job record, and what was SAVED of this job by
 STEER      master → worker     ``STEER_RECORD`` of jobs of which less is wanted than was, or a part for others
 GAVE       worker → master     one ``GAVE_RECORD``, and the part of a job's tree that the worker gave away, as its
                                kind writes it
+RESTART    master → worker     none: you were taken for lost; forget all runs. Not a run's number: a life's
+RESTARTED  worker → master     none: done, of the same life
+PING       master → worker     none: are you there?
+PONG       worker → master     none: yes
 =========  ==================  ===============================================================
 
-A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead.
+A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
+RESTART and RESTARTED a life's (see ``master``).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 4
+VERSION = 5
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
-SAVE, SAVED, RESUME, STEER, GAVE = range(15, 20)
+SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG = range(15, 24)
 
 HEADER = np.dtype([("version", np.uint16), ("type", np.uint16), ("run", np.uint32), ("size", np.uint64)])
 

@@ -10,7 +10,8 @@ from .waiting import BackOff
 class Cluster:
     """Runs sources of work on the workers of a transport, which says in ``turn`` how messages travel.
 
-    Subclasses set ``_master``, ``ranks`` and ``workers``, and pass an event's messages on in ``_act(event)``.
+    Subclasses set ``_master``, ``ranks`` and ``workers``, and pass an event's messages on in ``_act(event)``; by
+    ``_act(Lost(rank))`` they say that a worker is lost.
     """
 
     def __init__(self):
@@ -49,6 +50,16 @@ class Cluster:
     def state(self, run):
         """Return the ``master.State`` of an open run."""
         return self._master.state(run)
+
+    @property
+    def lost(self):
+        """(rank, host) of workers that were taken for lost, in this order; see ``back``."""
+        return self._master.lost
+
+    @property
+    def back(self):
+        """(rank, host) of lost workers that were there after all and work again."""
+        return self._master.back
 
     @property
     def pause(self):

@@ -18,9 +18,13 @@ from .messages import (
     METRICS_RECORD,
     OPEN,
     OPEN_RECORD,
+    PING,
+    PONG,
     PROGRESS,
     QUIT,
     READY,
+    RESTART,
+    RESTARTED,
     RESULTS,
     RESUME,
     SAVE,
@@ -152,13 +156,28 @@ class Worker:
                 del self._setups[message.run]
             case kind if kind == QUIT:
                 self.left = True
+            case kind if kind == PING:
+                return [Message(PONG, message.run)]
+            case kind if kind == RESTART:
+                return self._restart(message.run)
         return []
 
     def _prepare(self, message):
-        setup = json.loads(message.payload.tobytes())
-        self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
-        self._setups[message.run].compile()
+        if message.run not in self._setups:  # it is where this worker was taken for lost and is asked again
+            setup = json.loads(message.payload.tobytes())
+            self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
+            self._setups[message.run].compile()
         return [Message(READY, message.run)]
+
+    def _restart(self, life):
+        """Forget all runs: the master took this worker for lost, and others have its jobs."""
+        for run in self._runs.values():
+            if run.runner is not None:
+                self._put_down(run)
+        self._runs.clear()
+        self._clients, self._turns = Fair(), {}
+        self.timers = Timers(self._clock)
+        return [Message(RESTARTED, life)]
 
     def _open(self, message):
         record = to_records(message.payload, OPEN_RECORD)[0]

@@ -25,7 +25,8 @@ from .toys import JOB
 
 TYPES = [getattr(messages, name) for name in (
     "SETUP", "READY", "OPEN", "JOBS", "RESULTS", "PROGRESS", "STOP", "STOPPED", "END", "START", "ASK", "METRICS",
-    "FORGET", "QUIT", "SAVE", "SAVED", "RESUME", "STEER", "GAVE",
+    "FORGET", "QUIT", "SAVE", "SAVED", "RESUME", "STEER", "GAVE", "RESTART", "RESTARTED",
+    "PING", "PONG",
 )]  # fmt: skip
 
 
