@@ -1,6 +1,8 @@
 """What started this process: ranks, the MPI library, and whether the launcher and the library belong together."""
 
 import atexit
+import contextlib
+import faulthandler
 import os
 import sys
 import warnings
@@ -13,6 +15,11 @@ _LAUNCHERS = (
     ("PMI_SIZE", "PMI_RANK", "an MPICH-like mpirun"),
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
 )
+
+_WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
+_MPICH_FILES = "/dev/shm/mpich_shm_"
+_BEGINNING = 120.0  # seconds
+_limits = set()  # what ends ``limit_beginning``
 
 
 def launcher():
@@ -69,7 +76,50 @@ def _refuses():
 
 def abort(status):
     """End every rank of the job."""
-    _mpi().COMM_WORLD.Abort(status)
+    comm = _mpi().COMM_WORLD
+    if tells_of_failures():
+        comm.Revoke()  # Open MPI's Abort lets ranks live that may go on without the one that called it
+    comm.Abort(status)
+
+
+def echoes_an_abort(error):
+    """Whether an exception only says that another rank has ended the job."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    return mpi is not None and isinstance(error, mpi.Exception) and error.Get_error_class() == mpi.ERR_REVOKED
+
+
+def tells_of_failures():
+    """Whether MPI lets ranks go on when others die, and tells them: Open MPI does under ``mpirun --with-ft ulfm``."""
+    return os.environ.get(_WITH_FT, "0").lower() in ("1", "true", "yes", "enabled")
+
+
+def limit_beginning():
+    """End this process, with a traceback, if it does not get to ``begun`` soon: it would wait for ranks that died."""
+    faulthandler.dump_traceback_later(_BEGINNING, exit=True, file=sys.__stderr__)
+    _limits.add(faulthandler.cancel_dump_traceback_later)
+
+
+def begun():
+    """All ranks have met."""
+    while _limits:
+        _limits.pop()()
+
+
+def forgo_finalize():
+    """Leave MPI as it is at the end of this process, for its end waits for all ranks."""
+    atexit.unregister(_mpi().Finalize)
+
+
+def unlink_shared_memory():
+    """Take the names off the files in memory of MPICH, whose ranks take them off as MPI ends, which some may not see.
+
+    All ranks of the host must have begun MPI.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        names = {line.split()[5] for line in maps if _MPICH_FILES in line}
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name)
 
 
 def _load():
