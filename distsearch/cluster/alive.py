@@ -8,12 +8,13 @@ class Alive:
     """Knows when each worker was heard from last. Whoever has a clock and the mail asks it several times a deadline.
 
     deadline: seconds; who was silent for so long is lost, and who was silent for a third of it is to be asked whether
-    it is there. ranks: of the workers; now: seconds. Where the master itself was away for long, all mail has waited
-    for it: such a time counts for a sixth of the deadline at most.
+    it is there. ranks: of the workers; now: seconds; compiles: how much longer who may be compiling is waited for.
+    Where the master itself was away for long, all mail has waited for it: such a time counts for a sixth of the deadline
+    at most.
     """
 
-    def __init__(self, deadline, ranks, now=0.0):
-        self._deadline, self._latest = deadline, now
+    def __init__(self, deadline, ranks, now=0.0, compiles=_COMPILES):
+        self._deadline, self._latest, self._compiles = deadline, now, compiles
         self._passed = 0.0  # seconds that count
         self._heard = dict.fromkeys(ranks, 0.0)
         self._asked = dict.fromkeys(ranks, 0.0)
@@ -35,7 +36,7 @@ class Alive:
         passed = self._pass(now)
         return [
             rank for rank, heard in self._heard.items()
-            if passed - heard >= self._deadline + (_COMPILES if rank in preparing else 0.0)
+            if passed - heard >= self._deadline + (self._compiles if rank in preparing else 0.0)
         ]  # fmt: skip
 
     def lost(self, rank):

@@ -203,6 +203,7 @@ class Master:
         self._absent = {}  # rank → _Worker, of those that are lost
         self._lives = 0  # RESTARTs so far
         self.lost, self.back = [], []  # (rank, host) of workers, in the order in which they were lost and came back
+        self.ignored = 0  # messages with results of workers that were lost when they came
         self._runs = {}  # number → _Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
 
@@ -325,6 +326,7 @@ class Master:
 
     def _received_late(self, worker, message):
         """A lost worker is there after all; it begins anew."""
+        self.ignored += message.type == RESULTS
         if worker.life is None:
             self._lives += 1
             worker.life = self._lives

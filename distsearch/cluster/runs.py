@@ -62,6 +62,11 @@ class Cluster:
         return self._master.back
 
     @property
+    def ignored(self):
+        """Messages with results of workers that were lost when they came."""
+        return self._master.ignored
+
+    @property
     def pause(self):
         """How many seconds to wait for mail before the next turn, after one that brought none."""
         return self._rest.seconds

@@ -2,17 +2,20 @@
 
 Work is really done, slice by slice, but takes the time that its boards would take at each virtual worker's own rate.
 Messages take a latency and time for their bytes, and keep their order between two ranks. The master takes its
-calibrated time for each message, one after another. Ranks that wait sleep as ``waiting`` has it. Everything random
-comes from one seed, so a run repeats itself exactly.
+calibrated time for each message, one after another. Ranks that wait sleep as ``waiting`` has it. Workers may die, or be
+so slow that they are taken for dead (``Faults``). Everything random comes from one seed, so a run repeats itself
+exactly.
 """
 
 import heapq
 import random
 from collections import deque
+from math import inf
 from typing import NamedTuple
 
-from .master import Master, Received
-from .messages import PROGRESS, decode, encode
+from .alive import Alive
+from .master import Lost, Master, Received
+from .messages import PING, PROGRESS, RESTARTED, Message, Outgoing, decode, encode
 from .runs import Cluster
 from .waiting import wake_up
 from .worker import Worker
@@ -39,6 +42,19 @@ class Processors(NamedTuple):
     spread: float = 0.0  # standard deviation of the workers' rates, relative to their mean
     jitter: float = 0.0  # the same of the duration of each slice
 
+
+class Faults(NamedTuple):
+    """What goes wrong, by rank."""
+
+    deadline: float  # seconds of silence after which a worker is taken for lost
+    deaths: dict = {}  # when, in seconds; what was sent before arrives
+    slow: dict = {}  # how many times slower it is than it would be
+    late: dict = {}  # how likely a message from or to it is late
+    delay: float = 0.0  # mean of how late (exponential), in seconds
+
+
+_NO_FAULTS = Faults(deadline=inf)
+_LOOKS = 6  # at who is there, in the time of a deadline
 
 # One way between two ranks of one host, measured: shared memory, and TCP through the loopback device.
 NETWORKS = {"host": Network(2e-6, 2e9), "tcp": Network(9e-6, 1e9)}
@@ -86,10 +102,11 @@ class _TimedRunner:
 class _VirtualWorker:
     """A worker with a clock of its own and mail that arrives in time."""
 
-    def __init__(self, kinds, processors, seed, rate):
-        """``rate()`` is what a worker of mean speed does now, in boards a second."""
+    def __init__(self, kinds, processors, seed, rate, slowness, dies):
+        """``rate()`` is what a worker of mean speed does now, in boards a second; dies: when, perhaps never (inf)."""
         chance = random.Random(seed)
-        speed = max(0.1, chance.gauss(1, processors.spread))
+        speed = max(0.1, chance.gauss(1, processors.spread)) / slowness
+        self.dies = dies
 
         def duration(boards):
             return boards / (rate() * speed) * max(0.1, chance.gauss(1, processors.jitter))
@@ -107,17 +124,24 @@ class _VirtualWorker:
 class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
 
-    kinds: as for a Worker. ``clock()`` is the virtual time, ``master_busy`` the seconds of it
-    in which the master worked.
+    kinds: as for a Worker; faults: None where nothing goes wrong. ``clock()`` is the virtual time, ``master_busy`` the
+    seconds of it in which the master worked.
     """
 
-    def __init__(self, kinds, workers, network, processors, seed=0):
+    def __init__(self, kinds, workers, network, processors, seed=0, faults=None):
         super().__init__()
         self.workers, self.ranks = workers, workers + 1
         self._network, self._processors = network, processors
-        self._chance = random.Random(seed)
+        self._chance, self._faults = random.Random(seed), faults or _NO_FAULTS
         ranks = range(1, workers + 1)
-        self._workers = {rank: _VirtualWorker(kinds, processors, self._chance.random(), self._rate) for rank in ranks}
+        self._workers = {
+            rank: _VirtualWorker(
+                kinds, processors, self._chance.random(), self._rate, self._faults.slow.get(rank, 1),
+                self._faults.deaths.get(rank, inf))
+            for rank in ranks
+        }  # fmt: skip
+        self._alive = Alive(self._faults.deadline, ranks, compiles=self._faults.deadline)  # it takes no virtual time
+        self._watches = False  # a look at who is there is planned
         self._at_work = set()  # ranks
         self._master = Master(dict.fromkeys(ranks, "virtual"))
         self._master_free = 0.0  # when the master has done what it has begun
@@ -159,8 +183,11 @@ class SimulatedCluster(Cluster):
 
     def _arrival(self, sent, sender, to, size):
         """Return when a message sent at ``sent`` arrives; never before an earlier one of the same two ranks."""
-        network = self._network
+        network, faults = self._network, self._faults
         extra = self._chance.expovariate(1 / network.jitter) if network.jitter else 0.0
+        late = faults.late.get(sender or to)
+        if late and self._chance.random() < late:
+            extra += self._chance.expovariate(1 / faults.delay)
         when = sent + network.latency + size / network.bandwidth + extra
         when = max(when, self._arrivals.get((sender, to), 0.0))
         self._arrivals[sender, to] = when
@@ -172,18 +199,39 @@ class SimulatedCluster(Cluster):
         if self._master_free < self._now:
             began = wake_up(self._master_idle_since, self._now)
         now = began + self._processors.message + self._network.handling * isinstance(event, Received)
-        for rank, message in self._master.handle(event):
-            buffer = encode(message)
-            now += self._network.handling
-            self._at(self._arrival(now, _MASTER, rank, len(buffer)), self._deliver, rank, buffer)
-        self._master_free = now
+        now = self._master_free = self._send(now, self._master.handle(event))
         if not (isinstance(event, Received) and event.message.type == PROGRESS):
             self._master_idle_since = now
         self.master_busy += now - began
+        if self._faults.deadline < inf and not self._watches and self._master.has_runs:
+            self._watches = True
+            self._at(self._now, self._watch)
+
+    def _send(self, now, outgoing):
+        """Have the master send messages from ``now`` on; return when it has."""
+        for rank, message in outgoing:
+            buffer = encode(message)
+            now += self._network.handling
+            self._at(self._arrival(now, _MASTER, rank, len(buffer)), self._deliver, rank, buffer)
+        return now
+
+    def _watch(self):
+        """Look who is there, and plan the next look as long as anything is to be done."""
+        self._watches = self._master.has_runs
+        if self._watches:
+            self._at(self._now + self._faults.deadline / _LOOKS, self._watch)
+        for rank in self._alive.silent(self._now, self._master.preparing):
+            self._alive.lost(rank)
+            self._act(Lost(rank))
+        if due := self._alive.due(self._now):
+            pings = [Outgoing(rank, Message(PING, 0)) for rank in due]
+            self._master_free = self._send(max(self._now, self._master_free), pings)
 
     def _deliver(self, rank, buffer):
         """A message has come to a worker; if it sleeps, it will see it at its next look."""
         virtual = self._workers[rank]
+        if self._now >= virtual.dies:
+            return
         virtual.mail.append((decode(buffer), len(buffer)))
         if virtual.next_look is None:
             virtual.next_look = wake_up(virtual.idle_since, self._now)
@@ -193,6 +241,9 @@ class SimulatedCluster(Cluster):
         """A worker looks at its mail, then does a slice of work, or goes to sleep."""
         virtual = self._workers[rank]
         worker, clock = virtual.worker, virtual.clock
+        if self._now >= virtual.dies:
+            self._at_work.discard(rank)
+            return
         if not worker.has_work:
             worker.timers.idle += max(0.0, self._now - max(virtual.idle_since, worker.timers.started))
         clock.now = self._now
@@ -215,6 +266,8 @@ class SimulatedCluster(Cluster):
             buffer = encode(answer)
             sizes.append(len(buffer))
             virtual.clock.now += self._network.handling
+            if virtual.clock.now >= virtual.dies:
+                break
             when = self._arrival(virtual.clock.now, rank, _MASTER, len(buffer))
             self._at(when, self._master_receives, rank, buffer)
         if received is not None:
@@ -225,4 +278,8 @@ class SimulatedCluster(Cluster):
         timers.bytes += sum(sizes)
 
     def _master_receives(self, rank, buffer):
-        self._act(Received(rank, decode(buffer)))
+        message = decode(buffer)
+        if message.type == RESTARTED:
+            self._alive.back(rank, self._now)
+        self._alive.heard(rank, self._now)
+        self._act(Received(rank, message))

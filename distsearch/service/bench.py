@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 
 import numpy as np
 
@@ -90,6 +91,7 @@ class EmptySource:
 
     def __init__(self, count):
         self.waiting, self._left = count, count
+        self._out = Counter()  # by worker, which is a job's node
 
     @property
     def done(self):
@@ -99,11 +101,17 @@ class EmptySource:
         """See ``Pool.take``."""
         taken = min(count, self.waiting)
         self.waiting -= taken
-        return empty_jobs(taken)
+        self._out[worker] += taken
+        return empty_jobs(taken, worker)
 
     def finish(self, results):
-        """See ``Pool.finish``."""
+        """See ``Pool.finish``; the results of one message, so of one worker."""
         self._left -= len(results)
+        self._out[int(results["node"][0])] -= len(results)
+
+    def lost(self, worker):
+        """See ``Pool.lost``."""
+        self.waiting += self._out.pop(worker, 0)
 
 
 def messages(cluster, progress, interrupted, prefetch):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from .. import games, jit
 from ..cluster.local import LocalCluster
-from ..cluster.simulated import NETWORKS, Network, Processors, SimulatedCluster
+from ..cluster.simulated import NETWORKS, Faults, Network, Processors, SimulatedCluster
 from ..errors import UserError
 from ..search.table import DEFAULT_MIB, far_table
 from ..tree.jobs import kinds
@@ -34,6 +34,7 @@ class Machine:
     message_cost: float | None = None  # of the master for a message
     seed: int = 0
     table: int = DEFAULT_MIB  # MiB of the transposition table that all workers share
+    faults: Faults | None = None
 
     def __post_init__(self):
         if not 1 <= self.workers <= 100_000:
@@ -58,7 +59,7 @@ class Machine:
         costs = {} if self.message_cost is None else {"message": self.message_cost}
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         network = Network(**{**preset._asdict(), **given})
-        return SimulatedCluster(self.kinds(), self.workers, network, processors, self.seed)
+        return SimulatedCluster(self.kinds(), self.workers, network, processors, self.seed, self.faults)
 
     def kinds(self):
         """Return the kinds of job, with a new table."""

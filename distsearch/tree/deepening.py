@@ -125,6 +125,11 @@ class Deepening:
             return
         self._go_deeper()
 
+    def lost(self, worker):
+        """See ``Schedule.lost``; goes on to the next depth where nothing else was awaited."""
+        self.pool.lost(worker)
+        self._go_deeper()
+
     def _go_deeper(self):
         while self.pool.done and not self.pool.out and not self.done:
             self.completed, self.completed_depth, self.completed_spent = self.pool, self.depth, self.spent

@@ -315,9 +315,11 @@ class EmptyRunner:
         return self._record.copy()
 
 
-def empty_jobs(count):
-    """Return ``count`` job records for an EmptyRunner."""
-    return np.zeros(count, EMPTY_JOB)
+def empty_jobs(count, worker):
+    """Return ``count`` job records for an EmptyRunner, whose node is the worker."""
+    jobs = np.zeros(count, EMPTY_JOB)
+    jobs["node"] = worker
+    return jobs
 
 
 def kinds(far=None):

@@ -40,6 +40,7 @@ class PerftPool:
         self._count_grown(counted, stays)
         self._queue = np.concatenate((begun, self._waiting_nodes()))
         self._next = 0
+        self._holders = {}  # node of a job that is out → its worker
         self._job_dtype = job_dtype(len(states[0]))
         self.jobs = self.finished + len(self._queue)
 
@@ -87,9 +88,19 @@ class PerftPool:
         chosen = self._queue[self._next : self._next + count]
         self._next += len(chosen)
         self.nodes.status[chosen] = SENT
+        self._holders.update(dict.fromkeys(chosen.tolist(), worker))
         jobs = np.zeros(len(chosen), self._job_dtype)
         jobs["node"], jobs["depth"], jobs["state"] = chosen, self.nodes.left[chosen], self.nodes.state[chosen]
         return jobs
+
+    def lost(self, worker):
+        """A worker is gone: its jobs are the next to be handed out."""
+        nodes = [node for node, holder in self._holders.items() if holder == worker]
+        for node in nodes:
+            del self._holders[node]
+        self.nodes.status[nodes] = WAITING
+        self._queue = np.concatenate((np.array(nodes, np.int64), self._queue[self._next :]))
+        self._next = 0
 
     def finish(self, results):
         """Take an array of result records in; a count that was stopped early is added as far as it went."""
@@ -97,6 +108,7 @@ class PerftPool:
         for result in results:
             node = int(result["node"])
             self.saved.pop(node, None)
+            del self._holders[node]
             below = int(nodes.left[node])
             self.counts[nodes.root[node], nodes.depth[node] + 1 :] += result["counts"][1 : below + 1]
             nodes.status[node] = DONE if result["complete"] else SENT

@@ -288,6 +288,15 @@ class Schedule:
         self.finished += int(np.count_nonzero(results["complete"]))
         self._go_on()
 
+    def lost(self, worker):
+        """A worker is gone: its jobs are as if it had answered them with nothing."""
+        jobs = np.flatnonzero((self._jobs[JOB_NODE] != NONE) & (self._jobs[JOB_WORKER] == worker))
+        nothing = np.zeros(len(jobs), SUBTREE_RESULT)
+        nothing["node"], nothing["score"] = jobs, -np.inf
+        self.finish(nothing)
+        self._loads.pop(worker, None)
+        self._hungry.discard(worker)
+
     def _forget(self, job):
         """A job is answered, or goes on under another number."""
         worker, rest = int(self._jobs[JOB_WORKER, job]), int(self._jobs[REST, job])

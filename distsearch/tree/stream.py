@@ -14,6 +14,7 @@ _FREE, _WAITING, _OUT, _DONE = range(4)  # what a place holds: OUT is a position
 _FIRST_TRY = 2_000_000  # boards, a fifth of a second: what no easy position needs
 _NEXT_TRY = 4  # times as many boards
 _LOOK = 1 << 10  # places looked at in one go for answers
+_NOBODY = -1
 _COSTS = (
     "boards", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements", "seconds", "cpu",
 )  # fmt: skip
@@ -83,6 +84,7 @@ class Stream:
         self._states = np.zeros((capacity, words), np.uint64)
         self._answers = np.zeros(capacity, SUBTREE_RESULT)
         self._status = np.zeros(capacity, np.int8)
+        self._holders = np.full(capacity, _NOBODY)  # workers that have a place's position as a job
         self._job_dtype = job_dtype(words)
         self._begin = self._next = self._end = 0  # numbers: not collected from here, not handed out, not here yet
         self.answered = 0  # positions, collected or not
@@ -90,8 +92,8 @@ class Stream:
         self._again = deque()  # numbers of hard positions that wait for another try
         self._hard = {}  # number → _Hard
         self._growing = {}  # numbers of the pools at work, in the order in which they were grown
-        self._sent = {}  # job's node → (number, job of its pool)
-        self._names = {}  # the other way round
+        self._sent = {}  # job's node → (number, job of its pool, worker)
+        self._names = {}  # (number, job of its pool) → job's node
         self._rests = {}  # job's node → what its rest is to be called, where a part of it is asked for
         self._wishes = []  # as ``wishes`` is to return them
         self._pool_jobs = 0  # jobs of pools that were handed out so far
@@ -210,7 +212,7 @@ class Stream:
         alone, in_pools = {}, {}
         for name, progress in {**self.saved, **at_work}.items():
             if name < 0:
-                number, job = self._sent[name]
+                number, job, _ = self._sent[name]
                 in_pools.setdefault(number, {})[job] = progress
             else:
                 alone[self._number(name)] = progress
@@ -245,17 +247,17 @@ class Stream:
             return self._take_subtrees(count, worker)
         if self._again:
             number = self._again.popleft()
-            return self._jobs(np.array([number]), self._hard[number].budget)
+            return self._jobs(np.array([number]), self._hard[number].budget, worker)
         count = min(count, positions)
         numbers = np.arange(self._next, self._next + count)
         numbers = numbers[self._status[numbers & self._mask] == _WAITING]
         self._next += count
         self._pass_over()
-        return self._jobs(numbers, self._first_try)
+        return self._jobs(numbers, self._first_try, worker)
 
-    def _jobs(self, numbers, budget):
+    def _jobs(self, numbers, budget, worker):
         at = numbers & self._mask
-        self._status[at] = _OUT
+        self._status[at], self._holders[at] = _OUT, worker
         jobs = np.zeros(len(numbers), self._job_dtype)
         jobs["node"], jobs["depth"], jobs["budget"] = at, self._depth, budget
         jobs["low"], jobs["high"] = self._window
@@ -267,7 +269,7 @@ class Stream:
         pool = self._hard[number].pool
         jobs = pool.take(count, worker)
         for i, job in enumerate(jobs["node"].tolist()):
-            name = self._name(number, job)
+            name = self._name(number, job, worker)
             if job in pool.saved:
                 self.saved[name] = pool.saved[job]
             jobs["node"][i] = name
@@ -276,26 +278,26 @@ class Stream:
             self._finish_pool(number, self._hard[number])
         return jobs
 
-    def _name(self, number, job):
+    def _name(self, number, job, worker):
         """Return a name for a job of a pool."""
         self._pool_jobs += 1
         name = -(self._pool_jobs & 0x3FFFFFFF) - 1  # places are not negative
-        self._sent[name], self._names[number, job] = (number, job), name
+        self._sent[name], self._names[number, job] = (number, job, worker), name
         return name
 
     def _note_wishes(self, number, pool):
         for worker, job, low, high, rest, least in pool.wishes():
             name = self._names[number, job]
             if least:
-                self._rests[name] = self._name(number, rest)
+                self._rests[name] = self._name(number, rest, worker)
             self._wishes.append((worker, name, low, high, self._rests.get(name, 0), least))
 
     def gave(self, name, rest, part):
         """See ``Schedule.gave``."""
         self.saved.pop(name, None)
-        number, job = self._sent.pop(name)
+        number, job, _ = self._sent.pop(name)
         del self._names[number, job]
-        hard, (_, rest) = self._hard.get(number), self._sent[self._rests.pop(name)]
+        hard, (_, rest, _) = self._hard.get(number), self._sent[self._rests.pop(name)]
         if hard is not None:
             hard.pool.gave(job, rest, part)
             self._note_wishes(number, hard.pool)
@@ -317,6 +319,7 @@ class Stream:
             for record in self._whole(results[subtrees]):
                 self._finish_subtree(record)
             results = results[~subtrees]
+        self._holders[results["node"]] = _NOBODY
         self._tries += len(results)
         self._seconds += float(results["seconds"].sum())
         complete = results["complete"] != 0
@@ -379,10 +382,7 @@ class Stream:
 
     def _finish_subtree(self, record):
         name = int(record["node"])
-        number, job = self._sent.pop(name)
-        del self._names[number, job]
-        if name in self._rests:  # it has ended without one
-            del self._names[self._sent.pop(self._rests.pop(name))]
+        number, job = self._end_job(name)
         hard = self._hard.get(number)
         if hard is None:  # it is answered without this one
             return
@@ -392,6 +392,39 @@ class Stream:
         self._note_wishes(number, hard.pool)
         if hard.pool.done:
             self._finish_pool(number, hard)
+
+    def _end_job(self, name):
+        """Forget the name of a pool's job, and that of its rest if it has ended without one; return (number, job)."""
+        number, job, _ = self._sent.pop(name)
+        del self._names[number, job]
+        if name in self._rests:
+            other, rest, _ = self._sent.pop(self._rests.pop(name))
+            del self._names[other, rest]
+        return number, job
+
+    def lost(self, worker):
+        """See ``Schedule.lost``."""
+        self._wishes = [wish for wish in self._wishes if wish[0] != worker]
+        for place in np.flatnonzero(self._holders == worker):
+            self._holders[place] = _NOBODY
+            self._try_again(self._number(place))
+        rests = set(self._rests.values())
+        for name in [name for name, (*_, holder) in self._sent.items() if holder == worker and name not in rests]:
+            self.saved.pop(name, None)
+            self._end_job(name)
+        for number in list(self._growing):
+            hard = self._hard[number]
+            hard.pool.lost(worker)
+            self._note_wishes(number, hard.pool)
+            if hard.pool.done:
+                self._finish_pool(number, hard)
+
+    def _try_again(self, number):
+        """Have a position that was lost be handed out anew."""
+        if number not in self._hard:
+            self._hard[number] = _Hard()
+            self._hard[number].budget = self._first_try
+        self._again.append(number)
 
     def _finish_pool(self, number, hard):
         place = number & self._mask

@@ -4,6 +4,7 @@ import json
 
 from distsearch.service.bench import EmptySource, bench, bench_json, bench_text
 from distsearch.service.progress import Progress
+from distsearch.tree.jobs import empty_jobs
 
 # Changes only when a search is meant to visit other boards; say why in the commit that changes it.
 SIGNATURE = 148960968
@@ -19,5 +20,17 @@ def test_signature():
 def test_empty_source_hands_every_job_out_once():
     source = EmptySource(10)
     assert [len(source.take(4, worker=1)) for _ in range(4)] == [4, 4, 2, 0]
-    source.finish(range(10))
+    source.finish(empty_jobs(10, worker=1))
+    assert source.done
+
+
+def test_empty_source_hands_out_again_what_a_lost_worker_had():
+    source = EmptySource(10)
+    first, second = source.take(4, worker=1), source.take(6, worker=2)
+    source.finish(first[:1])
+    source.lost(1)
+    assert source.waiting == 3
+    source.finish(second)
+    assert not source.done
+    source.finish(source.take(9, worker=2))
     assert source.done

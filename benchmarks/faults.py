@@ -1,0 +1,198 @@
+"""Searches on virtual workers that die, are slow, and send their messages late: is the score the right one?
+
+    python benchmarks/faults.py --runs 5000 --seed 1
+
+Each run is drawn from its own seed: game, board, position, policy, machine and faults. Its score, or counts, must be
+those of a cluster of one worker. Failures are printed with their seeds; ``--runs 1 --seed S`` tells how one went.
+"""
+
+import argparse
+import functools
+import random
+import time
+import traceback
+from collections import Counter
+from dataclasses import replace
+from math import inf
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from distsearch import games
+from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.simulated import Faults
+from distsearch.games.interface import legal_moves, step
+from distsearch.search.table import far_table
+from distsearch.service.options import Options
+from distsearch.service.perft import perft
+from distsearch.service.progress import Progress
+from distsearch.service.search import Searcher
+from distsearch.service.simulate import Machine
+from distsearch.service.solve import solve
+from distsearch.tree.jobs import kinds
+from distsearch.tree.policies import POLICIES
+
+SEARCHES = [  # game, board, plies played before (from, to), limits
+    ("othello", (4, 4), (0, 6), [{"exact": True}]),
+    ("othello", (6, 6), (23, 30), [{"exact": True}]),
+    ("othello", (6, 6), (0, 25), [{"depth": depth} for depth in (2, 4, 5)]),
+    ("connect4", (4, 5), (4, 12), [{"exact": True}]),
+    ("connect4", (5, 6), (14, 22), [{"exact": True}]),
+    ("connect4", (6, 7), (0, 30), [{"depth": depth} for depth in (3, 6, 7)]),
+]
+WAYS = ["search"] * 6 + ["moves", "perft", "solve", "solve"]
+FIRST_SLICE = 1000  # boards, of a worker that does not know its rate yet
+
+
+class Case(NamedTuple):
+    """A run to do: how (see WAYS), and of what; first_try: boards after which a stream's position is hard."""
+
+    way: str
+    options: Options
+    positions: list
+    depth: int  # of perft
+    first_try: int
+    machine: Machine
+
+
+def random_position(game, rules, plies, rng):
+    """One that is not finished."""
+    while True:
+        position = game.start(rules)
+        for _ in range(rng.randint(*plies)):
+            if moves := legal_moves(game, position, rules):
+                position = step(game, position, rules, rng.choice(moves))
+        if legal_moves(game, position, rules):
+            return position
+
+
+def random_faults(rng, workers, rate):
+    """Faults of all workers but one, so that somebody is always left."""
+    ranks = rng.sample(range(1, workers + 1), workers - 1)
+    deadline = max(0.01, rng.choice((8, 20, 100)) * FIRST_SLICE / rate)
+    dying, slow, late = (ranks[: rng.choice((0, 0, 1, 2, workers))] for _ in range(3) if rng.shuffle(ranks) is None)
+    span = 10 ** rng.uniform(-4, 0) * 1e5 / rate  # of most runs at such a rate
+    return Faults(
+        deadline,
+        {rank: rng.uniform(0, span) for rank in dying},
+        {rank: rng.choice((3, 10, 100)) for rank in slow},
+        {rank: rng.choice((0.02, 0.3)) for rank in late},
+        deadline * rng.choice((0.1, 1, 5)),
+    )
+
+
+def drawn(seed):
+    """Return the Case of a seed."""
+    rng = random.Random(seed)
+    name, board, plies, limits = rng.choice(SEARCHES)
+    limit, way, policy = rng.choice(limits), rng.choice(WAYS), rng.choice(list(POLICIES))
+    game = games.find(name)
+    count = rng.choice((1, 5, 40)) if way == "solve" else 1
+    positions = [random_position(game, game.rules(board), plies, rng) for _ in range(count)]
+    options = Options(name, board=board, policy=policy, all_moves=way == "moves", **limit)
+    workers, rate = rng.randint(2, 12), rng.choice((1e4, 1e5, 1e6))  # slow ones have more that is worth sharing out
+    machine = Machine(
+        workers, rng.choice(("tcp", "host")), delay=rng.choice((0.0, 1e-4)), jitter=rng.choice((0.0, 0.3)), rate=rate,
+        seed=seed, table=1, faults=random_faults(rng, workers, rate))  # fmt: skip
+    return Case(way, options, positions, rng.randint(2, 4), rng.choice((20, 300, 10**6)), machine)
+
+
+class Here(NamedTuple):
+    """What ``solve`` takes for a session."""
+
+    cluster: object
+    progress = Progress()
+
+    @staticmethod
+    def interrupted():
+        """Nobody wants an early end."""
+        return False
+
+
+def answers(case, cluster, **changed):
+    """Return what a cluster finds; changed: of the case's options."""
+    options, quiet = replace(case.options, **changed), Progress()
+    if case.way == "perft":
+        counts = perft(options, case.depth, case.positions, cluster, quiet, Here.interrupted)
+        return [(count.complete, count.counts) for count in counts]
+    searcher = Searcher(options, cluster, quiet, Here.interrupted)
+    if case.way == "solve":
+        _try_briefly(searcher, case.first_try)
+        found = solve(Here(cluster), searcher, case.positions)
+    else:
+        found = searcher.search(case.positions)
+    return [(outcome.complete, outcome.score, outcome.moves and _scores(outcome.moves)) for outcome in found]
+
+
+def _try_briefly(searcher, boards):
+    """Have a searcher's streams take positions for hard after so many boards."""
+    make = searcher.stream
+
+    def stream(*args, **options):
+        made = make(*args, **options)
+        made._first_try = made._first_try and boards
+        return made
+
+    searcher.stream = stream
+
+
+def _scores(moves):
+    return sorted((move["move"], move["score"]) for move in moves)
+
+
+@functools.cache
+def kinds_alone():
+    """The kinds of job of the worker whose answers are right: its table is no other search's."""
+    return kinds(far_table(1))
+
+
+class Done(NamedTuple):
+    """How a run went: what is wrong (None: nothing), and the numbers that are of interest."""
+
+    seed: int
+    wrong: str | None
+    counts: Counter
+
+
+def do(seed, tell=lambda line: None):
+    """Do the run of a seed; return how it went. tell(line): told what happened."""
+    case = drawn(seed)
+    tell(f"{case.way} {case.options}\n{case.machine}")
+    cluster = case.machine.cluster()
+    try:
+        found = answers(case, cluster)
+        expected = answers(case, LocalCluster(kinds_alone()), policy="pool", load_factor=1)
+        wrong = None if found == expected else f"{found} instead of {expected}"
+    except Exception:
+        wrong = traceback.format_exc()
+    died = {rank for rank, when in case.machine.faults.deaths.items() if when <= cluster.clock()}
+    lost = [rank for rank, _ in cluster.lost]
+    tell(f"died {sorted(died)}, lost {lost}, back {[rank for rank, _ in cluster.back]}, {cluster.clock():.4f} s")
+    counts = Counter(
+        deaths=len(died), losses=len(lost), restarts=len(cluster.back), ignored=cluster.ignored,
+        suspicions=sum(case.machine.faults.deaths.get(rank, inf) > cluster.clock() for rank in lost),
+    )  # fmt: skip
+    return Done(seed, wrong, counts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1, help="of the first run; the others follow")
+    parser.add_argument("--processes", type=int, default=2)
+    args = parser.parse_args()
+    if args.runs == 1:
+        print(do(args.seed, print).wrong or "the right answer")
+        return
+    began, total, failed = time.perf_counter(), Counter(), 0
+    with get_context("spawn").Pool(args.processes) as pool:
+        for done in pool.imap_unordered(do, range(args.seed, args.seed + args.runs), chunksize=4):
+            total += done.counts
+            if done.wrong:
+                failed += 1
+                print(f"seed {done.seed}: {done.wrong}", flush=True)
+    counts = ", ".join(f"{number:,} {name}" for name, number in total.items())
+    print(f"{args.runs:,} runs, {failed} wrong; {counts}; {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
