@@ -9,8 +9,8 @@ class Alive:
 
     deadline: seconds; who was silent for so long is lost, and who was silent for a third of it is to be asked whether
     it is there. ranks: of the workers; now: seconds; compiles: how much longer who may be compiling is waited for.
-    Where the master itself was away for long, all mail has waited for it: such a time counts for a sixth of the deadline
-    at most.
+    Where the master itself was away for long, all mail has waited for it: such a time counts for a sixth of the
+    deadline at most.
     """
 
     def __init__(self, deadline, ranks, now=0.0, compiles=_COMPILES):

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from distsearch.cluster.master import Begin, Halt, Master, More, Received
+from distsearch.cluster.master import Begin, Halt, Lost, Master, More, Received
 from distsearch.cluster.messages import (
     JOBS,
     METRICS,
     METRICS_RECORD,
     PROGRESS,
     READY,
+    RESTARTED,
     RESULTS,
     STOPPED,
     Message,
@@ -52,6 +53,13 @@ class Talk:
     def ready(self, worker, setup=1):
         """A worker is ready for the so manieth setup."""
         return self.say(worker, READY, run=setup)
+
+    def lose(self, worker):
+        return self.master.handle(Lost(worker))
+
+    def restarted(self, worker, life=1):
+        """A lost worker has forgotten its runs, as it was told by the RESTART of that number."""
+        return self.say(worker, RESTARTED, run=life)
 
     def all_ready(self, setup=1):
         """Let all workers be ready; return what the master sends at last."""

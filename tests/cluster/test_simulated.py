@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from distsearch.cluster.simulated import NETWORKS, Network, Processors, SimulatedCluster
+from distsearch.cluster.master import EveryWorkerLostError
+from distsearch.cluster.simulated import NETWORKS, Faults, Network, Processors, SimulatedCluster
 from distsearch.cluster.worker import SLICE
 
 from .toys import SETUP_TEXT, Clock, Source, kinds
@@ -87,3 +88,74 @@ def test_a_short_job_of_another_client_takes_about_two_slices(workers):
         assert source.done
         # the master may nap for a millisecond before it looks at the answer
         assert cluster.clock() - began <= 2 * SLICE + 1.2e-3
+
+
+def faulty(workers, **faults):
+    """A cluster where a worker is lost after half a second of silence."""
+    return SimulatedCluster(
+        kinds(Clock()), workers, NETWORKS["host"], Processors(ALONE), faults=Faults(deadline=0.5, **faults)
+    )
+
+
+def test_a_dead_worker_is_missed_after_the_deadline():
+    cluster, source = faulty(2, deaths={1: 1.0}), Source([3_000_000] * 2)
+    noticed = []
+
+    def watch(_):
+        if cluster.lost and not noticed:
+            noticed.append(cluster.clock())
+
+    metrics = cluster.run(SETUP_TEXT, source, watch)
+    assert 1.25 < noticed[0] < 1.6  # it was heard from when it was asked last
+    assert cluster.lost == [(1, "virtual")]
+    assert cluster.back == []
+    assert source.finished == [1, 0]
+    assert cluster.clock() == pytest.approx(6, rel=0.02)
+    assert set(metrics) == {2}
+
+
+def test_what_a_worker_sent_before_it_died_counts():
+    cluster, source = faulty(2, deaths={1: 0.15}), Source([100_000, 1_000_000])
+    cluster.run(SETUP_TEXT, source, lambda _: False)
+    assert source.taken == [(1, 0), (2, 1)]
+    assert cluster.lost == [(1, "virtual")]
+
+
+def test_a_worker_that_is_too_slow_is_taken_for_lost_and_comes_back():
+    cluster, source = faulty(2, slow={1: 1000}), Source([2_000_000] * 3)
+    cluster.run(SETUP_TEXT, source, lambda _: False)  # 1000 boards, its first slice, take a second
+    assert cluster.lost[0] == cluster.back[0] == (1, "virtual")
+    assert sorted(source.finished) == [0, 1, 2]
+    assert source.done
+
+
+def test_late_messages_do_no_harm():
+    cluster, source = faulty(3, late={1: 0.5, 2: 0.5}, delay=1.0), Source([50_000] * 300)
+    cluster.run(SETUP_TEXT, source, lambda _: False)
+    assert sorted(source.finished) == list(range(300))
+    assert cluster.ignored > 0
+    assert cluster.back
+
+
+def test_when_all_are_dead_the_run_ends_with_an_error():
+    cluster, source = faulty(3, deaths={1: 0.1, 2: 0.2, 3: 0.3}), Source([10**9] * 3)
+    with pytest.raises(EveryWorkerLostError):
+        cluster.run(SETUP_TEXT, source, lambda _: False)
+    assert len(cluster.lost) == 3
+    assert not cluster.is_open(cluster.current)
+
+
+def test_nobody_is_missed_while_nothing_is_to_be_done():
+    cluster = faulty(2, deaths={1: 0.0})
+    assert not cluster.turn()
+    assert cluster.clock() == 0
+
+
+def test_a_machine_without_faults_repeats_what_it_did_before(seed):
+    times = []
+    for faults in (None, Faults(deadline=1e9)):
+        processors = Processors(ALONE, BUSY, spread=0.2, jitter=0.1)
+        cluster = SimulatedCluster(kinds(Clock()), 5, NETWORKS["tcp"], processors, seed, faults)
+        cluster.run(SETUP_TEXT, Source([10_000] * 50), lambda _: False)
+        times.append(cluster.clock())
+    assert times[0] == times[1]

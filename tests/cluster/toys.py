@@ -64,6 +64,10 @@ class Runner:
         self._clock.spend(step / self._rate)
         return self.boards == self._job["boards"]
 
+    def save(self):
+        """It would have to begin again."""
+        return int(self._job["node"]), b""
+
     def result(self, seconds, cpu):
         record = np.zeros(1, RESULT)
         record[0] = self._job["node"], self.boards == self._job["boards"], self.boards, seconds, cpu
@@ -96,27 +100,39 @@ class Source:
     def __init__(self, sizes, more=(), enough=None):
         self._sizes, self._more = list(sizes), list(more)
         self._enough = enough or len(self._sizes) + len(self._more)
+        self._waiting = list(range(len(self._sizes)))
+        self._out = {}  # node → worker
         self.taken = []  # (worker, node) in order
         self.results = []  # records in order
         self.finished = []  # nodes whose complete results are in
 
     @property
     def waiting(self):
-        return len(self._sizes) - len(self.taken)
+        return len(self._waiting)
 
     @property
     def done(self):
         return len(self.finished) >= self._enough
 
     def take(self, count, worker):
-        nodes = range(len(self.taken), min(len(self.taken) + count, len(self._sizes)))
+        nodes, self._waiting = self._waiting[:count], self._waiting[count:]
         self.taken += [(worker, node) for node in nodes]
+        self._out.update(dict.fromkeys(nodes, worker))
         return jobs_for(nodes, self._sizes)
+
+    def lost(self, worker):
+        nodes = [node for node, holder in self._out.items() if holder == worker]
+        for node in nodes:
+            del self._out[node]
+        self._waiting = nodes + self._waiting
 
     def finish(self, records):
         self.results.extend(records)
+        for node in records["node"].tolist():
+            self._out.pop(node, None)
         self.finished += records["node"][records["complete"] != 0].tolist()
         if len(self.results) == len(self._sizes):
+            self._waiting += range(len(self._sizes), len(self._sizes) + len(self._more))
             self._sizes += self._more
             self._more = []
 
@@ -148,6 +164,9 @@ class Stream:
         nodes = range(self._taken, min(self._taken + count, len(self._sizes)))
         self._taken = nodes.stop
         return jobs_for(nodes, self._sizes)
+
+    def lost(self, worker):
+        """Only for workers that have no jobs."""
 
     def finish(self, records):
         self.finished += records["node"][records["complete"] != 0].tolist()

@@ -1,0 +1,395 @@
+"""Workers that are lost, and those that were only slow: what becomes of their jobs, and of what was awaited of them."""
+
+import random
+
+import pytest
+
+from distsearch.cluster.master import Ask, Drop, EveryWorkerLostError, Halt, Leave, Lost, Save
+from distsearch.cluster.messages import (
+    ASK,
+    END,
+    FORGET,
+    JOBS,
+    METRICS,
+    OPEN,
+    PING,
+    PONG,
+    QUIT,
+    READY,
+    RESTART,
+    RESTARTED,
+    RESULTS,
+    SAVE,
+    SAVED,
+    SETUP,
+    START,
+    STEER,
+    STOP,
+    STOPPED,
+    Message,
+    encode,
+)  # fmt: skip
+
+from .talk import TWO_HOSTS, Talk, jobs, metrics_payload, started, summary, workers
+from .test_random_order import Network, random_begin, random_sizes
+from .toys import (
+    SETUP_TEXT,
+    Source,
+    Stream,
+    jobs_message,
+    open_message,
+    results_of,
+    results_payload,
+    setup_message,
+    toy_worker,
+    work,
+)  # fmt: skip
+
+OTHER = b'{"kind": "toy", "rate": 1e5}'
+
+
+def back(talk, worker, life=1, setup=1):
+    """A lost worker sends something, begins anew and is ready; return what it is sent then."""
+    talk.say(worker, PONG, run=0)
+    talk.restarted(worker, life)
+    return talk.ready(worker, setup)
+
+
+# --- jobs ---
+
+
+def test_the_jobs_of_a_lost_worker_go_to_others():
+    source = Source([1] * 5)
+    talk, sent = started(2, source, prefetch=2)
+    assert jobs(sent) == [(1, [0]), (2, [1]), (1, [2]), (2, [3])]
+    assert jobs(talk.lose(2)) == []  # the other one has enough to do
+    assert jobs(talk.answer(1, [0])) == [(1, [1])]
+    assert jobs(talk.answer(1, [2])) == [(1, [3])]
+    assert jobs(talk.answer(1, [1])) == [(1, [4])]
+    assert summary(talk.answer(1, [3, 4])) == [(END, 1), (ASK, 1)]
+
+
+def test_jobs_go_at_once_to_who_had_none():
+    talk, sent = started(2, Source([1]))
+    assert jobs(sent) == [(1, [0])]
+    assert jobs(talk.lose(1)) == [(2, [0])]
+
+
+def test_a_loss_of_a_worker_without_jobs_changes_nothing():
+    talk, _ = started(2, Source([1]))
+    assert talk.lose(2) == []
+    assert summary(talk.answer(1, [0])) == [(END, 1), (ASK, 1)]
+
+
+def test_a_worker_is_lost_once():
+    talk, _ = started(3, Source([1] * 3))
+    talk.lose(1)
+    assert talk.lose(1) == []
+    assert talk.master.lost == [(1, "here")]
+
+
+def test_boards_at_work_are_no_more():
+    talk, _ = started(2, Source([1] * 2))
+    talk.progress(1, 100)
+    talk.progress(2, 30)
+    talk.lose(1)
+    assert talk.state.boards_at_work == 30
+
+
+def test_who_is_lost_asks_for_nothing():
+    source = Source([1] * 2)
+    source.wished = [(1, 0, 0, 0, 0, 0)]
+    source.wishes = lambda: [wish for wish in source.wished if wish[0] not in lost]
+    lost = set()
+    talk, sent = started(2, source)
+    assert (STEER, 1) in summary(sent)
+    lost.add(1)
+    assert STEER not in dict(summary(talk.lose(1)))
+
+
+# --- what is awaited ---
+
+
+def test_a_measured_run_begins_without_a_worker_that_was_not_ready():
+    talk = Talk(workers(3))
+    talk.begin(Source([1] * 9), measured=True)
+    talk.ready(1)
+    talk.ready(2)
+    assert not talk.state.started
+    sent = talk.lose(3)
+    assert [kind for kind, _ in summary(sent)][:2] == [START, START]
+    assert {worker for worker, _ in jobs(sent)} == {1, 2}
+
+
+def test_a_halt_does_not_wait_for_a_lost_worker():
+    talk, _ = started(2, Source([1] * 9))
+    assert summary(talk.halt()) == [(STOP, 1), (STOP, 2)]
+    assert talk.stopped([1]) == []
+    assert summary(talk.lose(2)) == [(END, 1), (ASK, 1)]
+    talk.say(1, METRICS, metrics_payload(wall=1.0))
+    assert not talk.is_open
+    assert set(talk.master.metrics) == {1}
+
+
+def test_metrics_of_a_lost_worker_are_not_awaited():
+    talk, _ = started(2, Source([1]))
+    talk.answer(1, [0])
+    talk.say(1, METRICS, metrics_payload(wall=1.0))
+    assert talk.is_open
+    assert talk.lose(2) == []
+    assert not talk.is_open
+    assert set(talk.master.metrics) == {1}
+
+
+def test_metrics_that_were_told_before_a_loss_are_missing_at_the_end():
+    talk, _ = started(2, Source([1] * 9))
+    talk.master.handle(Ask(talk.run))
+    talk.say(2, METRICS, metrics_payload(wall=2.0))
+    talk.lose(2)
+    assert talk.master.awaits_metrics(talk.run)
+    talk.say(1, METRICS, metrics_payload(wall=1.0))
+    assert not talk.master.awaits_metrics(talk.run)
+    assert set(talk.master.metrics) == {1}
+
+
+def test_a_lost_worker_does_not_tell_how_far_it_is():
+    talk, _ = started(2, Source([1] * 9))
+    assert summary(talk.master.handle(Save(talk.run))) == [(SAVE, 1), (SAVE, 2)]
+    talk.say(1, SAVED)
+    assert talk.master.awaits_saved(talk.run)
+    talk.lose(2)
+    assert not talk.master.awaits_saved(talk.run)
+    assert talk.master.saved(talk.run) == {}
+
+
+# --- setups ---
+
+
+def test_another_of_its_host_compiles_where_the_first_is_lost():
+    talk = Talk(TWO_HOSTS)
+    assert summary(talk.begin(Source([1] * 9))) == [(SETUP, 1), (SETUP, 3)]
+    assert talk.master.preparing == {1, 3}
+    sent = talk.lose(1)
+    assert summary(sent) == [(SETUP, 2)]
+    assert sent[0].message.payload.tobytes() == SETUP_TEXT
+    assert talk.lose(3)[0].to == 4
+    assert summary(talk.ready(2))[0] == (SETUP, 5)
+    assert talk.master.preparing == {4, 5}
+
+
+def test_neighbours_that_load_need_nobody_instead():
+    talk = Talk(workers(3))
+    talk.begin(Source([1] * 9))
+    talk.ready(1)
+    assert [kind for kind, _ in summary(talk.lose(2))] == []
+    assert talk.master.preparing == {3}
+
+
+def test_the_last_of_a_host_leaves_nobody_to_compile():
+    talk = Talk({1: "a", 2: "b"})
+    talk.begin(Source([1] * 9))
+    assert talk.lose(1) == []
+    assert {worker for worker, _ in jobs(talk.ready(2))} == {2}
+
+
+# --- the last one ---
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_without_any_worker_a_run_cannot_go_on(measured):
+    talk = Talk(workers(2))
+    talk.begin(Source([1] * 9), measured=measured)
+    talk.all_ready()
+    talk.lose(1)
+    with pytest.raises(EveryWorkerLostError, match="every worker is lost"):
+        talk.lose(2)
+    assert talk.halt() == []
+    assert not talk.is_open
+    with pytest.raises(EveryWorkerLostError):
+        talk.begin(Source([1]))
+
+
+def test_without_any_worker_what_is_over_ends():
+    talk, _ = started(1, Source([1] * 9))
+    talk.halt()
+    assert talk.lose(1) == []
+    assert not talk.is_open
+
+
+def test_nobody_minds_the_last_loss_when_nothing_is_to_be_done():
+    talk, _ = started(1, Source([]))
+    talk.metrics()
+    assert talk.lose(1) == []
+
+
+# --- those that were only slow ---
+
+
+@pytest.mark.parametrize("kind", [READY, RESULTS, STOPPED, SAVED, METRICS, PONG, RESTARTED])
+def test_the_first_message_of_a_lost_worker_has_it_begin_anew_and_the_next_are_ignored(kind):
+    source = Source([1] * 9)
+    talk, _ = started(2, source)
+    talk.lose(1)
+    first = talk.say(1, kind, results_payload([0]))
+    assert summary(first) == [(RESTART, 1)]
+    for late in (kind, RESULTS):
+        assert talk.say(1, late, results_payload([0]), run=7 if late == RESTARTED else None) == []
+    assert source.results == []
+    assert talk.master.back == []
+    assert talk.master.ignored == (3 if kind == RESULTS else 1)
+
+
+def test_a_worker_that_is_back_is_started_and_gets_jobs():
+    source = Source([1] * 9)
+    talk, _ = started(2, source, prefetch=1)
+    talk.lose(1)
+    talk.say(1, PONG, run=0)
+    assert summary(talk.restarted(1)) == [(SETUP, 1)]
+    assert talk.master.preparing == {1}
+    sent = talk.ready(1)
+    assert summary(sent) == [(START, 1), (OPEN, 1), (JOBS, 1)]
+    assert jobs(sent) == [(1, [0])]
+    assert talk.master.back == [(1, "here")]
+    talk.answer(1, [0])
+    assert source.finished == [0]
+    talk.halt()
+    talk.stopped([1, 2])
+    talk.metrics()
+    assert set(talk.master.metrics) == {1, 2}
+
+
+def test_every_life_has_its_number():
+    talk, _ = started(3, Source([1] * 9))
+    for life in (1, 2, 3):
+        talk.lose(1)
+        assert [(each.message.type, each.message.run) for each in talk.say(1, PONG, run=0)] == [(RESTART, life)]
+        assert talk.restarted(1, life + 1) == []
+        assert talk.restarted(1, life) != []
+        talk.ready(1)
+    assert talk.restarted(1, life) == []
+
+
+def test_who_is_back_forgets_and_learns_setups():
+    talk, _ = started(2, Source([]))
+    talk.metrics()
+    talk.lose(1)
+    assert summary(talk.master.handle(Drop(SETUP_TEXT))) == [(FORGET, 2)]
+    assert summary(talk.begin(Source([1] * 9), setup=OTHER)) == [(SETUP, 2)]
+    talk.say(1, PONG, run=0)
+    sent = talk.restarted(1)
+    assert [(each.message.type, each.message.run) for each in sent] == [(FORGET, 1), (SETUP, 2)]
+
+
+def test_a_run_that_is_not_measured_goes_on_with_who_is_back():
+    talk = Talk(workers(2))
+    talk.begin(Stream())
+    talk.all_ready()
+    talk.lose(2)
+    assert back(talk, 2) == []
+
+
+def test_who_is_lost_is_told_to_leave_as_well():
+    talk, _ = started(3, Source([1] * 9))
+    talk.lose(1)
+    assert sorted(summary(talk.master.handle(Leave()))) == [(QUIT, 1), (QUIT, 2), (QUIT, 3)]
+
+
+# --- the worker ---
+
+
+def test_a_worker_says_that_it_is_there():
+    worker, _ = toy_worker()
+    assert [message.type for message in worker.handle(Message(PING, 0))] == [PONG]
+
+
+def test_a_worker_that_begins_anew_forgets_all_but_its_setups():
+    worker, _ = toy_worker()
+    worker.handle(setup_message(1e6))
+    for run in (1, 2):
+        worker.handle(open_message(run, client=run))
+        worker.handle(jobs_message(run, 10, 10**7))
+        worker.work()
+    (answer,) = worker.handle(Message(RESTART, 5))
+    assert (answer.type, answer.run) == (RESTARTED, 5)
+    assert not worker.has_work
+    assert worker.timers.busy == 0
+    setups = dict(worker._setups)
+    assert [message.type for message in worker.handle(setup_message(1e6))] == [READY]
+    assert worker._setups == setups
+    worker.handle(open_message(1))
+    worker.handle(jobs_message(1, 10))
+    (message,) = work(worker)
+    assert results_of(message)["boards"].tolist() == [10]
+
+
+# --- any order ---
+
+
+class Faulty(Network):
+    """Workers that die, and that are taken for lost although they live; one at least is always there."""
+
+    def __init__(self, hosts, rng):
+        super().__init__(hosts, rng)
+        self._hosts = hosts
+
+    @property
+    def here(self):
+        """Ranks of the workers that are not lost."""
+        lost, back = self.master.lost, self.master.back
+        return [rank for rank, host in self._hosts.items() if lost.count((rank, host)) == back.count((rank, host))]
+
+    def act(self, event):
+        super().act(event)
+        for (_, receiver), mail in self._mail.items():
+            if receiver and receiver not in self.workers:
+                mail.clear()
+
+    def lose(self):
+        """Have a worker die, or be taken for lost; the master asks those that are lost whether they are there."""
+        rank = self._rng.choice(self.here)
+        if len(self.here) == 1:
+            return
+        if self._rng.random() < 0.3:
+            del self.workers[rank]
+        self.act(Lost(rank))
+        for each in self.workers:
+            self._mail[0, each].append(encode(Message(PING, 0)))
+
+
+def random_faulty(rng):
+    return Faulty({rank: rng.choice("abc") for rank in range(1, rng.randint(2, 7) + 1)}, rng)
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_every_run_ends_whoever_is_lost_when(part, full, seed):
+    for game in range(300 if full else 30):
+        rng = random.Random(f"{seed} {part} {game}")
+        network = random_faulty(rng)
+        how_often = rng.choice((0.3, 0.03, 0.003))
+        sources = {}
+        for number in range(1, rng.randint(2, 5)):
+            sizes = random_sizes(rng, (0, 1, 3, 10, 60))
+            sources[number] = Source(sizes, random_sizes(rng, (0, 0, 20)) if sizes else [])
+            network.act(random_begin(rng, number, sources[number]))
+            network.steps(int(10 ** rng.uniform(0, 2)))
+        halted, losses = set(), 0
+        while any(map(network.master.is_open, sources)):
+            if rng.random() < how_often and losses < 100:  # then they are left in peace, so that it ends
+                network.lose()
+                losses += 1
+            if rng.random() < 0.005:
+                halted.add(rng.choice(list(sources)))
+                network.act(Halt(max(halted)))
+            if rng.random() < 0.01:
+                network.act(rng.choice((Ask, Save))(rng.choice(list(sources))))
+            assert network.step() or not any(map(network.master.is_open, sources)), "everybody waits for everybody"
+        network.steps()
+        for number, source in sources.items():
+            answered = sorted(int(record["node"]) for record in source.results)
+            assert len(set(answered)) == len(answered)
+            if number not in halted:
+                assert source.done
+                assert answered == sorted({node for _, node in source.taken})
+                assert all(record["complete"] for record in source.results)
+        for rank in network.here:
+            assert not network.workers[rank]._runs

@@ -1,0 +1,215 @@
+"""Workers that are lost while they have jobs: every source still comes to the right end."""
+
+import numpy as np
+import pytest
+
+from distsearch.tree.asking import JOB_NODE, REST
+from distsearch.tree.deepening import Deepening
+from distsearch.tree.jobs import TO_THE_END
+from distsearch.tree.nodes import NONE, SENT, WAITING
+from distsearch.tree.pool import PerftPool
+from distsearch.tree.schedule import Schedule
+
+from ..search.positions import unfinished_states
+from .driving import do, grower, runner
+from .test_policies import DEEP, Crew, Hand, check, check_children, policies, searches
+from .test_stream import BOARD, array, expected, stream_of
+
+PLIES = 4
+
+
+class Losing(Crew):
+    """Workers of whom some are lost, and begin anew."""
+
+    def __init__(self, search, rng):
+        super().__init__(search, rng)
+        self._search = search
+
+    def lose(self, source):
+        name = self.rng.choice(list(self.hands))
+        self.hands[name] = Hand(self._search.runners[name - 1], self.rng)
+        self.out = {job: worker for job, worker in self.out.items() if worker != name}
+        source.lost(name)
+
+    def drive_with_losses(self, source, losses):
+        for _ in range(losses):
+            self.drive(source, most=int(10 ** self.rng.uniform(0, 2.5)))
+            self.lose(source)
+        self.drive(source)
+
+
+@policies
+@searches
+def test_the_score_is_that_of_one_worker_whoever_is_lost(search, policy, full, rng):
+    for _ in range(100 if full else 3):
+        position, depth, forced = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
+        source = search.schedule(rng, [position.state], depth, policy, forced=forced)
+        crew = Losing(search, rng)
+        crew.drive_with_losses(source, rng.randint(1, 20))
+        check(search, source, position, depth)
+        if forced:
+            check_children(search, source, position, depth)
+        crew.come_back(source)
+        assert source.out == 0
+        assert (source._jobs[[JOB_NODE, REST]] == NONE).all()
+        assert source._asked == 0
+        assert sorted(source._free) == list(range(source._jobs.shape[1]))
+        assert not any(source._loads.values())
+
+
+@policies
+@DEEP
+def test_deepening_goes_on_whoever_is_lost(search, policy, full, rng):
+    for _ in range(30 if full else 2):
+        position, deepest = search.position(rng), rng.randint(2, 6)
+
+        def make_pool(depth, before=None, snapshot=None, state=position.state):
+            return search.schedule(rng, [state], depth, policy, before=before, snapshot=snapshot)
+
+        source = Deepening(make_pool, deepest)
+        Losing(search, rng).drive_with_losses(source, rng.randint(1, 20))
+        if source.completed_depth == deepest:
+            check(search, source.completed, position, deepest)
+        else:
+            assert source.proved
+
+
+def test_a_schedule_has_nothing_of_who_is_lost(rng):
+    (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
+    source = Schedule(grower(BOARD), [state], TO_THE_END, 16)
+    first, second = source.take(3, worker=1), source.take(2, worker=2)
+    waiting, nodes = source.waiting, source._jobs[JOB_NODE, first["node"]]
+    assert (source.nodes.status[nodes] == SENT).all()
+    source.lost(1)
+    assert (source.nodes.status[nodes] == WAITING).all()
+    assert (source.out, source.waiting) == (len(second), waiting + len(first))
+    source.lost(1)
+    source.lost(7)
+    assert source.out == len(second)
+
+
+def test_who_is_lost_waits_for_no_part(rng):
+    (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
+    source = Schedule(grower(BOARD), [state], TO_THE_END, 16, policy="split")
+    source._least_left = lambda: 1
+    jobs = source.take(1, worker=1)
+    while len(more := source.take(1, worker=1)):
+        jobs = np.concatenate((jobs, more))
+    source.take(1, worker=2)
+    source.lost(2)
+    assert source.wishes() == []
+    source.take(1, worker=2)
+    assert {wish[0] for wish in source.wishes()} == {1}
+    source.lost(1)
+    assert source._asked == 0
+    assert len(source.take(1, worker=2)) == 1
+
+
+def test_an_iteration_may_end_with_a_loss(rng):
+    """The only job that is out is not wanted any more."""
+    (state,) = unfinished_states(rng, BOARD, 1)
+
+    class Ended:
+        roots, waiting, none = 1, 0, ()
+        done = True
+        out = 1
+        nodes = Schedule(grower(BOARD), [state], 1, 1).nodes
+
+        def lost(self, worker):
+            self.out = 0
+
+        @staticmethod
+        def totals():
+            return {"evaluated": np.ones(1)}
+
+    made = []
+
+    def make_pool(depth, before=None, snapshot=None):
+        made.append(depth)
+        return Ended()
+
+    source = Deepening(make_pool, 2)
+    assert made == [1]
+    source.lost(1)
+    assert (made, source.completed_depth) == ([1, 2], 1)
+
+
+def test_perft_counts_all_once(rng, full):
+    worker = runner("perft", BOARD)
+    for _ in range(50 if full else 5):
+        states = unfinished_states(rng, BOARD, 2)
+        right = PerftPool(grower(BOARD), states, PLIES, 1)
+        right.finish(np.concatenate([do(worker, job) for job in right.take(9, worker=1)]))
+        pool, out = PerftPool(grower(BOARD), states, PLIES, 30), []
+        while not pool.done:
+            name = rng.randint(1, 3)
+            match rng.choice(("take", "finish", "finish", "lose")):
+                case "take":
+                    out += [(name, job) for job in pool.take(rng.randint(1, 9), name)]
+                case "finish" if out:
+                    _, job = out.pop(rng.randrange(len(out)))
+                    pool.finish(do(worker, job))
+                case "lose" if rng.random() < 0.3:
+                    out = [(holder, job) for holder, job in out if holder != name]
+                    pool.lost(name)
+        assert right.done
+        assert (pool.counts == right.counts).all()
+        assert pool.waiting == 0
+
+
+@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("policy", ["pool", "window", "brothers", "split"])
+def test_a_stream_answers_all_whoever_is_lost(policy, every, rng, full):
+    worker = runner("solve", BOARD)
+    for _ in range(20 if full else 3):
+        states = unfinished_states(rng, BOARD, 12, most_empties=9)
+        stream, out, lost = stream_of(every=every), [], set()  # names of jobs are never used again
+        stream._make_pool = _pools(policy, every)
+        stream.add(array(states))
+        stream.closed = True
+        while not stream.done:
+            name = rng.randint(1, 3)
+            match rng.choice(("take", "finish", "finish", "wish", "lose")):
+                case "take":
+                    out += [(name, job) for job in stream.take(rng.randint(1, 4), name)]
+                case "finish" if out:
+                    _, job = out.pop(rng.randrange(len(out)))
+                    worker.begin(job)
+                    worker.advance(int(job["budget"]) or 10**9)
+                    stream.finish(worker.result(1.0, 1.0))
+                case "wish":
+                    assert not lost & {job for _, job, *_ in stream.wishes()}
+                case "lose" if rng.random() < 0.3:
+                    lost |= {int(job["node"]) for holder, job in out if holder == name and job["node"] < 0}
+                    out = [(holder, job) for holder, job in out if holder != name]
+                    stream.lost(name)
+        assert [record["score"] for _, record in stream.collect_any()] == [expected(state) for state in states]
+        for name in (1, 2, 3):
+            stream.lost(name)
+        assert not stream._sent
+        assert not stream._names
+        assert not stream._rests
+
+
+def _pools(policy, every):
+    def make_pool(state, window, shared):
+        size = 6 if shared else 1
+        made = Schedule(
+            grower(BOARD), [state], TO_THE_END, size, policy, forced=int(every), window=window, grain=0)  # fmt: skip
+        made._least_left = lambda: 1
+        return made
+
+    return make_pool
+
+
+def test_a_position_in_play_is_tried_again(rng):
+    """As it was to be tried, by whoever is next."""
+    stream = stream_of()
+    states = unfinished_states(rng, BOARD, 3, most_empties=9)
+    stream.add(array(states))
+    first = stream.take(2, worker=1)
+    stream.lost(1)
+    assert stream.waiting == 3
+    again = np.concatenate([stream.take(1, worker=2) for _ in range(3)])
+    assert sorted(again["node"]) == [0, 1, 2]
+    assert set(again["budget"]) == set(first["budget"])
