@@ -5,6 +5,7 @@ import contextlib
 import faulthandler
 import os
 import sys
+import time
 import warnings
 
 from ..errors import UserError
@@ -18,7 +19,7 @@ _LAUNCHERS = (
 
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 _MPICH_FILES = "/dev/shm/mpich_shm_"
-_BEGINNING = 120.0  # seconds
+_BEGINNING, _FAREWELL = 120.0, 0.2  # seconds
 _limits = set()  # what ends ``limit_beginning``
 
 
@@ -76,10 +77,25 @@ def _refuses():
 
 def abort(status):
     """End every rank of the job."""
-    comm = _mpi().COMM_WORLD
-    if tells_of_failures():
-        comm.Revoke()  # Open MPI's Abort lets ranks live that may go on without the one that called it
-    comm.Abort(status)
+    if not tells_of_failures():
+        _mpi().COMM_WORLD.Abort(status)
+    # Open MPI's Abort may wait for ever then, and leaves ranks alone that would go on without this one
+    _revoke(_mpi().COMM_WORLD)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
+
+
+def _revoke(comm):
+    """Have every rank see at its next look at the mail that it is to end."""
+    mpi, end = _mpi(), time.monotonic() + _FAREWELL
+    with contextlib.suppress(mpi.Exception):
+        comm.Revoke()
+    while time.monotonic() < end:  # MPI tells the others while this rank is in it
+        with contextlib.suppress(mpi.Exception):
+            comm.Iprobe()
+        time.sleep(0.001)
 
 
 def echoes_an_abort(error):

@@ -2,7 +2,8 @@
 
 With a ``deadline``, or with an MPI that tells of failures (see ``launch.tells_of_failures``), the search goes on
 without workers that have died. MPI tells within a second. Without its help a worker is lost that has not been heard
-from for so many seconds, though it was asked whether it is there; it may be only slow, and come back.
+from for so many seconds, though it was asked whether it is there; it may be only slow, and come back. That a process of
+the same host has died is known at once, for its bell is gone.
 """
 
 import math
@@ -61,8 +62,9 @@ class MpiCluster(Cluster):
         self._bell = Bell()
         self._survives = _begin(comm, deadline)
         ranks = comm.gather((MPI.Get_processor_name(), b""), root=_MASTER)
-        launch.begun()
         here, _ = ranks[0]
+        comm.bcast((here, self._bell.name), root=_MASTER)
+        launch.begun()
         self._hosts = {rank: host for rank, (host, _) in enumerate(ranks[1:], 1)}
         self._master = Master(self._hosts)
         self._bells = {rank: name for rank, (host, name) in enumerate(ranks) if host == here and name}
@@ -70,6 +72,10 @@ class MpiCluster(Cluster):
         self._failures = _Failures(comm) if launch.tells_of_failures() else None
         self._alive = Alive(deadline, self._hosts, time.monotonic()) if deadline else None
         self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or _PARTING
+        self._watched = {rank for rank, name in self._bells.items() if deadline and self._bell.hangs(name)}
+        # Who does not answer is asked once: MPICH keeps what nobody takes in one of 64 places, and without any of them
+        # the master could write to nobody.
+        self._asked = set()
         self._gone, self._looked, self._closed = set(), 0.0, False
 
     def turn(self):
@@ -82,6 +88,7 @@ class MpiCluster(Cluster):
         sender, message, _ = arrived
         if self._alive:
             self._alive.heard(sender, time.monotonic())
+            self._asked.discard(sender)
             if message.type == PING:
                 self._post.send(sender, Message(PONG, 0))
         self._act(Received(sender, message))
@@ -111,13 +118,15 @@ class MpiCluster(Cluster):
         now = self._looked = time.monotonic()
         if self._failures:
             self._post.failed |= self._failures.ranks()
-        lost = set(self._post.failed)
+        lost = set()
         if self._alive:
             self._welcome(now)
             lost.update(self._alive.silent(now, self._master.preparing))
-            for rank in self._alive.due(now):
+            self._post.failed.update(rank for rank in self._watched if not self._bell.hangs(self._bells[rank]))
+            for rank in set(self._alive.due(now)) - self._asked:
+                self._asked.add(rank)
                 self._post.send(rank, Message(PING, 0))
-        for rank in sorted(lost - self._gone):
+        for rank in sorted((lost | self._post.failed) - self._gone):
             self._lose(rank)
 
     def _lose(self, rank):
@@ -192,10 +201,11 @@ def _meet(comm, post, seconds, survives):
 
 
 class _Guard:
-    """Knows on a worker, where there is a deadline, whether the master is still there."""
+    """Knows on a worker, where there is a deadline, whether the master is still there; bell: its, on the same host."""
 
-    def __init__(self, deadline):
+    def __init__(self, deadline, bell):
         self._deadline, self._next = deadline, 0.0
+        self._bell = bell if bell and Bell.hangs(bell) else None
         self._alive = Alive(_BEGINNING, [_MASTER], time.monotonic())
         self._begun = False
 
@@ -214,7 +224,7 @@ class _Guard:
         """Return whether to ask the master if it is there; raises RanksLostError if it does not answer."""
         now = time.monotonic()
         self._next = now + self._deadline / 4
-        if self._alive.silent(now):
+        if self._alive.silent(now) or self._bell and not Bell.hangs(self._bell):
             raise RanksLostError("rank 0 is lost")
         return bool(self._alive.due(now))
 
@@ -223,11 +233,13 @@ def work_for_master(comm, kinds, deadline=None):
     """The worker's side: take jobs from rank 0 until it says to leave. Raises RanksLostError if rank 0 is lost."""
     bell = Bell()
     survives = _begin(comm, deadline)
-    comm.gather((MPI.Get_processor_name(), bell.name), root=_MASTER)
+    host = MPI.Get_processor_name()
+    comm.gather((host, bell.name), root=_MASTER)
+    there, name = comm.bcast(None, root=_MASTER)
     launch.begun()
     worker, post = Worker(kinds), Post(comm, _MASTER)
     try:
-        _work(worker, post, bell, _Guard(deadline) if deadline else None)
+        _work(worker, post, bell, _Guard(deadline, name if there == host else b"") if deadline else None)
         _leave(comm, worker, post, deadline or _PARTING, survives)
     except MPI.Exception as error:
         if not (survives and _tells_of_a_failure(error)):
