@@ -22,6 +22,14 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv=None):
     """Run the command line on this rank; return its exit status."""
+    status = _main(argv)
+    from .cluster import launch
+
+    launch.leave(status)
+    return status
+
+
+def _main(argv):
     if sys.stderr is None:  # closed by whoever started this
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:

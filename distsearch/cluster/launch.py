@@ -21,6 +21,7 @@ _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 _MPICH_FILES = "/dev/shm/mpich_shm_"
 _BEGINNING, _FAREWELL = 120.0, 0.2  # seconds
 _limits = set()  # what ends ``limit_beginning``
+_forgone = set()  # not empty if MPI is to be left as it is
 
 
 def launcher():
@@ -79,12 +80,10 @@ def abort(status):
     """End every rank of the job."""
     if not tells_of_failures():
         _mpi().COMM_WORLD.Abort(status)
+        return
     # Open MPI's Abort may wait for ever then, and leaves ranks alone that would go on without this one
     _revoke(_mpi().COMM_WORLD)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(status)
+    _exit(status)
 
 
 def _revoke(comm):
@@ -122,8 +121,21 @@ def begun():
 
 
 def forgo_finalize():
-    """Leave MPI as it is at the end of this process, for its end waits for all ranks."""
-    atexit.unregister(_mpi().Finalize)
+    """Leave MPI as it is when this process ``leave``s, for its end waits for all ranks."""
+    _forgone.add(True)
+
+
+def leave(status):
+    """End this process if it is to leave MPI as it is; else the interpreter will."""
+    if _forgone:
+        _exit(status)
+
+
+def _exit(status):
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
 
 
 def unlink_shared_memory():

@@ -149,8 +149,8 @@ class MpiCluster(Cluster):
         self._closed = True
         super().close()
         if self.lost:
-            self._part()
             launch.forgo_finalize()
+            self._part()
         elif not _meet(self.comm, self._post, self._parting, self._survives):
             launch.forgo_finalize()
         self._bell.close()
@@ -175,7 +175,9 @@ def _begin(comm, deadline):
     if deadline is None and not launch.tells_of_failures():
         return False
     comm.Set_errhandler(MPI.ERRORS_RETURN)
-    if not launch.tells_of_failures():
+    if launch.tells_of_failures():
+        launch.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
+    else:
         comm.Barrier()
         launch.unlink_shared_memory()
     return True

@@ -52,7 +52,7 @@ def whole(warm, tmp_path_factory, seed):
     """Arguments by name of a search, and what it finds when nobody is killed."""
     path = write_positions(tmp_path_factory.mktemp("lost") / "positions", 1000, random.Random(seed))
     asked = {"search": SEARCH, "solve": ("solve", "connect4", "--positions", path, "--plain"), "perft": PERFT}
-    return {name: (arguments, found(run(*arguments, ranks=RANKS))) for name, arguments in asked.items()}
+    return {name: (arguments, found(run(*arguments, ranks=RANKS, timeout=300))) for name, arguments in asked.items()}
 
 
 def found(done):
