@@ -235,7 +235,7 @@ class Steering(Source):
 
     def gave(self, node, rest, part):
         self.given.append((node, rest, part.tobytes()))
-        self._sizes.append(1)
+        self._add([1])
         self._enough = len(self._sizes)
 
 

@@ -98,13 +98,17 @@ class Source:
     result_dtype = RESULT
 
     def __init__(self, sizes, more=(), enough=None):
-        self._sizes, self._more = list(sizes), list(more)
+        self._sizes, self._waiting, self._more = [], [], list(more)
+        self._add(sizes)
         self._enough = enough or len(self._sizes) + len(self._more)
-        self._waiting = list(range(len(self._sizes)))
         self._out = {}  # node → worker
         self.taken = []  # (worker, node) in order
         self.results = []  # records in order
         self.finished = []  # nodes whose complete results are in
+
+    def _add(self, sizes):
+        self._waiting += range(len(self._sizes), len(self._sizes) + len(sizes))
+        self._sizes += sizes
 
     @property
     def waiting(self):
@@ -132,8 +136,7 @@ class Source:
             self._out.pop(node, None)
         self.finished += records["node"][records["complete"] != 0].tolist()
         if len(self.results) == len(self._sizes):
-            self._waiting += range(len(self._sizes), len(self._sizes) + len(self._more))
-            self._sizes += self._more
+            self._add(self._more)
             self._more = []
 
 
