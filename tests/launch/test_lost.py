@@ -17,7 +17,7 @@ DEADLINE = 1  # seconds, of MPICH
 SOON = 15  # seconds within which a job has to end that cannot go on: several deadlines, on a machine that is busy
 SEARCH = "search", "connect4", "44444432", "--exact", "--load-factor", "16"
 PERFT = "perft", "othello", "--board", "6x6", "--depth", "12"
-FILES = Path("/dev/shm")
+FILES = "/dev/shm/"
 pytestmark = pytest.mark.usefixtures("warm")
 
 
@@ -35,16 +35,16 @@ def lost(done):
     return sorted(int(line.split()[3]) for line in lines)
 
 
-@pytest.fixture(autouse=True)
-def shared_files():
-    """No files in memory are left by ranks of this test; other programs may have some of their own."""
+def files(job):
+    """The files in memory that the ranks of a job have mapped, among them those that have no name any more."""
+    lines = [line for pid in job.ranks().values() for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    return {Path(line.split()[5]) for line in lines if FILES in line}
 
-    def ours():
-        return set(FILES.glob("distsearch-*")) if FILES.is_dir() else set()
 
-    before = ours()
-    yield
-    wait_for(lambda: not ours() - before)
+def gone(job, shared):
+    """Wait until no process and no file of a job is left."""
+    wait_for(lambda: not job.left)
+    assert not [path for path in shared if path.exists()]
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +70,10 @@ def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, 
     with surviving(*arguments) as job:
         job.wait_for_handlers()
         job.wait_for_work(rng.uniform(0.05, 0.3))
+        shared = files(job)
         job.kill(*victims)
         done = job.finish(60)
-        wait_for(lambda: not job.left)
+        gone(job, shared)
     assert (done.status, found(done)) == (int(name == "solve"), expected), done.err
     assert lost(done) == list(victims)
     assert TRACEBACK not in done.err
@@ -81,9 +82,10 @@ def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, 
 def test_nobody_is_left_to_do_the_work(whole):
     with surviving(*SEARCH) as job:
         job.wait_for_handlers()
+        shared = files(job)
         job.kill(1, 2, 3)
         done = job.finish(SOON)
-        wait_for(lambda: not job.left)
+        gone(job, shared)
     assert done.status != 0
     assert "distsearch: every worker is lost" in done.err
     assert TRACEBACK not in done.err
@@ -93,9 +95,10 @@ def test_the_first_rank_is_killed():
     with surviving("search", "othello", "--depth", "30") as job:
         job.wait_for_handlers()
         job.wait_for_work(0.5)
+        shared = files(job)
         job.kill(0)
         done = job.finish(SOON)
-        wait_for(lambda: not job.left)
+        gone(job, shared)
     assert done.status != 0
     assert "distsearch: rank 0 is lost" in done.err
     assert TRACEBACK not in done.err
