@@ -2,9 +2,9 @@
 
     python benchmarks/lost.py [--kills 20] [--ranks 4] [--at-once 1] [--deadline 2] [--seed 1]
 
-So many of the workers are killed in each search (--at-once). Open MPI tells of the dead itself; under MPICH they are
-lost after --deadline seconds. Printed: how long the search took beside one without an accident, when it was known, and
-whether the answer, the exit status and what is told on stderr are right.
+So many of the workers are killed in each search (--at-once). Open MPI tells of the dead itself; under MPICH their bells
+do, as they are of one host, and --deadline is how long the silent have. Printed: how long the search took beside one
+without an accident, when it was known, and whether the answer, the exit status and what is told on stderr are right.
 """
 
 import argparse
