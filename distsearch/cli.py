@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import __version__
-from .errors import UserError, complain
+from .errors import RanksLostError, UserError, complain
 
 
 class _Parser(argparse.ArgumentParser):
@@ -22,6 +22,14 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv=None):
     """Run the command line on this rank; return its exit status."""
+    status = _main(argv)
+    from .cluster import launch
+
+    launch.leave(status)
+    return status
+
+
+def _main(argv):
     if sys.stderr is None:  # closed by whoever started this
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
@@ -33,11 +41,14 @@ def main(argv=None):
     except UserError as error:
         _complain(error)
         return _status(2)
+    except RanksLostError as error:
+        complain(f"distsearch: {error}")
+        return _leave(1)
     except BrokenPipeError:
         _silence()  # whoever read stdout has enough
         return 0
-    except Exception:
-        _abort()
+    except Exception as error:
+        _abort(error)
         return 1
 
 
@@ -49,6 +60,9 @@ def _run(argv):
         from .service.info import info
 
         return info(launch.communicator(), args.json)
+    deadline = getattr(args, "deadline", None)
+    if launch.launcher()[0] > 1 and (deadline is not None or launch.tells_of_failures()):
+        launch.limit_beginning()
     comm, table = launch.world(), _table(args)
     from .search.table import DEFAULT_MIB
     from .service.interrupt import Interrupts, ignore
@@ -58,7 +72,7 @@ def _run(argv):
     interrupts = Interrupts()
     if comm is not None and comm.Get_rank() > 0:
         ignore()
-    with Session(comm, table, lambda: interrupts.signal is not None, Progress()) as session:
+    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline) as session:
         if session is None:
             return _afterwards(args, comm)
         if 0 < session.table_mib < (table or DEFAULT_MIB):
@@ -266,6 +280,7 @@ def _spelled(parser, arguments):
 
 def _search_arguments(parser):
     _add_searched(parser)
+    _add_deadline(parser)
     _add_checkpoint(parser)
 
 
@@ -286,6 +301,7 @@ def _solve_arguments(parser):
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     _add_limits(parser, without="--exact")
     _add_search_options(parser)
+    _add_deadline(parser)
     _add_checkpoint(parser)
 
 
@@ -295,6 +311,7 @@ def _perft_arguments(parser):
     parser.add_argument("--positions", metavar="FILE", help="count below every line of a file; - for stdin")
     _add_prefetch(parser)
     _add_game_options(parser)
+    _add_deadline(parser)
     _add_checkpoint(parser)
 
 
@@ -325,6 +342,7 @@ def _simulate_arguments(parser):
 def _serve_arguments(parser):
     parser.add_argument("--socket", metavar="PATH", help="a Unix socket to serve at, instead of stdin and stdout")
     _add_table(parser)
+    _add_deadline(parser)
 
 
 def _info_arguments(parser):
@@ -363,6 +381,13 @@ def _add_table(parser):
     parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
 
 
+def _add_deadline(parser):
+    parser.add_argument(
+        "--deadline", type=_seconds, metavar="SECONDS",
+        help="a worker not heard from for so long is lost, and others do its work (default: MPI ends the job, or "
+        "tells; see docs/faults.md)")  # fmt: skip
+
+
 def _add_checkpoint(parser):
     parser.add_argument("--checkpoint", metavar="FILE", help="save there how far it is, once a minute and at signals")
     parser.add_argument("--resume", action="store_true", help="go on where the checkpoint says, if there is one")
@@ -382,6 +407,16 @@ def _mebibytes(text):
     from .service.options import checked_table
 
     return _number(text, "table", "MiB", checked_table)
+
+
+def _seconds(text):
+    return _number(text, "deadline", "seconds", _checked_deadline)
+
+
+def _checked_deadline(seconds):
+    if seconds < 1:
+        raise UserError(f"deadline {seconds} is out of range (1 or more)")
+    return seconds
 
 
 def _number(text, option, what, checked):
@@ -494,12 +529,13 @@ def _leave(status):
     return status
 
 
-def _abort():
-    """Show this rank's traceback and end the whole job."""
+def _abort(error):
+    """Show this rank's traceback, unless another rank has done so, and end the whole job."""
     from .cluster import launch
 
     ranks, rank = launch.place()
     where = f"distsearch: rank {rank} of {ranks} failed\n" if ranks > 1 else ""
-    complain(f"{where}{traceback.format_exc().rstrip()}")
+    if not launch.echoes_an_abort(error):
+        complain(f"{where}{traceback.format_exc().rstrip()}")
     if ranks > 1:
         launch.abort(1)

@@ -16,6 +16,10 @@ class UserError(Exception):
         super().__init__("".join(c if c.isprintable() else "?" for c in " ".join(str(text).split())))
 
 
+class RanksLostError(RuntimeError):
+    """Ranks have died without which there is no going on. Its text is one line; exit status 1."""
+
+
 def complain(text):
     """Write a line or several to stderr. Where nobody takes them the answers still count, and stderr says no more."""
     try:

@@ -24,12 +24,13 @@ class Session:
 
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
     for 64, or what there is room for, 0 for none; interrupted: a function that says whether the user wants searches to
-    end with what they know; progress: where to tell how they go, None for nowhere. Raises UserError on entering, on
-    every rank, if a host has no room for the table.
+    end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which
+    a silent worker is lost, and others do its work (docs/faults.md), or None. Raises UserError on entering, on every
+    rank, if a host has no room for the table, and RanksLostError if no worker is left, or on a worker if rank 0 is not.
     """
 
-    def __init__(self, comm=None, table=None, interrupted=never, progress=None):
-        self._comm, self._size = comm, table
+    def __init__(self, comm=None, table=None, interrupted=never, progress=None, deadline=None):
+        self._comm, self._size, self._deadline = comm, table, deadline
         self.interrupted = interrupted
         self.progress = progress or Silent()
         self._table = self.cluster = None
@@ -43,10 +44,10 @@ class Session:
         from .cluster.mpi import MpiCluster, work_for_master
 
         if self._comm.Get_rank() > 0:
-            work_for_master(self._comm, with_table)
+            work_for_master(self._comm, with_table, self._deadline)
             self.close()
             return None
-        self.cluster = MpiCluster(self._comm)
+        self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note)
         return self
 
     def __exit__(self, *_):
@@ -70,7 +71,7 @@ class Session:
         if cluster is not None:
             cluster.close()
         if table is not None:
-            table.close()  # which waits for all ranks: not once the cluster has failed to let them go
+            table.close()
 
     @property
     def ranks(self):

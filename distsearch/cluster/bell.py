@@ -37,6 +37,16 @@ class Bell:
         with contextlib.suppress(OSError):
             self._socket.sendto(b"", name)
 
+    @staticmethod
+    def hangs(name):
+        """Whether there is a bell of that name: it goes with its process, however that ends."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as visitor:
+            try:
+                visitor.connect(name)
+            except ConnectionRefusedError:
+                return False
+        return True
+
     def close(self):
         """Give the socket back."""
         self._socket.close()

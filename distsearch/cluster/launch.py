@@ -1,8 +1,11 @@
 """What started this process: ranks, the MPI library, and whether the launcher and the library belong together."""
 
 import atexit
+import contextlib
+import faulthandler
 import os
 import sys
+import time
 import warnings
 
 from ..errors import UserError
@@ -13,6 +16,12 @@ _LAUNCHERS = (
     ("PMI_SIZE", "PMI_RANK", "an MPICH-like mpirun"),
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
 )
+
+_WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
+_MPICH_FILES = "/dev/shm/mpich_shm_"
+_BEGINNING, _FAREWELL = 120.0, 0.2  # seconds
+_limits = set()  # what ends ``limit_beginning``
+_forgone = set()  # not empty if MPI is to be left as it is
 
 
 def launcher():
@@ -69,7 +78,76 @@ def _refuses():
 
 def abort(status):
     """End every rank of the job."""
-    _mpi().COMM_WORLD.Abort(status)
+    if not tells_of_failures():
+        _mpi().COMM_WORLD.Abort(status)
+        return
+    # Open MPI's Abort may wait for ever then, and leaves ranks alone that would go on without this one
+    _revoke(_mpi().COMM_WORLD)
+    _exit(status)
+
+
+def _revoke(comm):
+    """Have every rank see at its next look at the mail that it is to end."""
+    mpi, end = _mpi(), time.monotonic() + _FAREWELL
+    with contextlib.suppress(mpi.Exception):
+        comm.Revoke()
+    while time.monotonic() < end:  # MPI tells the others while this rank is in it
+        with contextlib.suppress(mpi.Exception):
+            comm.Iprobe()
+        time.sleep(0.001)
+
+
+def echoes_an_abort(error):
+    """Whether an exception only says that another rank has ended the job."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    return mpi is not None and isinstance(error, mpi.Exception) and error.Get_error_class() == mpi.ERR_REVOKED
+
+
+def tells_of_failures():
+    """Whether MPI lets ranks go on when others die, and tells them: Open MPI does under ``mpirun --with-ft ulfm``."""
+    return os.environ.get(_WITH_FT, "0").lower() in ("1", "true", "yes", "enabled")
+
+
+def limit_beginning():
+    """End this process, with a traceback, if it does not get to ``begun`` soon: it would wait for ranks that died."""
+    faulthandler.dump_traceback_later(_BEGINNING, exit=True, file=sys.__stderr__)
+    _limits.add(faulthandler.cancel_dump_traceback_later)
+
+
+def begun():
+    """All ranks have met."""
+    while _limits:
+        _limits.pop()()
+
+
+def forgo_finalize():
+    """Leave MPI as it is when this process ``leave``s, for its end waits for all ranks."""
+    _forgone.add(True)
+
+
+def leave(status):
+    """End this process if it is to leave MPI as it is; else the interpreter will."""
+    if _forgone:
+        _exit(status)
+
+
+def _exit(status):
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
+
+
+def unlink_shared_memory():
+    """Take the names off the files in memory of MPICH, whose ranks take them off as MPI ends, which some may not see.
+
+    All ranks of the host must have begun MPI.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        names = {line.split()[5] for line in maps if _MPICH_FILES in line}
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name)
 
 
 def _load():

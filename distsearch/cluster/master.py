@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import RanksLostError
 from .messages import (
     ASK,
     END,
@@ -126,7 +127,7 @@ class State(NamedTuple):
     boards_at_work: int
 
 
-class EveryWorkerLostError(RuntimeError):
+class EveryWorkerLostError(RanksLostError):
     """Nobody is left to do the work of a run."""
 
     def __init__(self):
@@ -233,6 +234,11 @@ class Master:
         return bool(self._runs)
 
     @property
+    def absent(self):
+        """Ranks of the workers that are lost, and have not come back."""
+        return self._absent.keys()
+
+    @property
     def preparing(self):
         """Ranks that make themselves ready for a setup: they may compile for minutes without a look at their mail."""
         return {worker.rank for worker in self._workers.values() if worker.preparing}
@@ -260,7 +266,7 @@ class Master:
                 return self._drop(self._setups.pop(setup)) if setup in self._setups else []
             case Leave():
                 self._runs.clear()
-                return [Outgoing(rank, Message(QUIT, 0)) for rank in (*self._workers, *self._absent)]
+                return [Outgoing(rank, Message(QUIT, int(bool(self.lost)))) for rank in (*self._workers, *self._absent)]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, begin):

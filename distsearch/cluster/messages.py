@@ -19,7 +19,7 @@ START      master → worker     none: timers count from here
 ASK        master → worker     none: what do the timers say?
 METRICS    worker → master     one ``METRICS_RECORD``
 FORGET     master → worker     none: no run of this setup will come any more
-QUIT       master → worker     none: leave
+QUIT       master ↔ worker     none: leave; in answer: I do
 SAVE       master → worker     none: how far is the job at work?
 SAVED      worker → master     a ``SAVED_RECORD`` and a runner's bytes; none if there is nothing to tell
 RESUME     master → worker     a job record, and what was SAVED of this job by an earlier run
@@ -28,12 +28,13 @@ GAVE       worker → master     one ``GAVE_RECORD``, and the part of a job's tr
                                kind writes it
 RESTART    master → worker     none: you were taken for lost; forget all runs. Not a run's number: a life's
 RESTARTED  worker → master     none: done, of the same life
-PING       master → worker     none: are you there?
-PONG       worker → master     none: yes
+PING       master ↔ worker     none: are you there?
+PONG       master ↔ worker     none: yes
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
-RESTART and RESTARTED a life's (see ``master``).
+RESTART and RESTARTED a life's (see ``master``). That of a QUIT is 1 if workers were lost: MPI would wait for them, so
+the others answer and leave one by one.
 """
 
 from typing import NamedTuple

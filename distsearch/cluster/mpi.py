@@ -1,126 +1,109 @@
 """The transport between ranks: rank 0 is the master, all others are workers.
 
-Every message is one typed buffer under one tag. Nobody blocks in a receive: ranks look for mail with Iprobe and sleep
-in between (see ``waiting``), so that many more ranks than cores stay usable.
+With a ``deadline``, or with an MPI that tells of failures (see ``launch.tells_of_failures``), the search goes on
+without workers that have died. MPI tells within a second. Without its help a worker is lost that has not been heard
+from for so many seconds, though it was asked whether it is there; it may be only slow, and come back. That a process of
+the same host has died is known at once, for its bell is gone.
 """
 
+import math
 import time
-from collections import deque
-from functools import partial
 
-import numpy as np
 from mpi4py import MPI
 
+from ..errors import RanksLostError
+from . import launch
+from .alive import Alive
 from .bell import Bell
-from .master import Master, Received
-from .messages import PROGRESS, decode, encode
+from .master import Lost, Master, Received
+from .messages import PING, PONG, PROGRESS, QUIT, Message
+from .post import Post
 from .runs import Cluster
 from .waiting import sleep_until
 from .worker import Timers, Worker
 
 _MASTER = 0
-_TAG = 1
-_SMALL = 4096  # bytes; such a message has come as a whole when any of it has, with the usual settings of either MPI
+_GLANCE = 0.05  # seconds between two looks at who is lost
+_PARTING = 10.0  # seconds to wait for ranks that are to leave, where there is no deadline
+_MASTERS = 3  # deadlines that a master may be silent for: it is at one thing at a time
+_BEGINNING = 120.0  # seconds that it may take until it says its first word
 
 
-class _Post:
-    """Sends and receives messages on a communicator without waiting for the other side.
-
-    What is on its way is kept with its buffer until MPI is done with it. A large message often travels in pieces, each
-    when its sender looks at its mail: waiting for one kept a master from its other workers for 0.7 ms.
-    """
+class _Failures:
+    """The ranks of a communicator that have died, as far as MPI tells."""
 
     def __init__(self, comm):
-        self._comm = comm
-        self._status = MPI.Status()
-        self._sending = []
-        self._arriving = deque()  # (source, request, buffer), in the order in which they were sent
-        # ``_probe()``: whether a message is here; called for as long as a rank is idle, so without a frame of Python.
-        # MPICH sees what came while a rank slept in the second call only, so whoever would sleep on asks twice: that
-        # takes 2 of 5 ms off an easy request.
-        self._probe = partial(comm.Iprobe, MPI.ANY_SOURCE, _TAG, self._status)
+        self._comm, self._group = comm, comm.Get_group()
 
-    def send(self, to, message):
-        """Start sending; return the number of bytes."""
-        buffer = encode(message)
-        self._all_sent()
-        self._sending.append((self._comm.Isend([buffer, MPI.BYTE], dest=to, tag=_TAG), buffer))
-        return len(buffer)
-
-    @property
-    def has_mail(self):
-        """A function that says whether it is time to ``receive``."""
-        return self._on_the_way if self._arriving else self._probe
-
-    def _on_the_way(self):
-        return self._probe() or any(request.Get_status() for _, request, _ in self._arriving)
-
-    def receive(self):
-        """Return (sender, Message, bytes) of the next message that is here as a whole, or None."""
-        if self._arriving and (arrived := self._arrived()):
-            return arrived
-        if not (self._probe() or self._probe()):
-            return None
-        buffer = np.empty(self._status.Get_count(MPI.BYTE), np.uint8)
-        source = self._status.Get_source()
-        if len(buffer) <= _SMALL and all(source != sender for sender, _, _ in self._arriving):
-            self._comm.Recv([buffer, MPI.BYTE], source=source, tag=_TAG)
-            return source, decode(buffer), len(buffer)
-        matched = self._comm.Improbe(source, _TAG)
-        self._arriving.append((source, matched.Irecv([buffer, MPI.BYTE]), buffer))
-        return self._arrived()
-
-    def _arrived(self):
-        """Return the first message that has come as a whole, after those that its sender sent before, or None."""
-        before = set()
-        for i, (source, request, buffer) in enumerate(self._arriving):
-            if source not in before and request.Test():
-                del self._arriving[i]
-                return source, decode(buffer), len(buffer)
-            before.add(source)
-        return None
-
-    def flush(self):
-        """Wait, without spinning, until every message has left."""
-        sleep_until(self._all_sent)
-
-    def _all_sent(self):
-        """Forget the messages that have left; return whether all have."""
-        self._sending = [(request, kept) for request, kept in self._sending if not request.Test()]
-        return not self._sending
+    def ranks(self):
+        """Return them all, and have MPI receive from any of the others again."""
+        failed = self._comm.Get_failed()
+        if not failed.Get_size():
+            return set()
+        self._comm.Ack_failed()
+        return set(failed.Translate_ranks(None, self._group))
 
 
-def wait_for_all(comm):
-    """A barrier that sleeps."""
-    sleep_until(comm.Ibarrier().Test)
+def _tells_of_a_failure(error):
+    return error.Get_error_class() in (MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED_PENDING)
 
 
 class MpiCluster(Cluster):
-    """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more)."""
+    """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more).
 
-    def __init__(self, comm):
+    deadline: seconds after which a silent worker is lost, or None; say(text): where to say that one is.
+    """
+
+    def __init__(self, comm, deadline=None, say=lambda text: None):
         super().__init__()
-        self.comm = comm
+        self.comm, self._say = comm, say
         self.ranks = comm.Get_size()
         self.workers = self.ranks - 1
         self._bell = Bell()
+        self._survives = _begin(comm, deadline)
         ranks = comm.gather((MPI.Get_processor_name(), b""), root=_MASTER)
         here, _ = ranks[0]
-        self._master = Master({rank: host for rank, (host, _) in enumerate(ranks[1:], 1)})
+        comm.bcast((here, self._bell.name), root=_MASTER)
+        launch.begun()
+        self._hosts = {rank: host for rank, (host, _) in enumerate(ranks[1:], 1)}
+        self._master = Master(self._hosts)
         self._bells = {rank: name for rank, (host, name) in enumerate(ranks) if host == here and name}
-        self._post = _Post(comm)
-        self._closed = False
+        self._post = Post(comm, survives=self._survives)
+        self._failures = _Failures(comm) if launch.tells_of_failures() else None
+        self._alive = Alive(deadline, self._hosts, time.monotonic()) if deadline else None
+        self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or _PARTING
+        self._watched = {rank for rank, name in self._bells.items() if deadline and self._bell.hangs(name)}
+        # Who does not answer is asked once: MPICH keeps what nobody takes in one of 64 places, and without any of them
+        # the master could write to nobody.
+        self._asked = set()
+        self._gone, self._looked, self._closed = set(), 0.0, False
 
     def turn(self):
         """Take in one message, if one is here; return whether there was any."""
-        arrived = self._post.receive()
+        if self._survives and time.monotonic() - self._looked >= self._glance:
+            self._look_for_the_lost()
+        arrived = self._receive()
         if arrived is None:
             return False
         sender, message, _ = arrived
+        if self._alive:
+            self._alive.heard(sender, time.monotonic())
+            self._asked.discard(sender)
+            if message.type == PING:
+                self._post.send(sender, Message(PONG, 0))
         self._act(Received(sender, message))
         if message.type != PROGRESS:  # which each worker sends once a second, and nobody waits for
             self._rest.reset()
         return True
+
+    def _receive(self):
+        try:
+            return self._post.receive()
+        except MPI.Exception as error:
+            if self._failures is None or not _tells_of_a_failure(error):
+                raise
+            self._look_for_the_lost()
+            return None
 
     def _act(self, event):
         called = set()
@@ -130,31 +113,158 @@ class MpiCluster(Cluster):
         for rank in called & self._bells.keys():
             self._bell.ring(self._bells[rank])
 
+    def _look_for_the_lost(self):
+        """Go on without workers that have died since, and ask those that are silent whether they are there."""
+        now = self._looked = time.monotonic()
+        if self._failures:
+            self._post.failed |= self._failures.ranks()
+        lost = set()
+        if self._alive:
+            self._welcome(now)
+            lost.update(self._alive.silent(now, self._master.preparing))
+            self._post.failed.update(rank for rank in self._watched if not self._bell.hangs(self._bells[rank]))
+            for rank in set(self._alive.due(now)) - self._asked:
+                self._asked.add(rank)
+                self._post.send(rank, Message(PING, 0))
+        for rank in sorted((lost | self._post.failed) - self._gone):
+            self._lose(rank)
+
+    def _lose(self, rank):
+        self._gone.add(rank)
+        self._say(f"distsearch: lost rank {rank} (host {self._hosts[rank]}): its work goes to the others")
+        if self._alive:
+            self._alive.lost(rank)
+        self._act(Lost(rank))
+
+    def _welcome(self, now):
+        """Expect to hear from workers again that were taken for lost and have begun anew."""
+        for rank in self._gone - self._master.absent:
+            self._gone.discard(rank)
+            self._say(f"distsearch: rank {rank} (host {self._hosts[rank]}) is back")
+            self._alive.back(rank, now)
+
     def close(self):
         if self._closed:
             return
         self._closed = True
         super().close()
-        self._post.flush()
-        gone = self.comm.Ibarrier()
-        # workers leave when their messages have left, and a large one leaves when somebody takes it
-        sleep_until(lambda: self._post.receive() is None and gone.Test())
+        if self.lost:
+            launch.forgo_finalize()
+            self._part()
+        elif not _meet(self.comm, self._post, self._parting, self._survives):
+            launch.forgo_finalize()
         self._bell.close()
 
+    def _part(self):
+        """Let the workers that are left say that they leave: MPI would wait at its end for those that are lost."""
+        end, staying = time.monotonic() + self._parting, self._hosts.keys() - self._gone
 
-def work_for_master(comm, kinds):
-    """The worker's side: take jobs from rank 0 until it says to leave.
+        def alone():
+            while arrived := self._receive():
+                sender, message, _ = arrived
+                if message.type == QUIT:
+                    staying.discard(sender)
+            staying.difference_update(self._post.failed)
+            return not staying or time.monotonic() > end
+
+        sleep_until(alone)
+
+
+def _begin(comm, deadline):
+    """Get ready to go on without some of the ranks, if that is wanted; return whether it is. All ranks are here."""
+    if deadline is None and not launch.tells_of_failures():
+        return False
+    comm.Set_errhandler(MPI.ERRORS_RETURN)
+    if launch.tells_of_failures():
+        launch.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
+    else:
+        comm.Barrier()
+        launch.unlink_shared_memory()
+    return True
+
+
+def _meet(comm, post, seconds, survives):
+    """Wait, without spinning, for all ranks to come here; return whether they did: not, where one of them died."""
+    end = time.monotonic() + seconds if survives else math.inf
+
+    def late():
+        return time.monotonic() > end
+
+    try:
+        sleep_until(lambda: post.all_sent() or late())
+        gone = comm.Ibarrier()
+        # workers leave when their messages have left, and a large one leaves when somebody takes it
+        sleep_until(lambda: post.receive() is None and gone.Test() or late())
+    except MPI.Exception as error:
+        if not (survives and _tells_of_a_failure(error)):
+            raise
+        return False
+    return not late()
+
+
+class _Guard:
+    """Knows on a worker, where there is a deadline, whether the master is still there; bell: its, on the same host."""
+
+    def __init__(self, deadline, bell):
+        self._deadline, self._next = deadline, 0.0
+        self._bell = bell if bell and Bell.hangs(bell) else None
+        self._alive = Alive(_BEGINNING, [_MASTER], time.monotonic())
+        self._begun = False
+
+    def heard(self):
+        """A message has come."""
+        now = time.monotonic()
+        if not self._begun:
+            self._begun, self._alive = True, Alive(_MASTERS * self._deadline, [_MASTER], now)
+        self._alive.heard(_MASTER, now)
+
+    def due(self):
+        """Whether it is time to ``look``."""
+        return time.monotonic() >= self._next
+
+    def look(self):
+        """Return whether to ask the master if it is there; raises RanksLostError if it does not answer."""
+        now = time.monotonic()
+        self._next = now + self._deadline / 4
+        if self._alive.silent(now) or self._bell and not Bell.hangs(self._bell):
+            raise RanksLostError("rank 0 is lost")
+        return bool(self._alive.due(now))
+
+
+def work_for_master(comm, kinds, deadline=None):
+    """The worker's side: take jobs from rank 0 until it says to leave. Raises RanksLostError if rank 0 is lost."""
+    bell = Bell()
+    survives = _begin(comm, deadline)
+    host = MPI.Get_processor_name()
+    comm.gather((host, bell.name), root=_MASTER)
+    there, name = comm.bcast(None, root=_MASTER)
+    launch.begun()
+    worker, post = Worker(kinds), Post(comm, _MASTER)
+    try:
+        _work(worker, post, bell, _Guard(deadline, name if there == host else b"") if deadline else None)
+        _leave(comm, worker, post, deadline or _PARTING, survives)
+    except MPI.Exception as error:
+        if not (survives and _tells_of_a_failure(error)):
+            raise
+        raise RanksLostError("rank 0 is lost") from None
+    bell.close()
+
+
+def _work(worker, post, bell, guard):
+    """Work until the master says to leave.
 
     One reading of the clock ends a time and begins the next one: where ranks share a core, a rank that loses it between
     two readings would miss many milliseconds.
     """
-    bell = Bell()
-    comm.gather((MPI.Get_processor_name(), bell.name), root=_MASTER)
-    worker, post = Worker(kinds), _Post(comm)
     now = time.perf_counter()
     while not worker.left:
         began = now
         arrived = post.receive()
+        if guard:
+            if arrived:
+                guard.heard()
+            elif guard.due() and guard.look():
+                post.send(_MASTER, Message(PING, 0))
         if arrived:
             _, message, size = arrived
             now = time.perf_counter()
@@ -172,12 +282,23 @@ def work_for_master(comm, kinds):
             work_began, work_ended = worker.slice
             worker.timers.communication += work_began - began + now - work_ended
         else:
-            sleep_until(post.has_mail, bell.nap)
+            sleep_until(_mail_or_time(post, guard) if guard else post.has_mail, bell.nap)
             now = time.perf_counter()
             worker.timers.idle += now - began
-    post.flush()
-    wait_for_all(comm)
-    bell.close()
+
+
+def _mail_or_time(post, guard):
+    has_mail = post.has_mail
+    return lambda: has_mail() or guard.due()
+
+
+def _leave(comm, worker, post, seconds, survives):
+    """Leave together with the others or, where some are lost, as soon as the master can know."""
+    if worker.parts:
+        post.send(_MASTER, Message(QUIT, 0))
+        post.flush()
+    if worker.parts or not _meet(comm, post, seconds, survives):
+        launch.forgo_finalize()
 
 
 def _count(timers: Timers, size, messages):

@@ -1,12 +1,14 @@
 """Memory that all ranks of a host share."""
 
+import mmap
 import os
+import tempfile
 
 import numpy as np
 
 from ..errors import UserError
 
-_FILES = "/dev/shm"  # where MPI libraries keep shared memory on Linux
+_FILES = "/dev/shm"  # files in memory, where MPI libraries keep what they share as well
 _SPARE = 4 << 20  # bytes that MPI itself needs there
 
 
@@ -19,7 +21,7 @@ class SharedWords:
     """
 
     def __init__(self, comm, mib, alone, less=False):
-        self._window, self.mib = None, mib
+        self.mib = mib
         if comm is None or comm.Get_size() == 1:
             self.words = alone(mib)
             return
@@ -35,27 +37,47 @@ class SharedWords:
             )
         self.mib = min(mib, room)
         error = None
-        if host.Get_size() == 1:  # what MPI gives a rank alone is not zero
-            try:
-                self.words = alone(self.mib)
-            except UserError as refused:
-                error = str(refused)
-        else:
-            size = self.mib << 20
-            self._window = MPI.Win.Allocate_shared(size if host.Get_rank() == 0 else 0, 8, comm=host)
-            memory, _ = self._window.Shared_query(0)
-            self.words = np.frombuffer(memory, np.uint64)
+        try:
+            self.words = alone(self.mib) if host.Get_size() == 1 else _shared(host, self.mib << 20)
+        except UserError as refused:
+            error = str(refused)
         host.Free()
         if failed := [each for each in comm.allgather(error) if each]:
             self.close()
             raise UserError(failed[0])
 
     def close(self):
-        """Give the memory back; collective, and the array must not be used any more."""
+        """Give the memory back, once nobody here uses the array any more; the other ranks keep it."""
         self.words = None
-        if self._window is not None:
-            self._window.Free()
-            self._window = None
+
+
+def _shared(host, size):
+    """Return an array of so many bytes that all ranks of a communicator see, which are of one host.
+
+    Not MPI's own shared memory: to give that back takes all ranks, of which some may have died. This is a file whose
+    name is gone as soon as all have opened it, so it goes with the last of them, however that ends.
+    """
+    name = host.bcast(_new_file(size) if host.Get_rank() == 0 else None)
+    file, error = None, None
+    try:
+        file = os.open(name, os.O_RDWR)
+    except OSError as refused:
+        error = UserError(f"cannot share a table in {name}: {refused.strerror}")
+    host.Barrier()
+    if host.Get_rank() == 0:
+        os.unlink(name)
+    if error:
+        raise error
+    with open(file, "r+b") as opened:
+        return np.frombuffer(mmap.mmap(opened.fileno(), size), np.uint64)
+
+
+def _new_file(size):
+    """Return the name of a new file of so many zeros, which take no memory yet."""
+    file, name = tempfile.mkstemp(prefix="distsearch-", dir=_FILES if os.path.isdir(_FILES) else None)
+    os.truncate(file, size)
+    os.close(file)
+    return name
 
 
 def _room():

@@ -125,7 +125,7 @@ class Worker:
         self._runs = {}  # number → _Run, of those that are open
         self._clients = Fair()  # of the runs that have work
         self._turns = {}  # client → Fair of its runs that have work
-        self.left = False  # the master said QUIT
+        self.left = self.parts = False  # the master said QUIT; with ranks lost, so that each leaves by itself
         self.slice = 0.0, 0.0  # when the last slice of work began and ended
         self.timers = Timers(clock)
 
@@ -155,7 +155,7 @@ class Worker:
             case kind if kind == FORGET:
                 del self._setups[message.run]
             case kind if kind == QUIT:
-                self.left = True
+                self.left, self.parts = True, message.run == 1
             case kind if kind == PING:
                 return [Message(PONG, message.run)]
             case kind if kind == RESTART:

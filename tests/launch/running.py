@@ -21,6 +21,7 @@ import distsearch
 COMMAND_LINE = ("-m", "distsearch")
 TRACEBACK = "Traceback (most recent call last)"
 _RANKS = (b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")  # how mpirun tells a process its rank
+_WRAPPER = "survive"
 _MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
 _FOLDER = "PRTE_MCA_prte_tmpdir_base"  # where Open MPI's mpirun makes its folder
 _PACKAGE = Path(distsearch.__file__).parents[1]
@@ -51,12 +52,16 @@ class Job:
     """A command line at work: a context whose end is the end of all its processes.
 
     ranks: how many mpirun is to start, 0 to do without mpirun; program: what Python runs; environment: variables to
-    set; other options are those of ``subprocess.Popen``.
+    set; survives: ranks that are killed do not end the others; other options are those of ``subprocess.Popen``.
     """
 
-    def __init__(self, *arguments, ranks=0, program=COMMAND_LINE, environment=None, **options):
+    def __init__(self, *arguments, ranks=0, program=COMMAND_LINE, environment=None, survives=False, **options):
         self._mark = uuid.uuid4().hex
         launcher = ["mpirun", "-n", str(ranks)] if ranks else []
+        if survives and mpirun_is_open_mpi():
+            launcher[1:1] = ["--with-ft", "ulfm"]
+        elif survives:
+            launcher = [*launcher, "-disable-auto-cleanup", str(_PACKAGE / "scripts" / _WRAPPER)]
         command = [*launcher, sys.executable, *program, *arguments]
         self._folder = _folder_of_mpirun()
         # not the environment of this process as C sees it: MPI has added to that if a test here has used MPI
@@ -90,9 +95,15 @@ class Job:
                 environment = path.read_bytes().split(b"\0")
             except OSError:
                 continue  # it is gone, or somebody else's
-            if f"{_MARK}={self._mark}".encode() in environment:
+            if f"{_MARK}={self._mark}".encode() in environment and not _is_wrapper(path.parent):
                 found[int(path.parent.name)] = environment
         return found
+
+    def kill(self, *ranks):
+        """Kill these ranks."""
+        pids = self.ranks()
+        for rank in ranks:
+            os.kill(pids[rank], signal.SIGKILL)
 
     def _kill(self):
         # found by their mark, for mpirun gives ranks sessions of their own and may be gone already
@@ -202,6 +213,14 @@ def mpirun_ends_stdin():
         except subprocess.TimeoutExpired:
             return False
     return True
+
+
+def _is_wrapper(process):
+    """Whether a folder of /proc is that of the script around a rank, which has the rank's environment."""
+    try:
+        return (process / "comm").read_text().strip() == _WRAPPER
+    except OSError:
+        return False
 
 
 def send(job, ranks, number):

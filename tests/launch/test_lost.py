@@ -1,0 +1,133 @@
+"""Ranks that are killed or held up in mid-search: the others go on, and nobody is left behind."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from .running import TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
+from .test_failures import FAILING
+from .test_killed import write_positions
+
+RANKS = 4
+DEADLINE = 1  # seconds, of MPICH
+SOON = 15  # seconds within which a job has to end that cannot go on: several deadlines, on a machine that is busy
+SEARCH = "search", "connect4", "44444432", "--exact", "--load-factor", "16"
+PERFT = "perft", "othello", "--board", "6x6", "--depth", "12"
+FILES = "/dev/shm/"
+pytestmark = pytest.mark.usefixtures("warm")
+
+
+def surviving(*arguments, **options):
+    """A Job that goes on without ranks that are killed."""
+    deadline = [] if mpirun_is_open_mpi() else ["--deadline", str(DEADLINE)]
+    return Job(*arguments, *deadline, ranks=RANKS, survives=True, **options)
+
+
+def lost(done):
+    """The ranks that stderr names, each in a line with its host."""
+    host = os.uname().nodename
+    lines = [line for line in done.err.splitlines() if line.startswith("distsearch: lost rank ")]
+    assert all(f" (host {host}): its work goes to the others" in line for line in lines), lines
+    return sorted(int(line.split()[3]) for line in lines)
+
+
+def files(job):
+    """The files in memory that the ranks of a job have mapped, among them those that have no name any more."""
+    lines = [line for pid in job.ranks().values() for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    return {Path(line.split()[5]) for line in lines if FILES in line}
+
+
+def gone(job, shared):
+    """Wait until no process and no file of a job is left."""
+    wait_for(lambda: not job.left)
+    assert not [path for path in shared if path.exists()]
+
+
+@pytest.fixture(scope="module")
+def whole(warm, tmp_path_factory, seed):
+    """Arguments by name of a search, and what it finds when nobody is killed."""
+    path = write_positions(tmp_path_factory.mktemp("lost") / "positions", 1000, random.Random(seed))
+    asked = {"search": SEARCH, "solve": ("solve", "connect4", "--positions", path, "--plain"), "perft": PERFT}
+    return {name: (arguments, found(run(*arguments, ranks=RANKS, timeout=300))) for name, arguments in asked.items()}
+
+
+def found(done):
+    """What of an answer does not depend on how it was found."""
+    lines = done.out.splitlines()
+    return [line for line in lines if line.startswith("  score")] or [line for line in lines if " s, " not in line]
+
+
+@pytest.mark.parametrize("victims", [(2,), (1, 3)], ids=["one", "two"])
+@pytest.mark.parametrize("name", ["search", "solve", "perft"])
+def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, rng, full):
+    if not full and (name, victims) == ("perft", (1, 3)):
+        pytest.skip("with --full")
+    arguments, expected = whole[name]
+    with surviving(*arguments) as job:
+        job.wait_for_handlers()
+        job.wait_for_work(rng.uniform(0.05, 0.3))
+        shared = files(job)
+        job.kill(*victims)
+        done = job.finish(60)
+        gone(job, shared)
+    assert (done.status, found(done)) == (int(name == "solve"), expected), done.err
+    assert lost(done) == list(victims)
+    assert TRACEBACK not in done.err
+
+
+def test_nobody_is_left_to_do_the_work(whole):
+    with surviving(*SEARCH) as job:
+        job.wait_for_handlers()
+        shared = files(job)
+        job.kill(1, 2, 3)
+        done = job.finish(SOON)
+        gone(job, shared)
+    assert done.status != 0
+    assert "distsearch: every worker is lost" in done.err
+    assert TRACEBACK not in done.err
+
+
+def test_the_first_rank_is_killed():
+    with surviving("search", "othello", "--depth", "30") as job:
+        job.wait_for_handlers()
+        job.wait_for_work(0.5)
+        shared = files(job)
+        job.kill(0)
+        done = job.finish(SOON)
+        gone(job, shared)
+    assert done.status != 0
+    assert "distsearch: rank 0 is lost" in done.err
+    assert TRACEBACK not in done.err
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_an_exception_ends_the_job_all_the_same(rank):
+    stage = "back-up" if rank == 0 else "job"
+    with surviving(stage, str(rank), *SEARCH, program=[FAILING]) as job:
+        done = job.finish(SOON)
+        wait_for(lambda: not job.left)
+    assert done.status == 1
+    assert f"RuntimeError: planted in {stage}" in done.err
+    assert done.err.count(TRACEBACK) == 1
+
+
+def test_a_worker_that_was_held_up_comes_back(whole):
+    if mpirun_is_open_mpi():
+        pytest.skip("MPI tells that it is there")
+    with surviving("search", "connect4", "444444", "--exact", "--load-factor", "16") as job:
+        job.wait_for_handlers()
+        job.wait_for_work(0.3)
+        pid = job.ranks()[2]
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(2.5 * DEADLINE)
+        os.kill(pid, signal.SIGCONT)
+        done = job.finish(60)
+    assert done.status == 0
+    assert "  score      +1 stones" in done.out.splitlines()
+    assert lost(done) == [2]
+    assert "distsearch: rank 2 (host" in done.err
+    assert TRACEBACK not in done.err
