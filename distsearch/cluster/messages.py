@@ -37,6 +37,7 @@ RESTART and RESTARTED a life's (see ``master``). That of a QUIT is 1 if workers 
 the others answer and leave one by one.
 """
 
+import struct
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ VERSION = 5
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG = range(15, 24)
 
-HEADER = np.dtype([("version", np.uint16), ("type", np.uint16), ("run", np.uint32), ("size", np.uint64)])
+HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
 # Workers share their time fairly among clients, and by weight among a client's runs.
 OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", np.float64)])
@@ -67,12 +68,15 @@ METRICS_RECORD = np.dtype([
 ])  # fmt: skip
 
 
+_NOTHING = np.empty(0, np.uint8)
+
+
 class Message(NamedTuple):
     """A decoded message; ``run`` tells runs apart, so that late messages of an old one are known as such."""
 
     type: int
     run: int
-    payload: np.ndarray = np.empty(0, np.uint8)  # uint8
+    payload: np.ndarray = _NOTHING  # uint8
 
 
 class Outgoing(NamedTuple):
@@ -84,24 +88,26 @@ class Outgoing(NamedTuple):
 
 def from_records(records):
     """Return an array of records as a payload."""
-    return np.ascontiguousarray(records).view(np.uint8).reshape(-1)
+    return np.frombuffer(np.ascontiguousarray(records), np.uint8) if records.size else _NOTHING
 
 
 def to_records(payload, dtype):
     """Return the records of a payload."""
-    return payload.view(dtype)
+    return np.frombuffer(payload, dtype) if len(payload) else np.empty(0, dtype)
 
 
 def encode(message):
     """Return a message as one uint8 buffer."""
-    header = np.zeros(1, HEADER)
-    header[0] = VERSION, message.type, message.run, len(message.payload)
-    return np.concatenate((header.view(np.uint8), message.payload))
+    header = HEADER.pack(VERSION, message.type, message.run, len(message.payload))
+    buffer = np.empty(HEADER.size + len(message.payload), np.uint8)
+    buffer[: HEADER.size] = np.frombuffer(header, np.uint8)
+    buffer[HEADER.size :] = message.payload
+    return buffer
 
 
 def decode(buffer):
-    """Return the Message in a uint8 buffer; raises ValueError if another version of the program wrote it."""
-    header = buffer[: HEADER.itemsize].view(HEADER)[0]
-    if header["version"] != VERSION or header["size"] != len(buffer) - HEADER.itemsize:
-        raise ValueError(f"message of version {header['version']}, {len(buffer)} bytes; expected version {VERSION}")
-    return Message(int(header["type"]), int(header["run"]), buffer[HEADER.itemsize :].copy())
+    """Return the Message in a uint8 buffer, which it keeps; raises ValueError if another version wrote it."""
+    version, kind, run, size = HEADER.unpack_from(buffer)
+    if version != VERSION or size != len(buffer) - HEADER.size:
+        raise ValueError(f"message of version {version}, {len(buffer)} bytes; expected version {VERSION}")
+    return Message(kind, run, buffer[HEADER.size :])

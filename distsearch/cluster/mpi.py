@@ -16,7 +16,7 @@ from . import launch
 from .alive import Alive
 from .bell import Bell
 from .master import Lost, Master, Received
-from .messages import PING, PONG, PROGRESS, QUIT, Message
+from .messages import PING, PONG, PROGRESS, QUIT, STEER, Message
 from .post import Post
 from .runs import Cluster
 from .waiting import sleep_until
@@ -78,6 +78,10 @@ class MpiCluster(Cluster):
         self._asked = set()
         self._gone, self._looked, self._closed = set(), 0.0, False
 
+    @property
+    def master_seconds(self):
+        return time.process_time()
+
     def turn(self):
         """Take in one message, if one is here; return whether there was any."""
         if self._survives and time.monotonic() - self._looked >= self._glance:
@@ -109,7 +113,8 @@ class MpiCluster(Cluster):
         called = set()
         for outgoing in self._master.handle(event):
             self._post.send(outgoing.to, outgoing.message)
-            called.add(outgoing.to)
+            if outgoing.message.type != STEER:  # who is asleep has nothing to be steered
+                called.add(outgoing.to)
         for rank in called & self._bells.keys():
             self._bell.ring(self._bells[rank])
 

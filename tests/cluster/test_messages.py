@@ -45,7 +45,7 @@ def test_a_message_reads_back(kind, size, rng):
     message = Message(kind, rng.randrange(2**32), np.frombuffer(rng.randbytes(size), np.uint8))
     buffer = encode(message)
     assert buffer.dtype == np.uint8
-    assert len(buffer) == HEADER.itemsize + size
+    assert len(buffer) == HEADER.size + size
     found = decode(buffer)
     assert (found.type, found.run) == (message.type, message.run)
     assert found.payload.tobytes() == message.payload.tobytes()
@@ -63,16 +63,14 @@ def test_records_read_back(dtype, count, rng):
     assert found.tobytes() == records.tobytes()
 
 
-def test_the_buffer_may_be_used_again():
+def test_a_payload_is_not_copied():
     buffer = encode(Message(JOBS, 1, np.arange(10, dtype=np.uint8)))
-    message = decode(buffer)
-    buffer[:] = 0
-    assert message.payload.tolist() == list(range(10))
+    assert np.shares_memory(decode(buffer).payload, buffer)
 
 
 def test_another_version_is_refused():
     buffer = encode(Message(JOBS, 1))
-    buffer[: HEADER.itemsize].view(HEADER)["version"] += 1
+    buffer[0] += 1  # the version's lower byte
     with pytest.raises(ValueError, match="version"):
         decode(buffer)
 
