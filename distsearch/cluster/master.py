@@ -3,11 +3,11 @@
 It knows nothing of games: a *source* hands out job records (``take(count, worker)``), takes results in
 (``finish(records)``), and says how many jobs wait (``waiting``) and when it needs nothing more (``done``);
 ``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took. A source that
-hands out nothing has run dry until results come in, or ``More``. One that has ``wishes`` says by them what is new of
-jobs that are out: (worker, and the fields of a STEER_RECORD) each; and takes in by ``gave(node, rest, part)`` what a
-worker gave away; if it ``counts_idle``, every worker without a job asks it for one. One that goes on where another was
-has ``saved``: node of a job → what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is
-gone wait again: no result of them will come.
+hands out nothing has run dry until results come in, or ``More``. One that has ``wishes(idle)`` says by them what is new
+of jobs that are out, told how many workers have none: (worker, and the fields of a STEER_RECORD) each; and takes in by
+``gave(node, rest, part)`` what a worker gave away. One that goes on where another was has ``saved``: node of a job →
+what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of
+them will come.
 
 A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
 to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
@@ -43,7 +43,6 @@ from .messages import (
     SETUP,
     START,
     STEER,
-    STEER_RECORD,
     STOP,
     STOPPED,
     Message,
@@ -201,6 +200,7 @@ class Master:
         self._setups = {}  # bytes → number
         self._prepared = 0  # setups so far
         self._absent = {}  # rank → _Worker, of those that are lost
+        self._idle = set(self._workers)  # ranks without a job of any run
         self._lives = 0  # RESTARTs so far
         self.lost, self.back = [], []  # (rank, host) of workers, in the order in which they were lost and came back
         self.ignored = 0  # messages with results of workers that were lost when they came
@@ -301,6 +301,7 @@ class Master:
     def _lose(self, worker):
         """Go on without a worker."""
         self._absent[worker.rank], worker.life = worker, None
+        self._idle.discard(worker.rank)
         self.lost.append((worker.rank, worker.host))
         for run in list(self._runs.values()):
             run.lose(worker.rank)
@@ -339,6 +340,7 @@ class Master:
         """Take a worker in again; it is ready at once for the setups that it had compiled."""
         worker = self._workers[known.rank] = _Worker(known.rank, known.host)
         self.back.append((worker.rank, worker.host))
+        self._idle.add(worker.rank)
         out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self._setups.values()]
         return out + [self._ask_to_prepare(worker, number, setup) for setup, number in self._setups.items()]
 
@@ -431,11 +433,12 @@ class Master:
 
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
+        idle = sum(run.setup in self._workers[rank].ready for rank in self._idle)
         told = {}
-        for rank, *record in run.wishes():
-            told.setdefault(rank, []).append(tuple(record))
+        for rank, *record in run.wishes(idle):
+            told.setdefault(rank, []).append(record)
         return [
-            Outgoing(rank, Message(STEER, run.number, from_records(np.array(records, STEER_RECORD))))
+            Outgoing(rank, Message(STEER, run.number, from_records(np.array(records, np.int32))))
             for rank, records in told.items()
         ]
 
@@ -449,7 +452,14 @@ class Master:
 
     def _answered(self, run, worker, jobs):
         run.out[worker.rank] -= jobs
-        worker.load -= jobs
+        self._load(worker, -jobs)
+
+    def _load(self, worker, jobs):
+        worker.load += jobs
+        if worker.load:
+            self._idle.discard(worker.rank)
+        else:
+            self._idle.add(worker.rank)
 
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
@@ -458,28 +468,30 @@ class Master:
             while sent := self._top_up(run, worker, run.most_batches):
                 out += sent
             return out
+        if not run.source.waiting:
+            return out
         run.starved = False
-        counts_idle = getattr(run.source, "counts_idle", False)
         ready = [worker for worker in self._workers.values() if run.setup in worker.ready]
         ready.sort(key=lambda worker: worker.load)
         for level in range(1, run.most_batches + 1):  # nobody gets a second batch before everybody has one
-            for each in ready:
-                out += self._top_up(run, each, level)
-                if run.starved and not counts_idle:
-                    return out
-            if run.starved:
+            if level > 1 and run.source.waiting < len(self._workers):
                 return out
+            for each in ready if level > 1 else [each for each in ready if not run.out.get(each.rank)]:
+                out += self._top_up(run, each, level)
+                if run.starved:
+                    return out
         return out
 
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
         waiting, workers, out = run.source.waiting, len(self._workers), run.out.get(worker.rank, 0)
+        if out and waiting < workers:  # a job kept ahead is one that nobody idle can have
+            return []
         mean = run.seconds / run.jobs if run.jobs else run.batch_seconds
         batch = max(1, min(int(run.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, waiting // (2 * workers)))
         if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch)
-        # a job kept ahead is one that nobody idle can have
-        if out > (level - 1) * batch or out and waiting < workers:
+        if out > (level - 1) * batch:
             return []
         jobs = run.source.take(batch, worker.rank)
         if not len(jobs):
@@ -490,7 +502,7 @@ class Master:
             record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
         run.out[worker.rank] = out + len(jobs)
-        worker.load += len(jobs)
+        self._load(worker, len(jobs))
         return sent
 
     def _wind_up(self, run):
@@ -531,7 +543,10 @@ class Master:
 def _messages(run, jobs):
     """Yield the messages that hand out jobs; those that an earlier run had begun travel alone."""
     saved = getattr(run.source, "saved", None)
-    begun = np.isin(jobs["node"], list(saved)) if saved else np.zeros(len(jobs), bool)
+    if not saved:
+        yield Message(JOBS, run.number, from_records(jobs))
+        return
+    begun = np.isin(jobs["node"], list(saved))
     for job in jobs[begun]:
         yield Message(RESUME, run.number, np.concatenate((from_records(job.reshape(1)), saved[int(job["node"])])))
     if not begun.all():

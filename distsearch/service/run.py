@@ -8,17 +8,20 @@ from typing import NamedTuple
 from .. import jit
 from ..tree.grow import Grower
 from ..tree.jobs import KINDS
+from ..tree.schedule import Schedule, rehearse
 from .metrics import per_worker
 
 
 class Run(NamedTuple):
     """What a run took.
 
-    seconds: wall time from when all workers were ready; startup_seconds: until then; workers: what each one's timers
+    seconds: wall time from when all workers were ready; startup_seconds: until then; master_seconds: CPU of the
+    master in ``seconds``; workers: what each one's timers
     say, see ``metrics.per_worker``; interrupted: the user ended it before it was done.
     """
 
     seconds: float
+    master_seconds: float
     startup_seconds: float
     workers: list
     interrupted: bool
@@ -34,6 +37,8 @@ def prepare(setup, game, rules, progress):
         progress.note(f"compiling for {setup['game']}, once on this machine ...")
     grower.compile()
     runner.compile()
+    if runner.result_dtype == Schedule.result_dtype:
+        rehearse(grower, game.start(rules).state, setup["kind"] == "solve")
     if fresh:
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
         jit.mark_seen(name)
@@ -47,13 +52,13 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf,
     keep(seconds): called every few milliseconds, where ``source`` may be looked at and ``cluster.current`` saved, and
     before an early end.
     """
-    asked, began, stopped = cluster.clock(), None, False
+    asked, began, stopped, busy = cluster.clock(), None, False, 0.0
 
     def watch(state):
-        nonlocal began, stopped
+        nonlocal began, stopped, busy
         now = cluster.clock()
         if began is None and state.started:  # loading and compiling is not searching
-            began = now
+            began, busy = now, cluster.master_seconds
             progress.begin()
         if began is not None and progress.due():
             progress.show(describe(state.boards_at_work, now - began))
@@ -63,6 +68,6 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf,
 
     records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch)
     progress.clear()
-    ended = cluster.clock()
+    ended, busy = cluster.clock(), cluster.master_seconds - busy
     began = ended if began is None else began
-    return Run(ended - began, began - asked, per_worker(records), stopped)
+    return Run(ended - began, busy, began - asked, per_worker(records), stopped)

@@ -77,14 +77,9 @@ class Deepening:
     def waiting(self):
         return self.pool.waiting
 
-    def wishes(self):
+    def wishes(self, idle):
         """See ``Schedule.wishes``."""
-        return self.pool.wishes()
-
-    @property
-    def counts_idle(self):
-        """See ``Schedule.counts_idle``."""
-        return self.pool.counts_idle
+        return self.pool.wishes(idle)
 
     def gave(self, job, rest, part):
         """See ``Schedule.gave``."""

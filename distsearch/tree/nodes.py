@@ -12,12 +12,12 @@ INFINITY = 1 << 60  # no score is larger
 
 FIELDS = (
     "parent", "root", "first", "children", "depth", "left", "move", "over", "status", "low", "high", "alpha", "beta",
-    "asked", "eldest", "best_child", "cost", "key", "twin", "ready", "queued", "deferred", "doubt", "order", "span",
+    "asked", "eldest", "best_child", "cost", "key", "twin", "queued", "deferred", "doubt", "order", "span",
     "cut", "hint", "visited",
 )  # fmt: skip
 (
     PARENT, ROOT, FIRST, CHILDREN, DEPTH, LEFT, MOVE, OVER, STATUS, LOW, HIGH, ALPHA, BETA, ASKED, ELDEST, BEST_CHILD,
-    COST, KEY, TWIN, READY, QUEUED, DEFERRED, DOUBT, ORDER, SPAN, CUT, HINT, VISITED,
+    COST, KEY, TWIN, QUEUED, DEFERRED, DOUBT, ORDER, SPAN, CUT, HINT, VISITED,
 ) = range(len(FIELDS))  # fmt: skip
 
 
@@ -46,8 +46,7 @@ class NodeArray:
     ``cost``        boards searched below it, growing included
     ``key``         hash of the position, the same for symmetric ones
     ``twin``        the next node of the same position and ``left``; they form a ring, most often of one
-    ``ready``       1: it waits to be handed out
-    ``queued``      1: it has an entry in the queue, which may be out of date
+    ``queued``      its place in the queue of those that wait to be handed out, from 1; 0: it does not wait
     ``deferred``    1: it waits for a twin at work
     ``doubt``       how likely its answer is not needed, in thousandths of −log of the probability that it is
     ``order``       where it stands in the order of a search by one worker …

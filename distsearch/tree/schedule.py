@@ -11,10 +11,13 @@ import numpy as np
 from ..games.interface import MAX_MOVES
 from ..search.alphabeta import LINE_LENGTH
 from ..search.steering import last_window
-from . import asking
-from .asking import (
+from . import asking, control, handing, queue
+from .control import (
+    ASKED_FOR,
     CONTROL_SIZE,
-    DROPPED,
+    FINISHED,
+    FREE,
+    FREES,
     JOB_HIGH,
     JOB_LOW,
     JOB_NODE,
@@ -22,19 +25,17 @@ from .asking import (
     JOB_WORKER,
     POSING,
     REST,
+    SHARED,
+    TO_GROW,
     WAIT,
-    WISHES,
 )  # fmt: skip
 from .grow import index_again
 from .jobs import SUBTREE_RESULT, TO_THE_END, job_dtype
 from .nodes import INFINITY, NONE, SENT, WAITING, NodeArray
 from .policies import POLICIES
-from .sizes import estimate, new_sizes, rate
+from .sizes import most_left, new_sizes, rate
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
-# Jobs that a part is asked of for each worker without a job: some end before they have one to give. With one, workers
-# were idle a tenth more; with four, more was searched for nothing.
-_ASKED_FOR_EACH = 2
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
 
@@ -62,12 +63,10 @@ class Schedule:
         self._pass_plies = 0 if self._exact else 1
         self.roots = len(states)
         self._answered = 0  # roots from the first on
-        self.finished = self.jobs = 0  # jobs whose complete results are in; handed out
+        self.jobs = 0  # handed out
         self.saved = {}  # a job's number → how far it was in an earlier run, until its result is in
-        self._loads = {}  # worker → its jobs
-        self._hungry = set()  # workers that asked for a job, have none, and got none
-        self._asked = 0  # jobs that a part is asked of
-        self._least, self._least_until = 2, 0  # see ``_least_left``; results until which it holds
+        self._least, self._learnt_until = 2, 0  # see ``_learn``
+        self._found = np.empty((64, 6), np.int64)  # see ``wishes``
         self._begun = {}  # node → {(low, high): how far that job was}, of a snapshot
         self._resumed = deque()  # its nodes, until they are handed out
         self._before = before.nodes if before else None
@@ -76,16 +75,22 @@ class Schedule:
         self._lines = {}  # node → line of its latest result
         self._job_dtype = job_dtype(len(states[0]))
         self._control = np.zeros(CONTROL_SIZE, np.int64)
-        self._control[[asking.ALL_AT_ONCE, asking.FIXED, asking.SCOUTS, asking.STEPS, asking.FORCED]] = (
-            self.policy.all_at_once, self.policy.fixed, self.policy.scouts, self.policy.steps and grower.steps, forced
-        )  # fmt: skip
-        self._jobs, self._free = np.zeros((JOB_ROWS, 0), np.int64), []
+        self._shares = not self.policy.grows_ahead and target > 1
+        decisions = {
+            control.ALL_AT_ONCE: self.policy.all_at_once, control.FIXED: self.policy.fixed, control.FORCED: forced,
+            control.SCOUTS: self.policy.scouts, control.STEPS: self.policy.steps and grower.steps,
+            control.GIVES: self.policy.gives and target > 1, control.SHARED: INFINITY, control.EXACT: self._exact,
+        }  # fmt: skip
+        for i, decision in decisions.items():
+            self._control[i] = decision
+        self._jobs = np.zeros((JOB_ROWS, 0), np.int64)
         self._table = np.zeros(0, np.int64)
         if snapshot is None:
             self._plant(states, depth)
         else:
             self._replant(snapshot)
         self._make_room()
+        self._learn()
         if self.policy.grows_ahead:
             self._grow_ahead(snapshot is None)
         for root in range(self.roots):
@@ -162,26 +167,17 @@ class Schedule:
     def is_answered(self, root):
         """Whether a root's score is known as well as was asked, and its children's if they are asked for too."""
         columns = self.nodes.columns
-        return not (asking.is_asked(columns, root) or self._forced and asking.has_open_child(columns, root))
+        return not (queue.is_asked(columns, root) or self._forced and asking.has_open_child(columns, root))
 
     @property
     def out(self):
         """Jobs that were handed out and have not come back."""
-        return self._jobs.shape[1] - len(self._free)
+        return self._jobs.shape[1] - int(self._control[FREES])
 
     @property
     def waiting(self):
         """Jobs that can be handed out now, as far as they are known."""
         return int(self._control[WAIT])
-
-    @property
-    def counts_idle(self):
-        """Whether every worker without a job is to ask for one, in vain or not: others may have parts for them."""
-        return self.policy.gives
-
-    def fed(self, worker):
-        """A worker has got a job elsewhere."""
-        self._hungry.discard(worker)
 
     @property
     def none(self):
@@ -193,53 +189,51 @@ class Schedule:
 
         budget: boards at which each of them is to stop, 0 for none.
         """
-        taken = []
-        while len(taken) < count:
-            node = self._pop()
+        out, n = np.empty((count, self._job_dtype.itemsize // 8), np.int64), 0
+        self._number(count)
+        while n < count and (node := self._next_begun()) != NONE:
+            n = self._hand_out(out, n, node, worker, budget)
+        while n < count:
+            n = handing.take(*self._arrays[:4], self.nodes.state, out, n, worker, budget)
+            node = int(self._control[TO_GROW])
             if node == NONE:
                 break
-            if self._is_to_grow(node):
-                self._grow(node)
+            if self._is_begun(node):
+                n = self._hand_out(out, n, node, worker, budget)
             else:
-                taken.append(self._send(node, worker))
-        if taken:
-            self._hungry.discard(worker)
-        elif not self._loads.get(worker):
-            self._hungry.add(worker)
-        jobs = np.zeros(len(taken), self._job_dtype)
-        if taken:
-            numbers = np.array(taken)
-            chosen = self._jobs[JOB_NODE, numbers]
-            jobs["node"], jobs["budget"], jobs["state"] = numbers, budget, self.nodes.state[chosen]
-            jobs["depth"] = TO_THE_END if self._exact else self.nodes.left[chosen]
-            jobs["low"], jobs["high"] = np.clip(self._jobs[[JOB_LOW, JOB_HIGH]][:, numbers], *ANY)
+                self._grow(node)
+        self.jobs += n
+        jobs = np.frombuffer(out, self._job_dtype, n) if n else self.none
+        if self._begun:
+            self._recall(jobs["node"].tolist())
         return jobs
 
-    def _pop(self):
-        """Take the node that is to be handed out next, NONE if there is none: first those begun in an earlier run."""
+    def _hand_out(self, out, n, node, worker, budget):
+        handing.hand_out(
+            self.nodes.columns, self._control, self._jobs, self.nodes.state, out, n, node, worker, budget)  # fmt: skip
+        return n + 1
+
+    def _next_begun(self):
+        """Take a node off the queue that was begun in an earlier run, NONE if there is none."""
         while self._resumed:
             node = self._resumed.popleft()
-            if self.nodes.ready[node] and self._is_begun(node):
-                asking.unready(self.nodes.columns, self._control, node)
+            if self.nodes.queued[node] and self._is_begun(node):
+                queue.unready(self.nodes.columns, self._control, self._heap, node)
                 return node
-        return int(asking.pop(self.nodes.columns, self._control, self._heap))
+        return NONE
+
+    def _recall(self, jobs):
+        """Note how far jobs were in an earlier run."""
+        for job in jobs:
+            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+            if node in self._begun:
+                progress = self._begun.pop(node).get((low, high))
+                if progress is not None:
+                    self.saved[job] = progress
 
     def _is_begun(self, node):
         """Whether a job with a node's question was at work in an earlier run."""
         return node in self._begun and (int(self.nodes.alpha[node]), int(self.nodes.beta[node])) in self._begun[node]
-
-    def _is_to_grow(self, node):
-        """Whether a job of a node would keep one worker for so long that it is better shared out."""
-        if self._is_begun(node):
-            return False
-        left = int(self.nodes.left[node])
-        if self.nodes.depth[node] < self._forced:
-            return not self.policy.grows_ahead
-        if self.policy.grows_ahead or self._target == 1:
-            return False
-        if self.policy.gives:  # a wide window is closed in on here
-            return self._control[asking.STEPS] and left > 2 and self.nodes.beta[node] - self.nodes.alpha[node] > 1
-        return left > 2 and estimate(self.sizes, left, self._exact) > self._grain * rate(self.sizes)
 
     def _grow(self, node):
         self._make_room()
@@ -250,43 +244,35 @@ class Schedule:
         asking.grown(*self._arrays, node)
         self._go_on()
 
-    def _number(self):
-        """Return a number for a job."""
-        if not self._free:
-            more = max(64, self._jobs.shape[1])
-            self._free = list(range(self._jobs.shape[1] + more - 1, self._jobs.shape[1] - 1, -1))
-            fresh = np.zeros((JOB_ROWS, more), np.int64)
+    def _number(self, count):
+        """Have as many numbers for jobs as that, and some for what may be asked for."""
+        more = count + 16 - int(self._control[FREES])
+        if more > 0:
+            known = self._jobs.shape[1]
+            fresh = np.zeros((JOB_ROWS, max(more, 64, known)), np.int64)
             fresh[[JOB_NODE, REST]] = NONE
             self._jobs = np.concatenate((self._jobs, fresh), axis=1)
-        return self._free.pop()
-
-    def _send(self, node, worker):
-        job, nodes = self._number(), self.nodes
-        self._loads[worker] = self._loads.get(worker, 0) + 1
-        low, high = int(nodes.alpha[node]), int(nodes.beta[node])
-        asking.sent(nodes.columns, self._jobs, job, node, low, high, worker)
-        self.jobs += 1
-        if node in self._begun:
-            progress = self._begun.pop(node).get((low, high))
-            if progress is not None:
-                self.saved[job] = progress
-        return job
+            free, size = int(self._control[FREES]), fresh.shape[1]
+            self._jobs[FREE, free : free + size] = np.arange(known + size - 1, known - 1, -1)
+            self._control[FREES] += size
 
     def finish(self, results):
         """Take an array of result records in; a job that was stopped early leaves its boards and a lower bound."""
-        numbers = results["node"].tolist()
-        for i in np.flatnonzero(results["line_length"]):
-            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], numbers[i]].tolist()
-            length = int(results["line_length"][i])
-            if node in self._lines and results["score"][i] <= low:
-                continue  # no better than was known: the line that made the bound stays
-            if length > 1 or node < self.roots or high - low > 1:  # a null window has a move alone
-                self._lines[node] = results["line"][i, :length].tolist()
-        asking.take_in(*self._arrays, results, self._totals, self.sizes)
-        for number in numbers:
-            self._forget(number)
-        self.finished += int(np.count_nonzero(results["complete"]))
-        self._go_on()
+        lines = np.empty((len(results), 3), np.int64)
+        kept = handing.take_in(*self._arrays, results, self._totals, self.sizes, lines)
+        for k, node, known in lines[:kept].tolist():
+            if not (known and node in self._lines):  # no better than was known: the line that made the bound stays
+                self._lines[node] = results["line"][k, : int(results["line_length"][k])].tolist()
+        for job in results["node"].tolist() if self.saved else ():
+            self.saved.pop(job, None)
+        self._learn()
+        if self._control[POSING]:
+            self._go_on()
+
+    @property
+    def finished(self):
+        """Jobs whose complete results are in."""
+        return int(self._control[FINISHED])
 
     def lost(self, worker):
         """A worker is gone: its jobs are as if it had answered them with nothing."""
@@ -294,19 +280,6 @@ class Schedule:
         nothing = np.zeros(len(jobs), SUBTREE_RESULT)
         nothing["node"], nothing["score"] = jobs, -np.inf
         self.finish(nothing)
-        self._loads.pop(worker, None)
-        self._hungry.discard(worker)
-
-    def _forget(self, job):
-        """A job is answered, or goes on under another number."""
-        worker, rest = int(self._jobs[JOB_WORKER, job]), int(self._jobs[REST, job])
-        self._loads[worker] -= 1
-        self.saved.pop(job, None)
-        self._free.append(job)
-        if rest != NONE:
-            self._jobs[REST, job] = NONE
-            self._free.append(rest)
-            self._asked -= 1
 
     def gave(self, job, rest, part):
         """Take in the part of its tree that a job's worker gave away (uint8); it goes on with the rest as a job."""
@@ -317,51 +290,42 @@ class Schedule:
         last = self._grower.adopt(
             nodes, int(jobs[JOB_NODE, job]), levels, self._pass_plies, self._win, self._before or nodes, self._table
         )
-        jobs[REST, job] = NONE
-        self._asked -= 1
-        worker = int(jobs[JOB_WORKER, job])
-        asking.adopted(*self._arrays, job, rest, last, *window)
-        self._loads[worker] += 1
-        self._forget(job)
+        handing.adopted(*self._arrays, job, rest, last, *window)
+        self.saved.pop(job, None)
         self.jobs += 1
         self._go_on()
 
-    def wishes(self):
+    def rename(self, job):
+        """Have a job go on by another number, as if its worker had given nothing away."""
+        node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+        self._control[FREES] -= 1
+        self._control[ASKED_FOR] += 1
+        handing.adopted(*self._arrays, job, int(self._jobs[FREE, self._control[FREES]]), node, low, high)
+
+    def wishes(self, idle):
         """Return what is new of jobs that are out: (worker, job, low, high, rest, least) each.
 
         A job is not wanted any more where low >= high; low and high are the window that matters. If ``least`` is not
-        0, a part of it with at least so much left is wanted, and the worker's search then is the job ``rest``.
+        0, a part of it with at least so much left is wanted, and the worker's search then is the job ``rest``; idle:
+        workers that have no job.
         """
-        control, jobs, found = self._control, self._jobs, []
-        while control[WISHES]:
-            job = int(asking.next_wish(self.nodes.columns, control, jobs))
-            if job != NONE:
-                found.append(self._wish(job))
-        if self.policy.gives and self._hungry and not self.done:
-            least = self._least_left()
-            while self._asked < _ASKED_FOR_EACH * (len(self._hungry) - self.waiting):
-                job = int(asking.largest(self.nodes.columns, self._jobs, least))
-                if job == NONE:
-                    break
-                rest = self._number()
-                self._jobs[REST, job] = rest
-                self._asked += 1
-                found.append(self._wish(job, rest, least))
-        return found
+        found = []
+        while True:
+            self._number(1)
+            n = handing.steer(*self._arrays[:4], self._found, idle, self._least)
+            found += self._found[:n].tolist()
+            if n < len(self._found):
+                return found
 
-    def _wish(self, job, rest=NONE, least=0):
-        jobs = self._jobs
-        window = (0, 0) if jobs[DROPPED, job] else np.clip(jobs[[JOB_LOW, JOB_HIGH], job], *ANY).tolist()
-        return int(jobs[JOB_WORKER, job]), job, *window, rest, least
-
-    def _least_left(self):
-        """Return what the smallest parts that are worth their messages have left."""
-        if self.finished >= self._least_until:  # working it out takes 0.2 ms
-            boards, left = self._grain / 4 * rate(self.sizes), 2
-            while estimate(self.sizes, left, self._exact) < boards and left < 100:
-                left += 1
-            self._least, self._least_until = left, self.finished + _RESULTS_AT_A_TIME
-        return self._least
+    def _learn(self):
+        """From time to time: what the results so far say of how large jobs and parts are."""
+        if self.finished < self._learnt_until:
+            return
+        self._learnt_until = self.finished + _RESULTS_AT_A_TIME
+        boards = self._grain * rate(self.sizes)
+        self._least = max(2, most_left(self.sizes, boards / 4, self._exact) + 1)
+        if self._shares:
+            self._control[SHARED] = most_left(self.sizes, boards, self._exact)
 
     def totals(self):
         """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""
@@ -408,7 +372,7 @@ class Schedule:
         for i in span:
             low, high = -nodes.high[i], -nodes.low[i]
             score = high if high <= self._window[0] else low
-            found.append((int(nodes.move[i]), float(score), not asking.is_asked(nodes.columns, i)))
+            found.append((int(nodes.move[i]), float(score), not queue.is_asked(nodes.columns, i)))
         return found
 
     def snapshot(self, at_work=()):
@@ -434,7 +398,7 @@ class Schedule:
         self.nodes = NodeArray.restored(snapshot["nodes"])
         self.nodes.hint[:] = NONE  # they were of an array that is not here
         asking.ask_nothing(self.nodes.columns, self.nodes.size)
-        self.finished, self.jobs = snapshot["finished"], snapshot["finished"]
+        self._control[FINISHED] = self.jobs = snapshot["finished"]
         self._totals += snapshot["totals"]
         self._target = max(self._target, snapshot["target"])
         for row in snapshot["lines"].tolist():
@@ -443,3 +407,16 @@ class Schedule:
             node, low, high = map(int, name.split())
             self._begun.setdefault(node, {})[low, high] = progress
         self._resumed.extend(self._begun)
+
+
+def rehearse(grower, state, exact):
+    """Load, or compile, whatever a schedule calls: done in a search, it kept 31 workers waiting for 0.1 s."""
+    source = Schedule(grower, [state], TO_THE_END if exact else 3, 2, "split")
+    jobs = source.take(1, 0)
+    answers = np.zeros(len(jobs), SUBTREE_RESULT)
+    answers["node"], answers["score"], answers["line_length"] = jobs["node"], -np.inf, 1
+    source.finish(answers)
+    for job in source.take(1, 0)["node"].tolist():
+        source.rename(job)
+    source.wishes(1)
+    source.is_answered(0)

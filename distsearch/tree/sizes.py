@@ -1,7 +1,5 @@
 """How many boards a job is likely to take, learnt from those that were done."""
 
-import math
-
 import numpy as np
 
 from ..jit import compiled
@@ -11,6 +9,7 @@ _GROWTH = {True: 1.9, False: 2.7}  # times as many boards for a move more in exa
 _FIRST = 20  # boards of the smallest
 _MEMORY = 0.05  # weight of a new job in the mean, at least
 _SIZE = 2048
+_LARGEST = 300  # what is left: more is as much
 
 
 def new_sizes():
@@ -34,10 +33,30 @@ def rate(sizes):
     return boards / cpu if cpu > 1e-3 else _RATE
 
 
+def most_left(sizes, boards, exact):
+    """Return how much a job may have left and take no more than so many boards, by the estimates."""
+    return int(_most_left(sizes, float(boards), _GROWTH[exact]))
+
+
+@compiled
+def _most_left(sizes, boards, growth):
+    left = 0
+    while left < _LARGEST and _estimate(sizes, left + 1, growth) <= boards:
+        left += 1
+    return left
+
+
 def estimate(sizes, left, exact):
     """Return the boards that a job with so much left may take, from those that had most nearly as much."""
-    known = np.flatnonzero(sizes[:_SIZE, 0])
-    if not len(known):
-        return _FIRST * _GROWTH[exact] ** min(left, 100)
-    nearest = int(known[np.argmin(np.abs(known - left))])
-    return max(sizes[nearest, 1], 1.0) * math.pow(_GROWTH[exact], min(left - nearest, 100))
+    return _estimate(sizes, left, _GROWTH[exact])
+
+
+@compiled
+def _estimate(sizes, left, growth):
+    nearest = -1
+    for i in range(_LARGEST):
+        if sizes[i, 0] > 0 and (nearest < 0 or abs(i - left) < abs(nearest - left)):
+            nearest = i
+    if nearest < 0:
+        return _FIRST * growth ** min(left, 100)
+    return max(sizes[nearest, 1], 1.0) * growth ** min(left - nearest, 100)

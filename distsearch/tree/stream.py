@@ -223,19 +223,7 @@ class Stream:
         jobs = self._some(count, worker)
         while not len(jobs) and self.waiting:  # a tree whose growing told its score has no jobs
             jobs = self._some(count, worker)
-        for number in self._growing if self.counts_idle else ():
-            pool = self._hard[number].pool
-            if len(jobs):
-                pool.fed(worker)
-            else:  # so that it knows who could do with a part
-                pool.take(1, worker)
-                self._note_wishes(number, pool)
         return jobs
-
-    @property
-    def counts_idle(self):
-        """See ``Schedule.counts_idle``."""
-        return any(self._hard[number].pool.counts_idle for number in self._growing)
 
     def _some(self, count, worker):
         self._pools_turn = not self._pools_turn
@@ -285,8 +273,8 @@ class Stream:
         self._sent[name], self._names[number, job] = (number, job, worker), name
         return name
 
-    def _note_wishes(self, number, pool):
-        for worker, job, low, high, rest, least in pool.wishes():
+    def _note_wishes(self, number, pool, idle=0):
+        for worker, job, low, high, rest, least in pool.wishes(idle):
             name = self._names[number, job]
             if least:
                 self._rests[name] = self._name(number, rest, worker)
@@ -307,8 +295,10 @@ class Stream:
         if hard.pool.done:
             self._finish_pool(number, hard)
 
-    def wishes(self):
+    def wishes(self, idle):
         """See ``Schedule.wishes``."""
+        for number in self._growing:
+            self._note_wishes(number, self._hard[number].pool, idle)
         found, self._wishes = self._wishes, []
         return found
 

@@ -180,7 +180,7 @@ inline number(fresh) {
 
 inline free(name) { assert(used[name]); used[name] = 0 }
 
-inline sent(job, node, range, rank) { /* asking.sent */
+inline sent(job, node, range, rank) { /* handing.sent */
     status[node] = SENT;
     assert(job_node[job] == 0 && used[job]);
     job_node[job] = node; job_window[job] = range; job_worker[job] = rank; dropped[job] = 0; job_rest[job] = NO
@@ -278,7 +278,7 @@ bit forgotten[NUMBERS]; /* a rest that nobody wants any more when its GAVE comes
 #define is_forgotten(n) false
 #endif
 
-inline wishes() { /* Schedule.wishes and asking.next_wish: what has changed of jobs that are out */
+inline wishes() { /* Schedule.wishes and handing.next_wish: what has changed of jobs that are out */
     for (n : 0 .. NUMBERS - 1) {
         i = job_node[n];
         if
@@ -349,7 +349,7 @@ inline go_on() { /* Master._go_on */
     check()
 }
 
-inline finish() { /* Master._take_in, Schedule.finish, asking.take_in */
+inline finish() { /* Master._take_in, Schedule.finish, handing.take_in */
     i = job_node[n];
     assert(used[n] && i && i == x && job_worker[n] == sender); /* it is the job that it says it is */
     out[sender]--;
@@ -368,7 +368,7 @@ inline finish() { /* Master._take_in, Schedule.finish, asking.take_in */
     forget(n)
 }
 
-inline gave() { /* Schedule.gave, asking.adopted */
+inline gave() { /* Schedule.gave, handing.adopted */
     i = job_node[n];
     more = is_asked(i);
     assert(used[n] && i && keeps(i) && job_worker[n] == sender && job_rest[n] == x && window >= job_window[n]);
@@ -450,7 +450,7 @@ inline perhaps_ask() { /* the second half of Schedule.wishes */
     if
     :: asks == 0 || over || !starved
     :: asks > 0 && !over && starved ->
-        if /* asking.largest */
+        if /* handing.largest */
         :: may_ask(0) -> x = 0
         :: may_ask(1) -> x = 1
         :: may_ask(2) -> x = 2

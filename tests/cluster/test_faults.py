@@ -99,7 +99,7 @@ def test_boards_at_work_are_no_more():
 def test_who_is_lost_asks_for_nothing():
     source = Source([1] * 2)
     source.wished = [(1, 0, 0, 0, 0, 0)]
-    source.wishes = lambda: [wish for wish in source.wished if wish[0] not in lost]
+    source.wishes = lambda idle: [wish for wish in source.wished if wish[0] not in lost]
     lost = set()
     talk, sent = started(2, source)
     assert (STEER, 1) in summary(sent)

@@ -229,7 +229,7 @@ class Steering(Source):
         super().__init__(sizes)
         self.new, self.given = [], []
 
-    def wishes(self):
+    def wishes(self, idle):
         found, self.new = self.new, []
         return found
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsearch.tree.asking import JOB_NODE, REST
+from distsearch.tree.control import ASKED_FOR, FREE, FREES, JOB_NODE, RECALLED, REST
 from distsearch.tree.deepening import Deepening
 from distsearch.tree.jobs import TO_THE_END
 from distsearch.tree.nodes import NONE, SENT, WAITING
@@ -52,9 +52,10 @@ def test_the_score_is_that_of_one_worker_whoever_is_lost(search, policy, full, r
         crew.come_back(source)
         assert source.out == 0
         assert (source._jobs[[JOB_NODE, REST]] == NONE).all()
-        assert source._asked == 0
-        assert sorted(source._free) == list(range(source._jobs.shape[1]))
-        assert not any(source._loads.values())
+        assert source.wishes(idle=1) == []
+        free = source._jobs[FREE, : source._control[FREES]]
+        assert sorted(free) == list(range(source._jobs.shape[1]))
+        assert source._control[ASKED_FOR] == source._control[RECALLED] == 0
 
 
 @policies
@@ -91,17 +92,14 @@ def test_a_schedule_has_nothing_of_who_is_lost(rng):
 def test_who_is_lost_waits_for_no_part(rng):
     (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
     source = Schedule(grower(BOARD), [state], TO_THE_END, 16, policy="split")
-    source._least_left = lambda: 1
+    source._least = 1
     jobs = source.take(1, worker=1)
     while len(more := source.take(1, worker=1)):
         jobs = np.concatenate((jobs, more))
-    source.take(1, worker=2)
-    source.lost(2)
-    assert source.wishes() == []
-    source.take(1, worker=2)
-    assert {wish[0] for wish in source.wishes()} == {1}
+    assert source.wishes(idle=0) == []
+    assert {wish[0] for wish in source.wishes(idle=1)} == {1}
     source.lost(1)
-    assert source._asked == 0
+    assert source.wishes(idle=1) == []
     assert len(source.take(1, worker=2)) == 1
 
 
@@ -178,7 +176,7 @@ def test_a_stream_answers_all_whoever_is_lost(policy, every, rng, full):
                     worker.advance(int(job["budget"]) or 10**9)
                     stream.finish(worker.result(1.0, 1.0))
                 case "wish":
-                    assert not lost & {job for _, job, *_ in stream.wishes()}
+                    assert not lost & {job for _, job, *_ in stream.wishes(idle=1)}
                 case "lose" if rng.random() < 0.3:
                     lost |= {int(job["node"]) for holder, job in out if holder == name and job["node"] < 0}
                     out = [(holder, job) for holder, job in out if holder != name]
@@ -196,7 +194,7 @@ def _pools(policy, every):
         size = 6 if shared else 1
         made = Schedule(
             grower(BOARD), [state], TO_THE_END, size, policy, forced=int(every), window=window, grain=0)  # fmt: skip
-        made._least_left = lambda: 1
+        made._least = 1
         return made
 
     return make_pool

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from distsearch.tree import asking
+from distsearch.tree import asking, control, queue
 from distsearch.tree.nodes import GROWN, INFINITY, NONE, SENT, WAITING, NodeArray
 
 
@@ -18,17 +18,17 @@ class Planted:
 
     def __init__(self, tree, low=-INFINITY, high=INFINITY, all_at_once=True, fixed=True, scouts=False):
         self.nodes, self.leaves = NodeArray(1), {}
-        queue = [(self.nodes.add_root((0,), left=9), tree)]
-        for node, below in queue:
+        unseen = [(self.nodes.add_root((0,), left=9), tree)]
+        for node, below in unseen:
             if isinstance(below, list):
-                queue.extend(enumerate(below, add_children(self.nodes, node, len(below))))
+                unseen.extend(enumerate(below, add_children(self.nodes, node, len(below))))
             else:
                 self.leaves[node] = self.sign(node) * below
-        control = np.zeros(asking.CONTROL_SIZE, np.int64)
-        control[[asking.ALL_AT_ONCE, asking.FIXED, asking.SCOUTS]] = all_at_once, fixed, scouts
+        table = np.zeros(control.CONTROL_SIZE, np.int64)
+        table[[control.ALL_AT_ONCE, control.FIXED, control.SCOUTS]] = all_at_once, fixed, scouts
         size = self.nodes.capacity
-        heap, jobs = np.zeros(size, np.int64), np.zeros((asking.JOB_ROWS, 0), np.int64)
-        self.arrays = self.nodes.columns, control, heap, jobs, np.zeros((3, size), np.int64)
+        heap, jobs = np.zeros(size, np.int64), np.zeros((control.JOB_ROWS, 0), np.int64)
+        self.arrays = self.nodes.columns, table, heap, jobs, np.zeros((3, size), np.int64)
         asking.settle_all(self.nodes.columns, self.nodes.size)
         asking.ask_root(*self.arrays, 0, low, high)
 
@@ -49,10 +49,10 @@ class Planted:
 
     def take(self):
         """Return the leaf that is to be searched next, NONE if there is none."""
-        return int(asking.pop(self.nodes.columns, self.arrays[1], self.arrays[2]))
+        return int(queue.pop(self.nodes.columns, self.arrays[1], self.arrays[2]))
 
     def is_asked(self, node=0):
-        return bool(asking.is_asked(self.nodes.columns, node))
+        return bool(queue.is_asked(self.nodes.columns, node))
 
     def bounds(self, node=0):
         """(low, high) of a node's score for the side to move at the root."""

@@ -249,7 +249,7 @@ class Crew:
             source.gave(number, rest, part)
 
     def _steer(self, source):
-        for name, number, *wish in source.wishes():
+        for name, number, *wish in source.wishes(sum(hand.is_idle for hand in self.hands.values())):
             assert self.out[number] == name
             self.hands[name].mail.append(("wish", number, *wish))
 

@@ -5,7 +5,7 @@ import pytest
 
 from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
-from distsearch.tree.asking import JOB_NODE, JOB_WORKER
+from distsearch.tree.control import JOB_NODE, JOB_WORKER
 from distsearch.tree.jobs import TO_THE_END
 from distsearch.tree.nodes import INFINITY, SENT, WAITING
 from distsearch.tree.schedule import Schedule

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.games import othello
-from distsearch.tree.asking import JOB_NODE
+from distsearch.tree.control import JOB_NODE
 from distsearch.tree.deepening import Deepening
 from distsearch.tree.jobs import TO_THE_END
 from distsearch.tree.nodes import HIGH, INFINITY, LOW, SENT, STATUS, WAITING, NodeArray

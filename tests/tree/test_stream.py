@@ -406,7 +406,7 @@ class Sharing:
         return self.held is not None
 
     def _steer(self):
-        for worker, name, low, high, rest, least in self.stream.wishes():
+        for worker, name, low, high, rest, least in self.stream.wishes(idle=3 - len(self._at_work)):
             at_work = self._at_work.get(worker)
             if at_work is None or at_work.node != name:
                 continue
@@ -441,9 +441,9 @@ def test_who_gave_a_part_of_an_answered_position_is_told_that_the_rest_is_not_wa
         (state,) = unfinished_states(rng, BOARD, 1, most_empties=18)
         sharing = Sharing(state, rng)
     worker, name, rest, part = sharing.held
-    sharing.stream.wishes()
+    sharing.stream.wishes(idle=0)
     sharing.stream.gave(name, rest, part)
-    ((told, node, low, high, _, least),) = sharing.stream.wishes()
+    ((told, node, low, high, _, least),) = sharing.stream.wishes(idle=0)
     assert (told, node, low >= high, least) == (worker, rest, True, 0)
 
 
