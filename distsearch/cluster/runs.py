@@ -91,6 +91,11 @@ class Cluster:
         return self.metrics
 
     @property
+    def master_seconds(self):
+        """CPU seconds of the master so far; 0 where it shares its process with the workers."""
+        return 0.0
+
+    @property
     def metrics(self):
         """The workers' METRICS_RECORDs by rank, as the measured run that told last has them."""
         return self._master.metrics

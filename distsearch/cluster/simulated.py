@@ -157,6 +157,10 @@ class SimulatedCluster(Cluster):
         return self._now
 
     @property
+    def master_seconds(self):
+        return self.master_busy
+
+    @property
     def master_share(self):
         """The part of the time, as far as it is planned, in which the master works."""
         return self.master_busy / max(self._now, self._master_free, 1e-12)

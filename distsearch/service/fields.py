@@ -85,6 +85,7 @@ _FOUND = (
     Field("messages", "integer", "between the ranks"),
     Field("bytes", "integer", "of those messages"),
     Field("startup_seconds", "number", "before the workers were ready"),
+    Field("master_seconds", "number", "CPU of the master meanwhile, where it is a rank of its own"),
     Field("per_worker", "list", "each worker's timers"),
     Field("boards_per_second", "integer", "`nodes` by `seconds`"),
     Field("version", "text", "of distsearch"),

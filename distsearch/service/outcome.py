@@ -53,12 +53,14 @@ class Outcome:
     messages: int = 0
     bytes: int = 0
     startup_seconds: float = 0.0
+    master_seconds: float = 0.0
     per_worker: list = field(default_factory=list)
 
     def add_run(self, took):
         """Take over what a ``run.Run`` says of the workers."""
         vars(self).update(summary(took.workers))
         self.startup_seconds, self.per_worker = round(took.startup_seconds, 6), took.workers
+        self.master_seconds = round(took.master_seconds, 6)
 
     @property
     def boards_per_second(self):

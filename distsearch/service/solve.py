@@ -97,6 +97,7 @@ class Solving:
         self._done = 0  # lines of the first chunk that were answered
         self._passed = lines.place  # lines of the input that were answered
         self._since = self._began = None  # when the run was asked for, when it started
+        self._master_before = 0.0  # the master's CPU seconds by then
         self._startup, self._records, self._asked = 0.0, {}, -_REFRESH
         self.halted = False
 
@@ -124,7 +125,7 @@ class Solving:
     def _started(self):
         """Time counts from when all workers are ready."""
         if self._began is None and self._cluster.state(self._run).started:
-            self._began = time.perf_counter()
+            self._began, self._master_before = time.perf_counter(), self._cluster.master_seconds
             self._startup = self._began - self._since
             self._session.progress.begin()
 
@@ -235,7 +236,13 @@ class Solving:
             self._records = self._cluster.metrics
             self._asked = time.perf_counter()
         seconds = 0.0 if self._began is None else time.perf_counter() - self._began
-        return Run(seconds, self._startup, per_worker(self._records), self.halted)
+        return Run(
+            seconds,
+            self._cluster.master_seconds - self._master_before,
+            self._startup,
+            per_worker(self._records),
+            self.halted,
+        )
 
     def _describe(self):
         stream, seconds = self._stream, time.perf_counter() - self._began
