@@ -106,7 +106,9 @@ def encode(message):
 
 
 def decode(buffer):
-    """Return the Message in a uint8 buffer, which it keeps; raises ValueError if another version wrote it."""
+    """Return the Message in a uint8 buffer, which it keeps; raises ValueError if it is none of this version."""
+    if len(buffer) < HEADER.size:
+        raise ValueError(f"message of {len(buffer)} bytes; a header takes {HEADER.size}")
     version, kind, run, size = HEADER.unpack_from(buffer)
     if version != VERSION or size != len(buffer) - HEADER.size:
         raise ValueError(f"message of version {version}, {len(buffer)} bytes; expected version {VERSION}")
