@@ -5,7 +5,7 @@ soon as the node's bounds say so. A grown node passes questions on to its childr
 come in narrow the windows above and beside them. One set of compiled functions serves all policies and games: growing
 alone knows a game.
 
-The functions take the node array's columns ``c``, the control array ``t`` (int64, see below), the queue ``heap`` (a
+The functions take the node array's columns ``c``, the control array ``t`` (see ``control``), the queue ``heap`` (a
 binary heap of node indices), ``jobs`` (a column for each job that is out), and ``w``, room for three lists of nodes.
 """
 

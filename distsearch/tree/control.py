@@ -16,8 +16,8 @@ EXACT = 15  # to the end of the game
 CONTROL_SIZE = 16
 
 # Rows of the jobs that are out; a job's number is its column.
-# JOB_LOW and JOB_HIGH: the window that its worker was told of; CHANGED: it is listed in WISH; DROPPED: its worker was
-# told that it is not wanted, or RECALLED_ONE, that it is to wait again; REST: the number that was kept for its rest, if
-# a part is asked of it; FREE: numbers that nobody uses.
+# JOB_LOW and JOB_HIGH: the window that its worker was told of; CHANGED: it is listed in WISH; DROPPED: 1 if its worker
+# was told to drop it because nobody wants it, 2 because something less doubtful waits; REST: the number that was kept
+# for its rest, if a part is asked of it; FREE: numbers that nobody uses.
 JOB_NODE, JOB_LOW, JOB_HIGH, JOB_WORKER, CHANGED, DROPPED, REST, WISH, FREE = range(9)
 JOB_ROWS = 9

@@ -59,7 +59,7 @@ _RECALLED_ONE = 2
 # workers were idle a tenth more; with four, more was searched for nothing.
 _ASKED_FOR_EACH = 2
 # So much less doubt is worth a change of jobs: one is put back for another, or a part asked of a third. FFO #48 took 31
-# virtual workers 2.2 times one worker's boards with 400, 1.9 with 200, and 1.8 with 40, by twice as many jobs.
+# virtual workers 2.2 times one worker's boards with 400, 1.9 with 200, and 1.8 with 40, by 1.4 times as many jobs.
 _MARGIN = 200
 
 
