@@ -124,8 +124,9 @@ class _VirtualWorker:
 class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
 
-    kinds: as for a Worker; faults: None where nothing goes wrong. ``clock()`` is the virtual time, ``master_busy`` the
-    seconds of it in which the master worked.
+    kinds: as for a Worker, or a list of them for as many hosts, among which the workers are shared out in blocks;
+    faults: None where nothing goes wrong. ``clock()`` is the virtual time, ``master_busy`` the seconds of it in which
+    the master worked.
     """
 
     def __init__(self, kinds, workers, network, processors, seed=0, faults=None):
@@ -134,16 +135,18 @@ class SimulatedCluster(Cluster):
         self._network, self._processors = network, processors
         self._chance, self._faults = random.Random(seed), faults or _NO_FAULTS
         ranks = range(1, workers + 1)
+        by_host = kinds if isinstance(kinds, list) else [kinds]
+        hosts = {rank: (rank - 1) * len(by_host) // workers for rank in ranks}
         self._workers = {
             rank: _VirtualWorker(
-                kinds, processors, self._chance.random(), self._rate, self._faults.slow.get(rank, 1),
+                by_host[hosts[rank]], processors, self._chance.random(), self._rate, self._faults.slow.get(rank, 1),
                 self._faults.deaths.get(rank, inf))
             for rank in ranks
         }  # fmt: skip
         self._alive = Alive(self._faults.deadline, ranks, compiles=self._faults.deadline)  # it takes no virtual time
         self._watches = False  # a look at who is there is planned
         self._at_work = set()  # ranks
-        self._master = Master(dict.fromkeys(ranks, "virtual"))
+        self._master = Master({rank: f"virtual{host}" for rank, host in hosts.items()})
         self._master_free = 0.0  # when the master has done what it has begun
         self._master_idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
         self._now = 0.0

@@ -33,12 +33,15 @@ class Machine:
     jitter: float = 0.0  # and of the time of a slice
     message_cost: float | None = None  # of the master for a message
     seed: int = 0
-    table: int = DEFAULT_MIB  # MiB of the transposition table that all workers share
+    table: int = DEFAULT_MIB  # MiB of a host's transposition table
+    hosts: int = 1  # each with a table of its own, that its workers share
     faults: Faults | None = None
 
     def __post_init__(self):
         if not 1 <= self.workers <= 100_000:
             raise UserError(f"workers {self.workers} is not a number from 1 to 100000")
+        if not 1 <= self.hosts <= self.workers:
+            raise UserError(f"hosts {self.hosts} is not a number from 1 to {self.workers}, the workers")
         if self.network not in NETWORKS:
             raise UserError(f"network '{self.network[:40]}' is not {' or '.join(NETWORKS)}")
         for name in ("latency", "delay", "spread", "jitter", "message_cost"):
@@ -59,7 +62,8 @@ class Machine:
         costs = {} if self.message_cost is None else {"message": self.message_cost}
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         network = Network(**{**preset._asdict(), **given})
-        return SimulatedCluster(self.kinds(), self.workers, network, processors, self.seed, self.faults)
+        kinds = [self.kinds() for _ in range(self.hosts)]
+        return SimulatedCluster(kinds, self.workers, network, processors, self.seed, self.faults)
 
     def kinds(self):
         """Return the kinds of job, with a new table."""

@@ -45,6 +45,7 @@ def drawn(seed):
         "busy_rate": RATE * rng.choice((1.0, 0.5)),
         "seed": seed,
     }
+    machine["hosts"] = rng.randint(1, min(4, machine["workers"]))
     return text, options, machine
 
 
