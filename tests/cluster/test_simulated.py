@@ -107,7 +107,7 @@ def test_a_dead_worker_is_missed_after_the_deadline():
 
     metrics = cluster.run(SETUP_TEXT, source, watch)
     assert 1.25 < noticed[0] < 1.6  # it was heard from when it was asked last
-    assert cluster.lost == [(1, "virtual")]
+    assert cluster.lost == [(1, "virtual0")]
     assert cluster.back == []
     assert source.finished == [1, 0]
     assert cluster.clock() == pytest.approx(6, rel=0.02)
@@ -118,13 +118,13 @@ def test_what_a_worker_sent_before_it_died_counts():
     cluster, source = faulty(2, deaths={1: 0.15}), Source([100_000, 1_000_000])
     cluster.run(SETUP_TEXT, source, lambda _: False)
     assert source.taken == [(1, 0), (2, 1)]
-    assert cluster.lost == [(1, "virtual")]
+    assert cluster.lost == [(1, "virtual0")]
 
 
 def test_a_worker_that_is_too_slow_is_taken_for_lost_and_comes_back():
     cluster, source = faulty(2, slow={1: 1000}), Source([2_000_000] * 3)
     cluster.run(SETUP_TEXT, source, lambda _: False)  # 1000 boards, its first slice, take a second
-    assert cluster.lost[0] == cluster.back[0] == (1, "virtual")
+    assert cluster.lost[0] == cluster.back[0] == (1, "virtual0")
     assert sorted(source.finished) == [0, 1, 2]
     assert source.done
 
