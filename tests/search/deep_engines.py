@@ -11,12 +11,10 @@ from distsearch.search import pvs
 from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
 
-from .positions import EVALUATIONS, board_id, evaluate, rules, search
+from .positions import board_id, evaluate, rules, search
 
 # board → plies that plain alpha-beta is asked for
 DEEP_PLIES = {(6, 6): 8, (8, 8): 8, (9, 8): 6, (16, 16): 4}
-
-_WIDE = "static"  # the evaluation for boards of several words a side
 
 NEVER = 1 << 40  # plies left
 EVERYWHERE = {pvs.TABLE_LEFT: 1, tt.FAR_LEFT_LATER: 1, pvs.CUT_LEFT: 2, pvs.BOTTOM: 0}
@@ -35,11 +33,6 @@ CHANGES = {
 
 deep_boards = pytest.mark.parametrize("board", DEEP_PLIES, ids=board_id)
 techniques = pytest.mark.parametrize("changes", [{}, EVERYWHERE], ids=["as it is", "tables everywhere"])
-
-
-def names(board, full):
-    """The evaluations to search a board by; in the short run one where each takes long to compile."""
-    return EVALUATIONS if full or board[0] * board[1] <= 64 else [_WIDE]
 
 
 def deep(board, name="static", far=None, empties="winner", repeatable=False, changes=CHANGES["nothing"]):

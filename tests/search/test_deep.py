@@ -24,20 +24,20 @@ from .deep_engines import (
     deep,
     deep_boards,
     midgame,
-    names,
     shuffled,
 )
 from .minimax_twin import Worth, grow, minimax
 from .positions import (
     EMPTIES,
-    EVALUATIONS,
     LATE_EMPTIES,
     board_id,
     engine,
     evaluate,
+    names,
     positions_to_grow,
     rules,
     search,
+    searches,
     state_of,
     unfinished_states,
 )
@@ -51,23 +51,15 @@ boards = pytest.mark.parametrize(
     [board if board in PLIES else pytest.param(board, marks=pytest.mark.full) for board in MORE_PLIES],
     ids=board_id,
 )
-searches = pytest.mark.parametrize(
-    ("board", "name"),
-    [
-        pytest.param(board, name, id=f"{name}-{board_id(board)}", marks=() if sampled else pytest.mark.full)
-        for board, name in itertools.product(MORE_PLIES, EVALUATIONS)
-        for sampled in [board in PLIES and name in names(board, full=False)]
-    ],
-)
 
 
 class Sample:
-    """A position as a state and as a plain tree of so many plies."""
+    """A position as a state and as a plain tree of so many plies, with its values by some evaluations."""
 
-    def __init__(self, board, position, plies):
+    def __init__(self, board, position, plies, evaluations):
         self.state, self.plies = state_of(board, position), plies
         self.tree = grow(OthelloTwin(*board), position, plies)
-        worths = {name: Worth(board, name) for name in EVALUATIONS}
+        worths = {name: Worth(board, name) for name in evaluations}
         self.values = {
             name: [minimax(self.tree, depth, worth) for depth in range(plies + 1)] for name, worth in worths.items()
         }
@@ -80,7 +72,10 @@ def samples(seed, full):
     @functools.cache
     def of(board):
         plies = (MORE_PLIES if full else PLIES)[board]
-        return [Sample(board, *case) for case in positions_to_grow(seed, board, 12 if full else 2, plies)]
+        return [
+            Sample(board, *case, names(board, full))
+            for case in positions_to_grow(seed, board, 12 if full else 2, plies)
+        ]
 
     return of
 
@@ -111,7 +106,7 @@ def test_deeper_searches_agree_with_alphabeta(board, full, rng):
             assert search(engines[name], state, depth).score == expected, (state, name, depth)
 
 
-@searches
+@searches(MORE_PLIES, PLIES)
 def test_a_score_that_no_depth_cut_off_is_the_games(board, name, endings, rng):
     searcher, win = deep(board, name), evaluate(board, name).bound
     for state in endings(board):
@@ -124,7 +119,7 @@ def test_a_score_that_no_depth_cut_off_is_the_games(board, name, endings, rng):
             assert result.evaluated == 0 or depth < 1000, state
 
 
-@searches
+@searches(MORE_PLIES, PLIES)
 def test_depth_0_is_the_evaluation(board, name, samples):
     searcher, worth = deep(board, name), evaluate(board, name)
     for sample in samples(board):
@@ -211,7 +206,7 @@ def windows(rng, value):
     return [*((value + low, value + high) for low, high in near), (-all_of_it, all_of_it), (-(10**6), 10**6)]
 
 
-@searches
+@searches(MORE_PLIES, PLIES)
 def test_a_window_cuts_the_score(board, name, samples, rng):
     searcher = deep(board, name)
     for sample in samples(board):
@@ -240,7 +235,7 @@ def test_a_window_cuts_the_score_of_longer_searches(board, full, rng):
 # --- lines ---
 
 
-@searches
+@searches(MORE_PLIES, PLIES)
 def test_the_line_keeps_the_score(board, name, samples, endings, rng):
     searcher, plain, r = deep(board, name), engine(board, name), rules(board)
     states = [sample.state for sample in samples(board)]
