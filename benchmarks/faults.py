@@ -20,7 +20,6 @@ from typing import NamedTuple
 from distsearch import games
 from distsearch.cluster.local import LocalCluster
 from distsearch.cluster.simulated import Faults
-from distsearch.games.interface import legal_moves, step
 from distsearch.search.table import far_table
 from distsearch.service.options import Options
 from distsearch.service.perft import perft
@@ -28,16 +27,17 @@ from distsearch.service.progress import Silent
 from distsearch.service.search import Searcher
 from distsearch.service.simulate import Machine
 from distsearch.service.solve import solve
+from distsearch.testing.positions import random_positions
 from distsearch.tree.jobs import kinds
 from distsearch.tree.policies import POLICIES
 
-SEARCHES = [  # game, board, plies played before (from, to), limits
-    ("othello", (4, 4), (0, 6), [{"exact": True}]),
-    ("othello", (6, 6), (21, 28), [{"exact": True}]),
-    ("othello", (6, 6), (0, 25), [{"depth": depth} for depth in (2, 4, 5)]),
-    ("connect4", (4, 5), (4, 12), [{"exact": True}]),
-    ("connect4", (5, 6), (12, 20), [{"exact": True}]),
-    ("connect4", (6, 7), (0, 30), [{"depth": depth} for depth in (3, 6, 7)]),
+SEARCHES = [  # game, board, plies played before, limits
+    ("othello", (4, 4), range(0, 7), [{"exact": True}]),
+    ("othello", (6, 6), range(21, 29), [{"exact": True}]),
+    ("othello", (6, 6), range(0, 26), [{"depth": depth} for depth in (2, 4, 5)]),
+    ("connect4", (4, 5), range(4, 13), [{"exact": True}]),
+    ("connect4", (5, 6), range(12, 21), [{"exact": True}]),
+    ("connect4", (6, 7), range(0, 31), [{"depth": depth} for depth in (3, 6, 7)]),
 ]
 WAYS = ["search"] * 6 + ["moves", "perft", "solve", "solve"]
 LONGEST = 10_000  # deadlines: what takes longer hangs
@@ -53,17 +53,6 @@ class Case(NamedTuple):
     depth: int  # of perft
     first_try: int
     machine: Machine
-
-
-def random_position(game, rules, plies, rng):
-    """One that is not finished."""
-    while True:
-        position = game.start(rules)
-        for _ in range(rng.randint(*plies)):
-            if moves := legal_moves(game, position, rules):
-                position = step(game, position, rules, rng.choice(moves))
-        if legal_moves(game, position, rules):
-            return position
 
 
 def random_faults(rng, workers, rate):
@@ -88,7 +77,7 @@ def drawn(seed):
     limit, way, policy = rng.choice(limits), rng.choice(WAYS), rng.choice(list(POLICIES))
     game = games.find(name)
     count = rng.choice((1, 5, 40)) if way == "solve" else 1
-    positions = [random_position(game, game.rules(board), plies, rng) for _ in range(count)]
+    positions = random_positions(game, game.rules(board), plies, count, rng)
     options = Options(name, board=board, policy=policy, all_moves=way == "moves", **limit)
     workers, rate = rng.randint(2, 12), rng.choice((1e4, 1e5, 1e6))  # slow ones have more that is worth sharing out
     machine = Machine(

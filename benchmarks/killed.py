@@ -23,24 +23,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from distsearch.games import connect4
-from distsearch.games.interface import legal_moves, step
 from distsearch.service.checkpoint import INTERVAL_VARIABLE
+from distsearch.testing.positions import random_positions
 
 _MARK = "DISTSEARCH_KILLED"  # in the environment of all processes of a run
 
 
 def positions(count, least, most, rng):
     """Return so many lines of moves."""
-    rules, lines = connect4.rules(), []
-    while len(lines) < count:
-        position, moves, length = connect4.start(rules), "", rng.randint(least, most)
-        while len(moves) < length and (legal := legal_moves(connect4, position, rules)):
-            move = rng.choice(legal)
-            moves += connect4.move_text(move, rules)
-            position = step(connect4, position, rules, move)
-        if len(moves) == length and legal_moves(connect4, position, rules):
-            lines.append(moves)
-    return lines
+    rules = connect4.rules()
+    plies = range(least, most + 1)
+    return [connect4.text(each, rules) for each in random_positions(connect4, rules, plies, count, rng)]
 
 
 class Run:

@@ -7,8 +7,7 @@ rate, boards searched over the engine's, share of the workers' time that was idl
 jobs, and milliseconds of the master a job. ``--depth`` searches to a depth instead.
 """
 
-import argparse
-from pathlib import Path
+from lines import parser
 
 from distsearch import games
 from distsearch.games.interface import read_position
@@ -16,10 +15,6 @@ from distsearch.service.options import Options
 from distsearch.service.progress import Progress
 from distsearch.service.simulate import Machine, simulate
 from distsearch.tree.policies import POLICIES
-
-
-def numbers(text):
-    return [int(number) for number in text.split(",")]
 
 
 def row(game, text, args, policy, workers):
@@ -40,17 +35,10 @@ def row(game, text, args, policy, workers):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("game")
-    parser.add_argument("positions", type=Path)
-    parser.add_argument("--lines", type=numbers, default=[1], help="numbers of lines, from 1")
-    parser.add_argument("--workers", type=numbers, default=[31])
-    parser.add_argument("--policies", type=lambda text: text.split(","), default=list(POLICIES))
-    parser.add_argument("--depth", type=int)
-    parser.add_argument("--network", default="host")
-    parser.add_argument("--rate", type=float, default=1e7, help="boards a second of a worker")
-    parser.add_argument("--table", type=int, default=256, help="MiB")
-    args = parser.parse_args()
+    arguments = parser(__doc__, list(POLICIES))
+    arguments.add_argument("--network", default="host")
+    arguments.add_argument("--rate", type=float, default=1e7, help="boards a second of a worker")
+    args = arguments.parse_args()
     game, lines = games.find(args.game), args.positions.read_text().splitlines()
     for number in args.lines:
         text = lines[number - 1]

@@ -19,11 +19,12 @@ import socket
 import sys
 import time
 
-from serving import Service, random_positions, share
+from serving import Service, share
 from soak import soak
 
 from distsearch.client import Client
 from distsearch.games import connect4
+from distsearch.testing.positions import random_positions
 
 _STONES = range(28, 35)
 _PAUSES = 0.01, 2.0  # seconds

@@ -11,7 +11,6 @@ import uuid
 from pathlib import Path
 
 from distsearch.client import Client, ServiceError
-from distsearch.games.interface import legal_moves, step
 
 _MARK = "DISTSEARCH_BENCHMARK"  # in the environment of a service's processes
 _RANK = re.compile(rb"(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=([0-9]+)\0")
@@ -107,22 +106,6 @@ def _stat(pid):
 
 def _private_kib(pid):
     return int(re.search(r"RssAnon:\s+([0-9]+)", Path(f"/proc/{pid}/status").read_text())[1])
-
-
-def random_positions(game, rules, plies, count, rng):
-    """Return ``count`` Positions of random play, so many plies (range) from the start, where the game goes on."""
-    found = []
-    while len(found) < count:
-        position = game.start(rules)
-        for _ in range(rng.choice(plies)):
-            moves = legal_moves(game, position, rules)
-            if not moves:
-                break
-            position = step(game, position, rules, rng.choice(moves))
-        else:
-            if legal_moves(game, position, rules):
-                found.append(position)
-    return found
 
 
 def share(values, part):

@@ -10,12 +10,13 @@ import time
 from collections import deque
 from itertools import count
 
-from serving import Service, random_positions, share
+from serving import Service, share
 from soak_cases import families, malformed
 
 from distsearch.client import Client
 from distsearch.games import connect4
 from distsearch.session import Session
+from distsearch.testing.positions import random_positions
 
 _CHUNK = 1 << 16
 _MOST_OPEN = 12  # requests of a client

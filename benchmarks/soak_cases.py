@@ -3,10 +3,9 @@
 import json
 from typing import NamedTuple
 
-from serving import random_positions
-
 from distsearch.games import connect4, othello
 from distsearch.games.interface import legal_moves
+from distsearch.testing.positions import random_positions
 
 _WINDOW = -1, 1
 

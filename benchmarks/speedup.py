@@ -8,17 +8,13 @@ busy and idle, boards a second of a busy worker over the engine's, jobs, and mic
 ``--depth`` searches to a depth instead of to the end.
 """
 
-import argparse
 import json
 import shutil
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
-
-def numbers(text):
-    return [int(number) for number in text.split(",")]
+from lines import parser
 
 
 def search(ranks, arguments):
@@ -55,21 +51,14 @@ def row(workers, policy, runs, alone):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("game")
-    parser.add_argument("positions", type=Path)
-    parser.add_argument("--lines", type=numbers, default=[1], help="numbers of lines, from 1")
-    parser.add_argument("--workers", type=numbers, default=[31])
-    parser.add_argument("--policies", type=lambda text: text.split(","), default=["split"])
-    parser.add_argument("--load-factor", help="of the policies that grow ahead")
-    parser.add_argument("--depth")
-    parser.add_argument("--table", default="256", help="MiB")
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
-    limit = ["--exact"] if args.depth is None else ["--depth", args.depth]
+    arguments = parser(__doc__, ["split"])
+    arguments.add_argument("--load-factor", help="of the policies that grow ahead")
+    arguments.add_argument("--repeats", type=int, default=3)
+    args = arguments.parse_args()
+    limit = ["--exact"] if args.depth is None else ["--depth", str(args.depth)]
     lines = args.positions.read_text().splitlines()
     for number in args.lines:
-        what = [args.game, lines[number - 1], *limit, "--table", args.table]
+        what = [args.game, lines[number - 1], *limit, "--table", str(args.table)]
         alone = [search(1, what) for _ in range(args.repeats)]
         seconds = median(alone, lambda run: run["seconds"])
         print(f"\n{lines[number - 1]}: alone {alone[0]['nodes']:,} boards, {seconds:.2f} s\n")

@@ -1,23 +1,14 @@
 """The command line: it reads options and positions, calls the library and prints what comes back."""
 
-import argparse
 import contextlib
 import json
 import os
-import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable
-from typing import NamedTuple
 
-from . import __version__
+from .arguments import parse
 from .errors import RanksLostError, UserError, complain
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise UserError(f"{message} (see {self.prog} --help)")
 
 
 def main(argv=None):
@@ -53,7 +44,7 @@ def _main(argv):
 
 
 def _run(argv):
-    args = _parse(argv)
+    args = parse(argv)
     from .cluster import launch
 
     if args.command == "info":
@@ -78,7 +69,7 @@ def _run(argv):
         if 0 < session.table_mib < (table or DEFAULT_MIB):
             _complain(f"a host's shared memory has room for a table of {session.table_mib} MiB only")
         with interrupts:
-            status = _COMMANDS[args.command].run(args, session, interrupts)
+            status = _RUNS[args.command](args, session, interrupts)
             session.close()
         return interrupts.exit_status or status
 
@@ -174,6 +165,34 @@ def _perft(args, session, interrupts):
     return _answer(args, interrupts, checkpoint, lambda: perft(*asked)) or int(bool(bad))
 
 
+def _simulate(args, session, interrupts):
+    options, game, rules = _options(args)
+    from .service.simulate import Machine, simulate
+
+    given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
+    machine, position = Machine(**given), game.parse(args.position or "startpos", rules)
+    found = simulate(options, machine, position, session.progress, session.interrupted)
+    _print(found.to_json() if args.json else found.to_text())
+    return 0
+
+
+def _bench(args, session, interrupts):
+    from .service import bench
+
+    if not args.messages:
+        rows = bench.bench(session.progress, session.interrupted)
+        _print(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
+        return 0
+    if session.ranks == 1:
+        raise UserError("bench --messages needs two ranks or more: mpirun -n 2 distsearch bench --messages")
+    cluster, prefetch = session.cluster, 2 if args.prefetch is None else args.prefetch
+    figures = bench.messages(cluster, session.progress, session.interrupted, prefetch)
+    session.close()
+    figures.update(bench.peers(cluster.comm))
+    _print(json.dumps(figures) if args.json else bench.messages_text(figures))
+    return 0
+
+
 def _serve(args, session, interrupts):
     from . import games
     from .service.desk import Desk
@@ -245,239 +264,13 @@ def _read_positions(path, game, rules, interrupts):
     return positions, bad
 
 
-def _parse(argv):
-    """Return the parsed arguments; options and positions may stand in any order after the command."""
-    listed = "\n".join(f"  {name:<8} {command.help}" for name, command in _COMMANDS.items())
-    parser = _Parser(
-        prog="distsearch", description="Search game trees with every core of a cluster.",
-        epilog=f"commands (each has its own --help):\n{listed}",
-        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
-    parser.add_argument("--version", action="version", version=f"distsearch {__version__}")
-    parser.add_argument("command", metavar="COMMAND", choices=_COMMANDS)
-    parser.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER)
-    chosen = parser.parse_args(argv)
-    command = _Parser(prog=f"distsearch {chosen.command}", description=_COMMANDS[chosen.command].help)
-    _COMMANDS[chosen.command].add_arguments(command)
-    return command.parse_intermixed_args(
-        _spelled(command, chosen.arguments), argparse.Namespace(command=chosen.command)
-    )
-
-
-def _spelled(parser, arguments):
-    """Return arguments as argparse understands them: it takes the -1,1 that follows --window for an option."""
-    found = []
-    for i, argument in enumerate(arguments):
-        if argument == "--":
-            return found + arguments[i:]
-        if re.fullmatch("--[a-z-]+=--", argument):  # it drops this value, and passes a list on
-            parser.error(f"argument {argument[:-3]}: '--' is no value")
-        if found and found[-1] == "--window" and re.match("[-+](?!-)", argument):
-            found[-1] += f"={argument}"
-        else:
-            found.append(argument)
-    return found
-
-
-def _search_arguments(parser):
-    _add_searched(parser)
-    _add_deadline(parser)
-    _add_checkpoint(parser)
-
-
-def _add_searched(parser):
-    _add_game_and_position(parser)
-    _add_limits(parser)
-    _add_search_options(parser)
-
-
-def _solve_arguments(parser):
-    parser.add_argument("game", metavar="GAME")
-    parser.add_argument(
-        "--positions",
-        metavar="FILE",
-        help="a position a line; - for stdin (default: stdin, and plain scores as output)",
-    )
-    parser.add_argument("--plain", action="store_true", help="plain scores, a line each, with --positions as well")
-    parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
-    _add_limits(parser, without="--exact")
-    _add_search_options(parser)
-    _add_deadline(parser)
-    _add_checkpoint(parser)
-
-
-def _perft_arguments(parser):
-    _add_game_and_position(parser)
-    parser.add_argument("--depth", dest="plies", type=int, required=True, metavar="N", help="plies")
-    parser.add_argument("--positions", metavar="FILE", help="count below every line of a file; - for stdin")
-    _add_prefetch(parser)
-    _add_game_options(parser)
-    _add_deadline(parser)
-    _add_checkpoint(parser)
-
-
-def _bench_arguments(parser):
-    parser.add_argument(
-        "--messages", action="store_true", help="instead: empty jobs through the master, on 2 ranks or more"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    _add_prefetch(parser)
-
-
-def _simulate_arguments(parser):
-    _add_searched(parser)
-    machine = parser.add_argument_group("the virtual cluster")
-    machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
-    machine.add_argument("--hosts", type=int, metavar="N", help="that they are on, each with a table (default 1)")
-    machine.add_argument("--network", metavar="NAME", help="host (default) or tcp: latency and bandwidth")
-    machine.add_argument("--latency", type=float, metavar="SECONDS", help="of a message, instead of the preset's")
-    machine.add_argument("--bandwidth", type=float, metavar="BYTES", help="a second, instead of the preset's")
-    machine.add_argument("--delay", type=float, metavar="SECONDS", help="mean of a random extra delay of each message")
-    machine.add_argument("--rate", type=float, metavar="BOARDS", help="a second of a worker (default: measured here)")
-    machine.add_argument("--busy-rate", type=float, metavar="BOARDS", help="the same while all work (default: no less)")
-    machine.add_argument("--spread", type=float, metavar="X", help="relative deviation of the workers' rates")
-    machine.add_argument("--jitter", type=float, metavar="X", help="relative deviation of the time of a slice")
-    machine.add_argument("--message-cost", type=float, metavar="SECONDS", help="of the master for a message")
-    machine.add_argument("--seed", type=int, metavar="N", help="of everything random (default 0)")
-
-
-def _serve_arguments(parser):
-    parser.add_argument("--socket", metavar="PATH", help="a Unix socket to serve at, instead of stdin and stdout")
-    _add_table(parser)
-    _add_deadline(parser)
-
-
-def _info_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _add_game_and_position(parser):
-    parser.add_argument("game", metavar="GAME")
-    parser.add_argument("position", metavar="POSITION", nargs="?", help="default: startpos")
-
-
-def _add_limits(parser, without="5 seconds"):
-    limits = parser.add_argument_group(f"limits ({without} if none is given)")
-    limits.add_argument("--depth", type=int, metavar="N", help="plies; a pass is one")
-    limits.add_argument("--time", type=float, metavar="SECONDS", help="deeper and deeper for so long")
-    limits.add_argument("--nodes", type=int, metavar="N", help="the same for so many boards; repeatable")
-    limits.add_argument("--exact", action="store_true", default=None, help="to the end of the game")
-
-
-def _add_search_options(parser):
-    parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
-    parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
-    parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
-    parser.add_argument(
-        "--policy", metavar="NAME", help="pool (default), window, brothers or split: how the tree is shared"
-    )
-    parser.add_argument("--load-factor", type=float, metavar="F", help="subtrees a worker (default 4, alone 1)")
-    _add_prefetch(parser)
-    _add_table(parser)
-    parser.add_argument("--window", metavar="LO,HI", help="tell exact scores apart no further than this: -1,1")
-    parser.add_argument("-a", "--all-moves", action="store_true", default=None, help="score every move")
-    _add_game_options(parser)
-
-
-def _add_table(parser):
-    parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
-
-
-def _add_deadline(parser):
-    parser.add_argument(
-        "--deadline", type=_seconds, metavar="SECONDS",
-        help="a worker not heard from for so long is lost, and others do its work (default: MPI ends the job, or "
-        "tells; see docs/faults.md)")  # fmt: skip
-
-
-def _add_checkpoint(parser):
-    parser.add_argument("--checkpoint", metavar="FILE", help="save there how far it is, once a minute and at signals")
-    parser.add_argument("--resume", action="store_true", help="go on where the checkpoint says, if there is one")
-
-
-def _add_prefetch(parser):
-    parser.add_argument("--prefetch", type=_batches, metavar="N", help="batches of jobs at each worker (default 2)")
-
-
-def _batches(text):
-    from .service.options import checked_prefetch
-
-    return _number(text, "prefetch", "batches", checked_prefetch)
-
-
-def _mebibytes(text):
-    from .service.options import checked_table
-
-    return _number(text, "table", "MiB", checked_table)
-
-
-def _seconds(text):
-    return _number(text, "deadline", "seconds", _checked_deadline)
-
-
-def _checked_deadline(seconds):
-    if seconds < 1:
-        raise UserError(f"deadline {seconds} is out of range (1 or more)")
-    return seconds
-
-
-def _number(text, option, what, checked):
-    """A checked number, refused on every rank alike: where only the first refused, the others would wait for it."""
-    if not re.fullmatch("[0-9]{1,15}", text):
-        raise argparse.ArgumentTypeError(f"{option} '{text[:20]}' is not a number of {what}")
-    try:
-        return checked(int(text))
-    except UserError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _add_game_options(parser):
-    parser.add_argument("--board", metavar="RxC", help="rows x columns (othello: 8x8)")
-    parser.add_argument("--empties", metavar="RULE", help="othello: who gets empty squares, winner (default) or none")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
-
-
-def _simulate(args, session, interrupts):
-    options, game, rules = _options(args)
-    from .service.simulate import Machine, simulate
-
-    given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
-    machine, position = Machine(**given), game.parse(args.position or "startpos", rules)
-    found = simulate(options, machine, position, session.progress, session.interrupted)
-    _print(found.to_json() if args.json else found.to_text())
-    return 0
-
-
-def _bench(args, session, interrupts):
-    from .service import bench
-
-    if not args.messages:
-        rows = bench.bench(session.progress, session.interrupted)
-        _print(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
-        return 0
-    if session.ranks == 1:
-        raise UserError("bench --messages needs two ranks or more: mpirun -n 2 distsearch bench --messages")
-    cluster, prefetch = session.cluster, 2 if args.prefetch is None else args.prefetch
-    figures = bench.messages(cluster, session.progress, session.interrupted, prefetch)
-    session.close()
-    figures.update(bench.peers(cluster.comm))
-    _print(json.dumps(figures) if args.json else bench.messages_text(figures))
-    return 0
-
-
-class _Command(NamedTuple):
-    help: str
-    add_arguments: Callable
-    run: Callable | None  # (arguments, cluster, interrupts) -> exit status; None: it does without a cluster
-
-
-_COMMANDS = {
-    "search": _Command("best move and score of one position", _search_arguments, _search),
-    "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments, _solve),
-    "perft": _Command("count leaf positions by depth", _perft_arguments, _perft),
-    "simulate": _Command("the same search on virtual workers in virtual time", _simulate_arguments, _simulate),
-    "bench": _Command("fixed searches with a signature, node rates, message rates", _bench_arguments, _bench),
-    "serve": _Command("keep the ranks warm and answer requests", _serve_arguments, _serve),
-    "info": _Command("ranks, hosts, MPI, GPUs, versions; fails if something is wrong", _info_arguments, None),
+_RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit status
+    "search": _search,
+    "solve": _solve,
+    "perft": _perft,
+    "simulate": _simulate,
+    "bench": _bench,
+    "serve": _serve,
 }
 
 

@@ -22,17 +22,22 @@ def _before(c, i, j):
 
 
 @compiled
+def _put(c, heap, i, at):
+    """Have a node at a place of the heap."""
+    heap[at] = i
+    c[QUEUED, i] = at + 1
+
+
+@compiled
 def _rise(c, heap, i, at):
     """Put a node where it belongs in the heap, at ``at`` or above."""
     while at > 0:
         above = (at - 1) // 2
         if not _before(c, i, heap[above]):
             break
-        heap[at] = heap[above]
-        c[QUEUED, heap[at]] = at + 1
+        _put(c, heap, heap[above], at)
         at = above
-    heap[at] = i
-    c[QUEUED, i] = at + 1
+    _put(c, heap, i, at)
 
 
 @compiled
@@ -47,11 +52,9 @@ def _sink(c, t, heap, i, at):
             below += 1
         if not _before(c, heap[below], i):
             break
-        heap[at] = heap[below]
-        c[QUEUED, heap[at]] = at + 1
+        _put(c, heap, heap[below], at)
         at = below
-    heap[at] = i
-    c[QUEUED, i] = at + 1
+    _put(c, heap, i, at)
 
 
 @compiled

@@ -1,5 +1,7 @@
 """What the tests that start processes share."""
 
+import subprocess
+
 import pytest
 
 from .running import run
@@ -11,3 +13,10 @@ def warm():
     for asked in (("search", "--depth", "1"), ("search", "--board", "4x4", "--exact"), ("perft", "--depth", "1")):
         done = run(asked[0], "othello", *asked[1:], timeout=300)
         assert done.status == 0, done.err
+
+
+@pytest.fixture(scope="session")
+def solving():
+    """The same for positions of Connect 4 that are searched to the end."""
+    done = run("solve", "connect4", "--board", "4x4", stdin=subprocess.DEVNULL, timeout=300)
+    assert done.status == 2  # no position

@@ -13,15 +13,19 @@ from .running import run
 
 COMPILING = Path(__file__).with_name("compiling.py")
 HERE = Path(__file__).parent
-SEARCH = "search", "othello", "--evaluation", "discs"  # which is the quickest to compile
+PERFT = "perft", "othello", "--board", "6x6", "--depth", "6"  # whose kernels are the quickest to compile
+SEARCH = "search", "othello", "--board", "6x6", "--depth", "6", "--evaluation", "discs"
 _NOTICE = "compiling for othello"
 
-# appended to the copy's rules: every finished game is worth 7 to whoever would be to move
+# appended to the copy's rules: there is never more than one move
 NEW_RULE = """
 
+all_moves = moves
+
+
 @compiled
-def final(s, r):
-    return np.int64(7)
+def moves(s, r, out, at):
+    return min(all_moves(s, r, out, at), 1)
 """
 
 
@@ -53,16 +57,15 @@ def package(tmp_path):
 def test_an_edited_rule_changes_the_answer_of_the_next_run(package, tmp_path):
     environment = {"PYTHONPATH": str(tmp_path), "DISTSEARCH_CACHE": str(tmp_path / "cache")}
 
-    def score():
-        asked = *SEARCH, "--board", "4x4", "--exact", "--ordering", "none", "--json"
-        done = run(*asked, environment=environment, cwd=tmp_path, timeout=120)
+    def counts():
+        done = run(*PERFT, "--json", environment=environment, cwd=tmp_path, timeout=120)
         assert done.status == 0, done.err
-        return done.results[0]["score"]
+        return done.results[0]["counts"]
 
-    assert score() == -10
+    assert counts() == [1, 4, 12, 56, 244, 1364, 7604]
     with (package / "games" / "othello.py").open("a") as rules:
         rules.write(NEW_RULE)
-    assert abs(score()) == 7
+    assert counts()[:6] == [1] * 6
 
 
 def test_without_a_place_for_kernels_they_are_compiled_for_the_day(package, tmp_path):
@@ -84,8 +87,8 @@ def test_every_kernel_can_be_loaded_again(reports, full):
     assert compiled == []
 
 
-def test_ranks_compile_once_a_host(reports, tmp_path):
-    arguments = [str(reports), "distsearch", *SEARCH, "--board", "6x6", "--depth", "6"]
+def test_ranks_compile_once_a_host(reports, tmp_path, full):
+    arguments = [str(reports), "distsearch", *(SEARCH if full else PERFT)]
     options = {"program": [COMPILING], "ranks": 4, "environment": {"DISTSEARCH_CACHE": str(tmp_path / "cache")}}
     cold = run(*arguments, **options, timeout=120)
     assert cold.status == 0, cold.err

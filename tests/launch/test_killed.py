@@ -7,14 +7,14 @@ import time
 import pytest
 
 from distsearch.games import connect4
-from distsearch.games.interface import legal_moves, step
+from distsearch.testing.positions import random_positions
 
 from .running import TRACEBACK, Job, run, wait_for
 
 _EVERY = {"DISTSEARCH_CHECKPOINT_SECONDS": "0.3"}
 _RANKS = [2, 1, 4, 3]
 _AT_ONCE = 0.5  # seconds, of rank 0's CPU time: others may have the cores
-pytestmark = pytest.mark.usefixtures("warm")
+pytestmark = pytest.mark.usefixtures("warm", "solving")
 
 
 @pytest.fixture
@@ -25,15 +25,8 @@ def positions(rng, tmp_path):
 
 def write_positions(path, count, rng):
     """Write so many positions to a file, one of them a bad line; return its name. Two workers solve 500 a second."""
-    rules, lines = connect4.rules(), []
-    while len(lines) < count:
-        position, moves = connect4.start(rules), ""
-        while len(moves) < 16 and (legal := legal_moves(connect4, position, rules)):
-            move = rng.choice(legal)
-            moves += connect4.move_text(move, rules)
-            position = step(connect4, position, rules, move)
-        if len(moves) == 16 and legal_moves(connect4, position, rules):
-            lines.append(moves)
+    rules = connect4.rules()
+    lines = [connect4.text(each, rules) for each in random_positions(connect4, rules, range(16, 17), count, rng)]
     lines[rng.randrange(len(lines))] = "nonsense"
     path.write_text("\n".join(lines) + "\n")
     return str(path)
@@ -61,18 +54,19 @@ def test_a_stream_that_was_killed_goes_on_to_the_same_output(positions, rng, tmp
     whole = run(*arguments, ranks=3, timeout=100)
     assert len(whole.out.splitlines()) == 249
     for i in range(7 if full else 1):
-        done = goes_on(arguments, str(tmp_path / f"file{i}"), rng, kills=3)
+        done = goes_on(arguments, str(tmp_path / f"file{i}"), rng, kills=3 if full else 2)
         assert (done.status, done.out) == (whole.status, whole.out)
         assert TRACEBACK not in done.err
 
 
+PLAIN = ["search", "othello", "--board", "6x6", "--depth", "15", "--ordering", "static", "--load-factor", "100"]
+EXACT = ["search", "connect4", "44444432", "--exact"]
+PERFT = ["perft", "othello", "--board", "6x6", "--depth", "12"]
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["search", "othello", "--board", "6x6", "--depth", "15", "--ordering", "static", "--load-factor", "100"],
-        ["search", "connect4", "44444432", "--exact"],
-        ["perft", "othello", "--board", "6x6", "--depth", "12"],
-    ],
+    [EXACT, pytest.param(PLAIN, marks=pytest.mark.full), pytest.param(PERFT, marks=pytest.mark.full)],
     ids=lambda arguments: arguments[0] + arguments[1],
 )
 def test_a_search_that_was_killed_goes_on_to_the_same_answer(arguments, rng, tmp_path, full):
@@ -101,7 +95,7 @@ def test_a_state_is_there_at_the_end_and_at_once_if_a_signal_asks_for_it(rng, tm
 
 
 def test_sigusr1_is_for_nobody_without_a_checkpoint(tmp_path):
-    with Job("search", "othello", "--time", "3", "--json", ranks=3) as job:
+    with Job("search", "othello", "--time", "1.5", "--json", ranks=3) as job:
         job.wait_for_handlers()
         job.signal_all(signal.SIGUSR1)
         done = job.finish(30)

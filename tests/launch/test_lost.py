@@ -1,5 +1,6 @@
 """Ranks that are killed or held up in mid-search: the others go on, and nobody is left behind."""
 
+import functools
 import os
 import random
 import signal
@@ -47,11 +48,11 @@ def gone(job, shared):
 
 
 @pytest.fixture(scope="module")
-def whole(warm, tmp_path_factory, seed):
-    """Arguments by name of a search, and what it finds when nobody is killed."""
+def whole(warm, solving, tmp_path_factory, seed):
+    """A function from the name of a search to its arguments, and to what it finds when nobody is killed."""
     path = write_positions(tmp_path_factory.mktemp("lost") / "positions", 1000, random.Random(seed))
     asked = {"search": SEARCH, "solve": ("solve", "connect4", "--positions", path, "--plain"), "perft": PERFT}
-    return {name: (arguments, found(run(*arguments, ranks=RANKS, timeout=300))) for name, arguments in asked.items()}
+    return functools.cache(lambda name: (asked[name], found(run(*asked[name], ranks=RANKS, timeout=300))))
 
 
 def found(done):
@@ -65,7 +66,7 @@ def found(done):
 def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, rng, full):
     if not full and (name == "perft" or (name, victims) == ("solve", (1, 3))):
         pytest.skip("with --full")
-    arguments, expected = whole[name]
+    arguments, expected = whole(name)
     with surviving(*arguments) as job:
         job.wait_for_handlers()
         job.wait_for_work(rng.uniform(0.05, 0.3))
@@ -78,7 +79,7 @@ def test_a_search_goes_on_without_workers_that_are_killed(name, victims, whole, 
     assert TRACEBACK not in done.err
 
 
-def test_nobody_is_left_to_do_the_work(whole):
+def test_nobody_is_left_to_do_the_work(solving):
     with surviving(*SEARCH) as job:
         job.wait_for_handlers()
         shared = files(job)
@@ -114,7 +115,7 @@ def test_an_exception_ends_the_job_all_the_same(rank):
     assert done.err.count(TRACEBACK) == 1
 
 
-def test_a_worker_that_was_held_up_comes_back(whole, tmp_path):
+def test_a_worker_that_was_held_up_comes_back(solving, tmp_path):
     if mpirun_is_open_mpi():
         pytest.skip("MPI tells that it is there")
     path = tmp_path / "stderr"

@@ -1,6 +1,7 @@
 """What the tests of searches share: engines by name, searches in one call, and positions from random games."""
 
 import functools
+import itertools
 import random
 
 import numpy as np
@@ -22,13 +23,26 @@ ORDERINGS = ("none", "static", "shallow", "shallow:2")
 NO_PAUSE = 10**9  # boards; more than any search here takes
 LATE_EMPTIES = 6  # squares, at most; trees from there on are small
 LATE_PLIES = 5
-
-evaluations = pytest.mark.parametrize("name", EVALUATIONS)
+_WIDE = "static"  # the evaluation of the short run for boards of several words a side
 
 
 def board_id(board):
     """The name of a board among a test's parameters."""
     return f"{board[0]}x{board[1]}"
+
+
+def names(board, full=False):
+    """The evaluations to search a board by; in the short run one where each takes long to compile."""
+    return EVALUATIONS if full or board[0] * board[1] <= 64 else [_WIDE]
+
+
+def searches(boards, sample=None):
+    """Parametrize a test by ``board`` and ``name``, an evaluation; sample: boards of the short run (all)."""
+    cases = []
+    for board, name in itertools.product(boards, EVALUATIONS):
+        short = name in names(board) and (sample is None or board in sample)
+        cases.append(pytest.param(board, name, id=f"{name}-{board_id(board)}", marks=() if short else pytest.mark.full))
+    return pytest.mark.parametrize(("board", "name"), cases)
 
 
 @functools.cache

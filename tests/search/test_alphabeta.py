@@ -27,10 +27,10 @@ from .positions import (
     ending_positions,
     engine,
     evaluate,
-    evaluations,
     positions_to_grow,
     rules,
     search,
+    searches,
     state_of,
     unfinished_states,
 )
@@ -38,6 +38,7 @@ from .positions import (
 # board → plies of the plain trees below positions of any stage; near the end of a game trees are small
 PLIES = {(4, 4): 6, (5, 6): 4, (8, 8): 3, (9, 8): 3, (16, 16): 2}
 MORE_PLIES = {(4, 4): 8, (5, 6): 5, (8, 8): 4, (9, 8): 4, (16, 16): 2}
+DEPTHS = {(4, 4): 8, (8, 8): 7, (9, 8): 6, (16, 16): 4}
 ALGORITHMS = list(itertools.product(ORDERINGS, (True, False)))  # (ordering, prune)
 
 boards = pytest.mark.parametrize("board", PLIES, ids=board_id)
@@ -77,8 +78,7 @@ def endings(rng, board, n, empties):
 # --- values ---
 
 
-@boards
-@evaluations
+@searches(PLIES)
 def test_the_value_is_minimax(board, name, samples):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
@@ -159,8 +159,7 @@ def tictactoe_engine(ordering, prune):
 # --- boards that are visited ---
 
 
-@boards
-@evaluations
+@searches(PLIES)
 def test_boards_of_a_plain_order_are_those_of_plain_search(board, name, samples):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
@@ -220,13 +219,12 @@ def test_a_slice_keeps_to_its_budget(rng):
             before = searcher.boards
 
 
-@pytest.mark.parametrize(("board", "depth"), [((4, 4), 8), ((8, 8), 7), ((9, 8), 6), ((16, 16), 4)], ids=str)
-@evaluations
+@searches(DEPTHS)
 @pytest.mark.parametrize("ordering", ["none", "static"])
-def test_recursion_visits_the_same_boards(board, depth, name, ordering, full, rng):
+def test_recursion_visits_the_same_boards(board, name, ordering, full, rng):
     recursion, searcher = Recursion(board, name, ordering), engine(board, name, ordering)
     for state in unfinished_states(rng, board, 10 if full else 2):
-        for plies in range(1, depth + 1):
+        for plies in range(1, DEPTHS[board] + 1):
             result = search(searcher, state, plies, budget=50)
             assert (result.score, result.boards) == recursion.search(state, plies), (state, plies)
 
@@ -276,8 +274,7 @@ def windows(rng, value):
     return [(value + low, value + high) for low, high in widths]
 
 
-@boards
-@evaluations
+@searches(PLIES)
 def test_a_narrow_window_bounds_the_value(board, name, samples, rng):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
@@ -313,8 +310,7 @@ def follow(tree, line, board):
     return tree
 
 
-@boards
-@evaluations
+@searches(PLIES)
 def test_the_line_leads_to_the_score(board, name, samples):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
@@ -369,8 +365,7 @@ def test_a_pass_is_a_ply_of_a_depth_but_not_of_an_exact_search():
     assert exact.score == -16
 
 
-@boards
-@evaluations
+@searches(PLIES)
 def test_depth_0_is_the_evaluation(board, name, rng):
     worth = evaluate(board, name)
     for state in unfinished_states(rng, board, 5):

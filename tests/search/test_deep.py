@@ -15,19 +15,29 @@ from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
 
 from ..games.othello_twin import OthelloTwin
-from .deep_engines import CHANGES, DEEP_PLIES, EVERYWHERE, NEVER, check_line, deep, deep_boards, midgame, shuffled
+from .deep_engines import (
+    CHANGES,
+    DEEP_PLIES,
+    EVERYWHERE,
+    NEVER,
+    check_line,
+    deep,
+    deep_boards,
+    midgame,
+    shuffled,
+)
 from .minimax_twin import Worth, grow, minimax
 from .positions import (
     EMPTIES,
-    EVALUATIONS,
     LATE_EMPTIES,
     board_id,
     engine,
     evaluate,
-    evaluations,
+    names,
     positions_to_grow,
     rules,
     search,
+    searches,
     state_of,
     unfinished_states,
 )
@@ -44,12 +54,12 @@ boards = pytest.mark.parametrize(
 
 
 class Sample:
-    """A position as a state and as a plain tree of so many plies."""
+    """A position as a state and as a plain tree of so many plies, with its values by some evaluations."""
 
-    def __init__(self, board, position, plies):
+    def __init__(self, board, position, plies, evaluations):
         self.state, self.plies = state_of(board, position), plies
         self.tree = grow(OthelloTwin(*board), position, plies)
-        worths = {name: Worth(board, name) for name in EVALUATIONS}
+        worths = {name: Worth(board, name) for name in evaluations}
         self.values = {
             name: [minimax(self.tree, depth, worth) for depth in range(plies + 1)] for name, worth in worths.items()
         }
@@ -62,7 +72,10 @@ def samples(seed, full):
     @functools.cache
     def of(board):
         plies = (MORE_PLIES if full else PLIES)[board]
-        return [Sample(board, *case) for case in positions_to_grow(seed, board, 12 if full else 2, plies)]
+        return [
+            Sample(board, *case, names(board, full))
+            for case in positions_to_grow(seed, board, 12 if full else 2, plies)
+        ]
 
     return of
 
@@ -71,10 +84,11 @@ def samples(seed, full):
 
 
 @boards
-def test_the_value_is_minimax(board, samples, rng):
+def test_the_value_is_minimax(board, samples, full, rng):
     """With entries of all depths, of other positions and of other evaluations around."""
     far = tt.far_table(1)
-    engines = [(name, deep(board, name, far, changes=changes)) for name in EVALUATIONS for changes in ({}, EVERYWHERE)]
+    limits = {}, EVERYWHERE
+    engines = [(name, deep(board, name, far, changes=changes)) for name in names(board, full) for changes in limits]
     cases = [(sample, depth) for sample in samples(board) for depth in range(sample.plies + 1)]
     for (name, searcher), (sample, depth) in shuffled(rng, itertools.product(engines, 2 * cases)):
         result = search(searcher, sample.state, depth)
@@ -84,16 +98,15 @@ def test_the_value_is_minimax(board, samples, rng):
 
 @deep_boards
 def test_deeper_searches_agree_with_alphabeta(board, full, rng):
-    engines = {name: deep(board, name) for name in EVALUATIONS}
+    engines = {name: deep(board, name) for name in names(board, full)}
     deepest = DEEP_PLIES[board]
     for state in unfinished_states(rng, board, 20 if full else 2):
-        for name, depth in shuffled(rng, itertools.product(EVALUATIONS, (deepest - 1, deepest))):
+        for name, depth in shuffled(rng, itertools.product(engines, (deepest - 1, deepest))):
             expected = search(engine(board, name), state, depth).score
             assert search(engines[name], state, depth).score == expected, (state, name, depth)
 
 
-@boards
-@evaluations
+@searches(MORE_PLIES, PLIES)
 def test_a_score_that_no_depth_cut_off_is_the_games(board, name, endings, rng):
     searcher, win = deep(board, name), evaluate(board, name).bound
     for state in endings(board):
@@ -106,8 +119,7 @@ def test_a_score_that_no_depth_cut_off_is_the_games(board, name, endings, rng):
             assert result.evaluated == 0 or depth < 1000, state
 
 
-@boards
-@evaluations
+@searches(MORE_PLIES, PLIES)
 def test_depth_0_is_the_evaluation(board, name, samples):
     searcher, worth = deep(board, name), evaluate(board, name)
     for sample in samples(board):
@@ -131,12 +143,12 @@ def test_a_finished_game_is_worth_its_score(rows, side, empties):
 
 
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
-@pytest.mark.parametrize(("board", "depth"), [((8, 8), 6), ((9, 8), 5)], ids=str)
-def test_every_technique_has_a_switch(changes, board, depth, full, endings, rng):
-    searcher = deep(board, "complex", changes=changes)
+@pytest.mark.parametrize(("board", "name", "depth"), [((8, 8), "complex", 6), ((9, 8), "static", 5)], ids=str)
+def test_every_technique_has_a_switch(changes, board, name, depth, full, endings, rng):
+    searcher = deep(board, name, changes=changes)
     for state in [*unfinished_states(rng, board, 20 if full else 2), *endings(board)]:
         for plies in (depth, depth - 1, 2):
-            expected = search(engine(board, "complex"), state, plies).score
+            expected = search(engine(board, name), state, plies).score
             assert search(searcher, state, plies).score == expected, (state, plies)
 
 
@@ -166,7 +178,9 @@ def worst_first(s, r, out, scores, at):
 
 
 @pytest.mark.parametrize(
-    ("name", "hooks"), [("unordered", {}), ("worst_first", {"promising": worst_first})], ids=["no hooks", "worst first"]
+    ("name", "hooks"),
+    [pytest.param("unordered", {}, marks=pytest.mark.full), ("worst_first", {"promising": worst_first})],
+    ids=["no hooks", "worst first"],
 )
 def test_the_order_of_moves_changes_boards_alone(name, hooks, full, rng, monkeypatch):
     board, depth = (8, 8), 6
@@ -192,8 +206,7 @@ def windows(rng, value):
     return [*((value + low, value + high) for low, high in near), (-all_of_it, all_of_it), (-(10**6), 10**6)]
 
 
-@boards
-@evaluations
+@searches(MORE_PLIES, PLIES)
 def test_a_window_cuts_the_score(board, name, samples, rng):
     searcher = deep(board, name)
     for sample in samples(board):
@@ -222,8 +235,7 @@ def test_a_window_cuts_the_score_of_longer_searches(board, full, rng):
 # --- lines ---
 
 
-@boards
-@evaluations
+@searches(MORE_PLIES, PLIES)
 def test_the_line_keeps_the_score(board, name, samples, endings, rng):
     searcher, plain, r = deep(board, name), engine(board, name), rules(board)
     states = [sample.state for sample in samples(board)]

@@ -4,33 +4,22 @@ import pytest
 
 from distsearch.errors import UserError
 from distsearch.games import connect4, othello
-from distsearch.games.interface import legal_moves, step
 from distsearch.service.options import Options
 from distsearch.service.progress import Progress
 from distsearch.service.simulate import Machine, simulate
+from distsearch.testing.positions import random_position
 from distsearch.tree.policies import POLICIES
 
 policies = pytest.mark.parametrize("policy", POLICIES)
 steered = pytest.mark.parametrize("policy", [name for name in POLICIES if name != "pool"])
 
-SEARCHES = [  # game, board, plies played before (from, to), limit
-    (othello, (6, 6), (20, 28), {"exact": True}),
-    (othello, (6, 6), (0, 20), {"depth": 5}),
-    (connect4, (5, 6), (10, 18), {"exact": True}),
-    (connect4, (6, 7), (0, 25), {"depth": 7}),
+SEARCHES = [  # game, board, plies played before, limit
+    (othello, (6, 6), range(20, 29), {"exact": True}),
+    (othello, (6, 6), range(0, 21), {"depth": 5}),
+    (connect4, (5, 6), range(10, 19), {"exact": True}),
+    (connect4, (6, 7), range(0, 26), {"depth": 7}),
 ]
 IDS = ["othello-exact", "othello-depth", "connect4-exact", "connect4-depth"]
-
-
-def random_position(game, rules, plies, rng):
-    """One that is not finished."""
-    while True:
-        position = game.start(rules)
-        for _ in range(rng.randint(*plies)):
-            if moves := legal_moves(game, position, rules):
-                position = step(game, position, rules, rng.choice(moves))
-        if legal_moves(game, position, rules):
-            return position
 
 
 @steered
@@ -63,18 +52,15 @@ def test_pool_goes_with_all(asked):
 
 @policies
 @pytest.mark.parametrize(("game", "board", "plies", "limit"), SEARCHES, ids=IDS)
-@pytest.mark.parametrize("network", ["tcp", "host"])
 @pytest.mark.parametrize("workers", [1, 3, 17, 200])
-def test_virtual_clusters_give_the_sequential_score(
-    game, board, plies, limit, policy, network, workers, full, rng, seed
-):
+def test_virtual_clusters_give_the_sequential_score(game, board, plies, limit, policy, workers, full, rng, seed):
     rules = game.rules(board)
-    for each in range(20 if full else 1):
+    for each in range(40 if full else 1):
         position = random_position(game, rules, plies, rng)
         rate = rng.choice((1e4, 1e5, 1e6))  # slow workers have more that is worth sharing out
         machine = Machine(
-            workers, network, spread=rng.choice((0.0, 0.3)), jitter=rng.choice((0.0, 0.5)), rate=rate,
-            delay=rng.choice((0.0, 1e-4)), seed=seed + each, table=1)  # fmt: skip
+            workers, rng.choice(("tcp", "host")), delay=rng.choice((0.0, 1e-4)), spread=rng.choice((0.0, 0.3)),
+            jitter=rng.choice((0.0, 0.5)), rate=rate, seed=seed + each, table=1)  # fmt: skip
         options = Options(game.NAME, board=board, policy=policy, **limit)
         found = simulate(options, machine, position, Progress(), lambda: False)
         said = game.text(position, rules)
@@ -86,7 +72,7 @@ def test_virtual_clusters_give_the_sequential_score(
 @policies
 def test_every_move_is_scored_alike(policy, full, rng):
     for _ in range(10 if full else 1):
-        position = random_position(othello, othello.rules((6, 6)), (20, 26), rng)
+        position = random_position(othello, othello.rules((6, 6)), range(20, 27), rng)
         scores = []
         for each, workers in (("pool", 1), (policy, 17)):
             options = Options("othello", board=(6, 6), exact=True, all_moves=True, policy=each)

@@ -63,7 +63,7 @@ def run(text, options, machine):
 
 
 def test_the_score_is_minimax_whatever_the_delays(full, seed):
-    for each in range(seed, seed + (2000 if full else 300)):
+    for each in range(seed, seed + (2000 if full else 100)):
         asked = text, options, _ = drawn(each)
         plain = engine(options["board"], options["evaluation"], prune=False)
         expected = search(plain, othello.parse(text, rules(options["board"])).state, options["depth"]).score

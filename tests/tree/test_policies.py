@@ -11,6 +11,7 @@ from distsearch.games import connect4, othello
 from distsearch.games.interface import END, legal_moves, step
 from distsearch.search.table import far_table
 from distsearch.service.options import Options
+from distsearch.testing.positions import random_position
 from distsearch.tree.asking import WISH, WISHES
 from distsearch.tree.deepening import Deepening
 from distsearch.tree.grow import Grower
@@ -30,7 +31,7 @@ STEERED = [name for name in POLICIES if name != "pool"]
 class Search:
     """Searches of one game, board and kind: what runs them, positions, and their scores by one worker.
 
-    plies: how many are played before, and depth: how many are searched, from … to.
+    plies: how many are played before, and depth: how many are searched (ranges).
     """
 
     def __init__(self, game, board, kind, plies, depth=None):
@@ -88,16 +89,10 @@ class Search:
 
     def position(self, rng):
         """A random one that is not finished."""
-        while True:
-            position = self.game.start(self.rules)
-            for _ in range(rng.randint(*self._plies)):
-                if moves := legal_moves(self.game, position, self.rules):
-                    position = step(self.game, position, self.rules, rng.choice(moves))
-            if legal_moves(self.game, position, self.rules):
-                return position
+        return random_position(self.game, self.rules, self._plies, rng)
 
     def depth(self, rng):
-        return TO_THE_END if self._depth is None else rng.randint(*self._depth)
+        return TO_THE_END if self._depth is None else rng.choice(self._depth)
 
     def schedule(self, rng, states, depth, policy, **how):
         """A Schedule that shares out even small trees."""
@@ -109,12 +104,12 @@ class Search:
 
 
 SEARCHES = [
-    Search(othello, (4, 4), "solve", (0, 6)),
-    Search(othello, (6, 6), "solve", (21, 30)),
-    Search(othello, (6, 6), "deep", (0, 25), (1, 7)),
-    Search(connect4, (4, 5), "solve", (0, 10)),
-    Search(connect4, (5, 6), "solve", (12, 20)),
-    Search(connect4, (6, 7), "deep", (0, 30), (1, 8)),
+    Search(othello, (4, 4), "solve", range(0, 7)),
+    Search(othello, (6, 6), "solve", range(21, 31)),
+    Search(othello, (6, 6), "deep", range(0, 26), range(1, 8)),
+    Search(connect4, (4, 5), "solve", range(0, 11)),
+    Search(connect4, (5, 6), "solve", range(12, 21)),
+    Search(connect4, (6, 7), "deep", range(0, 31), range(1, 9)),
 ]
 policies = pytest.mark.parametrize("policy", POLICIES)
 steered = pytest.mark.parametrize("policy", STEERED)
