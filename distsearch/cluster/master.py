@@ -48,6 +48,7 @@ from .messages import (
     Message,
     Outgoing,
     from_records,
+    steer_record,
     to_records,
 )  # fmt: skip
 
@@ -154,6 +155,7 @@ class _Run:
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
+        self.without = set()  # ranks of the workers that are ready for it and have no job of it
         self.boards = {}  # rank → boards of its job at work, as reported last
         self.stopping = set()  # ranks that were told to stop
         self.halted = False
@@ -169,6 +171,13 @@ class _Run:
     def over(self):
         return self.halted or self.source.done
 
+    def batch(self, most):
+        """Return how many jobs make a message, ``most`` of them at most, or one."""
+        if most < 2:
+            return 1
+        mean = self.seconds / self.jobs if self.jobs else self.batch_seconds
+        return max(1, min(int(self.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, most))
+
     def count(self, rank, boards):
         change = boards - self.boards.get(rank, 0)
         if change:
@@ -180,8 +189,8 @@ class _Run:
         self.count(rank, 0)
         for by_rank in (self.out, self.boards, self.metrics, self.saved):
             by_rank.pop(rank, None)
-        self.stopping.discard(rank)
-        self.saving.discard(rank)
+        for ranks in (self.without, self.stopping, self.saving):
+            ranks.discard(rank)
         self.source.lost(rank)
 
 
@@ -245,11 +254,12 @@ class Master:
 
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it."""
+        if type(event) is Received:  # by far the most
+            worker = self._workers.get(event.sender)
+            if worker is None:
+                return self._received_late(self._absent[event.sender], event.message)
+            return self._received(worker, event.message)
         match event:
-            case Received(sender, message) if sender in self._workers:
-                return self._received(self._workers[sender], message)
-            case Received(sender, message):
-                return self._received_late(self._absent[sender], message)
             case Lost(rank):
                 return self._lose(self._workers.pop(rank)) if rank in self._workers else []
             case Begin():
@@ -274,6 +284,7 @@ class Master:
             raise EveryWorkerLostError
         out = [] if begin.setup in self._setups else self._prepare(begin.setup)
         run = self._runs[begin.run] = _Run(begin, self._setups[begin.setup])
+        run.without.update(rank for rank, worker in self._workers.items() if run.setup in worker.ready)
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
@@ -357,6 +368,7 @@ class Master:
         neighbours = [w for w in self._workers.values() if w.host == worker.host and number not in w.told]
         out = [self._ask_to_prepare(neighbour, number, setup) for neighbour in neighbours]
         for run in [run for run in self._runs.values() if run.setup == number]:
+            run.without.add(worker.rank)
             if run.measured and run.state.started:  # without this worker, which was lost then
                 out.append(Outgoing(worker.rank, Message(START, run.number)))
             out += self._more(run)
@@ -433,25 +445,23 @@ class Master:
 
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
-        idle = sum(run.setup in self._workers[rank].ready for rank in self._idle)
         told = {}
-        for rank, *record in run.wishes(idle):
-            told.setdefault(rank, []).append(record)
-        return [
-            Outgoing(rank, Message(STEER, run.number, from_records(np.array(records, np.int32))))
-            for rank, records in told.items()
-        ]
+        for rank, *record in run.wishes(len(self._idle & run.without)):
+            told[rank] = told.get(rank, b"") + steer_record(*record)
+        return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
 
     def _take_in(self, run, worker, results):
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
         run.jobs += len(results)
-        run.seconds += float(results["seconds"].sum())
+        run.seconds += sum(results["seconds"].tolist())
         run.source.finish(results)
 
     def _answered(self, run, worker, jobs):
         run.out[worker.rank] -= jobs
+        if not run.out[worker.rank]:
+            run.without.add(worker.rank)
         self._load(worker, -jobs)
 
     def _load(self, worker, jobs):
@@ -471,24 +481,29 @@ class Master:
         if not run.source.waiting:
             return out
         run.starved = False
-        ready = [worker for worker in self._workers.values() if run.setup in worker.ready]
-        ready.sort(key=lambda worker: worker.load)
-        for level in range(1, run.most_batches + 1):  # nobody gets a second batch before everybody has one
-            if level > 1 and run.source.waiting < len(self._workers):
+        for rank in sorted(run.without, key=self._load_of):
+            out += self._top_up(run, self._workers[rank], 1)
+            if run.starved:
                 return out
-            for each in ready if level > 1 else [each for each in ready if not run.out.get(each.rank)]:
-                out += self._top_up(run, each, level)
+        for level in range(2, run.most_batches + 1):  # nobody gets a second batch before everybody has one
+            if run.source.waiting < len(self._workers):
+                return out
+            ready = [rank for rank, worker in self._workers.items() if run.setup in worker.ready]
+            for rank in sorted(ready, key=self._load_of):
+                out += self._top_up(run, self._workers[rank], level)
                 if run.starved:
                     return out
         return out
+
+    def _load_of(self, rank):
+        return self._workers[rank].load, rank
 
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
         waiting, workers, out = run.source.waiting, len(self._workers), run.out.get(worker.rank, 0)
         if out and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
-        mean = run.seconds / run.jobs if run.jobs else run.batch_seconds
-        batch = max(1, min(int(run.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, waiting // (2 * workers)))
+        batch = run.batch(waiting // (2 * workers))
         if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch)
         if out > (level - 1) * batch:
@@ -498,6 +513,7 @@ class Master:
             run.starved = True
             return []
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
+        run.without.discard(worker.rank)
         if worker.rank not in run.out:
             record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
@@ -541,13 +557,11 @@ class Master:
 
 
 def _messages(run, jobs):
-    """Yield the messages that hand out jobs; those that an earlier run had begun travel alone."""
+    """Return the messages that hand out jobs; those that an earlier run had begun travel alone."""
     saved = getattr(run.source, "saved", None)
     if not saved:
-        yield Message(JOBS, run.number, from_records(jobs))
-        return
+        return [Message(JOBS, run.number, jobs.tobytes())]
     begun = np.isin(jobs["node"], list(saved))
-    for job in jobs[begun]:
-        yield Message(RESUME, run.number, np.concatenate((from_records(job.reshape(1)), saved[int(job["node"])])))
-    if not begun.all():
-        yield Message(JOBS, run.number, from_records(jobs[~begun]))
+    messages = [Message(RESUME, run.number, job.tobytes() + bytes(saved[int(job["node"])])) for job in jobs[begun]]
+    rest = jobs[~begun]
+    return [*messages, Message(JOBS, run.number, rest.tobytes())] if len(rest) else messages
