@@ -488,10 +488,10 @@ class Master:
         for level in range(2, run.most_batches + 1):  # nobody gets a second batch before everybody has one
             if run.source.waiting < len(self._workers):
                 return out
-            ready = [rank for rank, worker in self._workers.items() if run.setup in worker.ready]
-            for rank in sorted(ready, key=self._load_of):
+            most = (level - 1) * run.batch(run.source.waiting // (2 * len(self._workers)))
+            for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._load_of):
                 out += self._top_up(run, self._workers[rank], level)
-                if run.starved:
+                if run.starved or run.source.waiting < len(self._workers):
                     return out
         return out
 
