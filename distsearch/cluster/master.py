@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import RanksLostError
+from .crew import Crew
 from .messages import (
     ASK,
     END,
-    FORGET,
     GAVE,
     GAVE_RECORD,
     JOBS,
@@ -33,14 +33,11 @@ from .messages import (
     PROGRESS,
     QUIT,
     READY,
-    RESTART,
-    RESTARTED,
     RESULTS,
     RESUME,
     SAVE,
     SAVED,
     SAVED_RECORD,
-    SETUP,
     START,
     STEER,
     STOP,
@@ -137,16 +134,6 @@ class EveryWorkerLostError(RanksLostError):
 _LARGEST_BATCH = 1024  # jobs in a message
 
 
-class _Worker:
-    def __init__(self, rank, host):
-        self.rank, self.host = rank, host
-        self.told = set()  # numbers of setups, of those that it has not been told to forget
-        self.preparing = set()  # those that it has not answered for
-        self.ready = set()
-        self.life = None  # where it was lost: number of the RESTART that it was sent
-        self.load = 0  # jobs sent and not answered, of all runs
-
-
 class _Run:
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
@@ -205,14 +192,8 @@ class Master:
     """
 
     def __init__(self, hosts):
-        self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
-        self._setups = {}  # bytes → number
-        self._prepared = 0  # setups so far
-        self._absent = {}  # rank → _Worker, of those that are lost
-        self._idle = set(self._workers)  # ranks without a job of any run
-        self._lives = 0  # RESTARTs so far
-        self.lost, self.back = [], []  # (rank, host) of workers, in the order in which they were lost and came back
-        self.ignored = 0  # messages with results of workers that were lost when they came
+        self._crew = Crew(hosts)
+        self.lost, self.back = self._crew.lost, self._crew.back
         self._runs = {}  # number → _Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
 
@@ -245,23 +226,28 @@ class Master:
     @property
     def absent(self):
         """Ranks of the workers that are lost, and have not come back."""
-        return self._absent.keys()
+        return self._crew.absent.keys()
 
     @property
     def preparing(self):
         """Ranks that make themselves ready for a setup: they may compile for minutes without a look at their mail."""
-        return {worker.rank for worker in self._workers.values() if worker.preparing}
+        return self._crew.preparing
+
+    @property
+    def ignored(self):
+        """Messages with results of workers that were lost when they came."""
+        return self._crew.ignored
 
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it."""
         if type(event) is Received:  # by far the most
-            worker = self._workers.get(event.sender)
+            worker = self._crew.workers.get(event.sender)
             if worker is None:
-                return self._received_late(self._absent[event.sender], event.message)
+                return self._crew.hear_of_lost(event.sender, event.message)
             return self._received(worker, event.message)
         match event:
             case Lost(rank):
-                return self._lose(self._workers.pop(rank)) if rank in self._workers else []
+                return self._lose(rank) if rank in self._crew.workers else []
             case Begin():
                 return self._begin(event)
             case More(number):
@@ -273,100 +259,39 @@ class Master:
             case Halt(number):
                 return self._halt(self._runs[number]) if number in self._runs else []
             case Drop(setup):
-                return self._drop(self._setups.pop(setup)) if setup in self._setups else []
+                return self._crew.drop(setup)
             case Leave():
                 self._runs.clear()
-                return [Outgoing(rank, Message(QUIT, int(bool(self.lost)))) for rank in (*self._workers, *self._absent)]
+                everybody = *self._crew.workers, *self._crew.absent
+                return [Outgoing(rank, Message(QUIT, int(bool(self.lost)))) for rank in everybody]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, begin):
-        if not self._workers:
+        if not self._crew.workers:
             raise EveryWorkerLostError
-        out = [] if begin.setup in self._setups else self._prepare(begin.setup)
-        run = self._runs[begin.run] = _Run(begin, self._setups[begin.setup])
-        run.without.update(rank for rank, worker in self._workers.items() if run.setup in worker.ready)
+        out = self._crew.prepare(begin.setup)
+        run = self._runs[begin.run] = _Run(begin, self._crew.setups[begin.setup])
+        run.without.update(self._crew.ready_for(run.setup))
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
 
-    def _prepare(self, setup):
-        self._prepared += 1
-        number = self._setups[setup] = self._prepared
-        leaders = {worker.host: worker for worker in reversed(self._workers.values())}
-        return [self._ask_to_prepare(worker, number, setup) for worker in leaders.values()]
-
-    def _ask_to_prepare(self, worker, number, setup):
-        worker.told.add(number)
-        worker.preparing.add(number)
-        return Outgoing(worker.rank, Message(SETUP, number, np.frombuffer(setup, np.uint8)))
-
-    def _drop(self, number):
-        out = []
-        for worker in self._workers.values():
-            worker.ready.discard(number)
-            if number in worker.told:
-                worker.told.remove(number)
-                out.append(Outgoing(worker.rank, Message(FORGET, number)))
-        return out
-
-    def _lose(self, worker):
+    def _lose(self, rank):
         """Go on without a worker."""
-        self._absent[worker.rank], worker.life = worker, None
-        self._idle.discard(worker.rank)
-        self.lost.append((worker.rank, worker.host))
+        out = self._crew.lose(rank)
         for run in list(self._runs.values()):
-            run.lose(worker.rank)
-            if run.awaited.pop(worker.rank, 0) and not run.awaited:
+            run.lose(rank)
+            if run.awaited.pop(rank, 0) and not run.awaited:
                 self._all_told(run)
-        out = self._prepare_instead(worker)
         for run in list(self._runs.values()):
-            if not run.ending and (self._workers or run.over):
+            if not run.ending and (self._crew.workers or run.over):
                 out += self._more(run)
-        if self._runs and not self._workers:
+        if self._runs and not self._crew.workers:
             raise EveryWorkerLostError
         return out
 
-    def _prepare_instead(self, lost):
-        """Have somebody else compile what a lost worker was to compile for its host."""
-        neighbours = [worker for worker in self._workers.values() if worker.host == lost.host]
-        numbers = [number for number in self._setups.values() if number in lost.preparing]
-        return [
-            self._ask_to_prepare(neighbours[0], number, self._text(number))
-            for number in numbers
-            if neighbours and not any(number in worker.told for worker in neighbours)
-        ]
-
-    def _received_late(self, worker, message):
-        """A lost worker is there after all; it begins anew."""
-        self.ignored += message.type == RESULTS
-        if worker.life is None:
-            self._lives += 1
-            worker.life = self._lives
-            return [Outgoing(worker.rank, Message(RESTART, worker.life))]
-        if message.type == RESTARTED and message.run == worker.life:
-            return self._welcome(self._absent.pop(worker.rank))
-        return []
-
-    def _welcome(self, known):
-        """Take a worker in again; it is ready at once for the setups that it had compiled."""
-        worker = self._workers[known.rank] = _Worker(known.rank, known.host)
-        self.back.append((worker.rank, worker.host))
-        self._idle.add(worker.rank)
-        out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self._setups.values()]
-        return out + [self._ask_to_prepare(worker, number, setup) for setup, number in self._setups.items()]
-
-    def _text(self, number):
-        """Return the setup of a number, None if it was dropped."""
-        return next((text for text, known in self._setups.items() if known == number), None)
-
     def _ready(self, worker, number):
-        worker.preparing.discard(number)
-        setup = self._text(number)
-        if setup is None:  # dropped in the meantime
-            return []
-        worker.ready.add(number)
-        neighbours = [w for w in self._workers.values() if w.host == worker.host and number not in w.told]
-        out = [self._ask_to_prepare(neighbour, number, setup) for neighbour in neighbours]
+        out = self._crew.is_ready(worker, number)
         for run in [run for run in self._runs.values() if run.setup == number]:
             run.without.add(worker.rank)
             if run.measured and run.state.started:  # without this worker, which was lost then
@@ -380,19 +305,18 @@ class Master:
             return self._wind_up(run)
         out = []
         if not run.state.started:
-            ready = [run.setup in worker.ready for worker in self._workers.values()]
-            if not (all(ready) if run.measured else any(ready)):
+            if len(run.without) < (len(self._crew.workers) if run.measured else 1):
                 return []
             run.state = State(True, 0)
             if run.measured:
-                out = [Outgoing(rank, Message(START, run.number)) for rank in self._workers]
+                out = [Outgoing(rank, Message(START, run.number)) for rank in self._crew.workers]
         run.starved = True
         return out + self._go_on(run, None)
 
     def _ask(self, run):
-        for rank in self._workers:
+        for rank in self._crew.workers:
             run.awaited[rank] = run.awaited.get(rank, 0) + 1
-        return [Outgoing(rank, Message(ASK, run.number)) for rank in self._workers]
+        return [Outgoing(rank, Message(ASK, run.number)) for rank in self._crew.workers]
 
     def _save(self, run):
         if run.over:
@@ -446,7 +370,7 @@ class Master:
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
         told = {}
-        for rank, *record in run.wishes(len(self._idle & run.without)):
+        for rank, *record in run.wishes(len(self._crew.idle & run.without)):
             told[rank] = told.get(rank, b"") + steer_record(*record)
         return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
 
@@ -462,14 +386,7 @@ class Master:
         run.out[worker.rank] -= jobs
         if not run.out[worker.rank]:
             run.without.add(worker.rank)
-        self._load(worker, -jobs)
-
-    def _load(self, worker, jobs):
-        worker.load += jobs
-        if worker.load:
-            self._idle.discard(worker.rank)
-        else:
-            self._idle.add(worker.rank)
+        self._crew.load(worker, -jobs)
 
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
@@ -482,25 +399,25 @@ class Master:
             return out
         run.starved = False
         for rank in sorted(run.without, key=self._load_of):
-            out += self._top_up(run, self._workers[rank], 1)
+            out += self._top_up(run, self._crew.workers[rank], 1)
             if run.starved:
                 return out
         for level in range(2, run.most_batches + 1):  # nobody gets a second batch before everybody has one
-            if run.source.waiting < len(self._workers):
+            if run.source.waiting < len(self._crew.workers):
                 return out
-            most = (level - 1) * run.batch(run.source.waiting // (2 * len(self._workers)))
+            most = (level - 1) * run.batch(run.source.waiting // (2 * len(self._crew.workers)))
             for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._load_of):
-                out += self._top_up(run, self._workers[rank], level)
-                if run.starved or run.source.waiting < len(self._workers):
+                out += self._top_up(run, self._crew.workers[rank], level)
+                if run.starved or run.source.waiting < len(self._crew.workers):
                     return out
         return out
 
     def _load_of(self, rank):
-        return self._workers[rank].load, rank
+        return self._crew.workers[rank].load, rank
 
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
-        waiting, workers, out = run.source.waiting, len(self._workers), run.out.get(worker.rank, 0)
+        waiting, workers, out = run.source.waiting, len(self._crew.workers), run.out.get(worker.rank, 0)
         if out and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
         batch = run.batch(waiting // (2 * workers))
@@ -518,7 +435,7 @@ class Master:
             record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
         run.out[worker.rank] = out + len(jobs)
-        self._load(worker, len(jobs))
+        self._crew.load(worker, len(jobs))
         return sent
 
     def _wind_up(self, run):
@@ -530,7 +447,7 @@ class Master:
         if run.stopping:
             return [Outgoing(rank, Message(STOP, run.number)) for rank in fresh]
         out = [Outgoing(rank, Message(END, run.number)) for rank in run.out]
-        if run.measured and run.state.started and self._workers:
+        if run.measured and run.state.started and self._crew.workers:
             run.ending = True
             return out + self._ask(run)
         self._end(run)
