@@ -272,7 +272,11 @@ def main():
         comm.send([(event.buffer, event.replies) for event in search.recorded], 1)
         name = comm.recv()
         by_mpi = 1e6 * min(handle_by_mpi(search, comm, name) for _ in range(args.repeats)) / search.jobs
+        received = sum(event.own is None for event in search.recorded)
+        sent = sum(event.replies for event in search.recorded)
         print(f"{by_mpi:.1f} µs a job with MPI, which is {by_mpi - cost:.1f} of it")
+        handling, message = (by_mpi - cost) * search.jobs / (received + sent), cost * search.jobs / received
+        print(f"for virtual clusters: {handling:.1f} µs of handling, {message:.1f} µs a message")
     if args.ranks:
         real(args, game.text(position, rules))
 
