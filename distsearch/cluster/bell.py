@@ -26,11 +26,15 @@ class Bell:
         if seconds < _LEAST or not self.name:
             time.sleep(seconds)
         elif self._poll.poll(seconds * 1000):
-            with contextlib.suppress(BlockingIOError):
-                while True:
-                    self._socket.recv(1)
+            self.empty()
             return True
         return False
+
+    def empty(self):
+        """Forget who has rung so far."""
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._socket.recv(1)
 
     def ring(self, name):
         """Wake who sleeps by the bell of that name; nothing happens where nobody does."""

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import RanksLostError
+from .crew import Crew
 from .messages import (
     ASK,
     END,
-    FORGET,
     GAVE,
     GAVE_RECORD,
     JOBS,
@@ -33,14 +33,11 @@ from .messages import (
     PROGRESS,
     QUIT,
     READY,
-    RESTART,
-    RESTARTED,
     RESULTS,
     RESUME,
     SAVE,
     SAVED,
     SAVED_RECORD,
-    SETUP,
     START,
     STEER,
     STOP,
@@ -48,6 +45,7 @@ from .messages import (
     Message,
     Outgoing,
     from_records,
+    steer_record,
     to_records,
 )  # fmt: skip
 
@@ -136,16 +134,6 @@ class EveryWorkerLostError(RanksLostError):
 _LARGEST_BATCH = 1024  # jobs in a message
 
 
-class _Worker:
-    def __init__(self, rank, host):
-        self.rank, self.host = rank, host
-        self.told = set()  # numbers of setups, of those that it has not been told to forget
-        self.preparing = set()  # those that it has not answered for
-        self.ready = set()
-        self.life = None  # where it was lost: number of the RESTART that it was sent
-        self.load = 0  # jobs sent and not answered, of all runs
-
-
 class _Run:
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
@@ -154,6 +142,7 @@ class _Run:
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
+        self.without = set()  # ranks of the workers that are ready for it and have no job of it
         self.boards = {}  # rank → boards of its job at work, as reported last
         self.stopping = set()  # ranks that were told to stop
         self.halted = False
@@ -169,6 +158,13 @@ class _Run:
     def over(self):
         return self.halted or self.source.done
 
+    def batch(self, most):
+        """Return how many jobs make a message, ``most`` of them at most, or one."""
+        if most < 2:
+            return 1
+        mean = self.seconds / self.jobs if self.jobs else self.batch_seconds
+        return max(1, min(int(self.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, most))
+
     def count(self, rank, boards):
         change = boards - self.boards.get(rank, 0)
         if change:
@@ -180,8 +176,8 @@ class _Run:
         self.count(rank, 0)
         for by_rank in (self.out, self.boards, self.metrics, self.saved):
             by_rank.pop(rank, None)
-        self.stopping.discard(rank)
-        self.saving.discard(rank)
+        for ranks in (self.without, self.stopping, self.saving):
+            ranks.discard(rank)
         self.source.lost(rank)
 
 
@@ -196,14 +192,8 @@ class Master:
     """
 
     def __init__(self, hosts):
-        self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
-        self._setups = {}  # bytes → number
-        self._prepared = 0  # setups so far
-        self._absent = {}  # rank → _Worker, of those that are lost
-        self._idle = set(self._workers)  # ranks without a job of any run
-        self._lives = 0  # RESTARTs so far
-        self.lost, self.back = [], []  # (rank, host) of workers, in the order in which they were lost and came back
-        self.ignored = 0  # messages with results of workers that were lost when they came
+        self._crew = Crew(hosts)
+        self.lost, self.back = self._crew.lost, self._crew.back
         self._runs = {}  # number → _Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
 
@@ -236,22 +226,28 @@ class Master:
     @property
     def absent(self):
         """Ranks of the workers that are lost, and have not come back."""
-        return self._absent.keys()
+        return self._crew.absent.keys()
 
     @property
     def preparing(self):
         """Ranks that make themselves ready for a setup: they may compile for minutes without a look at their mail."""
-        return {worker.rank for worker in self._workers.values() if worker.preparing}
+        return self._crew.preparing
+
+    @property
+    def ignored(self):
+        """Messages with results of workers that were lost when they came."""
+        return self._crew.ignored
 
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it."""
+        if type(event) is Received:  # by far the most
+            worker = self._crew.workers.get(event.sender)
+            if worker is None:
+                return self._crew.hear_of_lost(event.sender, event.message)
+            return self._received(worker, event.message)
         match event:
-            case Received(sender, message) if sender in self._workers:
-                return self._received(self._workers[sender], message)
-            case Received(sender, message):
-                return self._received_late(self._absent[sender], message)
             case Lost(rank):
-                return self._lose(self._workers.pop(rank)) if rank in self._workers else []
+                return self._lose(rank) if rank in self._crew.workers else []
             case Begin():
                 return self._begin(event)
             case More(number):
@@ -263,100 +259,41 @@ class Master:
             case Halt(number):
                 return self._halt(self._runs[number]) if number in self._runs else []
             case Drop(setup):
-                return self._drop(self._setups.pop(setup)) if setup in self._setups else []
+                return self._crew.drop(setup)
             case Leave():
                 self._runs.clear()
-                return [Outgoing(rank, Message(QUIT, int(bool(self.lost)))) for rank in (*self._workers, *self._absent)]
+                everybody = *self._crew.workers, *self._crew.absent
+                return [Outgoing(rank, Message(QUIT, int(bool(self.lost)))) for rank in everybody]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, begin):
-        if not self._workers:
+        if not self._crew.workers:
             raise EveryWorkerLostError
-        out = [] if begin.setup in self._setups else self._prepare(begin.setup)
-        run = self._runs[begin.run] = _Run(begin, self._setups[begin.setup])
+        out = self._crew.prepare(begin.setup)
+        run = self._runs[begin.run] = _Run(begin, self._crew.setups[begin.setup])
+        run.without.update(self._crew.ready_for(run.setup))
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
 
-    def _prepare(self, setup):
-        self._prepared += 1
-        number = self._setups[setup] = self._prepared
-        leaders = {worker.host: worker for worker in reversed(self._workers.values())}
-        return [self._ask_to_prepare(worker, number, setup) for worker in leaders.values()]
-
-    def _ask_to_prepare(self, worker, number, setup):
-        worker.told.add(number)
-        worker.preparing.add(number)
-        return Outgoing(worker.rank, Message(SETUP, number, np.frombuffer(setup, np.uint8)))
-
-    def _drop(self, number):
-        out = []
-        for worker in self._workers.values():
-            worker.ready.discard(number)
-            if number in worker.told:
-                worker.told.remove(number)
-                out.append(Outgoing(worker.rank, Message(FORGET, number)))
-        return out
-
-    def _lose(self, worker):
+    def _lose(self, rank):
         """Go on without a worker."""
-        self._absent[worker.rank], worker.life = worker, None
-        self._idle.discard(worker.rank)
-        self.lost.append((worker.rank, worker.host))
+        out = self._crew.lose(rank)
         for run in list(self._runs.values()):
-            run.lose(worker.rank)
-            if run.awaited.pop(worker.rank, 0) and not run.awaited:
+            run.lose(rank)
+            if run.awaited.pop(rank, 0) and not run.awaited:
                 self._all_told(run)
-        out = self._prepare_instead(worker)
         for run in list(self._runs.values()):
-            if not run.ending and (self._workers or run.over):
+            if not run.ending and (self._crew.workers or run.over):
                 out += self._more(run)
-        if self._runs and not self._workers:
+        if self._runs and not self._crew.workers:
             raise EveryWorkerLostError
         return out
 
-    def _prepare_instead(self, lost):
-        """Have somebody else compile what a lost worker was to compile for its host."""
-        neighbours = [worker for worker in self._workers.values() if worker.host == lost.host]
-        numbers = [number for number in self._setups.values() if number in lost.preparing]
-        return [
-            self._ask_to_prepare(neighbours[0], number, self._text(number))
-            for number in numbers
-            if neighbours and not any(number in worker.told for worker in neighbours)
-        ]
-
-    def _received_late(self, worker, message):
-        """A lost worker is there after all; it begins anew."""
-        self.ignored += message.type == RESULTS
-        if worker.life is None:
-            self._lives += 1
-            worker.life = self._lives
-            return [Outgoing(worker.rank, Message(RESTART, worker.life))]
-        if message.type == RESTARTED and message.run == worker.life:
-            return self._welcome(self._absent.pop(worker.rank))
-        return []
-
-    def _welcome(self, known):
-        """Take a worker in again; it is ready at once for the setups that it had compiled."""
-        worker = self._workers[known.rank] = _Worker(known.rank, known.host)
-        self.back.append((worker.rank, worker.host))
-        self._idle.add(worker.rank)
-        out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self._setups.values()]
-        return out + [self._ask_to_prepare(worker, number, setup) for setup, number in self._setups.items()]
-
-    def _text(self, number):
-        """Return the setup of a number, None if it was dropped."""
-        return next((text for text, known in self._setups.items() if known == number), None)
-
     def _ready(self, worker, number):
-        worker.preparing.discard(number)
-        setup = self._text(number)
-        if setup is None:  # dropped in the meantime
-            return []
-        worker.ready.add(number)
-        neighbours = [w for w in self._workers.values() if w.host == worker.host and number not in w.told]
-        out = [self._ask_to_prepare(neighbour, number, setup) for neighbour in neighbours]
+        out = self._crew.is_ready(worker, number)
         for run in [run for run in self._runs.values() if run.setup == number]:
+            run.without.add(worker.rank)
             if run.measured and run.state.started:  # without this worker, which was lost then
                 out.append(Outgoing(worker.rank, Message(START, run.number)))
             out += self._more(run)
@@ -368,19 +305,18 @@ class Master:
             return self._wind_up(run)
         out = []
         if not run.state.started:
-            ready = [run.setup in worker.ready for worker in self._workers.values()]
-            if not (all(ready) if run.measured else any(ready)):
+            if len(run.without) < (len(self._crew.workers) if run.measured else 1):
                 return []
             run.state = State(True, 0)
             if run.measured:
-                out = [Outgoing(rank, Message(START, run.number)) for rank in self._workers]
+                out = [Outgoing(rank, Message(START, run.number)) for rank in self._crew.workers]
         run.starved = True
         return out + self._go_on(run, None)
 
     def _ask(self, run):
-        for rank in self._workers:
+        for rank in self._crew.workers:
             run.awaited[rank] = run.awaited.get(rank, 0) + 1
-        return [Outgoing(rank, Message(ASK, run.number)) for rank in self._workers]
+        return [Outgoing(rank, Message(ASK, run.number)) for rank in self._crew.workers]
 
     def _save(self, run):
         if run.over:
@@ -433,33 +369,24 @@ class Master:
 
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
-        idle = sum(run.setup in self._workers[rank].ready for rank in self._idle)
         told = {}
-        for rank, *record in run.wishes(idle):
-            told.setdefault(rank, []).append(record)
-        return [
-            Outgoing(rank, Message(STEER, run.number, from_records(np.array(records, np.int32))))
-            for rank, records in told.items()
-        ]
+        for rank, *record in run.wishes(len(self._crew.idle & run.without)):
+            told[rank] = told.get(rank, b"") + steer_record(*record)
+        return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
 
     def _take_in(self, run, worker, results):
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
         run.jobs += len(results)
-        run.seconds += float(results["seconds"].sum())
+        run.seconds += sum(results["seconds"].tolist())
         run.source.finish(results)
 
     def _answered(self, run, worker, jobs):
         run.out[worker.rank] -= jobs
-        self._load(worker, -jobs)
-
-    def _load(self, worker, jobs):
-        worker.load += jobs
-        if worker.load:
-            self._idle.discard(worker.rank)
-        else:
-            self._idle.add(worker.rank)
+        if not run.out[worker.rank]:
+            run.without.add(worker.rank)
+        self._crew.load(worker, -jobs)
 
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
@@ -471,24 +398,29 @@ class Master:
         if not run.source.waiting:
             return out
         run.starved = False
-        ready = [worker for worker in self._workers.values() if run.setup in worker.ready]
-        ready.sort(key=lambda worker: worker.load)
-        for level in range(1, run.most_batches + 1):  # nobody gets a second batch before everybody has one
-            if level > 1 and run.source.waiting < len(self._workers):
+        for rank in sorted(run.without, key=self._load_of):
+            out += self._top_up(run, self._crew.workers[rank], 1)
+            if run.starved:
                 return out
-            for each in ready if level > 1 else [each for each in ready if not run.out.get(each.rank)]:
-                out += self._top_up(run, each, level)
-                if run.starved:
+        for level in range(2, run.most_batches + 1):  # nobody gets a second batch before everybody has one
+            if run.source.waiting < len(self._crew.workers):
+                return out
+            most = (level - 1) * run.batch(run.source.waiting // (2 * len(self._crew.workers)))
+            for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._load_of):
+                out += self._top_up(run, self._crew.workers[rank], level)
+                if run.starved or run.source.waiting < len(self._crew.workers):
                     return out
         return out
 
+    def _load_of(self, rank):
+        return self._crew.workers[rank].load, rank
+
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
-        waiting, workers, out = run.source.waiting, len(self._workers), run.out.get(worker.rank, 0)
+        waiting, workers, out = run.source.waiting, len(self._crew.workers), run.out.get(worker.rank, 0)
         if out and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
-        mean = run.seconds / run.jobs if run.jobs else run.batch_seconds
-        batch = max(1, min(int(run.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, waiting // (2 * workers)))
+        batch = run.batch(waiting // (2 * workers))
         if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch)
         if out > (level - 1) * batch:
@@ -498,11 +430,12 @@ class Master:
             run.starved = True
             return []
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
+        run.without.discard(worker.rank)
         if worker.rank not in run.out:
             record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
         run.out[worker.rank] = out + len(jobs)
-        self._load(worker, len(jobs))
+        self._crew.load(worker, len(jobs))
         return sent
 
     def _wind_up(self, run):
@@ -514,7 +447,7 @@ class Master:
         if run.stopping:
             return [Outgoing(rank, Message(STOP, run.number)) for rank in fresh]
         out = [Outgoing(rank, Message(END, run.number)) for rank in run.out]
-        if run.measured and run.state.started and self._workers:
+        if run.measured and run.state.started and self._crew.workers:
             run.ending = True
             return out + self._ask(run)
         self._end(run)
@@ -541,13 +474,11 @@ class Master:
 
 
 def _messages(run, jobs):
-    """Yield the messages that hand out jobs; those that an earlier run had begun travel alone."""
+    """Return the messages that hand out jobs; those that an earlier run had begun travel alone."""
     saved = getattr(run.source, "saved", None)
     if not saved:
-        yield Message(JOBS, run.number, from_records(jobs))
-        return
+        return [Message(JOBS, run.number, jobs.tobytes())]
     begun = np.isin(jobs["node"], list(saved))
-    for job in jobs[begun]:
-        yield Message(RESUME, run.number, np.concatenate((from_records(job.reshape(1)), saved[int(job["node"])])))
-    if not begun.all():
-        yield Message(JOBS, run.number, from_records(jobs[~begun]))
+    messages = [Message(RESUME, run.number, job.tobytes() + bytes(saved[int(job["node"])])) for job in jobs[begun]]
+    rest = jobs[~begun]
+    return [*messages, Message(JOBS, run.number, rest.tobytes())] if len(rest) else messages

@@ -60,6 +60,7 @@ SAVED_RECORD = np.dtype([("node", np.int32), ("seconds", np.float64), ("cpu", np
 STEER_RECORD = np.dtype([
     ("node", np.int32), ("low", np.int32), ("high", np.int32), ("rest", np.int32), ("least", np.int32),
 ])  # fmt: skip
+steer_record = struct.Struct("=5i").pack
 GAVE_RECORD = np.dtype([("node", np.int32), ("rest", np.int32)])
 
 METRICS_RECORD = np.dtype([
@@ -72,11 +73,14 @@ _NOTHING = np.empty(0, np.uint8)
 
 
 class Message(NamedTuple):
-    """A decoded message; ``run`` tells runs apart, so that late messages of an old one are known as such."""
+    """A decoded message; ``run`` tells runs apart, so that late messages of an old one are known as such.
+
+    payload: uint8; what is only to be sent may be bytes as well, which takes less to make.
+    """
 
     type: int
     run: int
-    payload: np.ndarray = _NOTHING  # uint8
+    payload: np.ndarray | bytes = _NOTHING
 
 
 class Outgoing(NamedTuple):
@@ -97,19 +101,16 @@ def to_records(payload, dtype):
 
 
 def encode(message):
-    """Return a message as one uint8 buffer."""
-    header = HEADER.pack(VERSION, message.type, message.run, len(message.payload))
-    buffer = np.empty(HEADER.size + len(message.payload), np.uint8)
-    buffer[: HEADER.size] = np.frombuffer(header, np.uint8)
-    buffer[HEADER.size :] = message.payload
-    return buffer
+    """Return a message as one buffer of bytes."""
+    kind, run, payload = message
+    return bytearray().join((HEADER.pack(VERSION, kind, run, len(payload)), payload))
 
 
 def decode(buffer):
-    """Return the Message in a uint8 buffer, which it keeps; raises ValueError if it is none of this version."""
+    """Return the Message in a buffer of bytes, which it keeps; raises ValueError if it is none of this version."""
     if len(buffer) < HEADER.size:
         raise ValueError(f"message of {len(buffer)} bytes; a header takes {HEADER.size}")
     version, kind, run, size = HEADER.unpack_from(buffer)
     if version != VERSION or size != len(buffer) - HEADER.size:
         raise ValueError(f"message of version {version}, {len(buffer)} bytes; expected version {VERSION}")
-    return Message(kind, run, buffer[HEADER.size :])
+    return Message(kind, run, np.frombuffer(buffer, np.uint8, size, HEADER.size) if size else _NOTHING)

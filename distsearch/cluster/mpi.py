@@ -95,7 +95,7 @@ class MpiCluster(Cluster):
             self._asked.discard(sender)
             if message.type == PING:
                 self._post.send(sender, Message(PONG, 0))
-        self._act(Received(sender, message))
+        self._act(Received(sender, message), sender)
         if message.type != PROGRESS:  # which each worker sends once a second, and nobody waits for
             self._rest.reset()
         return True
@@ -109,13 +109,14 @@ class MpiCluster(Cluster):
             self._look_for_the_lost()
             return None
 
-    def _act(self, event):
+    def _act(self, event, awake=_MASTER):
+        """Have the master take an event in; awake: who has written just now, and has not gone to sleep yet."""
         called = set()
-        for outgoing in self._master.handle(event):
-            self._post.send(outgoing.to, outgoing.message)
-            if outgoing.message.type != STEER:  # who is asleep has nothing to be steered
-                called.add(outgoing.to)
-        for rank in called & self._bells.keys():
+        for rank, message in self._master.handle(event):
+            self._post.send(rank, message)
+            if rank != awake and message.type != STEER:  # who is asleep has nothing to be steered
+                called.add(rank)
+        for rank in called & self._bells.keys() if called else ():
             self._bell.ring(self._bells[rank])
 
     def _look_for_the_lost(self):

@@ -14,6 +14,9 @@ from .messages import decode, encode
 from .waiting import sleep_until
 
 _TAG = 1
+_KEPT = (
+    16  # messages after which it is asked which of them have left: to ask about every one took longer than to send it
+)
 _SMALL = 4096  # bytes; such a message has come as a whole when any of it has, with the usual settings of either MPI
 
 
@@ -41,7 +44,8 @@ class Post:
     def send(self, to, message):
         """Start sending; return the number of bytes."""
         buffer = encode(message)
-        self.all_sent()
+        if len(self._sending) >= _KEPT:
+            self.all_sent()
         if to not in self.failed:
             try:
                 self._sending.append((to, self._comm.Isend([buffer, MPI.BYTE], dest=to, tag=_TAG), buffer))
@@ -65,12 +69,16 @@ class Post:
             return None
         buffer = np.empty(self._status.Get_count(MPI.BYTE), np.uint8)
         source = self._status.Get_source()
-        if len(buffer) <= _SMALL and all(source != sender for sender, _, _ in self._arriving):
+        if len(buffer) <= _SMALL and not (self._arriving and self._awaits(source)):
             self._comm.Recv([buffer, MPI.BYTE], source=source, tag=_TAG)
             return None if source in self.failed else (source, decode(buffer), len(buffer))
         matched = self._comm.Improbe(source, _TAG)
         self._arriving.append((source, matched.Irecv([buffer, MPI.BYTE]), buffer))
         return self._arrived()
+
+    def _awaits(self, source):
+        """Whether a message of a rank is on its way."""
+        return any(source == sender for sender, _, _ in self._arriving)
 
     def _arrived(self):
         """Return the first message that has come as a whole, after those that its sender sent before, or None."""
@@ -88,7 +96,10 @@ class Post:
 
     def all_sent(self):
         """Forget the messages that have left; return whether all have."""
-        self._sending = [sending for sending in self._sending if not self._over(*sending[:2])]
+        try:
+            self._sending = [sending for sending in self._sending if not sending[1].Test()]
+        except MPI.Exception:  # once more, each by itself: those that were through are so still
+            self._sending = [sending for sending in self._sending if not self._over(*sending[:2])]
         return not self._sending
 
     def _over(self, rank, request):

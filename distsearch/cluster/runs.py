@@ -6,6 +6,8 @@ import time
 from .master import Ask, Begin, Drop, Halt, Leave, More, Save
 from .waiting import BackOff
 
+_LOOK = 1e-3  # seconds between two looks at a run by whoever watches it, unless there is something to see
+
 
 class Cluster:
     """Runs sources of work on the workers of a transport, which says in ``turn`` how messages travel.
@@ -77,12 +79,15 @@ class Cluster:
         Meanwhile ``current`` is the run's number. Returns the workers' METRICS_RECORDs by rank.
         """
         run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True)
-        halted = False
+        halted, seen, looked = False, None, 0.0
         try:
             while self.is_open(run):
-                if not halted and watch(self.state(run)):
-                    halted = True
-                    self.halt(run)
+                state, now = self.state(run), self.clock()
+                if not halted and (state is not seen or now - looked >= _LOOK):  # each costs as much as a message
+                    seen, looked = state, now
+                    halted = watch(state)
+                    if halted:
+                        self.halt(run)
                 elif not self.turn():
                     time.sleep(self.pause)
         except BaseException:

@@ -187,7 +187,7 @@ class Worker:
     def _queue(self, run, jobs):
         if not run.has_work:
             self._join(run)
-        run.queue.append(to_records(jobs, run.setup.job_dtype))
+        run.queue.append(to_records(jobs, run.setup.job_dtype).copy())  # windows are narrowed in place
 
     def _resume(self, run, payload):
         size = run.setup.job_dtype.itemsize

@@ -276,6 +276,8 @@ def doubtful(c, t, heap, jobs, limit):
 @compiled
 def recall(c, t, heap, jobs):
     """Choose a job to be put back, since one of less doubt, by _MARGIN, waits; return it, NONE if there is none."""
+    if t[WAIT] == 0:
+        return NONE
     found = NONE
     for job in range(jobs.shape[1]):
         i = jobs[JOB_NODE, job]
@@ -286,6 +288,8 @@ def recall(c, t, heap, jobs):
     if found == NONE:
         return NONE
     limit, better = c[DOUBT, jobs[JOB_NODE, found]] - _MARGIN, 0
+    if c[DOUBT, heap[0]] >= limit:  # the least of what waits
+        return NONE
     for at in range(t[WAIT]):
         better += c[DOUBT, heap[at]] < limit
     if better <= t[RECALLED]:

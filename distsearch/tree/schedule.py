@@ -63,6 +63,8 @@ class Schedule:
         self._pass_plies = 0 if self._exact else 1
         self.roots = len(states)
         self._answered = 0  # roots from the first on
+        self._changed = True  # bounds, since ``done`` was worked out
+        self._done = False
         self.jobs = 0  # handed out
         self.saved = {}  # a job's number → how far it was in an earlier run, until its result is in
         self._least, self._learnt_until = 2, 0  # see ``_learn``
@@ -160,9 +162,12 @@ class Schedule:
     @property
     def done(self):
         """Whether every root's score is known as well as was asked, and all is searched that is to be in any case."""
-        while self._answered < self.roots and self.is_answered(self._answered):
-            self._answered += 1
-        return self._answered == self.roots and not (self.policy.fixed and (self.waiting or self.out))
+        if self._changed:
+            while self._answered < self.roots and self.is_answered(self._answered):
+                self._answered += 1
+            self._done = self._answered == self.roots and not (self.policy.fixed and (self.waiting or self.out))
+            self._changed = False
+        return self._done
 
     def is_answered(self, root):
         """Whether a root's score is known as well as was asked, and its children's if they are asked for too."""
@@ -172,12 +177,12 @@ class Schedule:
     @property
     def out(self):
         """Jobs that were handed out and have not come back."""
-        return self._jobs.shape[1] - int(self._control[FREES])
+        return self._jobs.shape[1] - self._control.item(FREES)
 
     @property
     def waiting(self):
         """Jobs that can be handed out now, as far as they are known."""
-        return int(self._control[WAIT])
+        return self._control.item(WAIT)
 
     @property
     def none(self):
@@ -191,11 +196,11 @@ class Schedule:
         """
         out, n = np.empty((count, self._job_dtype.itemsize // 8), np.int64), 0
         self._number(count)
-        while n < count and (node := self._next_begun()) != NONE:
+        while self._resumed and n < count and (node := self._next_begun()) != NONE:
             n = self._hand_out(out, n, node, worker, budget)
         while n < count:
             n = handing.take(*self._arrays[:4], self.nodes.state, out, n, worker, budget)
-            node = int(self._control[TO_GROW])
+            node = self._control.item(TO_GROW)
             if node == NONE:
                 break
             if self._is_begun(node):
@@ -236,6 +241,7 @@ class Schedule:
         return node in self._begun and (int(self.nodes.alpha[node]), int(self.nodes.beta[node])) in self._begun[node]
 
     def _grow(self, node):
+        self._changed = True
         self._make_room()
         nodes = self.nodes
         every = nodes.depth[node] < self._forced
@@ -246,7 +252,7 @@ class Schedule:
 
     def _number(self, count):
         """Have as many numbers for jobs as that, and some for what may be asked for."""
-        more = count + 16 - int(self._control[FREES])
+        more = count + 16 - self._control.item(FREES)
         if more > 0:
             known = self._jobs.shape[1]
             fresh = np.zeros((JOB_ROWS, max(more, 64, known)), np.int64)
@@ -258,21 +264,22 @@ class Schedule:
 
     def finish(self, results):
         """Take an array of result records in; a job that was stopped early leaves its boards and a lower bound."""
+        self._changed = True
         lines = np.empty((len(results), 3), np.int64)
         kept = handing.take_in(*self._arrays, results, self._totals, self.sizes, lines)
-        for k, node, known in lines[:kept].tolist():
+        for k, node, known in lines[:kept].tolist() if kept else ():
             if not (known and node in self._lines):  # no better than was known: the line that made the bound stays
                 self._lines[node] = results["line"][k, : int(results["line_length"][k])].tolist()
         for job in results["node"].tolist() if self.saved else ():
             self.saved.pop(job, None)
         self._learn()
-        if self._control[POSING]:
+        if self._control.item(POSING):
             self._go_on()
 
     @property
     def finished(self):
         """Jobs whose complete results are in."""
-        return int(self._control[FINISHED])
+        return self._control.item(FINISHED)
 
     def lost(self, worker):
         """A worker is gone: its jobs are as if it had answered them with nothing."""
@@ -291,6 +298,7 @@ class Schedule:
             nodes, int(jobs[JOB_NODE, job]), levels, self._pass_plies, self._win, self._before or nodes, self._table
         )
         handing.adopted(*self._arrays, job, rest, last, *window)
+        self._changed = True
         self.saved.pop(job, None)
         self.jobs += 1
         self._go_on()
@@ -309,13 +317,13 @@ class Schedule:
         0, a part of it with at least so much left is wanted, and the worker's search then is the job ``rest``; idle:
         workers that have no job.
         """
-        found = []
-        while True:
+        found, n = [], len(self._found)
+        while n == len(self._found):
             self._number(1)
             n = handing.steer(*self._arrays[:4], self._found, idle, self._least)
-            found += self._found[:n].tolist()
-            if n < len(self._found):
-                return found
+            if n:
+                found += self._found[:n].tolist()
+        return found
 
     def _learn(self):
         """From time to time: what the results so far say of how large jobs and parts are."""

@@ -44,7 +44,6 @@ def test_the_table_of_messages_has_them_all():
 def test_a_message_reads_back(kind, size, rng):
     message = Message(kind, rng.randrange(2**32), np.frombuffer(rng.randbytes(size), np.uint8))
     buffer = encode(message)
-    assert buffer.dtype == np.uint8
     assert len(buffer) == HEADER.size + size
     found = decode(buffer)
     assert (found.type, found.run) == (message.type, message.run)
@@ -65,7 +64,7 @@ def test_records_read_back(dtype, count, rng):
 
 def test_a_payload_is_not_copied():
     buffer = encode(Message(JOBS, 1, np.arange(10, dtype=np.uint8)))
-    assert np.shares_memory(decode(buffer).payload, buffer)
+    assert np.shares_memory(decode(buffer).payload, np.frombuffer(buffer, np.uint8))
 
 
 def test_another_version_is_refused():
@@ -75,7 +74,7 @@ def test_another_version_is_refused():
         decode(buffer)
 
 
-@pytest.mark.parametrize("change", [lambda buffer: buffer[:-1], lambda buffer: np.append(buffer, np.uint8(0))])
+@pytest.mark.parametrize("change", [lambda buffer: buffer[:-1], lambda buffer: buffer + b"\0"])
 def test_a_message_of_another_length_is_refused(change):
     with pytest.raises(ValueError, match="bytes"):
         decode(change(encode(Message(JOBS, 1, np.arange(10, dtype=np.uint8)))))

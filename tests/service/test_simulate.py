@@ -99,7 +99,7 @@ def test_workers_and_time(seed):
 
 def test_busy_workers_slow_each_other_down():
     """Twice the time where all work all the time, and less than that where some of them rest."""
-    options = {"board": (8, 8), "depth": 8, "load_factor": 16, "ordering": "static", "evaluation": "static"}
+    options = {"board": (8, 8), "depth": 9, "load_factor": 64, "ordering": "static", "evaluation": "static"}
     even, slowed = (run("startpos", options, {"workers": 4, "rate": 1e6, "busy_rate": b}) for b in (1e6, 5e5))
     assert 1.8 < slowed.outcome.seconds / even.outcome.seconds <= 2.02
     options["load_factor"] = 1

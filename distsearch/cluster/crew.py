@@ -1,0 +1,123 @@
+"""Who works for a master: which workers are ready for which setups, which are lost, and which have come back.
+
+What a worker is to be told of it is returned as Outgoing messages.
+"""
+
+import numpy as np
+
+from .messages import FORGET, RESTART, RESTARTED, RESULTS, SETUP, Message, Outgoing
+
+
+class Member:
+    """A worker as the master knows it."""
+
+    def __init__(self, rank, host):
+        self.rank, self.host = rank, host
+        self.told = set()  # numbers of setups, of those that it has not been told to forget
+        self.preparing = set()  # those that it has not answered for
+        self.ready = set()
+        self.life = None  # where it was lost: number of the RESTART that it was sent
+        self.load = 0  # jobs sent and not answered, of all runs
+
+
+class Crew:
+    """The workers by rank, and the setups that they are to be ready for; hosts: the host of each by rank."""
+
+    def __init__(self, hosts):
+        self.workers = {rank: Member(rank, host) for rank, host in hosts.items()}
+        self.absent = {}  # rank → Member, of those that are lost
+        self.idle = set(self.workers)  # ranks without a job of any run
+        self.setups = {}  # bytes → number
+        self.lost, self.back = [], []  # (rank, host), in the order in which they were lost and came back
+        self.ignored = 0  # messages with results of workers that were lost when they came
+        self._prepared = 0  # setups so far
+        self._lives = 0  # RESTARTs so far
+
+    @property
+    def preparing(self):
+        """Ranks of those that make themselves ready for a setup."""
+        return {worker.rank for worker in self.workers.values() if worker.preparing}
+
+    def load(self, worker, jobs):
+        """A worker has so many jobs more, or less."""
+        worker.load += jobs
+        if worker.load:
+            self.idle.discard(worker.rank)
+        else:
+            self.idle.add(worker.rank)
+
+    def ready_for(self, number):
+        """Return the ranks of those that are ready for a setup."""
+        return [rank for rank, worker in self.workers.items() if number in worker.ready]
+
+    def prepare(self, setup):
+        """Have one worker of each host make itself ready for a setup, if it is new."""
+        if setup in self.setups:
+            return []
+        self._prepared += 1
+        number = self.setups[setup] = self._prepared
+        leaders = {worker.host: worker for worker in reversed(self.workers.values())}
+        return [_ask_to_prepare(worker, number, setup) for worker in leaders.values()]
+
+    def is_ready(self, worker, number):
+        """A worker is ready for a setup, unless that was dropped meanwhile: its neighbours are to be as well."""
+        worker.preparing.discard(number)
+        setup = self._text(number)
+        if setup is None:
+            return []
+        worker.ready.add(number)
+        neighbours = [each for each in self.workers.values() if each.host == worker.host and number not in each.told]
+        return [_ask_to_prepare(neighbour, number, setup) for neighbour in neighbours]
+
+    def drop(self, setup):
+        """Forget a setup, if it is known."""
+        out, number = [], self.setups.pop(setup, None)
+        for worker in self.workers.values():
+            worker.ready.discard(number)
+            if number in worker.told:
+                worker.told.remove(number)
+                out.append(Outgoing(worker.rank, Message(FORGET, number)))
+        return out
+
+    def lose(self, rank):
+        """Go on without a worker; somebody else compiles what it was to compile for its host."""
+        gone = self.absent[rank] = self.workers.pop(rank)
+        gone.life = None
+        self.idle.discard(rank)
+        self.lost.append((rank, gone.host))
+        neighbours = [worker for worker in self.workers.values() if worker.host == gone.host]
+        return [
+            _ask_to_prepare(neighbours[0], number, setup)
+            for setup, number in self.setups.items()
+            if number in gone.preparing and neighbours and not any(number in worker.told for worker in neighbours)
+        ]
+
+    def hear_of_lost(self, rank, message):
+        """A lost worker is there after all; it begins anew."""
+        worker = self.absent[rank]
+        self.ignored += message.type == RESULTS
+        if worker.life is None:
+            self._lives += 1
+            worker.life = self._lives
+            return [Outgoing(rank, Message(RESTART, worker.life))]
+        if message.type == RESTARTED and message.run == worker.life:
+            return self._welcome(self.absent.pop(rank))
+        return []
+
+    def _welcome(self, known):
+        """Take a worker in again; it is ready at once for the setups that it had compiled."""
+        worker = self.workers[known.rank] = Member(known.rank, known.host)
+        self.back.append((worker.rank, worker.host))
+        self.idle.add(worker.rank)
+        out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self.setups.values()]
+        return out + [_ask_to_prepare(worker, number, setup) for setup, number in self.setups.items()]
+
+    def _text(self, number):
+        """Return the setup of a number, None if it was dropped."""
+        return next((text for text, known in self.setups.items() if known == number), None)
+
+
+def _ask_to_prepare(worker, number, setup):
+    worker.told.add(number)
+    worker.preparing.add(number)
+    return Outgoing(worker.rank, Message(SETUP, number, np.frombuffer(setup, np.uint8)))
