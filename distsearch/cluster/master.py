@@ -6,8 +6,9 @@ It knows nothing of games: a *source* hands out job records (``take(count, worke
 hands out nothing has run dry until results come in, or ``More``. One that has ``wishes(idle)`` says by them what is new
 of jobs that are out, told how many workers have none: (worker, and the fields of a STEER_RECORD) each; and takes in by
 ``gave(node, rest, part)`` what a worker gave away. One that goes on where another was has ``saved``: node of a job →
-what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of
-them will come.
+what a worker had SAVED of it. Where workers are on several hosts, one that has ``spread(hosts)`` is told by it which
+(rank → number); if that is true, ``news(worker)`` has bytes that are to be KNOWN on the worker's host. By
+``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of them will come.
 
 A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
 to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
@@ -26,6 +27,7 @@ from .messages import (
     GAVE,
     GAVE_RECORD,
     JOBS,
+    KNOWN,
     METRICS,
     METRICS_RECORD,
     OPEN,
@@ -150,6 +152,7 @@ class _Run:
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
         self.wishes = getattr(begin.source, "wishes", None)
+        self.news = None  # where there is any
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
@@ -192,10 +195,13 @@ class Master:
     it alone compiles and the others find its work on disk. A message holds as many jobs as make about a millisecond of
     work, by the mean of the run's results so far; up to ``prefetch`` such batches are kept at each worker, so that it
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
-    they have jobs of.
+    they have jobs of. news: whether hosts are told what others have found.
     """
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, news=True):
+        numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts.values()))}
+        # rank → number of its host, where some can tell others anything
+        self._hosts = {rank: numbers[host] for rank, host in hosts.items()} if news and len(numbers) > 1 else {}
         self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
         self._setups = {}  # bytes → number
         self._prepared = 0  # setups so far
@@ -274,6 +280,8 @@ class Master:
             raise EveryWorkerLostError
         out = [] if begin.setup in self._setups else self._prepare(begin.setup)
         run = self._runs[begin.run] = _Run(begin, self._setups[begin.setup])
+        if self._hosts and hasattr(begin.source, "spread") and begin.source.spread(self._hosts):
+            run.news = begin.source.news
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
@@ -498,6 +506,8 @@ class Master:
             run.starved = True
             return []
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
+        if run.news and len(known := run.news(worker.rank)):
+            sent.insert(0, Outgoing(worker.rank, Message(KNOWN, run.number, known)))
         if worker.rank not in run.out:
             record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))

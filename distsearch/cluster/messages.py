@@ -30,6 +30,7 @@ RESTART    master → worker     none: you were taken for lost; forget all runs.
 RESTARTED  worker → master     none: done, of the same life
 PING       master ↔ worker     none: are you there?
 PONG       master ↔ worker     none: yes
+KNOWN      master → worker     what other hosts have found, as its kind reads it, for the table of the worker's host
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
@@ -42,9 +43,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 5
+VERSION = 6
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
-SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG = range(15, 24)
+SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, KNOWN = range(15, 25)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 

@@ -14,6 +14,7 @@ from .messages import (
     GAVE,
     GAVE_RECORD,
     JOBS,
+    KNOWN,
     METRICS,
     METRICS_RECORD,
     OPEN,
@@ -138,6 +139,8 @@ class Worker:
                 self._resume(self._runs[message.run], message.payload)
             case kind if kind == STEER:
                 return self._steer(self._runs[message.run], to_records(message.payload, STEER_RECORD))
+            case kind if kind == KNOWN:
+                self._learn(self._runs[message.run], message.payload)
             case kind if kind == SAVE:
                 return [Message(SAVED, message.run, self._save(self._runs[message.run]))]
             case kind if kind == OPEN:
@@ -193,6 +196,13 @@ class Worker:
         size = run.setup.job_dtype.itemsize
         self._queue(run, payload[:size])
         run.saved[int(run.queue[-1]["node"][0])] = payload[size:]
+
+    def _learn(self, run, known):
+        """Put what other hosts have found into the table of this one."""
+        runner = run.runner or run.setup.take(run.number)
+        runner.learn(known)
+        if run.runner is None:
+            run.setup.give_back(runner)
 
     def _save(self, run):
         """Return what SAVED holds of a run's job at work."""

@@ -15,6 +15,7 @@ from .alphabeta_engine import Result
 from .batch import ASKED_SIZE, BOARDS, FOUND_SIZE, HIGHEST, LOWEST, PLIES, batch, begin, report
 from .memory import HugePages, address
 from .paused import packed, unpack
+from .told import HEAD, learn
 
 # what a search in progress has in the control array; the rest is the engine's, or follows from what was asked
 _IN_PROGRESS = [
@@ -52,7 +53,7 @@ class Tabled:
         self._width = game.words(rules)
         kernels = jit.specialise_all(templates, name, functions)
         kernels["drive"] = kernels[self.driver.__name__]
-        self._kernels = jit.specialise_all((begin, report, batch), name, kernels)
+        self._kernels = jit.specialise_all((begin, report, batch, learn), name, kernels)
         self._far = np.zeros(0, np.uint64) if far is None else far
         self._near = tt.near_table()
         self._pages, self._unpaid = HugePages(self._far), 0
@@ -91,6 +92,7 @@ class Tabled:
         self.narrow(-pvs.INFINITY, pvs.INFINITY)
         self.give(1)
         self.result()
+        self.learn(np.concatenate((np.zeros(HEAD, np.int64), np.array(state, np.uint64).view(np.int64))).reshape(1, -1))
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
 
@@ -208,6 +210,12 @@ class Tabled:
         score, length = self._kernels["report"](self._state, self._where, address(line), int(brief))
         complete, evaluated = bool(control[dr.COMPLETE]), int(control[pvs.EVALUATED])
         return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
+
+    def learn(self, rows):
+        """Put what others have found into the tables, see ``told``."""
+        words = rows.view(np.uint64).ravel()
+        if len(words):
+            self._kernels["learn"](as_state(words[HEAD : HEAD + self._width]), self._where, rows, words)
 
     def batch(self, states, asked, budget):
         """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.
