@@ -8,6 +8,7 @@ from distsearch.games.interface import legal_moves, step
 from distsearch.service.options import Options
 from distsearch.service.progress import Progress
 from distsearch.service.simulate import Machine, simulate
+from distsearch.tree import schedule
 from distsearch.tree.policies import POLICIES
 
 policies = pytest.mark.parametrize("policy", POLICIES)
@@ -81,6 +82,23 @@ def test_virtual_clusters_give_the_sequential_score(
         assert found.outcome.complete, said
         assert found.outcome.score == found.sequential.score, said
         assert found.outcome.policy == policy
+
+
+@policies
+@pytest.mark.parametrize(("game", "board", "plies", "limit"), [*SEARCHES, (othello, (5, 6), (14, 20), {"exact": True})])
+def test_hosts_that_tell_one_another_give_it_too(game, board, plies, limit, policy, full, rng, seed, monkeypatch):
+    """With a table each; even what takes a few boards is told."""
+    rules = game.rules(board)
+    for each in range(30 if full else 2):
+        monkeypatch.setattr(schedule, "BOARDS", rng.choice((1, 10, 100)))
+        position = random_position(game, rules, plies, rng)
+        hosts = rng.randint(2, 6)
+        machine = Machine(
+            hosts * rng.randint(1, 6), "tcp", jitter=0.5, rate=rng.choice((1e4, 1e5)), seed=seed + each, table=1,
+            hosts=hosts)  # fmt: skip
+        options = Options(game.NAME, board=board, policy=policy, **limit)
+        found = simulate(options, machine, position, Progress(), lambda: False)
+        assert found.outcome.score == found.sequential.score, game.text(position, rules)
 
 
 @policies
