@@ -4,7 +4,7 @@ import numpy as np
 
 from .nodes import GROWN, NONE
 
-BOARDS = 20_000  # below a node, from which on its bounds are news
+BOARDS = 2_000  # below a node, from which on its bounds are news
 KEPT = 1024  # news, the latest ones
 _MOST = 64  # in a message
 _NOTHING = np.empty(0, np.uint8)
