@@ -6,9 +6,8 @@ It knows nothing of games: a *source* hands out job records (``take(count, worke
 hands out nothing has run dry until results come in, or ``More``. One that has ``wishes(idle)`` says by them what is new
 of jobs that are out, told how many workers have none: (worker, and the fields of a STEER_RECORD) each; and takes in by
 ``gave(node, rest, part)`` what a worker gave away. One that goes on where another was has ``saved``: node of a job →
-what a worker had SAVED of it. Where workers are on several hosts, one that has ``spread(hosts)`` is told by it which
-(rank → number); if that is true, ``news(worker)`` has bytes that are to be KNOWN on the worker's host. By
-``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of them will come.
+what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of
+them will come. Workers of one that has ``dear`` tell those of other hosts what took them so many boards to find.
 
 A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
 to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
@@ -24,6 +23,7 @@ from .messages import (
     ASK,
     END,
     FORGET,
+    FOUND,
     GAVE,
     GAVE_RECORD,
     JOBS,
@@ -52,6 +52,7 @@ from .messages import (
     from_records,
     to_records,
 )  # fmt: skip
+from .news import News
 
 
 class Begin(NamedTuple):
@@ -152,7 +153,7 @@ class _Run:
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
         self.wishes = getattr(begin.source, "wishes", None)
-        self.news = None  # where there is any
+        self.news = None  # where hosts tell one another what they have found
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
@@ -199,9 +200,7 @@ class Master:
     """
 
     def __init__(self, hosts, news=True):
-        numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts.values()))}
-        # rank → number of its host, where some can tell others anything
-        self._hosts = {rank: numbers[host] for rank, host in hosts.items()} if news and len(numbers) > 1 else {}
+        self._hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
         self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
         self._setups = {}  # bytes → number
         self._prepared = 0  # setups so far
@@ -280,8 +279,8 @@ class Master:
             raise EveryWorkerLostError
         out = [] if begin.setup in self._setups else self._prepare(begin.setup)
         run = self._runs[begin.run] = _Run(begin, self._setups[begin.setup])
-        if self._hosts and hasattr(begin.source, "spread") and begin.source.spread(self._hosts):
-            run.news = begin.source.news
+        if self._hosts and getattr(begin.source, "dear", 0):
+            run.news = News(self._hosts)
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
@@ -427,6 +426,9 @@ class Master:
                 if len(message.payload):
                     run.saved[worker.rank] = message.payload
                 return []
+            case kind if kind == FOUND:
+                run.news.add(worker.rank, message.payload)
+                return []
             case kind if kind == METRICS:
                 self._note(run, worker, to_records(message.payload, METRICS_RECORD)[0])
                 return []
@@ -506,10 +508,11 @@ class Master:
             run.starved = True
             return []
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
-        if run.news and len(known := run.news(worker.rank)):
+        if run.news and len(known := run.news.tell(worker.rank)):
             sent.insert(0, Outgoing(worker.rank, Message(KNOWN, run.number, known)))
         if worker.rank not in run.out:
-            record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
+            dear = run.source.dear if run.news else 0
+            record = np.array([(run.setup, run.client, run.weight, dear)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
         run.out[worker.rank] = out + len(jobs)
         self._load(worker, len(jobs))

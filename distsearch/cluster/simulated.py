@@ -77,7 +77,7 @@ class _TimedRunner:
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
         self.open = runner.open
-        for optional in ("narrow", "give", "learn", "unsearched"):
+        for optional in ("narrow", "give", "tell", "found", "learn", "unsearched"):
             setattr(self, optional, getattr(runner, optional, None))
 
     @property

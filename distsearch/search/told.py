@@ -1,9 +1,8 @@
-"""What others have found, put into an engine's tables: rows of int64, [left, low, high, words of the state] each.
+"""What others have found, put into an engine's tables: rows of int64, [left, low, high, cut, words of the state] each.
 
-Bounds of positions, true whatever was asked there. An entry is of the state's own hash and of what is left, as the
-engine's own are, so it answers for just what a search of its own would have told. Whether a depth limit cut off what
-they rest on is not known, so of a search to a depth it is said that one did: scores are the same, and only a game's own
-score passes for less than that.
+An engine writes such a row for every frame that took it DEAR boards. The bounds are true whatever was asked there, and
+the entry made of them has the hash of the state and what is left, as the engine's own have; so it answers for just what
+its own search would have told. cut: 1 where the bounds rest on leaves that a depth limit cut off.
 """
 
 from ..games import lanes
@@ -13,9 +12,8 @@ from .memory import int64s, uint64s
 
 # bound for each game, and by the engine
 answers = hashed = None
-EXACT = True
 
-HEAD = 3  # numbers of a row before the state's words
+HEAD = pvs.TOLD
 
 
 def learn(like, where, rows, words):
@@ -29,13 +27,15 @@ def learn(like, where, rows, words):
     size = HEAD + len(like)
     for i in range(len(rows)):
         s = lanes.load(like, words, i * size + HEAD)
-        left, low, high, move = rows[i, 0], rows[i, 1], rows[i, 2], tt.NO_MOVE
+        left, low, high, cut = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
+        move = tt.NO_MOVE
         h = hashed(s, r, control)
         data = tt.look(control, h)
         if data != 0:
             move = tt.move_of(data)
             if answers(data, left):
                 low, high = max(low, tt.low_of(data)), min(high, tt.high_of(data))
+                cut |= tt.is_cut_off(data)
         if left >= control[pvs.TABLE_LEFT]:
-            tt.keep(control, h, tt.packed(control, low, high, move, left, not EXACT), left)
+            tt.keep(control, h, tt.packed(control, low, high, move, left, cut), left)
     control[tt.FAR_LEFT], control[tt.REPLACED] = far_left, replaced

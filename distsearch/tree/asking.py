@@ -6,13 +6,13 @@ come in narrow the windows above and beside them. One set of compiled functions 
 alone knows a game.
 
 The functions take the node array's columns ``c``, the control array ``t`` (see ``control``), the queue ``heap`` (a
-binary heap of node indices), ``jobs`` (a column for each job that is out), and ``w``, room for four lists of nodes.
+binary heap of node indices), ``jobs`` (a column for each job that is out), and ``w``, room for three lists of nodes.
 """
 
 import numpy as np
 
 from ..jit import compiled
-from .control import ALL_AT_ONCE, CHANGED, FIXED, FORCED, HOT, NEWS, POSING, SCOUTS, STEPS, WISH, WISHES
+from .control import ALL_AT_ONCE, CHANGED, FIXED, FORCED, POSING, SCOUTS, STEPS, WISH, WISHES
 from .nodes import (
     ALPHA,
     ASKED,
@@ -40,7 +40,7 @@ from .nodes import (
 )  # fmt: skip
 from .queue import is_asked, push, requeue, unready
 
-_SEEN, _LISTED, _POSED, _NEW = 1, 2, 4, 8  # bits of VISITED: in one list or another of ``w``
+_SEEN, _LISTED, _POSED = 1, 2, 4  # bits of VISITED: in one list or another of ``w``
 
 # Doubt of what stands behind a move that is asked about: -1000 ln(1 - p), where p is how often the first, second, third
 # or a later move of a node was good enough, that the others need no search: at nodes where none was likely to be, and
@@ -187,10 +187,6 @@ def improved(c, t, heap, jobs, w, start):
         n -= 1
         i = w[0, n]
         c[VISITED, i] &= ~_LISTED
-        if c[COST, i] >= t[HOT] and not c[VISITED, i] & _NEW:
-            c[VISITED, i] |= _NEW
-            w[3, t[NEWS]] = i
-            t[NEWS] += 1
         twin = c[TWIN, i]
         while twin != i:
             if tighten(c, twin, c[LOW, i], c[HIGH, i]):
@@ -234,16 +230,6 @@ def _from_the_top(c, t, heap, jobs, w, count):
             pass_on(c, t, heap, jobs, w, node)
         else:  # a root that is not grown
             ask(c, t, heap, jobs, w, 0, node, c[ALPHA, node], c[BETA, node])
-
-
-@compiled
-def take_news(c, t, w):
-    """Forget which nodes' bounds are news; return how many they were, which row 3 of ``w`` lists as yet."""
-    n = t[NEWS]
-    for k in range(n):
-        c[VISITED, w[3, k]] &= ~_NEW
-    t[NEWS] = 0
-    return n
 
 
 @compiled

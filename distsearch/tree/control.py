@@ -13,9 +13,7 @@ SHARED = 12  # more is left below a node that is grown when it is its turn; INFI
 ASKED_FOR = 13  # jobs that a part was asked of
 FINISHED = 14  # jobs whose complete results are in
 EXACT = 15  # to the end of the game
-HOT = 16  # boards below a node from which on its bounds are news for other hosts; INFINITY: nobody wants to know
-NEWS = 17  # nodes whose bounds are news, listed in row 3 of ``w``
-CONTROL_SIZE = 18
+CONTROL_SIZE = 16
 
 # Rows of the jobs that are out; a job's number is its column.
 # JOB_LOW and JOB_HIGH: the window that its worker was told of; CHANGED: it is listed in WISH; DROPPED: 1 if its worker

@@ -33,7 +33,6 @@ class Deepening:
         self._make_pool, self._deepest, self._nodes, self._step = make_pool, deepest, nodes, step
         self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
         self.depth = first  # of the schedule at work
-        self._hosts = None  # see ``spread``
         self.done = False
         self.proved = False  # the last completed iteration searched every line to the end of the game
         self.completed = None  # the schedule of the last completed iteration
@@ -86,14 +85,10 @@ class Deepening:
         """See ``Schedule.gave``."""
         self.pool.gave(job, rest, part)
 
-    def spread(self, hosts):
-        """See ``Schedule.spread``."""
-        self._hosts = hosts
-        return self.pool.spread(hosts)
-
-    def news(self, worker):
-        """See ``Schedule.news``."""
-        return self.pool.news(worker)
+    @property
+    def dear(self):
+        """See ``Schedule.dear``."""
+        return self.pool.dear
 
     @property
     def _searched(self):
@@ -102,8 +97,6 @@ class Deepening:
 
     def _begin(self):
         self.pool = self._make_pool(self.depth, before=self.completed)
-        if self._hosts:
-            self.pool.spread(self._hosts)
         self._earlier = self.spent.boards  # of iterations before
         self.spent = self.spent._replace(boards=self._earlier + self._searched)
 

@@ -18,13 +18,11 @@ from .control import (
     FINISHED,
     FREE,
     FREES,
-    HOT,
     JOB_HIGH,
     JOB_LOW,
     JOB_NODE,
     JOB_ROWS,
     JOB_WORKER,
-    NEWS,
     POSING,
     REST,
     SHARED,
@@ -33,15 +31,14 @@ from .control import (
 )  # fmt: skip
 from .grow import index_again
 from .jobs import SUBTREE_RESULT, TO_THE_END, job_dtype
-from .news import BOARDS, News
 from .nodes import INFINITY, NONE, SENT, WAITING, NodeArray
 from .policies import POLICIES
 from .sizes import most_left, new_sizes, rate
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
+_DEAR = 20_000  # boards
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
-_EVALUATED = _SUMS.index("evaluated")
 
 
 class Schedule:
@@ -71,7 +68,6 @@ class Schedule:
         self.saved = {}  # a job's number → how far it was in an earlier run, until its result is in
         self._least, self._learnt_until = 2, 0  # see ``_learn``
         self._found = np.empty((64, 6), np.int64)  # see ``wishes``
-        self._news = None  # where hosts tell one another
         self._begun = {}  # node → {(low, high): how far that job was}, of a snapshot
         self._resumed = deque()  # its nodes, until they are handed out
         self._before = before.nodes if before else None
@@ -85,7 +81,6 @@ class Schedule:
             control.ALL_AT_ONCE: self.policy.all_at_once, control.FIXED: self.policy.fixed, control.FORCED: forced,
             control.SCOUTS: self.policy.scouts, control.STEPS: self.policy.steps and grower.steps,
             control.GIVES: self.policy.gives and target > 1, control.SHARED: INFINITY, control.EXACT: self._exact,
-            control.HOT: INFINITY,
         }  # fmt: skip
         for i, decision in decisions.items():
             self._control[i] = decision
@@ -132,10 +127,10 @@ class Schedule:
         nodes.reserve(MAX_MOVES)
         size = nodes.capacity
         if not hasattr(self, "_room") or self._room.shape[1] != size:
-            heap, room = np.zeros(size, np.int64), np.zeros((4, size), np.int64)
+            heap, self._room = np.zeros(size, np.int64), np.zeros((3, size), np.int64)
             if hasattr(self, "_heap"):
-                heap[: len(self._heap)], room[3, : len(self._heap)] = self._heap, self._room[3]
-            self._heap, self._room = heap, room
+                heap[: len(self._heap)] = self._heap
+            self._heap = heap
             if not self.policy.fixed:
                 self._table = np.zeros(1 << (2 * size - 1).bit_length(), np.int64)
                 index_again(nodes.columns, self._table, nodes.size)
@@ -272,32 +267,13 @@ class Schedule:
         for job in results["node"].tolist() if self.saved else ():
             self.saved.pop(job, None)
         self._learn()
-        if self._control[NEWS]:
-            self._note_news(results)
         if self._control[POSING]:
             self._go_on()
 
-    def spread(self, hosts):
-        """Workers are on several hosts (rank → number); return whether there will be ``news`` for them.
-
-        Not of a policy whose boards depend on nothing but the tree.
-        """
-        if not self.policy.fixed:
-            self._news, self._control[HOT] = News(hosts), BOARDS
-        return not self.policy.fixed
-
-    def _note_news(self, results):
-        n, finder = asking.take_news(self.nodes.columns, self._control, self._room), NONE
-        nodes = self._room[3, :n]
-        if len(results):  # of one worker, all of them
-            finder = int(self._jobs[JOB_WORKER, results["node"][0]])
-        if not self._exact:  # as long as no depth limit cut off a line, the score may be the game's own, see ``told``
-            nodes = nodes[self._totals[self.nodes.root[nodes], _EVALUATED] > 0]
-        self._news.note(nodes, self.nodes, finder)
-
-    def news(self, worker):
-        """Return what a worker's host has not been told of what others have found, as bytes (uint8)."""
-        return self._news.tell(worker, self.nodes)
+    @property
+    def dear(self):
+        """Boards that make a finding worth telling other hosts; 0: none, where boards depend on the tree alone."""
+        return 0 if self.policy.fixed else _DEAR
 
     @property
     def finished(self):
@@ -449,5 +425,4 @@ def rehearse(grower, state, exact):
     for job in source.take(1, 0)["node"].tolist():
         source.rename(job)
     source.wishes(1)
-    asking.take_news(source.nodes.columns, source._control, source._room)
     source.is_answered(0)

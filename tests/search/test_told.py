@@ -1,12 +1,13 @@
-"""What others have found, told to an engine: it answers from its table, with the score that it would have found."""
+"""What an engine tells others, and what it makes of what it is told: it answers from its table, with the same score."""
 
 import numpy as np
 import pytest
 
 from distsearch import evaluation
 from distsearch.games import connect4, othello
-from distsearch.games.interface import END, PASS, legal_moves, step
+from distsearch.games.interface import END, PASS, as_state, legal_moves, step
 from distsearch.search import drivers as dr
+from distsearch.search import pvs
 from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
 from distsearch.search.solver_engine import Solver
@@ -64,7 +65,9 @@ class Kind:
             if self.game.kind(state, self.rules) != END:
                 score = self.score(engine, state, self.left(state))
                 low, high = score - rng.randint(0, slack), score + rng.randint(0, slack)
-                rows.append([self.left(state), low, high, *np.array(state, np.uint64).view(np.int64)])
+                rows.append(
+                    [self.left(state), low, high, self.depth is not None, *np.array(state, np.uint64).view(np.int64)]
+                )
         return np.array(rows, np.int64)
 
 
@@ -93,6 +96,56 @@ def check(kind, rng, passes=False):
     # a question at the root looks at every move, and at most twice; there are no more questions than scores
     questions = 1 if kind.depth else 20
     assert engine.boards <= 2 * questions * len(after), state
+
+
+@kinds
+def test_what_is_told_is_true(kind, full, rng):
+    """Whatever window is asked for, of whatever frame, in slices, with a window that becomes narrower."""
+    judge, told = kind.engine(part=False), 0
+    judge.compile()
+    for _ in range(20 if full else 2):
+        state, _ = kind.position(rng)
+        engine = kind.engine()
+        engine.tell(20)
+        low = rng.randint(-10, 10)
+        asked = (low, low + rng.choice((1, 5, 40)))
+        engine.begin(state, *asked) if kind.depth is None else engine.begin(state, kind.depth, *asked)
+        while not engine.advance(rng.choice((10, 100, 1000))):
+            if rng.random() < 0.2:
+                engine.narrow(low, rng.randint(low + 1, asked[1]))
+        for left, low, high, cut, *words in rng.sample(rows := engine.found().tolist(), min(len(rows), 30)):
+            state = as_state(np.array(words, np.int64).view(np.uint64))
+            score = kind.score(judge, state, left)
+            assert low <= score <= high, (state, left)
+            assert cut or not (kind.depth and judge.result().evaluated), (state, left)
+            told += 1
+    assert told or kind.plies > 50
+
+
+def test_only_what_is_dear_is_told_and_once(rng):
+    kind = KINDS[1]
+    state, _ = kind.position(rng)
+    counts = []
+    for boards in (0, 1, 10, 100, 1 << 30):
+        engine = kind.engine()
+        engine.tell(boards)
+        kind.score(engine, state, None)
+        counts.append(len(engine.found()))
+        assert len(engine.found()) == 0
+    assert counts[0] == counts[-1] == 0
+    assert counts[1:] == sorted(counts[1:], reverse=True)
+    assert counts[1] > 0
+
+
+def test_what_nobody_takes_is_not_kept(rng):
+    kind = Kind(othello, (8, 8), 44, None)
+    engine = kind.engine()
+    engine.tell(1)
+    kind.score(engine, kind.position(rng)[0], None)
+    assert len(engine.found()) == engine._control[pvs.FOUND_ROOM]
+    engine.tell(0)
+    kind.score(engine, kind.position(rng)[0], None)
+    assert len(engine.found()) == 0
 
 
 @kinds

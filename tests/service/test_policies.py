@@ -2,6 +2,7 @@
 
 import pytest
 
+from distsearch.cluster import worker
 from distsearch.errors import UserError
 from distsearch.games import connect4, othello
 from distsearch.games.interface import legal_moves, step
@@ -90,7 +91,8 @@ def test_hosts_that_tell_one_another_give_it_too(game, board, plies, limit, poli
     """With a table each; even what takes a few boards is told."""
     rules = game.rules(board)
     for each in range(30 if full else 2):
-        monkeypatch.setattr(schedule, "BOARDS", rng.choice((1, 10, 100)))
+        monkeypatch.setattr(schedule, "_DEAR", rng.choice((1, 10, 100)))
+        monkeypatch.setattr(worker, "_FINDINGS", rng.choice((1, 500)))
         position = random_position(game, rules, plies, rng)
         hosts = rng.randint(2, 6)
         machine = Machine(

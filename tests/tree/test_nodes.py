@@ -28,7 +28,7 @@ class Planted:
         table[[control.ALL_AT_ONCE, control.FIXED, control.SCOUTS]] = all_at_once, fixed, scouts
         size = self.nodes.capacity
         heap, jobs = np.zeros(size, np.int64), np.zeros((control.JOB_ROWS, 0), np.int64)
-        self.arrays = self.nodes.columns, table, heap, jobs, np.zeros((4, size), np.int64)
+        self.arrays = self.nodes.columns, table, heap, jobs, np.zeros((3, size), np.int64)
         asking.settle_all(self.nodes.columns, self.nodes.size)
         asking.ask_root(*self.arrays, 0, low, high)
 
