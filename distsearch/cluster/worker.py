@@ -49,7 +49,7 @@ _ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make t
 # Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
 # the mail, which takes slice after slice.
 _MESSAGE = 4000
-_FINDINGS = 1500  # bytes of them that are worth a message
+_FINDINGS = 800  # bytes of them that are worth a message
 _FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
