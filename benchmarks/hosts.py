@@ -82,7 +82,10 @@ def main():
         names = [f"{name}: {way}" for name in ("speedup", "boards", "seconds") for way in ("one host", "apart", "news")]
         print(f"| hosts | {' | '.join(names)} |\n{'|---' * 10}|", flush=True)
         for hosts in args.hosts:
-            print(row(options, replace(machine, workers=hosts * args.each), position, sequential, hosts, args.seeds))
+            print(
+                row(options, replace(machine, workers=hosts * args.each), position, sequential, hosts, args.seeds),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
