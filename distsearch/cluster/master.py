@@ -7,7 +7,7 @@ hands out nothing has run dry until results come in, or ``More``. One that has `
 of jobs that are out, told how many workers have none: (worker, and the fields of a STEER_RECORD) each; and takes in by
 ``gave(node, rest, part)`` what a worker gave away. One that goes on where another was has ``saved``: node of a job →
 what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of
-them will come.
+them will come. Workers of one that has ``dear`` tell those of other hosts what took them so many boards to find.
 
 A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
 to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
@@ -23,9 +23,11 @@ from .crew import Crew
 from .messages import (
     ASK,
     END,
+    FOUND,
     GAVE,
     GAVE_RECORD,
     JOBS,
+    KNOWN,
     METRICS,
     METRICS_RECORD,
     OPEN,
@@ -48,6 +50,7 @@ from .messages import (
     steer_record,
     to_records,
 )  # fmt: skip
+from .news import News
 
 
 class Begin(NamedTuple):
@@ -138,6 +141,7 @@ class _Run:
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
         self.wishes = getattr(begin.source, "wishes", None)
+        self.news = None  # where hosts tell one another what they have found
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
@@ -188,10 +192,11 @@ class Master:
     it alone compiles and the others find its work on disk. A message holds as many jobs as make about a millisecond of
     work, by the mean of the run's results so far; up to ``prefetch`` such batches are kept at each worker, so that it
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
-    they have jobs of.
+    they have jobs of. news: whether hosts are told what others have found.
     """
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, news=True):
+        self._hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
         self._crew = Crew(hosts)
         self.lost, self.back = self._crew.lost, self._crew.back
         self._runs = {}  # number → _Run, of those that are not over
@@ -272,6 +277,8 @@ class Master:
         out = self._crew.prepare(begin.setup)
         run = self._runs[begin.run] = _Run(begin, self._crew.setups[begin.setup])
         run.without.update(self._crew.ready_for(run.setup))
+        if self._hosts and getattr(begin.source, "dear", 0):
+            run.news = News(self._hosts)
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
@@ -355,6 +362,9 @@ class Master:
                 if len(message.payload):
                     run.saved[worker.rank] = message.payload
                 return []
+            case kind if kind == FOUND:
+                run.news.add(worker.rank, message.payload)
+                return []
             case kind if kind == METRICS:
                 self._note(run, worker, to_records(message.payload, METRICS_RECORD)[0])
                 return []
@@ -431,8 +441,11 @@ class Master:
             return []
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
         run.without.discard(worker.rank)
+        if run.news and len(known := run.news.tell(worker.rank)):
+            sent.insert(0, Outgoing(worker.rank, Message(KNOWN, run.number, known)))
         if worker.rank not in run.out:
-            record = np.array([(run.setup, run.client, run.weight)], OPEN_RECORD)
+            dear = run.source.dear if run.news else 0
+            record = np.array([(run.setup, run.client, run.weight, dear)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
         run.out[worker.rank] = out + len(jobs)
         self._crew.load(worker, len(jobs))

@@ -30,6 +30,8 @@ RESTART    master → worker     none: you were taken for lost; forget all runs.
 RESTARTED  worker → master     none: done, of the same life
 PING       master ↔ worker     none: are you there?
 PONG       master ↔ worker     none: yes
+FOUND      worker → master     what took a job many boards to find, as its kind writes it: for other hosts
+KNOWN      master → worker     what was FOUND on other hosts, for the table of the worker's
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
@@ -42,14 +44,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 5
+VERSION = 6
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
-SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG = range(15, 24)
+SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, FOUND, KNOWN = range(15, 26)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
-# Workers share their time fairly among clients, and by weight among a client's runs.
-OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", np.float64)])
+# Workers share their time fairly among clients, and by weight among a client's runs. What takes ``dear`` boards is
+# FOUND, nothing where that is 0.
+OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", np.float64), ("dear", np.int64)])
 
 # A job at work: its node, and the seconds that it has taken so far.
 SAVED_RECORD = np.dtype([("node", np.int32), ("seconds", np.float64), ("cpu", np.float64)])

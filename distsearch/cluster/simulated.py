@@ -85,7 +85,7 @@ class _TimedRunner:
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
         self.open = runner.open
-        for optional in ("narrow", "give", "unsearched"):
+        for optional in ("narrow", "give", "tell", "found", "learn", "unsearched"):
             setattr(self, optional, getattr(runner, optional, None))
 
     @property
@@ -133,11 +133,11 @@ class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
 
     kinds: as for a Worker, or a list of them for as many hosts, among which the workers are shared out in blocks;
-    faults: None where nothing goes wrong. ``clock()`` is the virtual time, ``master_busy`` the seconds of it in which
-    the master worked.
+    faults: None where nothing goes wrong; news: as ``Master`` has it. ``clock()`` is the virtual time, ``master_busy``
+    the seconds of it in which the master worked.
     """
 
-    def __init__(self, kinds, workers, network, processors, seed=0, faults=None):
+    def __init__(self, kinds, workers, network, processors, seed=0, faults=None, news=True):
         super().__init__()
         self.workers, self.ranks = workers, workers + 1
         self._network, self._processors = network, processors
@@ -154,7 +154,7 @@ class SimulatedCluster(Cluster):
         self._alive = Alive(self._faults.deadline, ranks, compiles=self._faults.deadline)  # it takes no virtual time
         self._watches = False  # a look at who is there is planned
         self._at_work = set()  # ranks
-        self._master = Master({rank: f"virtual{host}" for rank, host in hosts.items()})
+        self._master = Master({rank: f"virtual{host}" for rank, host in hosts.items()}, news)
         self._master_free = 0.0  # when the master has done what it has begun
         self._master_idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
         self._now = 0.0

@@ -11,9 +11,11 @@ from .messages import (
     ASK,
     END,
     FORGET,
+    FOUND,
     GAVE,
     GAVE_RECORD,
     JOBS,
+    KNOWN,
     METRICS,
     METRICS_RECORD,
     OPEN,
@@ -47,6 +49,7 @@ _ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make t
 # Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
 # the mail, which takes slice after slice.
 _MESSAGE = 4000
+_FINDINGS = 800  # bytes of them that are worth a message
 _FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
@@ -73,7 +76,9 @@ class _Setup:
 
     def take(self, run):
         runner = self._free.pop() if self._free else self._make(self._setup)
-        runner.open(run)
+        runner.open(run.number)
+        if self.tells:
+            runner.tell(run.dear)
         return runner
 
     def give_back(self, runner):
@@ -84,14 +89,17 @@ class _Setup:
         runner = self._make(self._setup)
         runner.compile()
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
+        self.tells = bool(getattr(runner, "tell", None))
         self._free.append(runner)
 
 
 class _Run:
     """What is left to do of a run, and how far it is."""
 
-    def __init__(self, number, setup, client, weight):
+    def __init__(self, number, setup, client, weight, dear):
         self.number, self.setup, self.client, self.weight = number, setup, client, weight
+        self.dear = dear if setup.tells else 0  # boards; what takes as many is told
+        self.found = []  # bytes of it that have not been sent
         self.queue = deque()  # arrays of job records
         self.saved = {}  # node → what was SAVED of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
@@ -138,6 +146,8 @@ class Worker:
                 self._resume(self._runs[message.run], message.payload)
             case kind if kind == STEER:
                 return self._steer(self._runs[message.run], to_records(message.payload, STEER_RECORD))
+            case kind if kind == KNOWN:
+                self._learn(self._runs[message.run], message.payload)
             case kind if kind == SAVE:
                 return [Message(SAVED, message.run, self._save(self._runs[message.run]))]
             case kind if kind == OPEN:
@@ -182,7 +192,9 @@ class Worker:
     def _open(self, message):
         record = to_records(message.payload, OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
-        self._runs[message.run] = _Run(message.run, setup, int(record["client"]), float(record["weight"]))
+        self._runs[message.run] = _Run(
+            message.run, setup, int(record["client"]), float(record["weight"]), int(record["dear"])
+        )
 
     def _queue(self, run, jobs):
         if not run.has_work:
@@ -193,6 +205,13 @@ class Worker:
         size = run.setup.job_dtype.itemsize
         self._queue(run, payload[:size])
         run.saved[int(run.queue[-1]["node"][0])] = payload[size:]
+
+    def _learn(self, run, known):
+        """Put what other hosts have found into the table of this one."""
+        runner = run.runner or run.setup.take(run)
+        runner.learn(known)
+        if run.runner is None:
+            run.setup.give_back(runner)
 
     def _save(self, run):
         """Return what SAVED holds of a run's job at work."""
@@ -276,6 +295,14 @@ class Worker:
         record = np.array([(node, wish[0])], GAVE_RECORD)
         return [Message(GAVE, run.number, np.concatenate((from_records(record), part)))]
 
+    def _tell(self, run, found):
+        """Return a message with what a run has found, once it is enough for one: the master has much else to read."""
+        run.found.append(found)
+        if sum(map(len, run.found)) < _FINDINGS:
+            return []
+        payload, run.found = np.concatenate(run.found), []
+        return [Message(FOUND, run.number, payload)]
+
     def _put_down(self, run):
         run.setup.give_back(run.runner)
         run.runner = None
@@ -325,6 +352,8 @@ class Worker:
         out = self._send_results(run)
         if run.job and run.wishes:
             out += self._give(run)
+        if run.dear and len(found := run.runner.found()):
+            out += self._tell(run, found)
         if not run.job:
             self._put_down(run)
         if not run.has_work:
@@ -341,7 +370,7 @@ class Worker:
         """Do jobs of one run for a slice or until they are done; return the wall and CPU clocks."""
         end, enough = now + SLICE, now + _ENOUGH * SLICE
         if run.runner is None:
-            run.runner = run.setup.take(run.number)
+            run.runner = run.setup.take(run)
         runner = run.runner
         batch = getattr(runner, "batch", None)
         while run.has_work and now < (enough if run.job else end):

@@ -41,14 +41,18 @@ WIN = CUT_LEFT + 1  # a finished game is worth its final score plus this in the 
 NULL_WINDOWS = WIN + 1  # 0: every move gets all of its node's window
 EVALUATED = NULL_WINDOWS + 1  # leaves that the depth cut off, and table entries that rest on such
 RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 7)  # addresses
-CONTROL_SIZE = FRAMES + 1  # drivers have theirs behind it
+FOUND, FOUND_COUNT, FOUND_ROOM = range(FRAMES + 1, FRAMES + 4)  # what is told to others: address, rows, most rows
+TOLD = 4  # numbers of a row before the state's words, see ``told``
+DEAR = FOUND_ROOM + 1  # boards below a frame from which on it is told
+CONTROL_SIZE = DEAR + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
 GIVEN = 11  # upper end of the window that the move at work got
 AGAIN = 12  # 1: it is to get all of the window
 BEFORE = 13  # EVALUATED before its node was looked at
-FRAME_SIZE = 14
+OPENED = 14  # BOARDS when it was opened
+FRAME_SIZE = 15
 
 
 def hashed(s, r, control):
@@ -161,11 +165,29 @@ def move_to_front(out, at, n, move):
 
 
 @compiled
+def bounds_by(best, alpha, beta, floor, ceiling):
+    """Return what a search's answer says of a score beside what was known of it."""
+    return max(floor, best) if best > alpha else floor, min(ceiling, best) if best < beta else ceiling
+
+
+@compiled
+def tell(control, f, states, at, width):
+    """Write what a frame has found to the rows that others are told, see ``told``, if there is room for it."""
+    if control[FOUND_COUNT] < control[FOUND_ROOM]:
+        row = int64s(control[FOUND] + np.int64(8) * (TOLD + width) * control[FOUND_COUNT])
+        control[FOUND_COUNT] += 1
+        row[0], row[3] = f[LEFT], control[EVALUATED] != f[BEFORE]
+        row[1], row[2] = bounds_by(f[BEST], f[ALPHA], f[BETA], f[FLOOR], f[CEILING])
+        for i in range(width):
+            row[TOLD + i] = np.int64(states[at + i])
+
+
+@compiled
 def remember(control, h, best, alpha, beta, best_move, floor, ceiling, left, before):
     """Keep a search's answer beside what was known of the other bound."""
     if left >= control[TABLE_LEFT]:
         control[STORES] += 1
-        low, high = max(floor, best) if best > alpha else floor, min(ceiling, best) if best < beta else ceiling
+        low, high = bounds_by(best, alpha, beta, floor, ceiling)
         tt.keep(control, h, tt.packed(control, low, high, best_move, left, control[EVALUATED] != before), left)
 
 
@@ -216,7 +238,7 @@ def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h, befo
     f[COUNT], f[FIRST], f[ALPHA], f[BETA], f[LEFT] = n, first, alpha, beta, left
     f[BEST] = f[FLOOR] = best
     f[CEILING], f[BEST_MOVE], f[HASH] = ceiling, NO_MOVE, np.int64(h)
-    f[BEFORE] = before
+    f[BEFORE], f[OPENED] = before, control[BOARDS]
 
 
 def advance(like, where):
@@ -258,6 +280,8 @@ def advance(like, where):
         else:
             h = np.uint64(f[HASH])
             remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], f[FLOOR], f[CEILING], left, f[BEFORE])
+            if control[BOARDS] - f[OPENED] >= control[DEAR]:
+                tell(control, f, states, top * width, width)
             if top == 0:
                 return True
             value = -f[BEST]

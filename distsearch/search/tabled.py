@@ -15,12 +15,14 @@ from .alphabeta_engine import Result
 from .batch import ASKED_SIZE, BOARDS, FOUND_SIZE, HIGHEST, LOWEST, PLIES, batch, begin, report
 from .memory import HugePages, address
 from .paused import packed, unpack
+from .told import HEAD, learn
 
 # what a search in progress has in the control array; the rest is the engine's, or follows from what was asked
 _IN_PROGRESS = [
     tt.REPLACED, pvs.BOARDS, pvs.TOP, pvs.HITS, pvs.STORES, pvs.EVALUATED, dr.LOW, dr.HIGH, dr.LATEST,
     dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE, dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT,
 ]  # fmt: skip
+_ROOM_TO_TELL = 256  # rows that wait to be told to others
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
 
@@ -52,7 +54,7 @@ class Tabled:
         self._width = game.words(rules)
         kernels = jit.specialise_all(templates, name, functions)
         kernels["drive"] = kernels[self.driver.__name__]
-        self._kernels = jit.specialise_all((begin, report, batch), name, kernels)
+        self._kernels = jit.specialise_all((begin, report, batch, learn), name, kernels)
         self._far = np.zeros(0, np.uint64) if far is None else far
         self._near = tt.near_table()
         self._pages, self._unpaid = HugePages(self._far), 0
@@ -65,6 +67,8 @@ class Tabled:
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
         self._control[tt.FAR_LEFT_LATER] = limits["far"] if len(self._far) else tt.NEVER
         self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, len(self._far) // 8
+        self._found = np.zeros((_ROOM_TO_TELL, HEAD + self._width), np.int64)
+        self._control[[pvs.FOUND, pvs.FOUND_ROOM, pvs.DEAR]] = address(self._found), _ROOM_TO_TELL, tt.NEVER
         self._allocate(game.moves_left(game.start(rules).state, rules))
 
     def _allocate(self, moves_left):
@@ -91,6 +95,7 @@ class Tabled:
         self.narrow(-pvs.INFINITY, pvs.INFINITY)
         self.give(1)
         self.result()
+        self.learn(np.array([[0] * HEAD + list(state)], np.uint64).view(np.int64))
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
 
@@ -208,6 +213,21 @@ class Tabled:
         score, length = self._kernels["report"](self._state, self._where, address(line), int(brief))
         complete, evaluated = bool(control[dr.COMPLETE]), int(control[pvs.EVALUATED])
         return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
+
+    def tell(self, boards):
+        """Note what takes so many boards from now on, for ``found``; nothing where that is 0."""
+        self._control[pvs.DEAR], self._control[pvs.FOUND_COUNT] = boards or tt.NEVER, 0
+
+    def found(self):
+        """Return the rows noted so far, see ``told``, and forget them."""
+        count = int(self._control[pvs.FOUND_COUNT])
+        self._control[pvs.FOUND_COUNT] = 0
+        return self._found[:count].copy()
+
+    def learn(self, rows):
+        """Put what others have found into the tables, see ``told``."""
+        words = rows.view(np.uint64).ravel()
+        self._kernels["learn"](as_state(words[HEAD : HEAD + self._width]), self._where, rows, words)
 
     def batch(self, states, asked, budget):
         """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.

@@ -53,8 +53,8 @@ class Machine:
             if value is not None and not 1 <= value <= 1e18:  # where a step takes ages, the clock's digits run out
                 raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 1 to 1e18")
 
-    def cluster(self):
-        """Return the SimulatedCluster; ``rate`` must be known."""
+    def cluster(self, news=True):
+        """Return the SimulatedCluster; ``rate`` must be known; news: whether hosts tell one another what is dear."""
         preset, given = NETWORKS[self.network], {}
         for name, value in (("latency", self.latency), ("bandwidth", self.bandwidth), ("jitter", self.delay)):
             if value is not None:
@@ -63,7 +63,7 @@ class Machine:
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         network = Network(**{**preset._asdict(), **given})
         kinds = [self.kinds() for _ in range(self.hosts)]
-        return SimulatedCluster(kinds, self.workers, network, processors, self.seed, self.faults)
+        return SimulatedCluster(kinds, self.workers, network, processors, self.seed, self.faults, news)
 
     def kinds(self):
         """Return the kinds of job, with a new table."""

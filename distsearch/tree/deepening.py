@@ -86,6 +86,11 @@ class Deepening:
         self.pool.gave(job, rest, part)
 
     @property
+    def dear(self):
+        """See ``Schedule.dear``."""
+        return self.pool.dear
+
+    @property
     def _searched(self):
         """Boards of the iteration at work."""
         return int(self.pool.nodes.cost[: self.pool.roots].sum())

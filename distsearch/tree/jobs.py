@@ -4,7 +4,8 @@ A runner is made from a *setup*, a small dictionary that says which game, rules 
 number of a run; it then takes one job record after another: ``begin(job)``, ``advance(budget) -> done`` until done,
 ``result(seconds, cpu)``. In between, ``save() -> (node, bytes)`` tells how far the job is, and another runner of the
 same setup goes on from there, ``restore(job, bytes)``; without bytes it is to begin again. Runners whose engine has a
-table also take an array of jobs in one call, ``batch``.
+table also take an array of jobs in one call, ``batch``. What takes them so many boards as ``tell(boards)`` said they
+return by ``found()``, and what those of other hosts have found they take in by ``learn(bytes)``.
 """
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..search.deep_engine import Deep
 from ..search.perft import MAX_DEPTH, Perft
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
+from ..search.told import HEAD
 
 TO_THE_END = -1  # as a job's depth: search until the game is over
 
@@ -205,6 +207,19 @@ class _TabledRunner(_SearchRunner):
         if len(jobs):
             self._take(jobs[min(len(found), len(jobs) - 1)])
         return records
+
+    def tell(self, boards):
+        """Note for other hosts what takes so many boards, 0: nothing."""
+        self._engine.tell(boards)
+
+    def found(self):
+        """Return what has been noted since, as bytes (uint8), perhaps none; see ``search.told``."""
+        return self._engine.found().reshape(-1).view(np.uint8)
+
+    def learn(self, known):
+        """Take in what other hosts have found."""
+        width = self.job_dtype["state"].shape[0]
+        self._engine.learn(known.copy().view(np.int64).reshape(-1, HEAD + width))
 
     def narrow(self, low, high):
         self._engine.narrow(low, high)

@@ -36,6 +36,7 @@ from .policies import POLICIES
 from .sizes import most_left, new_sizes, rate
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
+_DEAR = 20_000  # boards
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
 
@@ -275,6 +276,11 @@ class Schedule:
         self._learn()
         if self._control.item(POSING):
             self._go_on()
+
+    @property
+    def dear(self):
+        """Boards that make a finding worth telling other hosts; 0: none, where boards depend on the tree alone."""
+        return 0 if self.policy.fixed else _DEAR
 
     @property
     def finished(self):

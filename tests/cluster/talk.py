@@ -24,8 +24,8 @@ TWO_HOSTS = {1: "a", 2: "a", 3: "b", 4: "b", 5: "a"}
 class Talk:
     """One master; messages belong to the run begun last, unless they say whose they are."""
 
-    def __init__(self, hosts):
-        self.master = Master(hosts)
+    def __init__(self, hosts, **how):
+        self.master = Master(hosts, **how)
         self._hosts = hosts
         self.run = 0
 
