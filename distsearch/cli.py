@@ -328,6 +328,7 @@ def _simulate_arguments(parser):
     machine = parser.add_argument_group("the virtual cluster")
     machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
     machine.add_argument("--hosts", type=int, metavar="N", help="that they are on, each with a table (default 1)")
+    machine.add_argument("--groups", type=int, metavar="N", help="sub-masters, each of some of the workers (default 0)")
     machine.add_argument("--network", metavar="NAME", help="host (default) or tcp: latency and bandwidth")
     machine.add_argument("--latency", type=float, metavar="SECONDS", help="of a message, instead of the preset's")
     machine.add_argument("--bandwidth", type=float, metavar="BYTES", help="a second, instead of the preset's")

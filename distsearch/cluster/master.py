@@ -25,9 +25,11 @@ from .messages import (
     FORGET,
     GAVE,
     GAVE_RECORD,
+    HANDED,
     JOBS,
     METRICS,
     METRICS_RECORD,
+    NAMED,
     OPEN,
     OPEN_RECORD,
     PROGRESS,
@@ -58,7 +60,8 @@ class Begin(NamedTuple):
     run: its number, never used before; setup: bytes for the workers' runners; source: where jobs come from; prefetch:
     batches of jobs kept at each worker; batch: seconds of work in a batch of small jobs, of which ``ahead`` times as
     many are kept; client: for whom, and weight: how much of the client's share, where several runs want the workers;
-    measured: time counts from when all workers are ready, and at the end they say where theirs went.
+    measured: time counts from when all workers are ready, and at the end they say where theirs went; shared: a
+    sub-master's workers search each of its jobs together.
     """
 
     run: int
@@ -70,6 +73,13 @@ class Begin(NamedTuple):
     client: int = 0
     weight: float = 1.0
     measured: bool = False
+    shared: bool = False
+
+
+class Prepare(NamedTuple):
+    """Event: a setup of which runs may come."""
+
+    setup: bytes
 
 
 class Received(NamedTuple):
@@ -134,6 +144,7 @@ class EveryWorkerLostError(RanksLostError):
 
 
 _LARGEST_BATCH = 1024  # jobs in a message
+_SHARED_AT_ONCE = 2
 
 
 class _Worker:
@@ -152,6 +163,7 @@ class _Run:
         self.wishes = getattr(begin.source, "wishes", None)
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
+        self.shared = begin.shared
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
         self.boards = {}  # rank → boards of its job at work, as reported last
@@ -193,9 +205,13 @@ class Master:
     work, by the mean of the run's results so far; up to ``prefetch`` such batches are kept at each worker, so that it
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
     they have jobs of.
+
+    groups: rank → workers, of the ranks that are sub-masters (see ``group``). One of those has jobs for each of its
+    workers, or, of a shared run, two: what one leaves idle has the other to do.
     """
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, groups=None):
+        self._groups = groups or {}
         self._workers = {rank: _Worker(rank, host) for rank, host in hosts.items()}
         self._setups = {}  # bytes → number
         self._prepared = 0  # setups so far
@@ -228,6 +244,11 @@ class Master:
         told = self._runs[run].saved.values() if run in self._runs else ()
         return {int(to_records(payload[: SAVED_RECORD.itemsize], SAVED_RECORD)["node"][0]): payload for payload in told}
 
+    def is_ready(self, setup):
+        """Whether all workers are ready for a setup."""
+        number = self._setups.get(setup)
+        return number is not None and all(number in worker.ready for worker in self._workers.values())
+
     @property
     def has_runs(self):
         """Whether any run is open."""
@@ -254,6 +275,8 @@ class Master:
                 return self._lose(self._workers.pop(rank)) if rank in self._workers else []
             case Begin():
                 return self._begin(event)
+            case Prepare(setup):
+                return [] if setup in self._setups else self._prepare(setup)
             case More(number):
                 return self._more(self._runs[number]) if number in self._runs else []
             case Ask(number):
@@ -414,15 +437,26 @@ class Master:
                 run.source.gave(*record.tolist(), message.payload[GAVE_RECORD.itemsize :])
                 run.saved.pop(worker.rank, None)  # which was of the job by its old name
                 run.starved = True
+            case kind if kind == HANDED:
+                return self._handed(run, worker, to_records(message.payload, np.int64))
             case kind if kind == SAVED:
                 run.saving.discard(worker.rank)
                 if len(message.payload):
                     run.saved[worker.rank] = message.payload
                 return []
             case kind if kind == METRICS:
-                self._note(run, worker, to_records(message.payload, METRICS_RECORD)[0])
+                self._note(run, worker, to_records(message.payload, METRICS_RECORD))
                 return []
         return self._go_on(run, worker)
+
+    def _handed(self, run, worker, words):
+        """Take in a job that a sub-master parts with, and tell it the numbers of what goes on there."""
+        job = int(words[0])
+        numbers = run.source.handed(job, words[1:])
+        self._answered(run, worker, 1 - len(numbers))
+        run.starved = True
+        names = Message(NAMED, run.number, from_records(np.array([job, *numbers], np.int64)))
+        return [Outgoing(worker.rank, names), *self._go_on(run, worker)]
 
     def _go_on(self, run, worker):
         """Hand out jobs, and wind the run up when it is over, which a source may be once its last job is taken."""
@@ -433,7 +467,11 @@ class Master:
 
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
-        idle = sum(run.setup in self._workers[rank].ready for rank in self._idle)
+        if self._groups:
+            ready = [worker for worker in self._workers.values() if run.setup in worker.ready]
+            idle = sum(max(0, self._places(run, worker) - worker.load) for worker in ready)
+        else:
+            idle = sum(run.setup in self._workers[rank].ready for rank in self._idle)
         told = {}
         for rank, *record in run.wishes(idle):
             told.setdefault(rank, []).append(record)
@@ -461,11 +499,16 @@ class Master:
         else:
             self._idle.add(worker.rank)
 
+    def _places(self, run, worker):
+        """How many jobs of a run are at work at once at a worker."""
+        workers = self._groups.get(worker.rank, 1)
+        return min(_SHARED_AT_ONCE, workers) if run.shared else workers
+
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
         out = []
         if not run.starved:
-            while sent := self._top_up(run, worker, run.most_batches):
+            while sent := self._top_up(run, worker, run.most_batches * self._places(run, worker)):
                 out += sent
             return out
         if not run.source.waiting:
@@ -473,11 +516,13 @@ class Master:
         run.starved = False
         ready = [worker for worker in self._workers.values() if run.setup in worker.ready]
         ready.sort(key=lambda worker: worker.load)
-        for level in range(1, run.most_batches + 1):  # nobody gets a second batch before everybody has one
-            if level > 1 and run.source.waiting < len(self._workers):
+        places = max((self._places(run, each) for each in ready), default=0)
+        for level in range(1, run.most_batches * places + 1):  # nobody gets a second batch before everybody has one
+            if level > places and run.source.waiting < len(self._workers):
                 return out
             for each in ready if level > 1 else [each for each in ready if not run.out.get(each.rank)]:
-                out += self._top_up(run, each, level)
+                if level <= run.most_batches * self._places(run, each):
+                    out += self._top_up(run, each, level)
                 if run.starved:
                     return out
         return out
@@ -485,12 +530,13 @@ class Master:
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
         waiting, workers, out = run.source.waiting, len(self._workers), run.out.get(worker.rank, 0)
-        if out and waiting < workers:  # a job kept ahead is one that nobody idle can have
+        places = self._places(run, worker)
+        if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
         mean = run.seconds / run.jobs if run.jobs else run.batch_seconds
         batch = max(1, min(int(run.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, waiting // (2 * workers)))
         if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
-            level = min(level, run.prefetch)
+            level = min(level, run.prefetch * places)
         if out > (level - 1) * batch:
             return []
         jobs = run.source.take(batch, worker.rank)
@@ -520,8 +566,9 @@ class Master:
         self._end(run)
         return out
 
-    def _note(self, run, worker, metrics):
-        run.metrics[worker.rank] = metrics
+    def _note(self, run, worker, records):
+        for record in records:
+            run.metrics[int(record["rank"]) or worker.rank] = record
         run.awaited[worker.rank] -= 1
         if not run.awaited[worker.rank]:
             del run.awaited[worker.rank]

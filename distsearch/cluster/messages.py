@@ -17,7 +17,7 @@ STOPPED    worker → master     none: nothing of this run is left to do
 END        master → worker     none: the run is over
 START      master → worker     none: timers count from here
 ASK        master → worker     none: what do the timers say?
-METRICS    worker → master     one ``METRICS_RECORD``
+METRICS    worker → master     one ``METRICS_RECORD``; of a sub-master, one for each of its workers
 FORGET     master → worker     none: no run of this setup will come any more
 QUIT       master ↔ worker     none: leave; in answer: I do
 SAVE       master → worker     none: how far is the job at work?
@@ -30,6 +30,8 @@ RESTART    master → worker     none: you were taken for lost; forget all runs.
 RESTARTED  worker → master     none: done, of the same life
 PING       master ↔ worker     none: are you there?
 PONG       master ↔ worker     none: yes
+HANDED     worker → master     a sub-master parts with a job: int64, the job, and what its source tells of it
+NAMED      master → worker     in answer: int64, the job, and the numbers of the jobs made of it that go on there
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
@@ -42,9 +44,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 5
+VERSION = 6
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG = range(15, 24)
+HANDED, NAMED = range(24, 26)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
@@ -62,11 +65,15 @@ STEER_RECORD = np.dtype([
 ])  # fmt: skip
 GAVE_RECORD = np.dtype([("node", np.int32), ("rest", np.int32)])
 
-METRICS_RECORD = np.dtype([
-    ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),
+METRICS_RECORD = np.dtype([  # rank: whose they are, where a sub-master tells of its workers
+    ("rank", np.int64), ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),
     ("cpu", np.float64), ("jobs", np.int64), ("messages", np.int64), ("bytes", np.int64),
 ])  # fmt: skip
 
+
+# Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
+# the mail, which takes slice after slice.
+LARGEST = 4000
 
 _NOTHING = np.empty(0, np.uint8)
 

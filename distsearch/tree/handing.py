@@ -310,7 +310,13 @@ def adopted(c, t, heap, jobs, w, job, rest, last, low, high):
         settle(c, node)
     improved(c, t, heap, jobs, w, i)
     pass_on(c, t, heap, jobs, w, i)
-    if not is_asked(c, last) and not jobs[CHANGED, rest]:
-        jobs[CHANGED, rest] = 1
-        jobs[WISH, t[WISHES]] = rest
+    tell_of_later(c, t, jobs, rest)
+
+
+@compiled
+def tell_of_later(c, t, jobs, job):
+    """List a job that got a new number, if nobody asks for it: its worker is to be told."""
+    if not is_asked(c, jobs[JOB_NODE, job]) and not jobs[CHANGED, job]:
+        jobs[CHANGED, job] = 1
+        jobs[WISH, t[WISHES]] = job
         t[WISHES] += 1
