@@ -72,7 +72,8 @@ def _run(argv):
     interrupts = Interrupts()
     if comm is not None and comm.Get_rank() > 0:
         ignore()
-    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline) as session:
+    groups = 0 if args.command == "simulate" else getattr(args, "groups", None) or 0
+    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups) as session:
         if session is None:
             return _afterwards(args, comm)
         if 0 < session.table_mib < (table or DEFAULT_MIB):
@@ -280,7 +281,7 @@ def _spelled(parser, arguments):
 
 def _search_arguments(parser):
     _add_searched(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
     _add_checkpoint(parser)
 
 
@@ -301,7 +302,7 @@ def _solve_arguments(parser):
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     _add_limits(parser, without="--exact")
     _add_search_options(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
     _add_checkpoint(parser)
 
 
@@ -311,7 +312,7 @@ def _perft_arguments(parser):
     parser.add_argument("--positions", metavar="FILE", help="count below every line of a file; - for stdin")
     _add_prefetch(parser)
     _add_game_options(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
     _add_checkpoint(parser)
 
 
@@ -344,7 +345,7 @@ def _simulate_arguments(parser):
 def _serve_arguments(parser):
     parser.add_argument("--socket", metavar="PATH", help="a Unix socket to serve at, instead of stdin and stdout")
     _add_table(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
 
 
 def _info_arguments(parser):
@@ -383,11 +384,14 @@ def _add_table(parser):
     parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
 
 
-def _add_deadline(parser):
+def _add_ranks(parser):
     parser.add_argument(
         "--deadline", type=_seconds, metavar="SECONDS",
         help="a worker not heard from for so long is lost, and others do its work (default: MPI ends the job, or "
         "tells; see docs/faults.md)")  # fmt: skip
+    parser.add_argument(
+        "--groups", type=int, metavar="N", help="sub-masters, each with some of the other ranks (default 0)"
+    )
 
 
 def _add_checkpoint(parser):

@@ -22,6 +22,7 @@ from .messages import (
     HANDED,
     JOBS,
     LARGEST,
+    LOST,
     METRICS,
     METRICS_RECORD,
     NAMED,
@@ -53,6 +54,16 @@ from .relay import Relay
 ABOVE = 0  # the rank that gives a group its jobs
 
 
+def blocks(size, groups):
+    """Return {sub-master: the ranks of its workers} for so many ranks and groups.
+
+    Each is a block of neighbours, whose first rank leads it; where every host has as many ranks, and there are as many
+    groups, each is a host, but for rank 0.
+    """
+    cuts = [1 + i * (size - 1) // groups for i in range(groups + 1)] if groups else []
+    return {first: list(range(first + 1, end)) for first, end in zip(cuts, cuts[1:], strict=False)}
+
+
 class _Setup:
     """What is known of a setup: its text, and the number that rank 0 calls it by."""
 
@@ -81,6 +92,7 @@ class Group:
         self._setups = {}  # number above → _Setup
         self._runs = {}  # number → _Run
         self._metrics = {}  # run → {rank: METRICS_RECORD, None until it is told}
+        self._told_lost = self._told_back = 0  # how many of ``master.lost`` and ``master.back`` were told above
         self._life = None  # of a RESTART that waits for the runs to end
         self.left = self.parts = False  # see ``Worker``
 
@@ -146,7 +158,7 @@ class Group:
                 return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
             case kind if kind == QUIT:
                 self.left, self.parts = True, message.run == 1 or bool(self.master.lost)
-                return self.master.handle(Leave())
+                return self.master.handle(Leave(self.parts))
         return []
 
     def _begin(self, run, jobs):
@@ -174,7 +186,7 @@ class Group:
 
     def _news(self, event):
         """Return what is to be told above by now."""
-        out = self._ready()
+        out = self._ready() + self._lost()
         for run in list(self._runs.values()):
             out += self._of(run)
         if isinstance(event, Received) and event.message.type == PROGRESS and self.master.is_open(event.message.run):
@@ -193,6 +205,13 @@ class Group:
                 setup.make = self._maker(setup.content)
                 out.append(Outgoing(ABOVE, Message(READY, setup.number)))
         return out
+
+    def _lost(self):
+        """Tell of workers that are lost since, or back."""
+        lost, back = self.master.lost[self._told_lost :], self.master.back[self._told_back :]
+        self._told_lost, self._told_back = len(self.master.lost), len(self.master.back)
+        told = [(rank, 1) for rank, _ in lost] + [(rank, 0) for rank, _ in back]
+        return [Outgoing(ABOVE, Message(LOST, 0, from_records(np.array(each, np.int64)))) for each in told]
 
     def _maker(self, content):
         if content.get("share"):

@@ -27,6 +27,7 @@ from .messages import (
     GAVE_RECORD,
     HANDED,
     JOBS,
+    LOST,
     METRICS,
     METRICS_RECORD,
     NAMED,
@@ -50,6 +51,7 @@ from .messages import (
     Message,
     Outgoing,
     from_records,
+    to_lost,
     to_records,
 )  # fmt: skip
 
@@ -126,7 +128,9 @@ class Drop(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """Event: no more runs, and those that are open are given up; workers may go."""
+    """Event: no more runs, and those that are open are given up; workers may go. parts: ranks elsewhere are lost."""
+
+    parts: bool = False
 
 
 class State(NamedTuple):
@@ -206,8 +210,8 @@ class Master:
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
     they have jobs of.
 
-    groups: rank → workers, of the ranks that are sub-masters (see ``group``). One of those has jobs for each of its
-    workers, or, of a shared run, two: what one leaves idle has the other to do.
+    groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``group``). One of those has
+    jobs for each of its workers, or, of a shared run, two: what one leaves idle has the other to do.
     """
 
     def __init__(self, hosts, groups=None):
@@ -287,9 +291,10 @@ class Master:
                 return self._halt(self._runs[number]) if number in self._runs else []
             case Drop(setup):
                 return self._drop(self._setups.pop(setup)) if setup in self._setups else []
-            case Leave():
+            case Leave(parts):
                 self._runs.clear()
-                return [Outgoing(rank, Message(QUIT, int(bool(self.lost)))) for rank in (*self._workers, *self._absent)]
+                left = Message(QUIT, int(parts or bool(self.lost)))
+                return [Outgoing(rank, left) for rank in (*self._workers, *self._absent)]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, begin):
@@ -419,6 +424,9 @@ class Master:
     def _received(self, worker, message):
         if message.type == READY:
             return self._ready(worker, message.run)
+        if message.type == LOST:
+            rank, lost = to_lost(message)
+            (self.lost if lost else self.back).append((rank, self.host_behind(worker.rank, rank)))
         run = self._runs.get(message.run)
         if run is None:
             return []
@@ -501,8 +509,12 @@ class Master:
 
     def _places(self, run, worker):
         """How many jobs of a run are at work at once at a worker."""
-        workers = self._groups.get(worker.rank, 1)
+        workers = len(self._groups.get(worker.rank, (worker,)))
         return min(_SHARED_AT_ONCE, workers) if run.shared else workers
+
+    def host_behind(self, leader, rank):
+        """Return the host of a sub-master's worker."""
+        return self._groups[leader][rank]
 
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""

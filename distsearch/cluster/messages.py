@@ -32,6 +32,7 @@ PING       master ↔ worker     none: are you there?
 PONG       master ↔ worker     none: yes
 HANDED     worker → master     a sub-master parts with a job: int64, the job, and what its source tells of it
 NAMED      master → worker     in answer: int64, the job, and the numbers of the jobs made of it that go on there
+LOST       worker → master     a sub-master's worker is lost, or back: int64, its rank, and 1 or 0
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
@@ -47,7 +48,7 @@ import numpy as np
 VERSION = 6
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG = range(15, 24)
-HANDED, NAMED = range(24, 26)
+HANDED, NAMED, LOST = range(24, 27)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
@@ -101,6 +102,12 @@ def from_records(records):
 def to_records(payload, dtype):
     """Return the records of a payload."""
     return np.frombuffer(payload, dtype) if len(payload) else np.empty(0, dtype)
+
+
+def to_lost(message):
+    """Return (rank, whether it is lost) of a LOST message."""
+    rank, lost = to_records(message.payload, np.int64).tolist()
+    return rank, bool(lost)
 
 
 def encode(message):

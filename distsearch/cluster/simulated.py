@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from .alive import Alive
-from .group import Group
+from .group import Group, blocks
 from .master import Lost, Master, Received
 from .messages import PING, PROGRESS, RESTARTED, Message, Outgoing, decode, encode
 from .runs import Cluster
@@ -163,12 +163,13 @@ class SimulatedCluster(Cluster):
         }  # fmt: skip
         self._at_work = set()  # ranks
         self._masters = {}  # rank → _VirtualMaster
-        for leader, ranks in {_MASTER: leaders or list(self._workers), **leaders}.items():
-            names = {rank: f"virtual{hosts[rank]}" for rank in ranks}
-            if leader == _MASTER:
-                self._master = Master(names, {rank: len(leaders[rank]) for rank in leaders})
-            machine = Group(names, by_host[hosts[leader]], shares) if leader else self._master
-            self._masters[leader] = _VirtualMaster(machine, ranks, self._faults)
+        names = {rank: f"virtual{host}" for rank, host in hosts.items()}
+        behind = {leader: {rank: names[rank] for rank in ranks} for leader, ranks in leaders.items()}
+        self._master = Master({rank: names[rank] for rank in leaders or self._workers}, behind)
+        self._masters[_MASTER] = _VirtualMaster(self._master, leaders or self._workers, self._faults)
+        for leader, known in behind.items():
+            machine = Group(known, by_host[hosts[leader]], shares)
+            self._masters[leader] = _VirtualMaster(machine, known, self._faults)
         self._now = 0.0
         self._events = []  # heap of (time, order, function, arguments)
         self._ordered = 0
@@ -332,12 +333,8 @@ def _places(workers, groups, hosts):
     if not groups:
         ranks = range(1, workers + 1)
         return {}, {0: 0, **{rank: (rank - 1) * hosts // workers for rank in ranks}}, dict.fromkeys(ranks, _MASTER)
-    blocks = [range(i * workers // groups, (i + 1) * workers // groups) for i in range(groups)]
-    leaders, host, above = {}, {0: 0}, {}
-    for i, block in enumerate(blocks):
-        leader = block.start + i + 1
-        leaders[leader] = [leader + 1 + k for k in range(len(block))]
-        host.update({leader + 1 + k: (block.start + k) * hosts // workers for k in range(len(block))})
-        host[leader] = host[leader + 1]
-        above.update({leader: _MASTER, **dict.fromkeys(leaders[leader], leader)})
+    leaders, host, above = blocks(workers + groups + 1, groups), {0: 0}, {}
+    for i, (leader, ranks) in enumerate(leaders.items()):
+        host.update(dict.fromkeys((leader, *ranks), i * hosts // groups))
+        above.update({leader: _MASTER, **dict.fromkeys(ranks, leader)})
     return leaders, host, above

@@ -46,6 +46,8 @@ class Machine:
             raise UserError(f"hosts {self.hosts} is not a number from 1 to {self.workers}, the workers")
         if not 0 <= self.groups <= self.workers:
             raise UserError(f"groups {self.groups} is not a number from 0 to {self.workers}, the workers")
+        if 0 < self.groups < self.hosts:
+            raise UserError(f"groups {self.groups} is less than hosts {self.hosts}: a group is of one host")
         if self.network not in NETWORKS:
             raise UserError(f"network '{self.network[:40]}' is not {' or '.join(NETWORKS)}")
         for name in ("latency", "delay", "spread", "jitter", "message_cost"):
