@@ -12,7 +12,7 @@ import json
 
 import numpy as np
 
-from .master import Begin, Drop, Halt, Leave, Master, More, Outgoing, Prepare, Received
+from .master import Begin, Drop, EveryWorkerLostError, Halt, Leave, Master, More, Outgoing, Prepare, Received
 from .messages import (
     ASK,
     END,
@@ -95,14 +95,26 @@ class Group:
         self._told_lost = self._told_back = 0  # how many of ``master.lost`` and ``master.back`` were told above
         self._life = None  # of a RESTART that waits for the runs to end
         self.left = self.parts = False  # see ``Worker``
+        self.bereft = False  # every worker is lost
 
     def handle(self, event):
-        """Take one event in; return the list of Outgoing messages that follow from it."""
+        """Take one event in; return the list of Outgoing messages that follow from it.
+
+        Without any worker it leaves without a word: to rank 0 it is lost.
+        """
+        try:
+            return self._handle(event)
+        except EveryWorkerLostError:
+            self.left = self.bereft = True
+            return []
+
+    def _handle(self, event):
         match event:
             case Received(sender, message) if sender == ABOVE:
                 out = self._from_above(message)
-            case Received(sender, message) if message.type == METRICS:
-                return self._told(sender, message)
+            case Received(sender, message) if message.type == METRICS and sender not in self.master.absent:
+                self._note(sender, message)
+                out = []
             case _:
                 out = self.master.handle(event)
         return out + self._news(event)
@@ -154,6 +166,7 @@ class Group:
                 return [Outgoing(ABOVE, Message(PONG, message.run))]
             case kind if kind == RESTART:
                 self._life = message.run
+                self._metrics.clear()
                 numbers, self._runs = list(self._runs), {}
                 return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
             case kind if kind == QUIT:
@@ -172,21 +185,26 @@ class Group:
         begin = Begin(run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"]))
         return self.master.handle(begin)
 
-    def _told(self, sender, message):
-        """Send up what the workers' timers say, when all have told."""
-        told = self._metrics[message.run]
-        record = to_records(message.payload, METRICS_RECORD).copy()
-        record["rank"] = sender
-        told[sender] = record
-        if any(told[rank] is None for rank in told.keys() - self.master.absent):
-            return []
-        del self._metrics[message.run]
-        records = np.concatenate([record for record in told.values() if record is not None])
-        return [Outgoing(ABOVE, Message(METRICS, message.run, from_records(records)))]
+    def _note(self, sender, message):
+        """Keep what a worker's timers say until all have told."""
+        if message.run in self._metrics:
+            record = to_records(message.payload, METRICS_RECORD).copy()
+            record["rank"] = sender
+            self._metrics[message.run][sender] = record
+
+    def _told(self):
+        """Send up what the timers say of runs of which nobody who is there has yet to tell."""
+        out = []
+        for run, told in list(self._metrics.items()):
+            if all(told[rank] is not None for rank in told.keys() - self.master.absent):
+                del self._metrics[run]
+                records = np.concatenate([record for record in told.values() if record is not None])
+                out.append(Outgoing(ABOVE, Message(METRICS, run, from_records(records))))
+        return out
 
     def _news(self, event):
         """Return what is to be told above by now."""
-        out = self._ready() + self._lost()
+        out = self._ready() + self._lost() + self._told()
         for run in list(self._runs.values()):
             out += self._of(run)
         if isinstance(event, Received) and event.message.type == PROGRESS and self.master.is_open(event.message.run):

@@ -180,6 +180,9 @@ def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
             bell.nap(rest.seconds)
         elif arrived[1].type != PROGRESS:
             rest.reset()
+    if group.bereft:
+        launch.forgo_finalize()
+        return
     if group.parts:
         crew.part()
     _leave(comm, group, crew.post, deadline or PARTING, survives, _MASTER)

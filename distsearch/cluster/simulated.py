@@ -138,6 +138,11 @@ class _VirtualMaster:
     def master(self):
         return getattr(self.machine, "master", self.machine)
 
+    @property
+    def bereft(self):
+        """Whether it has left, for want of workers."""
+        return getattr(self.machine, "bereft", False)
+
 
 class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
@@ -239,7 +244,7 @@ class SimulatedCluster(Cluster):
         if not (isinstance(event, Received) and event.message.type == PROGRESS):
             virtual.idle_since = now
         virtual.busy += now - began
-        if self._faults.deadline < inf and not virtual.watches and virtual.master.has_runs:
+        if self._faults.deadline < inf and not virtual.watches and self._master.has_runs:
             virtual.watches = True
             self._at(self._now, self._watch, rank)
 
@@ -254,7 +259,9 @@ class SimulatedCluster(Cluster):
     def _watch(self, rank):
         """Have a master look who is there, and plan the next look as long as anything is to be done."""
         virtual = self._masters[rank]
-        virtual.watches = virtual.master.has_runs
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.bereft:
+            return
+        virtual.watches = self._master.has_runs
         if virtual.watches:
             self._at(self._now + self._faults.deadline / _LOOKS, self._watch, rank)
         for lost in virtual.alive.silent(self._now, virtual.master.preparing):
@@ -319,9 +326,10 @@ class SimulatedCluster(Cluster):
 
     def _receives(self, rank, sender, buffer):
         """A message has come to a master."""
-        if self._now >= self._faults.deaths.get(rank, inf):
+        virtual = self._masters[rank]
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.bereft:
             return
-        message, virtual = decode(buffer), self._masters[rank]
+        message = decode(buffer)
         if message.type == RESTARTED:
             virtual.alive.back(sender, self._now)
         virtual.alive.heard(sender, self._now)
