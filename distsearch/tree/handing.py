@@ -35,6 +35,7 @@ from .nodes import (
     ALPHA,
     ASKED,
     BETA,
+    CUT,
     DEPTH,
     DOUBT,
     ELDEST,
@@ -102,8 +103,9 @@ def hand_out(c, t, jobs, state, out, n, node, worker, budget):
     out[n, 0] = _pair(job, _TO_THE_END if t[EXACT] else c[LEFT, node])
     out[n, 1] = budget
     out[n, 2] = _pair(_near(low), _near(high))
+    out[n, 3] = c[CUT, node]
     for i in range(state.shape[1]):
-        out[n, 3 + i] = np.int64(state[node, i])
+        out[n, 4 + i] = np.int64(state[node, i])
 
 
 @compiled

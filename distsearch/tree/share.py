@@ -60,6 +60,7 @@ class Share:
             pool = self._schedules[slot] = Schedule(
                 self._grower, [tuple(job["state"])], left, 2, "split", win=self._win,
                 window=(int(job["low"]), int(job["high"])), grain=self._grain, sizes=self._sizes)  # fmt: skip
+            pool.nodes.cut[0] = job["cut"]
             self._jobs[int(job["node"])] = slot, 0
             self._found["boards"] += pool.nodes.size - 1
 
