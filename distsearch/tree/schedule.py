@@ -38,6 +38,7 @@ from .policies import POLICIES
 from .sizes import most_left, new_sizes, rate
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
+K = 1
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
 
@@ -357,6 +358,7 @@ class Schedule:
         workers that have no job.
         """
         found = []
+        self._control[control.IDLE] = idle * K
         while True:
             self._number(1)
             n = handing.steer(*self._arrays[:4], self._found, idle, self._least)

@@ -132,10 +132,16 @@ class Share:
         record["node"], record["complete"] = number, complete
         record["score"] = score if abs(score) < INFINITY else -np.inf
         record["line_length"], record["line"][0, : len(line)] = len(line), line
-        for name in _SUMMED:
-            record[name] = self._found[name]
-        self._found = dict.fromkeys(_SUMMED, 0)
+        self._count(record, int(nodes.cost[root]))
         return record
+
+    def _count(self, record, boards):
+        """Have a record tell of a part of what was spent: its own, and the last one of all that is left."""
+        part = min(1.0, boards / max(1, self._found["boards"])) if len(self._jobs) > 1 or self._unnamed else 1.0
+        for name in _SUMMED:
+            told = self._found[name] if part == 1.0 else record[name].dtype.type(self._found[name] * part)
+            record[name] = told
+            self._found[name] -= told
 
     def _forget(self, ended):
         """Let schedules go that have no job any more, and none out."""
