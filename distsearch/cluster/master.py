@@ -148,7 +148,7 @@ class EveryWorkerLostError(RanksLostError):
 
 
 _LARGEST_BATCH = 1024  # jobs in a message
-_SHARED_AT_ONCE = 2
+_SHARED_AT_ONCE = 4  # with 2, 15 or 16 workers in a group went without for longer
 
 
 class _Worker:
@@ -211,7 +211,7 @@ class Master:
     they have jobs of.
 
     groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``group``). One of those has
-    jobs for each of its workers, or, of a shared run, two: what one leaves idle has the other to do.
+    jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
     """
 
     def __init__(self, hosts, groups=None):

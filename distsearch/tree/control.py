@@ -13,8 +13,7 @@ SHARED = 12  # more is left below a node that is grown when it is its turn; INFI
 ASKED_FOR = 13  # jobs that a part was asked of
 FINISHED = 14  # jobs whose complete results are in
 EXACT = 15  # to the end of the game
-IDLE = 16  # workers that had no job at the last look
-CONTROL_SIZE = 17
+CONTROL_SIZE = 16
 
 # Rows of the jobs that are out; a job's number is its column.
 # JOB_LOW and JOB_HIGH: the window that its worker was told of; CHANGED: it is listed in WISH; DROPPED: 1 if its worker

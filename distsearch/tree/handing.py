@@ -18,7 +18,6 @@ from .control import (
     FREE,
     FREES,
     GIVES,
-    IDLE,
     JOB_HIGH,
     JOB_LOW,
     JOB_NODE,
@@ -89,10 +88,8 @@ def _is_to_grow(c, t, node):
     """Whether a job of a node would keep one worker for so long that it is better shared out."""
     if c[DEPTH, node] < t[FORCED]:
         return not t[ALL_AT_ONCE]
-    if t[GIVES] and t[STEPS] and c[BETA, node] - c[ALPHA, node] > 1:  # a wide window is closed in on here
-        return t[SHARED] < INFINITY and c[LEFT, node] > 2
-    if t[GIVES] and t[IDLE] <= t[WAIT]:  # its worker can be asked for parts
-        return False
+    if t[GIVES]:  # a wide window is closed in on here
+        return t[SHARED] < INFINITY and t[STEPS] and c[LEFT, node] > 2 and c[BETA, node] - c[ALPHA, node] > 1
     return c[LEFT, node] > max(t[SHARED], 2)
 
 
