@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from distsearch import games
+from distsearch.cluster.group import blocks
 from distsearch.cluster.local import LocalCluster
 from distsearch.cluster.simulated import Faults
 from distsearch.search.table import far_table
@@ -55,9 +56,12 @@ class Case(NamedTuple):
     machine: Machine
 
 
-def random_faults(rng, workers, rate):
-    """Faults of all workers but one, so that somebody is always left."""
-    ranks = rng.sample(range(1, workers + 1), workers - 1)
+def random_faults(rng, workers, groups, rate):
+    """Faults of all ranks but a worker and its sub-master, if it has one, so that somebody is always left."""
+    leaders = blocks(workers + groups + 1, groups)
+    spared = next(([leader, rng.choice(ranks)] for leader, ranks in leaders.items()), [rng.randint(1, workers)])
+    ranks = [rank for rank in range(1, workers + groups + 1) if rank not in spared]
+    rng.shuffle(ranks)
     deadline = max(0.01, rng.choice((6, 6, 20, 100)) * FIRST_SLICE / rate)
     dying, slow, late = (ranks[: rng.choice((0, 0, 1, 2, workers))] for _ in range(3) if rng.shuffle(ranks) is None)
     span = 10 ** rng.uniform(-4, 0) * 1e5 / rate  # of most runs at such a rate
@@ -80,9 +84,10 @@ def drawn(seed):
     positions = random_positions(game, game.rules(board), plies, count, rng)
     options = Options(name, board=board, policy=policy, all_moves=way == "moves", **limit)
     workers, rate = rng.randint(2, 12), rng.choice((1e4, 1e5, 1e6))  # slow ones have more that is worth sharing out
+    groups = rng.choice((0, 0, rng.randint(1, min(4, workers))))
     machine = Machine(
         workers, rng.choice(("tcp", "host")), delay=rng.choice((0.0, 1e-4)), jitter=rng.choice((0.0, 0.3)), rate=rate,
-        seed=seed, table=1, faults=random_faults(rng, workers, rate))  # fmt: skip
+        seed=seed, table=1, groups=groups, faults=random_faults(rng, workers, groups, rate))  # fmt: skip
     return Case(way, options, positions, rng.randint(2, 4), rng.choice((20, 300, 10**6)), machine)
 
 

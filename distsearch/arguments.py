@@ -52,7 +52,7 @@ def _spelled(parser, arguments):
 
 def _search_arguments(parser):
     _add_searched(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
     _add_checkpoint(parser)
 
 
@@ -73,7 +73,7 @@ def _solve_arguments(parser):
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     _add_limits(parser, without="--exact")
     _add_search_options(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
     _add_checkpoint(parser)
 
 
@@ -83,7 +83,7 @@ def _perft_arguments(parser):
     parser.add_argument("--positions", metavar="FILE", help="count below every line of a file; - for stdin")
     _add_prefetch(parser)
     _add_game_options(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
     _add_checkpoint(parser)
 
 
@@ -100,6 +100,7 @@ def _simulate_arguments(parser):
     machine = parser.add_argument_group("the virtual cluster")
     machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
     machine.add_argument("--hosts", type=int, metavar="N", help="that they are on, each with a table (default 1)")
+    machine.add_argument("--groups", type=int, metavar="N", help="sub-masters, each of some of the workers (default 0)")
     machine.add_argument("--network", metavar="NAME", help="host (default) or tcp: latency and bandwidth")
     machine.add_argument("--latency", type=float, metavar="SECONDS", help="of a message, instead of the preset's")
     machine.add_argument("--bandwidth", type=float, metavar="BYTES", help="a second, instead of the preset's")
@@ -115,7 +116,7 @@ def _simulate_arguments(parser):
 def _serve_arguments(parser):
     parser.add_argument("--socket", metavar="PATH", help="a Unix socket to serve at, instead of stdin and stdout")
     _add_table(parser)
-    _add_deadline(parser)
+    _add_ranks(parser)
 
 
 def _info_arguments(parser):
@@ -154,11 +155,14 @@ def _add_table(parser):
     parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
 
 
-def _add_deadline(parser):
+def _add_ranks(parser):
     parser.add_argument(
         "--deadline", type=_seconds, metavar="SECONDS",
         help="a worker not heard from for so long is lost, and others do its work (default: MPI ends the job, or "
         "tells; see docs/faults.md)")  # fmt: skip
+    parser.add_argument(
+        "--groups", type=int, metavar="N", help="sub-masters, each with some of the other ranks (default 0)"
+    )
 
 
 def _add_checkpoint(parser):

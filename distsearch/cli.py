@@ -63,7 +63,8 @@ def _run(argv):
     interrupts = Interrupts()
     if comm is not None and comm.Get_rank() > 0:
         ignore()
-    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline) as session:
+    groups = 0 if args.command == "simulate" else getattr(args, "groups", None) or 0
+    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups) as session:
         if session is None:
             return _afterwards(args, comm)
         if 0 < session.table_mib < (table or DEFAULT_MIB):

@@ -10,6 +10,7 @@ from .service.progress import Silent
 from .service.search import Searcher
 from .service.solve import solve
 from .tree.jobs import kinds
+from .tree.share import SHARES
 
 
 def never():
@@ -25,17 +26,24 @@ class Session:
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
     for 64, or what there is room for, 0 for none; interrupted: a function that says whether the user wants searches to
     end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which
-    a silent worker is lost, and others do its work (docs/faults.md), or None. Raises UserError on entering, on every
-    rank, if a host has no room for the table, and RanksLostError if no worker is left, or on a worker if rank 0 is not.
+    a silent worker is lost, and others do its work (docs/faults.md), or None; groups: ranks that are sub-masters, each
+    of its share of the others (docs/scaling.md). Raises UserError on entering, on every rank, if a host has no room for
+    the table or there are too few ranks for the groups, and RanksLostError if no worker is left, or on a worker if rank
+    0 is not.
     """
 
-    def __init__(self, comm=None, table=None, interrupted=never, progress=None, deadline=None):
-        self._comm, self._size, self._deadline = comm, table, deadline
+    def __init__(self, comm=None, table=None, interrupted=never, progress=None, deadline=None, groups=0):
+        self._comm, self._size, self._deadline, self._groups = comm, table, deadline, groups
         self.interrupted = interrupted
         self.progress = progress or Silent()
         self._table = self.cluster = None
 
     def __enter__(self):
+        ranks = self._comm.Get_size() if self._comm else 1
+        if self._groups and not 0 < 2 * self._groups < ranks:
+            raise UserError(
+                f"groups {self._groups} is not a number of sub-masters with a worker each among {ranks} ranks"
+            )
         self._table = self._shared_table()
         with_table = kinds(self._table.words if self._table else None)
         if self._comm is None or self._comm.Get_size() == 1:
@@ -44,10 +52,10 @@ class Session:
         from .cluster.mpi import MpiCluster, work_for_master
 
         if self._comm.Get_rank() > 0:
-            work_for_master(self._comm, with_table, self._deadline)
+            work_for_master(self._comm, with_table, self._deadline, self._groups, SHARES)
             self.close()
             return None
-        self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note)
+        self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
         return self
 
     def __exit__(self, *_):

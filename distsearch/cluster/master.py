@@ -26,10 +26,13 @@ from .messages import (
     FOUND,
     GAVE,
     GAVE_RECORD,
+    HANDED,
     JOBS,
     KNOWN,
+    LOST,
     METRICS,
     METRICS_RECORD,
+    NAMED,
     OPEN,
     OPEN_RECORD,
     PROGRESS,
@@ -48,6 +51,7 @@ from .messages import (
     Outgoing,
     from_records,
     steer_record,
+    to_lost,
     to_records,
 )  # fmt: skip
 from .news import News
@@ -59,7 +63,8 @@ class Begin(NamedTuple):
     run: its number, never used before; setup: bytes for the workers' runners; source: where jobs come from; prefetch:
     batches of jobs kept at each worker; batch: seconds of work in a batch of small jobs, of which ``ahead`` times as
     many are kept; client: for whom, and weight: how much of the client's share, where several runs want the workers;
-    measured: time counts from when all workers are ready, and at the end they say where theirs went.
+    measured: time counts from when all workers are ready, and at the end they say where theirs went; shared: a
+    sub-master's workers search each of its jobs together; dear: boards, where another rank passes on what workers find.
     """
 
     run: int
@@ -71,6 +76,14 @@ class Begin(NamedTuple):
     client: int = 0
     weight: float = 1.0
     measured: bool = False
+    shared: bool = False
+    dear: int = 0
+
+
+class Prepare(NamedTuple):
+    """Event: a setup of which runs may come."""
+
+    setup: bytes
 
 
 class Received(NamedTuple):
@@ -117,7 +130,9 @@ class Drop(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """Event: no more runs, and those that are open are given up; workers may go."""
+    """Event: no more runs, and those that are open are given up; workers may go. parts: ranks elsewhere are lost."""
+
+    parts: bool = False
 
 
 class State(NamedTuple):
@@ -135,6 +150,7 @@ class EveryWorkerLostError(RanksLostError):
 
 
 _LARGEST_BATCH = 1024  # jobs in a message
+_SHARED_AT_ONCE = 4  # with 2, 15 or 16 workers in a group went without for longer
 
 
 class _Run:
@@ -144,6 +160,7 @@ class _Run:
         self.news = None  # where hosts tell one another what they have found
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
+        self.shared, self.dear = begin.shared, begin.dear
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
         self.without = set()  # ranks of the workers that are ready for it and have no job of it
@@ -193,10 +210,14 @@ class Master:
     work, by the mean of the run's results so far; up to ``prefetch`` such batches are kept at each worker, so that it
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
     they have jobs of. news: whether hosts are told what others have found.
+
+    groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``group``). One of those has
+    jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
     """
 
-    def __init__(self, hosts, news=True):
+    def __init__(self, hosts, news=True, groups=None):
         self._hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
+        self._groups = groups or {}
         self._crew = Crew(hosts)
         self.lost, self.back = self._crew.lost, self._crew.back
         self._runs = {}  # number → _Run, of those that are not over
@@ -222,6 +243,14 @@ class Master:
         """Return what they told: node of a job that is out → payload of SAVED."""
         told = self._runs[run].saved.values() if run in self._runs else ()
         return {int(to_records(payload[: SAVED_RECORD.itemsize], SAVED_RECORD)["node"][0]): payload for payload in told}
+
+    def is_ready(self, setup):
+        """Whether all workers are ready for a setup."""
+        return len(self._crew.ready_for(self._crew.setups.get(setup))) == len(self._crew.workers)
+
+    def knowing(self, run):
+        """Return the ranks that have had jobs of an open run."""
+        return list(self._runs[run].out)
 
     @property
     def has_runs(self):
@@ -255,6 +284,8 @@ class Master:
                 return self._lose(rank) if rank in self._crew.workers else []
             case Begin():
                 return self._begin(event)
+            case Prepare(setup):
+                return self._crew.prepare(setup)
             case More(number):
                 return self._more(self._runs[number]) if number in self._runs else []
             case Ask(number):
@@ -265,10 +296,10 @@ class Master:
                 return self._halt(self._runs[number]) if number in self._runs else []
             case Drop(setup):
                 return self._crew.drop(setup)
-            case Leave():
+            case Leave(parts):
                 self._runs.clear()
-                everybody = *self._crew.workers, *self._crew.absent
-                return [Outgoing(rank, Message(QUIT, int(bool(self.lost)))) for rank in everybody]
+                left = Message(QUIT, int(parts or bool(self.lost)))
+                return [Outgoing(rank, left) for rank in (*self._crew.workers, *self._crew.absent)]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, begin):
@@ -339,6 +370,9 @@ class Master:
     def _received(self, worker, message):
         if message.type == READY:
             return self._ready(worker, message.run)
+        if message.type == LOST:
+            rank, lost = to_lost(message)
+            (self.lost if lost else self.back).append((rank, self.host_behind(worker.rank, rank)))
         run = self._runs.get(message.run)
         if run is None:
             return []
@@ -357,6 +391,8 @@ class Master:
                 run.source.gave(*record.tolist(), message.payload[GAVE_RECORD.itemsize :])
                 run.saved.pop(worker.rank, None)  # which was of the job by its old name
                 run.starved = True
+            case kind if kind == HANDED:
+                return self._handed(run, worker, to_records(message.payload, np.int64))
             case kind if kind == SAVED:
                 run.saving.discard(worker.rank)
                 if len(message.payload):
@@ -366,9 +402,18 @@ class Master:
                 run.news.add(worker.rank, message.payload)
                 return []
             case kind if kind == METRICS:
-                self._note(run, worker, to_records(message.payload, METRICS_RECORD)[0])
+                self._note(run, worker, to_records(message.payload, METRICS_RECORD))
                 return []
         return self._go_on(run, worker)
+
+    def _handed(self, run, worker, words):
+        """Take in a job that a sub-master parts with, and tell it the numbers of what goes on there."""
+        job = int(words[0])
+        numbers = run.source.handed(job, words[1:])
+        self._answered(run, worker, 1 - len(numbers))
+        run.starved = True
+        names = Message(NAMED, run.number, from_records(np.array([job, *numbers], np.int64)))
+        return [Outgoing(worker.rank, names), *self._go_on(run, worker)]
 
     def _go_on(self, run, worker):
         """Hand out jobs, and wind the run up when it is over, which a source may be once its last job is taken."""
@@ -380,7 +425,7 @@ class Master:
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
         told = {}
-        for rank, *record in run.wishes(len(self._crew.idle & run.without)):
+        for rank, *record in run.wishes(self._idle(run)):
             told[rank] = told.get(rank, b"") + steer_record(*record)
         return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
 
@@ -398,11 +443,27 @@ class Master:
             run.without.add(worker.rank)
         self._crew.load(worker, -jobs)
 
+    def _idle(self, run):
+        """How many more jobs of a run could be at work."""
+        if not self._groups:
+            return len(self._crew.idle & run.without)
+        ready = self._crew.ready_for(run.setup)
+        return sum(max(0, self._places(run, rank) - self._load_of(rank)) for rank in ready)
+
+    def _places(self, run, rank):
+        """How many jobs of a run are at work at once at a worker, or at a sub-master's."""
+        workers = len(self._groups.get(rank, (rank,)))
+        return min(_SHARED_AT_ONCE, workers) if run.shared else workers
+
+    def host_behind(self, leader, rank):
+        """Return the host of a sub-master's worker."""
+        return self._groups[leader][rank]
+
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
         out = []
         if not run.starved:
-            while sent := self._top_up(run, worker, run.most_batches):
+            while sent := self._top_up(run, worker, run.most_batches * self._places(run, worker.rank)):
                 out += sent
             return out
         if not run.source.waiting:
@@ -412,13 +473,15 @@ class Master:
             out += self._top_up(run, self._crew.workers[rank], 1)
             if run.starved:
                 return out
-        for level in range(2, run.most_batches + 1):  # nobody gets a second batch before everybody has one
-            if run.source.waiting < len(self._crew.workers):
+        workers = self._crew.workers
+        places = max((self._places(run, rank) for rank in self._groups), default=1)
+        for level in range(2, run.most_batches * places + 1):  # nobody gets a second batch before everybody has one
+            if level > places and run.source.waiting < len(workers):
                 return out
-            most = (level - 1) * run.batch(run.source.waiting // (2 * len(self._crew.workers)))
+            most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
             for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._load_of):
-                out += self._top_up(run, self._crew.workers[rank], level)
-                if run.starved or run.source.waiting < len(self._crew.workers):
+                out += self._top_up(run, workers[rank], level)
+                if run.starved or level > places and run.source.waiting < len(workers):
                     return out
         return out
 
@@ -428,11 +491,12 @@ class Master:
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
         waiting, workers, out = run.source.waiting, len(self._crew.workers), run.out.get(worker.rank, 0)
-        if out and waiting < workers:  # a job kept ahead is one that nobody idle can have
+        places = self._places(run, worker.rank)
+        if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
         batch = run.batch(waiting // (2 * workers))
         if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
-            level = min(level, run.prefetch)
+            level = min(level, run.prefetch * places)
         if out > (level - 1) * batch:
             return []
         jobs = run.source.take(batch, worker.rank)
@@ -444,7 +508,7 @@ class Master:
         if run.news and len(known := run.news.tell(worker.rank)):
             sent.insert(0, Outgoing(worker.rank, Message(KNOWN, run.number, known)))
         if worker.rank not in run.out:
-            dear = run.source.dear if run.news else 0
+            dear = run.source.dear if run.news else run.dear
             record = np.array([(run.setup, run.client, run.weight, dear)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
         run.out[worker.rank] = out + len(jobs)
@@ -466,8 +530,9 @@ class Master:
         self._end(run)
         return out
 
-    def _note(self, run, worker, metrics):
-        run.metrics[worker.rank] = metrics
+    def _note(self, run, worker, records):
+        for record in records:
+            run.metrics[int(record["rank"]) or worker.rank] = record
         run.awaited[worker.rank] -= 1
         if not run.awaited[worker.rank]:
             del run.awaited[worker.rank]

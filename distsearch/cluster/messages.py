@@ -17,7 +17,7 @@ STOPPED    worker → master     none: nothing of this run is left to do
 END        master → worker     none: the run is over
 START      master → worker     none: timers count from here
 ASK        master → worker     none: what do the timers say?
-METRICS    worker → master     one ``METRICS_RECORD``
+METRICS    worker → master     one ``METRICS_RECORD``; of a sub-master, one for each of its workers
 FORGET     master → worker     none: no run of this setup will come any more
 QUIT       master ↔ worker     none: leave; in answer: I do
 SAVE       master → worker     none: how far is the job at work?
@@ -32,6 +32,9 @@ PING       master ↔ worker     none: are you there?
 PONG       master ↔ worker     none: yes
 FOUND      worker → master     what took a job many boards to find, as its kind writes it: for other hosts
 KNOWN      master → worker     what was FOUND on other hosts, for the table of the worker's
+HANDED     worker → master     a sub-master parts with a job: int64, the job, and what its source tells of it
+NAMED      master → worker     in answer: int64, the job, and the numbers of the jobs made of it that go on there
+LOST       worker → master     a sub-master's worker is lost, or back: int64, its rank, and 1 or 0
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
@@ -47,6 +50,7 @@ import numpy as np
 VERSION = 6
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, FOUND, KNOWN = range(15, 26)
+HANDED, NAMED, LOST = range(26, 29)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
@@ -66,11 +70,15 @@ STEER_RECORD = np.dtype([
 steer_record = struct.Struct("=5i").pack
 GAVE_RECORD = np.dtype([("node", np.int32), ("rest", np.int32)])
 
-METRICS_RECORD = np.dtype([
-    ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),
+METRICS_RECORD = np.dtype([  # rank: whose they are, where a sub-master tells of its workers
+    ("rank", np.int64), ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),
     ("cpu", np.float64), ("jobs", np.int64), ("messages", np.int64), ("bytes", np.int64),
 ])  # fmt: skip
 
+
+# Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
+# the mail, which takes slice after slice.
+LARGEST = 4000
 
 _NOTHING = np.empty(0, np.uint8)
 
@@ -101,6 +109,12 @@ def from_records(records):
 def to_records(payload, dtype):
     """Return the records of a payload."""
     return np.frombuffer(payload, dtype) if len(payload) else np.empty(0, dtype)
+
+
+def to_lost(message):
+    """Return (rank, whether it is lost) of a LOST message."""
+    rank, lost = to_records(message.payload, np.int64).tolist()
+    return rank, bool(lost)
 
 
 def encode(message):

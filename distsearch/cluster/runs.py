@@ -21,6 +21,7 @@ class Cluster:
         self._rest = BackOff()
 
     clock = staticmethod(time.perf_counter)
+    groups = 0  # sub-masters
 
     def begin(self, setup, source, **how):
         """Begin a run and return its number; ``how`` as ``master.Begin`` has it."""
@@ -73,12 +74,12 @@ class Cluster:
         """How many seconds to wait for mail before the next turn, after one that brought none."""
         return self._rest.seconds
 
-    def run(self, setup, source, watch, prefetch=2):
+    def run(self, setup, source, watch, prefetch=2, shared=False):
         """Have ``source`` done; ``watch(state)`` is called every few milliseconds and returns True to stop early.
 
         Meanwhile ``current`` is the run's number. Returns the workers' METRICS_RECORDs by rank.
         """
-        run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True)
+        run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True, shared=shared)
         halted, seen, looked = False, None, 0.0
         try:
             while self.is_open(run):

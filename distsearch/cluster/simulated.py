@@ -14,6 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from .alive import Alive
+from .group import Group, blocks
 from .master import Lost, Master, Received
 from .messages import PING, PROGRESS, RESTARTED, Message, Outgoing, decode, encode
 from .runs import Cluster
@@ -129,43 +130,74 @@ class _VirtualWorker:
         self.idle_since = 0.0
 
 
+class _VirtualMaster:
+    """A rank that has workers, and takes its own time for each message, one after another."""
+
+    def __init__(self, machine, ranks, faults):
+        """machine: a Master or a Group; ranks: of its workers."""
+        self.machine = machine
+        self.alive = Alive(faults.deadline, ranks, compiles=faults.deadline)  # it takes no virtual time to compile
+        self.watches = False  # a look at who is there is planned
+        self.free = 0.0  # when it has done what it has begun
+        self.idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
+        self.busy = 0.0  # seconds
+
+    @property
+    def master(self):
+        return getattr(self.machine, "master", self.machine)
+
+    @property
+    def bereft(self):
+        """Whether it has left, for want of workers."""
+        return getattr(self.machine, "bereft", False)
+
+
 class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
 
     kinds: as for a Worker, or a list of them for as many hosts, among which the workers are shared out in blocks;
-    faults: None where nothing goes wrong; news: as ``Master`` has it. ``clock()`` is the virtual time, ``master_busy``
-    the seconds of it in which the master worked.
+    faults: None where nothing goes wrong; news: as ``Master`` has it; groups: sub-masters, each with a block of the
+    workers, which rank before them, 0 for none; shares: as for a ``Group``. ``clock()`` is the virtual time,
+    ``master_busy`` the seconds of it in which the master worked.
     """
 
-    def __init__(self, kinds, workers, network, processors, seed=0, faults=None, news=True):
+    def __init__(
+        self, kinds, workers, network, processors, seed=0, faults=None, news=True, groups=0, shares=None
+    ):  # fmt: skip
         super().__init__()
-        self.workers, self.ranks = workers, workers + 1
+        self.workers, self.groups, self.ranks = workers, groups, workers + groups + 1
         self._network, self._processors = network, processors
         self._chance, self._faults = random.Random(seed), faults or _NO_FAULTS
-        ranks = range(1, workers + 1)
         by_host = kinds if isinstance(kinds, list) else [kinds]
-        hosts = {rank: (rank - 1) * len(by_host) // workers for rank in ranks}
+        leaders, hosts, self._above = _places(workers, groups, len(by_host))
         self._workers = {
             rank: _VirtualWorker(
                 by_host[hosts[rank]], processors, self._chance.random(), self._rate, self._faults.slow.get(rank, 1),
                 self._faults.deaths.get(rank, inf))
-            for rank in ranks
+            for rank in self._above if rank not in leaders
         }  # fmt: skip
-        self._alive = Alive(self._faults.deadline, ranks, compiles=self._faults.deadline)  # it takes no virtual time
-        self._watches = False  # a look at who is there is planned
         self._at_work = set()  # ranks
-        self._master = Master({rank: f"virtual{host}" for rank, host in hosts.items()}, news)
-        self._master_free = 0.0  # when the master has done what it has begun
-        self._master_idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
+        self._masters = {}  # rank → _VirtualMaster
+        names = {rank: f"virtual{host}" for rank, host in hosts.items()}
+        behind = {leader: {rank: names[rank] for rank in ranks} for leader, ranks in leaders.items()}
+        self._master = Master({rank: names[rank] for rank in leaders or self._workers}, news, behind)
+        self._masters[_MASTER] = _VirtualMaster(self._master, leaders or self._workers, self._faults)
+        for leader, known in behind.items():
+            machine = Group(known, by_host[hosts[leader]], shares)
+            self._masters[leader] = _VirtualMaster(machine, known, self._faults)
         self._now = 0.0
         self._events = []  # heap of (time, order, function, arguments)
         self._ordered = 0
         self._arrivals = {}  # (from, to) → when the latest message between them arrives
-        self.master_busy = 0.0
 
     def clock(self):
         """Return the virtual time in seconds."""
         return self._now
+
+    @property
+    def master_busy(self):
+        """Seconds of the virtual time in which the master worked."""
+        return self._masters[_MASTER].busy
 
     @property
     def master_seconds(self):
@@ -174,7 +206,7 @@ class SimulatedCluster(Cluster):
     @property
     def master_share(self):
         """The part of the time, as far as it is planned, in which the master works."""
-        return self.master_busy / max(self._now, self._master_free, 1e-12)
+        return self.master_busy / max(self._now, self._masters[_MASTER].free, 1e-12)
 
     def turn(self):
         """Go on to the next event; return whether there was any."""
@@ -200,7 +232,7 @@ class SimulatedCluster(Cluster):
         """Return when a message sent at ``sent`` arrives; never before an earlier one of the same two ranks."""
         network, faults = self._network, self._faults
         extra = self._chance.expovariate(1 / network.jitter) if network.jitter else 0.0
-        late = faults.late.get(sender or to)
+        late = faults.late.get(max(sender, to))
         if late and self._chance.random() < late:
             extra += self._chance.expovariate(1 / faults.delay)
         when = sent + network.latency + size / network.bandwidth + extra
@@ -209,41 +241,51 @@ class SimulatedCluster(Cluster):
         return when
 
     def _act(self, event):
-        """Have the master take an event in, when it is free and awake, and send what follows from it."""
-        began = max(self._now, self._master_free)
-        if self._master_free < self._now:
-            began = wake_up(self._master_idle_since, self._now)
-        now = began + self._processors.message + self._network.handling * isinstance(event, Received)
-        now = self._master_free = self._send(now, self._master.handle(event))
-        if not (isinstance(event, Received) and event.message.type == PROGRESS):
-            self._master_idle_since = now
-        self.master_busy += now - began
-        if self._faults.deadline < inf and not self._watches and self._master.has_runs:
-            self._watches = True
-            self._at(self._now, self._watch)
+        self._take_in(_MASTER, event)
 
-    def _send(self, now, outgoing):
-        """Have the master send messages from ``now`` on; return when it has."""
-        for rank, message in outgoing:
+    def _take_in(self, rank, event):
+        """Have a master take an event in, when it is free and awake, and send what follows from it."""
+        virtual = self._masters[rank]
+        began = max(self._now, virtual.free)
+        if virtual.free < self._now:
+            began = wake_up(virtual.idle_since, self._now)
+        now = began + self._processors.message + self._network.handling * isinstance(event, Received)
+        now = virtual.free = self._send(rank, now, virtual.machine.handle(event))
+        if not (isinstance(event, Received) and event.message.type == PROGRESS):
+            virtual.idle_since = now
+        virtual.busy += now - began
+        if self._faults.deadline < inf and not virtual.watches and self._master.has_runs:
+            virtual.watches = True
+            self._at(self._now, self._watch, rank)
+
+    def _send(self, rank, now, outgoing):
+        """Have a master send messages from ``now`` on; return when it has."""
+        for to, message in outgoing:
             buffer = encode(message)
             now += self._network.handling
-            self._at(self._arrival(now, _MASTER, rank, len(buffer)), self._deliver, rank, buffer)
+            self._at(self._arrival(now, rank, to, len(buffer)), self._deliver, rank, to, buffer)
         return now
 
-    def _watch(self):
-        """Look who is there, and plan the next look as long as anything is to be done."""
-        self._watches = self._master.has_runs
-        if self._watches:
-            self._at(self._now + self._faults.deadline / _LOOKS, self._watch)
-        for rank in self._alive.silent(self._now, self._master.preparing):
-            self._alive.lost(rank)
-            self._act(Lost(rank))
-        if due := self._alive.due(self._now):
-            pings = [Outgoing(rank, Message(PING, 0)) for rank in due]
-            self._master_free = self._send(max(self._now, self._master_free), pings)
+    def _watch(self, rank):
+        """Have a master look who is there, and plan the next look as long as anything is to be done."""
+        virtual = self._masters[rank]
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.bereft:
+            return
+        virtual.watches = self._master.has_runs
+        if virtual.watches:
+            self._at(self._now + self._faults.deadline / _LOOKS, self._watch, rank)
+        for lost in virtual.alive.silent(self._now, virtual.master.preparing):
+            virtual.alive.lost(lost)
+            self._take_in(rank, Lost(lost))
+        if due := virtual.alive.due(self._now):
+            pings = [Outgoing(to, Message(PING, 0)) for to in due]
+            virtual.free = self._send(rank, max(self._now, virtual.free), pings)
 
-    def _deliver(self, rank, buffer):
-        """A message has come to a worker; if it sleeps, it will see it at its next look."""
+    def _deliver(self, sender, rank, buffer):
+        """A message has come to a rank; if it is a worker that sleeps, it will see it at its next look."""
+        if rank in self._masters:
+            self._receives(rank, sender, buffer)
+            return
         virtual = self._workers[rank]
         if self._now >= virtual.dies:
             return
@@ -283,8 +325,8 @@ class SimulatedCluster(Cluster):
             virtual.clock.now += self._network.handling
             if virtual.clock.now >= virtual.dies:
                 break
-            when = self._arrival(virtual.clock.now, rank, _MASTER, len(buffer))
-            self._at(when, self._master_receives, rank, buffer)
+            when = self._arrival(virtual.clock.now, rank, self._above[rank], len(buffer))
+            self._at(when, self._receives, self._above[rank], rank, buffer)
         if received is not None:
             virtual.clock.now += self._network.handling
         timers = virtual.worker.timers
@@ -292,9 +334,25 @@ class SimulatedCluster(Cluster):
         timers.messages += len(sizes)
         timers.bytes += sum(sizes)
 
-    def _master_receives(self, rank, buffer):
+    def _receives(self, rank, sender, buffer):
+        """A message has come to a master."""
+        virtual = self._masters[rank]
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.bereft:
+            return
         message = decode(buffer)
         if message.type == RESTARTED:
-            self._alive.back(rank, self._now)
-        self._alive.heard(rank, self._now)
-        self._act(Received(rank, message))
+            virtual.alive.back(sender, self._now)
+        virtual.alive.heard(sender, self._now)
+        self._take_in(rank, Received(sender, message))
+
+
+def _places(workers, groups, hosts):
+    """Return ({sub-master: its workers}, {rank: host}, {rank: the rank above it}); of sub-masters there may be none."""
+    if not groups:
+        ranks = range(1, workers + 1)
+        return {}, {0: 0, **{rank: (rank - 1) * hosts // workers for rank in ranks}}, dict.fromkeys(ranks, _MASTER)
+    leaders, host, above = blocks(workers + groups + 1, groups), {0: 0}, {}
+    for i, (leader, ranks) in enumerate(leaders.items()):
+        host.update(dict.fromkeys((leader, *ranks), i * hosts // groups))
+        above.update({leader: _MASTER, **dict.fromkeys(ranks, leader)})
+    return leaders, host, above

@@ -16,6 +16,7 @@ from .messages import (
     GAVE_RECORD,
     JOBS,
     KNOWN,
+    LARGEST,
     METRICS,
     METRICS_RECORD,
     OPEN,
@@ -46,9 +47,6 @@ from .messages import (
 _SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
 _ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make two slices of it
-# Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
-# the mail, which takes slice after slice.
-_MESSAGE = 4000
 _FINDINGS = 800  # bytes of them that are worth a message
 _FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
@@ -319,7 +317,7 @@ class Worker:
             return []
         records = np.concatenate(run.results) if len(run.results) > 1 else run.results[0]
         run.results.clear()
-        most = max(1, _MESSAGE // records.itemsize)
+        most = max(1, LARGEST // records.itemsize)
         parts = (records[i : i + most] for i in range(0, len(records), most))
         return [Message(RESULTS, run.number, from_records(part)) for part in parts]
 
@@ -327,7 +325,7 @@ class Worker:
         timers = self.timers
         record = np.zeros(1, METRICS_RECORD)
         record[0] = (
-            self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu, timers.jobs,
+            0, self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu, timers.jobs,
             timers.messages, timers.bytes,
         )  # fmt: skip
         return record

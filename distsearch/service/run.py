@@ -66,7 +66,7 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf,
         keep(0.0 if began is None else now - began)
         return stopped or began is not None and now - began >= limit
 
-    records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch)
+    records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch, setup.get("share", False))
     progress.clear()
     ended, busy = cluster.clock(), cluster.master_seconds - busy
     began = ended if began is None else began

@@ -12,7 +12,9 @@ from .. import evaluation, games
 from ..games.interface import legal_moves
 from ..tree.deepening import Deepening
 from ..tree.jobs import TO_THE_END
+from ..tree.policies import POLICIES
 from ..tree.schedule import ANY, Schedule
+from ..tree.sizes import grain
 from ..tree.stream import Stream
 from .checkpoint import NOT_KEPT
 from .outcome import Outcome, tidy
@@ -21,8 +23,7 @@ from .run import prepare, run
 
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_stores", "table_replacements"
-# CPU seconds of a job: long enough to pay for its messages, and for the master's time when all workers want jobs.
-_GRAIN, _GRAIN_OF_EACH = 0.003, 60e-6
+_OF_A_GROUP = 2  # grains of a group's job for each of its workers: it shares them out again
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
@@ -172,7 +173,18 @@ class Searcher:
             self._grower, states, depth, target or self.target, options.policy,
             # to see every move's score, the root's children must be searched on their own
             forced=int(options.all_moves), win=self._win, window=window or options.window or ANY,
-            grain=_GRAIN + _GRAIN_OF_EACH * self._cluster.workers, before=before, snapshot=snapshot)  # fmt: skip
+            grain=self._grain, before=before, snapshot=snapshot)  # fmt: skip
+
+    @property
+    def _shares(self):
+        """Whether sub-masters share out their jobs."""
+        return self._cluster.groups > 0 and POLICIES[self._options.policy].gives
+
+    @property
+    def _grain(self):
+        """CPU seconds of a job that is not worth sharing out."""
+        workers, groups = self._cluster.workers, self._cluster.groups
+        return grain(groups) * workers / groups * _OF_A_GROUP if self._shares else grain(workers)
 
     def adopt(self, state):
         """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
@@ -246,6 +258,8 @@ class Searcher:
             kept.offer(lambda: self._state(source, before + seconds))
 
         setup = {**self._setup, "part": self._cluster.workers > 1}
+        if self._shares:
+            setup["share"] = True
         took = run(
             self._cluster, setup, source, self._progress, self._interrupted,
             lambda boards, seconds: _describe(pool(), boards, before + seconds), limit - before,

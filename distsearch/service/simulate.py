@@ -11,6 +11,7 @@ from ..cluster.simulated import NETWORKS, Faults, Network, Processors, Simulated
 from ..errors import UserError
 from ..search.table import DEFAULT_MIB, far_table
 from ..tree.jobs import kinds
+from ..tree.share import SHARES
 from .outcome import Outcome
 from .progress import compact
 from .search import Searcher
@@ -35,6 +36,7 @@ class Machine:
     seed: int = 0
     table: int = DEFAULT_MIB  # MiB of a host's transposition table
     hosts: int = 1  # each with a table of its own, that its workers share
+    groups: int = 0  # sub-masters, besides the workers
     faults: Faults | None = None
 
     def __post_init__(self):
@@ -42,6 +44,10 @@ class Machine:
             raise UserError(f"workers {self.workers} is not a number from 1 to 100000")
         if not 1 <= self.hosts <= self.workers:
             raise UserError(f"hosts {self.hosts} is not a number from 1 to {self.workers}, the workers")
+        if not 0 <= self.groups <= self.workers:
+            raise UserError(f"groups {self.groups} is not a number from 0 to {self.workers}, the workers")
+        if 0 < self.groups < self.hosts:
+            raise UserError(f"groups {self.groups} is less than hosts {self.hosts}: a group is of one host")
         if self.network not in NETWORKS:
             raise UserError(f"network '{self.network[:40]}' is not {' or '.join(NETWORKS)}")
         for name in ("latency", "delay", "spread", "jitter", "message_cost"):
@@ -63,7 +69,8 @@ class Machine:
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         network = Network(**{**preset._asdict(), **given})
         kinds = [self.kinds() for _ in range(self.hosts)]
-        return SimulatedCluster(kinds, self.workers, network, processors, self.seed, self.faults, news)
+        return SimulatedCluster(
+            kinds, self.workers, network, processors, self.seed, self.faults, news, self.groups, SHARES)  # fmt: skip
 
     def kinds(self):
         """Return the kinds of job, with a new table."""

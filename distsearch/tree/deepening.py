@@ -85,6 +85,10 @@ class Deepening:
         """See ``Schedule.gave``."""
         self.pool.gave(job, rest, part)
 
+    def handed(self, job, words):
+        """See ``Schedule.handed``."""
+        return self.pool.handed(job, words)
+
     @property
     def dear(self):
         """See ``Schedule.dear``."""

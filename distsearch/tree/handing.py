@@ -35,6 +35,7 @@ from .nodes import (
     ALPHA,
     ASKED,
     BETA,
+    CUT,
     DEPTH,
     DOUBT,
     ELDEST,
@@ -102,8 +103,9 @@ def hand_out(c, t, jobs, state, out, n, node, worker, budget):
     out[n, 0] = _pair(job, _TO_THE_END if t[EXACT] else c[LEFT, node])
     out[n, 1] = budget
     out[n, 2] = _pair(_near(low), _near(high))
+    out[n, 3] = c[CUT, node]
     for i in range(state.shape[1]):
-        out[n, 3 + i] = np.int64(state[node, i])
+        out[n, 4 + i] = np.int64(state[node, i])
 
 
 @compiled
@@ -314,7 +316,13 @@ def adopted(c, t, heap, jobs, w, job, rest, last, low, high):
         settle(c, node)
     improved(c, t, heap, jobs, w, i)
     pass_on(c, t, heap, jobs, w, i)
-    if not is_asked(c, last) and not jobs[CHANGED, rest]:
-        jobs[CHANGED, rest] = 1
-        jobs[WISH, t[WISHES]] = rest
+    tell_of_later(c, t, jobs, rest)
+
+
+@compiled
+def tell_of_later(c, t, jobs, job):
+    """List a job that got a new number, if nobody asks for it: its worker is to be told."""
+    if not is_asked(c, jobs[JOB_NODE, job]) and not jobs[CHANGED, job]:
+        jobs[CHANGED, job] = 1
+        jobs[WISH, t[WISHES]] = job
         t[WISHES] += 1

@@ -56,13 +56,14 @@ _FOUND = {
 
 
 def job_dtype(words):
-    """Record of a job: its node, plies to search (or TO_THE_END), boards to stop at (or 0), window, state.
+    """Record of a job: its node, plies to search (or TO_THE_END), boards to stop at (or 0), window, ``cut``, state.
 
-    The window is the side to move's; scores are told apart no further than from low to high.
+    The window is the side to move's; scores are told apart no further than from low to high. Of ``cut``, see ``nodes``:
+    who shares the job out wants to know.
     """
     return np.dtype([
         ("node", np.int32), ("depth", np.int32), ("budget", np.int64), ("low", np.int32), ("high", np.int32),
-        ("state", np.uint64, words),
+        ("cut", np.int64), ("state", np.uint64, words),
     ])  # fmt: skip
 
 

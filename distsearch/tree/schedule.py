@@ -10,8 +10,10 @@ import numpy as np
 
 from ..games.interface import MAX_MOVES
 from ..search.alphabeta import LINE_LENGTH
+from ..search.pvs import INFINITY as NO_BOUND
+from ..search.pvs import NO_MOVE
 from ..search.steering import last_window
-from . import asking, control, handing, queue
+from . import asking, control, handing, handover, queue
 from .control import (
     ASKED_FOR,
     CONTROL_SIZE,
@@ -37,6 +39,9 @@ from .sizes import most_left, new_sizes, rate
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
 _DEAR = 20_000  # boards
+# Parts of this many plies below a root are never too small to be asked for: means of a few large jobs say little, and
+# groups of workers went without for most of a search (FFO #45 on 4 groups of 15: 9 times as fast as one worker).
+_DEEPEST_PART = 8
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
 
@@ -56,7 +61,7 @@ class Schedule:
 
     def __init__(
         self, grower, states, depth, target, policy="pool", forced=0, win=0, window=ANY, grain=0.01, before=None,
-        snapshot=None,
+        snapshot=None, sizes=None,
     ):  # fmt: skip
         self._grower, self.policy, self._win, self._forced = grower, POLICIES[policy], win, forced
         self._window = (-INFINITY, INFINITY) if tuple(window) == ANY else tuple(window)
@@ -73,7 +78,7 @@ class Schedule:
         self._begun = {}  # node → {(low, high): how far that job was}, of a snapshot
         self._resumed = deque()  # its nodes, until they are handed out
         self._before = before.nodes if before else None
-        self.sizes = before.sizes if before else new_sizes()
+        self.sizes = before.sizes if before else new_sizes() if sizes is None else sizes
         self._totals = np.zeros((self.roots, len(_SUMS)))
         self._lines = {}  # node → line of its latest result
         self._job_dtype = job_dtype(len(states[0]))
@@ -309,6 +314,51 @@ class Schedule:
         self.jobs += 1
         self._go_on()
 
+    def handed(self, job, words):
+        """Take in the root that a sub-master handed up, a job's node; return the numbers of the jobs made of it.
+
+        words: int64, as ``hand_up`` returns them.
+        """
+        eldest, told, nodes = int(words[0]), words[1:].reshape(-1, handover.TOLD), self.nodes
+        nodes.reserve(MAX_MOVES)
+        self._make_room()
+        moves = told[:, handover.MOVE_]
+        level = np.array([0, -NO_BOUND, NO_BOUND, -NO_BOUND, -NO_BOUND, NO_BOUND, NO_MOVE, 0, 0, len(moves), *moves])
+        node, before = int(self._jobs[JOB_NODE, job]), self._before or nodes
+        self._grower.adopt(nodes, node, level, self._pass_plies, self._win, before, self._table)
+        numbers = self._numbers(np.count_nonzero(told[:, handover.ALPHA_] < told[:, handover.BETA_]))
+        handover.take_over(*self._arrays, job, eldest, told, numbers)
+        self.jobs += len(numbers)
+        self._go_on()
+        return numbers
+
+    def _numbers(self, count):
+        """Return as many numbers for jobs."""
+        self._number(count)
+        self._control[FREES] -= count
+        free = int(self._control[FREES])
+        return self._jobs[FREE, free : free + count].copy()
+
+    def hand_up(self, root, least):
+        """Part with a root that was grown and has at least so much left; None if none of its children is at work.
+
+        Returns (what is told of them as int64, those that go on here as roots); see ``handover``.
+        """
+        columns = self.nodes.columns
+        if not handover.can_hand_up(columns, root, least):
+            return None
+        first, count = int(self.nodes.first[root]), int(self.nodes.children[root])
+        told = np.empty((count, handover.TOLD), np.int64)
+        eldest = int(self.nodes.eldest[root]) - first
+        handover.hand_up(*self._arrays, root, told)
+        kept = first + np.flatnonzero(told[:, handover.ALPHA_] < told[:, handover.BETA_])
+        return np.concatenate(([eldest], told.reshape(-1))), kept.tolist()
+
+    def ask(self, root, low, high):
+        """Ask a root something else than before; nothing, where low >= high."""
+        asking.ask_root(*self._arrays, root, low, high)
+        self._go_on()
+
     def rename(self, job):
         """Have a job go on by another number, as if its worker had given nothing away."""
         node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
@@ -337,7 +387,8 @@ class Schedule:
             return
         self._learnt_until = self.finished + _RESULTS_AT_A_TIME
         boards = self._grain * rate(self.sizes)
-        self._least = max(2, most_left(self.sizes, boards / 4, self._exact) + 1)
+        nearly_all = int(self.nodes.left[: self.roots].max()) - _DEEPEST_PART
+        self._least = max(2, min(most_left(self.sizes, boards / 4, self._exact) + 1, nearly_all))
         if self._shares:
             self._control[SHARED] = most_left(self.sizes, boards, self._exact)
 

@@ -12,6 +12,15 @@ _SIZE = 2048
 _LARGEST = 300  # what is left: more is as much
 
 
+# CPU seconds of a job: long enough to pay for its messages, and for the master's time when all workers want jobs.
+_GRAIN, _GRAIN_OF_EACH = 0.003, 60e-6
+
+
+def grain(workers):
+    """Return how many CPU seconds of work are not worth sharing out among so many workers."""
+    return _GRAIN + _GRAIN_OF_EACH * workers
+
+
 def new_sizes():
     """Return what ``learn`` fills: float64, [jobs, mean boards] of those with so much left, and last [boards, CPU]."""
     return np.zeros((_SIZE + 1, 2))

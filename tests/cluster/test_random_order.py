@@ -5,20 +5,29 @@ from collections import Counter, defaultdict, deque
 
 import pytest
 
+from distsearch.cluster.group import Group, blocks
 from distsearch.cluster.master import Begin, Drop, Halt, Master, More, Received
 from distsearch.cluster.messages import decode, encode
 
-from .toys import BatchRunner, Runner, Source, Stream, toy_worker
+from .toys import BatchRunner, Clock, Runner, Source, Stream, kinds, toy_worker
 
 SETUPS = [b'{"kind": "toy", "rate": %d}' % rate for rate in (10**5, 10**6, 10**7)]
 
 
 class Network:
-    """A master and workers; messages between two of them keep their order, else anything may happen first."""
+    """A master and workers; messages between two of them keep their order, else anything may happen first.
 
-    def __init__(self, hosts, rng):
-        self.master = Master(hosts)
-        self.workers = {rank: toy_worker(rng.choice((Runner, BatchRunner)))[0] for rank in hosts}
+    hosts: of all ranks but the master's; groups: how many of them are sub-masters.
+    """
+
+    def __init__(self, hosts, rng, groups=0):
+        leaders = blocks(len(hosts) + 1, groups)
+        behind = {leader: {rank: hosts[rank] for rank in ranks} for leader, ranks in leaders.items()}
+        self.master = Master({rank: hosts[rank] for rank in leaders or hosts}, groups=behind)
+        self.groups = {leader: Group(known, kinds(Clock()), {}) for leader, known in behind.items()}
+        self._above = {rank: leader for leader, ranks in leaders.items() for rank in ranks}
+        ranks = self._above if leaders else hosts
+        self.workers = {rank: toy_worker(rng.choice((Runner, BatchRunner)))[0] for rank in ranks}
         self._mail = defaultdict(deque)  # by (sender, receiver)
         self._rng = rng
 
@@ -46,18 +55,22 @@ class Network:
             return
         sender, receiver = what
         message = decode(self._mail[what].popleft())
-        if receiver:
+        if receiver in self.groups:
+            for outgoing in self.groups[receiver].handle(Received(sender, message)):
+                self._mail[receiver, outgoing.to].append(encode(outgoing.message))
+        elif receiver:
             self._answer(receiver, self.workers[receiver].handle(message))
         else:
             self.act(Received(sender, message))
 
     def _answer(self, sender, messages):
         for message in messages:
-            self._mail[sender, 0].append(encode(message))
+            self._mail[sender, self._above.get(sender, 0)].append(encode(message))
 
 
 def random_network(rng):
-    return Network({rank: rng.choice("abc") for rank in range(1, rng.randint(1, 7) + 1)}, rng)
+    ranks = rng.randint(1, 9)
+    return Network({rank: rng.choice("abc") for rank in range(1, ranks + 1)}, rng, rng.randint(0, ranks // 2))
 
 
 def random_sizes(rng, counts):

@@ -9,6 +9,7 @@ from distsearch.cluster.messages import (
     ASK,
     END,
     FORGET,
+    LARGEST,
     METRICS,
     METRICS_RECORD,
     PROGRESS,
@@ -22,7 +23,7 @@ from distsearch.cluster.messages import (
     Message,
     to_records,
 )
-from distsearch.cluster.worker import _MESSAGE, SLICE, Worker
+from distsearch.cluster.worker import SLICE, Worker
 
 from .toys import (
     SETUP_TEXT,
@@ -107,8 +108,8 @@ def test_small_jobs_are_answered_together(opened):
     sent = work(worker)
     assert sum(len(results_of(message)) for message in sent) == 1000
     # a message for each slice of 2 ms, or as many as its bytes need that MPI takes at once
-    full = [message for message in sent if len(message.payload) + results_of(message).itemsize > _MESSAGE]
-    assert all(len(message.payload) <= _MESSAGE for message in sent)
+    full = [message for message in sent if len(message.payload) + results_of(message).itemsize > LARGEST]
+    assert all(len(message.payload) <= LARGEST for message in sent)
     assert 4 <= len(sent) - len(full) <= 6
 
 

@@ -13,6 +13,7 @@ from distsearch.service.perft import perft
 from distsearch.service.progress import Progress
 from distsearch.service.search import Searcher
 from distsearch.tree.jobs import KINDS
+from distsearch.tree.share import SHARES
 
 from ..search.positions import board_id, engine, rules, search, unfinished_states
 
@@ -27,16 +28,20 @@ load_factors = pytest.mark.parametrize("load_factor", [1, 4, 16])
 
 @pytest.fixture
 def with_cluster(comm, agree):
-    """``with_cluster(body)``: rank 0 calls ``body(cluster)`` while all others work for it; all fail if that fails."""
+    """``with_cluster(body)``: rank 0 calls ``body(cluster)`` while all others work for it; all fail if that fails.
 
-    def run(body):
+    groups: sub-masters, as far as there are workers for them.
+    """
+
+    def run(body, groups=0):
+        groups = min(groups, (comm.Get_size() - 1) // 2)
         failure = ""
         if comm.Get_rank() > 0:
             from distsearch.cluster.mpi import work_for_master
 
-            work_for_master(comm, KINDS)
+            work_for_master(comm, KINDS, None, groups, SHARES)
         else:
-            cluster = _cluster(comm)
+            cluster = _cluster(comm, groups)
             try:
                 body(cluster)
             except Exception:
@@ -47,12 +52,12 @@ def with_cluster(comm, agree):
     return run
 
 
-def _cluster(comm):
+def _cluster(comm, groups):
     if comm.Get_size() == 1:
         return LocalCluster(KINDS)
     from distsearch.cluster.mpi import MpiCluster  # which starts MPI
 
-    return MpiCluster(comm)
+    return MpiCluster(comm, groups=groups)
 
 
 def outcomes(cluster, board, states, **options):
@@ -70,8 +75,9 @@ def minimax(board, state, depth=None):
 
 
 @pytest.mark.parametrize("policy", ["window", "brothers", "split"])
+@pytest.mark.parametrize("groups", [0, 2])
 @boards
-def test_the_score_is_minimax_by_every_policy(board, policy, with_cluster, full, rng):
+def test_the_score_is_minimax_by_every_policy(board, groups, policy, with_cluster, full, rng):
     def body(cluster):
         states = unfinished_states(rng, board, 20 if full else 2)
         late = unfinished_states(rng, board, 5 if full else 1, most_empties=9)
@@ -83,10 +89,11 @@ def test_the_score_is_minimax_by_every_policy(board, policy, with_cluster, full,
             (solved,) = outcomes(cluster, board, [state], exact=True, policy=policy)
             assert solved.score == minimax(board, state)
 
-    with_cluster(body)
+    with_cluster(body, groups)
 
 
-def test_parts_of_a_search_go_to_idle_workers(with_cluster):
+@pytest.mark.parametrize("groups", [0, 2])
+def test_parts_of_a_search_go_to_idle_workers(groups, with_cluster):
     """A search of a second, of which a worker alone would make one job."""
 
     def body(cluster):
@@ -96,11 +103,11 @@ def test_parts_of_a_search_go_to_idle_workers(with_cluster):
         )
         assert by_split.score == by_pool.score
         assert by_split.complete
-        if cluster.workers > 1:
+        if cluster.workers > 1 and cluster.groups != 1:
             assert by_split.jobs > 1
             assert by_split.tree_nodes > 1
 
-    with_cluster(body)
+    with_cluster(body, groups)
 
 
 @boards

@@ -1,0 +1,271 @@
+"""The sub-master as a state machine: a worker to rank 0, and the master of a group of workers.
+
+The same ``Master`` that rank 0 has gives jobs to the group. Where they come from depends on the setup: one that is to
+be shared (``"share"``) makes each job the root of a tree that the group searches together, so that rank 0 has few and
+large jobs to hand out; any other's jobs are passed on as they are. ``shares``: kind → function of a setup → function of
+the number of workers → source; such a source has besides what ``master`` tells of sources: ``begin(jobs)``,
+``steer(records)``, ``answers(ended)``, ``parts()``, ``hand_ups()``, ``named(job, numbers)``, ``waits`` (see ``Relay``,
+and ``tree.share``).
+"""
+
+import json
+
+import numpy as np
+
+from .master import Begin, Drop, EveryWorkerLostError, Halt, Leave, Master, More, Outgoing, Prepare, Received
+from .messages import (
+    ASK,
+    END,
+    FORGET,
+    FOUND,
+    GAVE,
+    GAVE_RECORD,
+    HANDED,
+    JOBS,
+    KNOWN,
+    LARGEST,
+    LOST,
+    METRICS,
+    METRICS_RECORD,
+    NAMED,
+    OPEN,
+    OPEN_RECORD,
+    PING,
+    PONG,
+    PROGRESS,
+    QUIT,
+    READY,
+    RESTART,
+    RESTARTED,
+    RESULTS,
+    RESUME,
+    SAVE,
+    SAVED,
+    SETUP,
+    START,
+    STEER,
+    STEER_RECORD,
+    STOP,
+    STOPPED,
+    Message,
+    from_records,
+    to_records,
+)  # fmt: skip
+from .relay import Relay
+
+ABOVE = 0  # the rank that gives a group its jobs
+
+
+def blocks(size, groups):
+    """Return {sub-master: the ranks of its workers} for so many ranks and groups.
+
+    Each is a block of neighbours, whose first rank leads it; where every host has as many ranks, and there are as many
+    groups, each is a host, but for rank 0.
+    """
+    cuts = [1 + i * (size - 1) // groups for i in range(groups + 1)] if groups else []
+    return {first: list(range(first + 1, end)) for first, end in zip(cuts, cuts[1:], strict=False)}
+
+
+class _Setup:
+    """What is known of a setup: its text, and the number that rank 0 calls it by."""
+
+    def __init__(self, number, payload):
+        self.number, self.text = number, payload.tobytes()
+        self.content = json.loads(self.text)
+        self.make = None  # once it is ready: a function of the number of workers that makes a source
+
+
+class _Run:
+    def __init__(self, number, source):
+        self.number, self.source = number, source
+        self.known = []  # KNOWN messages that nobody here has had
+        self.stopping = False
+
+
+class Group:
+    """Passes jobs from above on to workers, or shares them out, and sends up what comes of them.
+
+    hosts: the host of each worker by rank; kinds: as for a Worker, of which the dtypes are needed. A message from or to
+    rank ``ABOVE`` is one of the protocol between master and worker, and so are those between the group and its workers.
+    """
+
+    def __init__(self, hosts, kinds, shares):
+        self.master = Master(hosts, news=False)
+        self._ranks, self._kinds, self._shares = list(hosts), kinds, shares
+        self._setups = {}  # number above → _Setup
+        self._runs = {}  # number → _Run
+        self._metrics = {}  # run → {rank: METRICS_RECORD, None until it is told}
+        self._told_lost = self._told_back = 0  # how many of ``master.lost`` and ``master.back`` were told above
+        self._life = None  # of a RESTART that waits for the runs to end
+        self.left = self.parts = False  # see ``Worker``
+        self.bereft = False  # every worker is lost
+
+    def handle(self, event):
+        """Take one event in; return the list of Outgoing messages that follow from it.
+
+        Without any worker it leaves without a word: to rank 0 it is lost.
+        """
+        try:
+            return self._handle(event)
+        except EveryWorkerLostError:
+            self.left = self.bereft = True
+            return []
+
+    def _handle(self, event):
+        match event:
+            case Received(sender, message) if sender == ABOVE:
+                out = self._from_above(message)
+            case Received(sender, message) if message.type == METRICS and sender not in self.master.absent:
+                self._note(sender, message)
+                out = []
+            case Received(sender, message) if message.type == FOUND:
+                return [Outgoing(ABOVE, message)] if message.run in self._runs else []
+            case _:
+                out = self.master.handle(event)
+        return out + self._news(event)
+
+    def _from_above(self, message):
+        run = self._runs.get(message.run)
+        match message.type:
+            case kind if kind == JOBS:
+                return self._begin(run, to_records(message.payload, run.source.job_dtype))
+            case kind if kind == RESUME:  # how far it was is one worker's business
+                size = run.source.job_dtype.itemsize
+                return self._begin(run, to_records(message.payload[:size], run.source.job_dtype))
+            case kind if kind == STEER:
+                run.source.steer(to_records(message.payload, STEER_RECORD))
+                return self.master.handle(More(run.number))
+            case kind if kind == KNOWN:
+                run.known.append(message)
+            case kind if kind == NAMED:
+                names = to_records(message.payload, np.int64).tolist()
+                run.source.named(names[0], names[1:])
+            case kind if kind == OPEN:
+                return self._open(message)
+            case kind if kind == STOP:
+                run.stopping = True
+                return self.master.handle(Halt(run.number))
+            case kind if kind == END:
+                del self._runs[message.run]
+                return self.master.handle(Halt(message.run))
+            case _:
+                return self._about_itself(message)
+        return []
+
+    def _about_itself(self, message):
+        """Take in what is not about a run's jobs."""
+        match message.type:
+            case kind if kind == SETUP:
+                if message.run not in self._setups:
+                    self._setups[message.run] = _Setup(message.run, message.payload)
+                self._setups[message.run].make = None
+                return self.master.handle(Prepare(self._setups[message.run].text))
+            case kind if kind == FORGET:
+                return self.master.handle(Drop(self._setups.pop(message.run).text))
+            case kind if kind == START:
+                return [Outgoing(rank, message) for rank in self._ranks]
+            case kind if kind == ASK:
+                self._metrics[message.run] = dict.fromkeys(self._ranks)
+                return [Outgoing(rank, message) for rank in self._ranks]
+            case kind if kind == SAVE:
+                return [Outgoing(ABOVE, Message(SAVED, message.run))]
+            case kind if kind == PING:
+                return [Outgoing(ABOVE, Message(PONG, message.run))]
+            case kind if kind == RESTART:
+                self._life = message.run
+                self._metrics.clear()
+                numbers, self._runs = list(self._runs), {}
+                return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
+            case kind if kind == QUIT:
+                self.left, self.parts = True, message.run == 1 or bool(self.master.lost)
+                return self.master.handle(Leave(self.parts))
+        return []
+
+    def _begin(self, run, jobs):
+        run.source.begin(jobs)
+        return self.master.handle(More(run.number))
+
+    def _open(self, message):
+        record = to_records(message.payload, OPEN_RECORD)[0]
+        setup = self._setups[int(record["setup"])]
+        run = self._runs[message.run] = _Run(message.run, setup.make(len(self._ranks)))
+        begin = Begin(
+            run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"]),
+            dear=int(record["dear"]))  # fmt: skip
+        return self.master.handle(begin)
+
+    def _note(self, sender, message):
+        """Keep what a worker's timers say until all have told."""
+        if message.run in self._metrics:
+            record = to_records(message.payload, METRICS_RECORD).copy()
+            record["rank"] = sender
+            self._metrics[message.run][sender] = record
+
+    def _told(self):
+        """Send up what the timers say of runs of which nobody who is there has yet to tell."""
+        out = []
+        for run, told in list(self._metrics.items()):
+            if all(told[rank] is not None for rank in told.keys() - self.master.absent):
+                del self._metrics[run]
+                records = np.concatenate([record for record in told.values() if record is not None])
+                out.append(Outgoing(ABOVE, Message(METRICS, run, from_records(records))))
+        return out
+
+    def _news(self, event):
+        """Return what is to be told above by now."""
+        out = self._ready() + self._lost() + self._told()
+        for run in list(self._runs.values()):
+            out += self._of(run)
+        if isinstance(event, Received) and event.message.type == PROGRESS and self.master.is_open(event.message.run):
+            boards = np.array([self.master.state(event.message.run).boards_at_work], np.int64)
+            out.append(Outgoing(ABOVE, Message(PROGRESS, event.message.run, from_records(boards))))
+        if self._life is not None and not self.master.has_runs:
+            out.append(Outgoing(ABOVE, Message(RESTARTED, self._life)))
+            self._life = None
+        return out
+
+    def _ready(self):
+        """Say of setups that they are ready, once all workers are: what a job of theirs becomes here is loaded then."""
+        out = []
+        for setup in self._setups.values():
+            if setup.make is None and self.master.is_ready(setup.text):
+                setup.make = self._maker(setup.content)
+                out.append(Outgoing(ABOVE, Message(READY, setup.number)))
+        return out
+
+    def _lost(self):
+        """Tell of workers that are lost since, or back."""
+        lost, back = self.master.lost[self._told_lost :], self.master.back[self._told_back :]
+        self._told_lost, self._told_back = len(self.master.lost), len(self.master.back)
+        told = [(rank, 1) for rank, _ in lost] + [(rank, 0) for rank, _ in back]
+        return [Outgoing(ABOVE, Message(LOST, 0, from_records(np.array(each, np.int64)))) for each in told]
+
+    def _maker(self, content):
+        if content.get("share"):
+            return self._shares[content["kind"]](content)
+        runner = self._kinds[content["kind"]](content)
+        return lambda workers: Relay(runner)
+
+    def _of(self, run):
+        """Return what is to be told above of a run."""
+        source, number, out, messages = run.source, run.number, [], []
+        ended = run.stopping and not self.master.is_open(number) and not source.waits
+        if run.known and self.master.is_open(number) and (ranks := self.master.knowing(number)):
+            out += [Outgoing(ranks[0], message) for message in run.known]
+            run.known = []
+        if not run.stopping:
+            for job, words in source.hand_ups():
+                messages.append(Message(HANDED, number, from_records(np.concatenate(([job], words)))))
+            out += self.master.handle(More(number)) if messages else []  # who was at work below them is to be told
+        for node, rest, part in source.parts():
+            record = from_records(np.array([(node, rest)], GAVE_RECORD))
+            messages.append(Message(GAVE, number, np.concatenate((record, part))))
+        records = source.answers(ended)
+        most = max(1, LARGEST // records.itemsize)
+        messages += [
+            Message(RESULTS, number, from_records(records[i : i + most])) for i in range(0, len(records), most)
+        ]
+        if ended:
+            run.stopping = False
+            messages.append(Message(STOPPED, number))
+        return out + [Outgoing(ABOVE, message) for message in messages]
