@@ -165,8 +165,9 @@ class Group:
             case kind if kind == START:
                 return [Outgoing(rank, message) for rank in self._ranks]
             case kind if kind == ASK:
-                self._metrics[message.run] = dict.fromkeys(self._ranks)
-                return [Outgoing(rank, message) for rank in self._ranks]
+                ranks = [rank for rank in self._ranks if rank not in self.master.absent]
+                self._metrics[message.run] = dict.fromkeys(ranks)
+                return [Outgoing(rank, message) for rank in ranks]
             case kind if kind == SAVE:
                 return [Outgoing(ABOVE, Message(SAVED, message.run))]
             case kind if kind == PING:
@@ -196,7 +197,7 @@ class Group:
 
     def _note(self, sender, message):
         """Keep what a worker's timers say until all have told."""
-        if message.run in self._metrics:
+        if sender in self._metrics.get(message.run, ()):
             record = to_records(message.payload, METRICS_RECORD).copy()
             record["rank"] = sender
             self._metrics[message.run][sender] = record
@@ -205,9 +206,11 @@ class Group:
         """Send up what the timers say of runs of which nobody who is there has yet to tell."""
         out = []
         for run, told in list(self._metrics.items()):
-            if all(told[rank] is not None for rank in told.keys() - self.master.absent):
+            for rank in self.master.absent & told.keys():  # if it comes back, it was not asked
+                del told[rank]
+            if all(record is not None for record in told.values()):
                 del self._metrics[run]
-                records = np.concatenate([record for record in told.values() if record is not None])
+                records = np.concatenate([np.empty(0, METRICS_RECORD), *told.values()])
                 out.append(Outgoing(ABOVE, Message(METRICS, run, from_records(records))))
         return out
 

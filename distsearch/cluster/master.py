@@ -448,7 +448,7 @@ class Master:
         if not self._groups:
             return len(self._crew.idle & run.without)
         ready = self._crew.ready_for(run.setup)
-        return sum(max(0, self._places(run, rank) - self._load_of(rank)) for rank in ready)
+        return sum(max(0, self._places(run, rank) - self._crew.workers[rank].load) for rank in ready)
 
     def _places(self, run, rank):
         """How many jobs of a run are at work at once at a worker, or at a sub-master's."""
