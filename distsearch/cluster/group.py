@@ -94,7 +94,7 @@ class Group:
         self._ranks, self._kinds, self._shares = list(hosts), kinds, shares
         self._setups = {}  # number above → _Setup
         self._runs = {}  # number → _Run
-        self._metrics = {}  # run → {rank: METRICS_RECORD, None until it is told}
+        self._asked = []  # (run, {rank: METRICS_RECORD, None until it is told}) of each ASK, in their order
         self._told_lost = self._told_back = 0  # how many of ``master.lost`` and ``master.back`` were told above
         self._life = None  # of a RESTART that waits for the runs to end
         self.left = self.parts = False  # see ``Worker``
@@ -166,7 +166,7 @@ class Group:
                 return [Outgoing(rank, message) for rank in self._ranks]
             case kind if kind == ASK:
                 ranks = [rank for rank in self._ranks if rank not in self.master.absent]
-                self._metrics[message.run] = dict.fromkeys(ranks)
+                self._asked.append((message.run, dict.fromkeys(ranks)))
                 return [Outgoing(rank, message) for rank in ranks]
             case kind if kind == SAVE:
                 return [Outgoing(ABOVE, Message(SAVED, message.run))]
@@ -174,7 +174,7 @@ class Group:
                 return [Outgoing(ABOVE, Message(PONG, message.run))]
             case kind if kind == RESTART:
                 self._life = message.run
-                self._metrics.clear()
+                self._asked.clear()
                 numbers, self._runs = list(self._runs), {}
                 return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
             case kind if kind == QUIT:
@@ -197,19 +197,23 @@ class Group:
 
     def _note(self, sender, message):
         """Keep what a worker's timers say until all have told."""
-        if sender in self._metrics.get(message.run, ()):
-            record = to_records(message.payload, METRICS_RECORD).copy()
-            record["rank"] = sender
-            self._metrics[message.run][sender] = record
+        record = to_records(message.payload, METRICS_RECORD).copy()
+        record["rank"] = sender
+        for run, told in self._asked:
+            if run == message.run and told.get(sender, record) is None:
+                told[sender] = record
+                break
 
     def _told(self):
-        """Send up what the timers say of runs of which nobody who is there has yet to tell."""
-        out = []
-        for run, told in list(self._metrics.items()):
+        """Send up what the timers say where nobody who was asked, and is there, has yet to tell."""
+        out, asked = [], self._asked
+        self._asked = []
+        for run, told in asked:
             for rank in self.master.absent & told.keys():  # if it comes back, it was not asked
                 del told[rank]
-            if all(record is not None for record in told.values()):
-                del self._metrics[run]
+            if any(record is None for record in told.values()):
+                self._asked.append((run, told))
+            else:
                 records = np.concatenate([np.empty(0, METRICS_RECORD), *told.values()])
                 out.append(Outgoing(ABOVE, Message(METRICS, run, from_records(records))))
         return out
