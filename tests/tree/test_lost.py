@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from distsearch.games import othello
 from distsearch.tree.control import ASKED_FOR, FREE, FREES, JOB_NODE, RECALLED, REST
 from distsearch.tree.deepening import Deepening
 from distsearch.tree.jobs import TO_THE_END
@@ -10,7 +11,7 @@ from distsearch.tree.nodes import NONE, SENT, WAITING
 from distsearch.tree.pool import PerftPool
 from distsearch.tree.schedule import Schedule
 
-from ..search.positions import unfinished_states
+from ..search.positions import rules, unfinished_states
 from .driving import do, grower, runner
 from .test_policies import DEEP, Crew, Hand, check, check_children, policies, searches
 from .test_stream import BOARD, array, expected, stream_of
@@ -90,7 +91,8 @@ def test_a_schedule_has_nothing_of_who_is_lost(rng):
 
 
 def test_who_is_lost_waits_for_no_part(rng):
-    (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
+    late = unfinished_states(rng, BOARD, 100, most_empties=12)
+    state = next(each for each in late if othello.moves_left(each, rules(BOARD)) > 1)  # of one move there are no parts
     source = Schedule(grower(BOARD), [state], TO_THE_END, 16, policy="split")
     source._least = 1
     jobs = source.take(1, worker=1)
