@@ -5,7 +5,7 @@
 The sequential engine has the same table and a core to itself. Prints a row of a table for each line, number of workers
 and policy, by medians of the repeats: seconds, speedup, boards over the engine's, shares of the workers' time that were
 busy and idle, boards a second of a busy worker over the engine's, jobs, and microseconds of the master's CPU a job.
-``--depth`` searches to a depth instead of to the end.
+``--depth`` searches to a depth instead of to the end; ``--alone``: how often by the engine; ``--groups``: sub-masters.
 """
 
 import json
@@ -54,12 +54,14 @@ def main():
     arguments = parser(__doc__, ["split"])
     arguments.add_argument("--load-factor", help="of the policies that grow ahead")
     arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--alone", type=int, help="repeats of the sequential engine (default: as many)")
+    arguments.add_argument("--groups", type=int, default=0)
     args = arguments.parse_args()
     limit = ["--exact"] if args.depth is None else ["--depth", str(args.depth)]
     lines = args.positions.read_text().splitlines()
     for number in args.lines:
         what = [args.game, lines[number - 1], *limit, "--table", str(args.table)]
-        alone = [search(1, what) for _ in range(args.repeats)]
+        alone = [search(1, what) for _ in range(args.alone or args.repeats)]
         seconds = median(alone, lambda run: run["seconds"])
         print(f"\n{lines[number - 1]}: alone {alone[0]['nodes']:,} boards, {seconds:.2f} s\n")
         print("| workers | policy | seconds | speedup | boards | busy | idle | rate | jobs | µs a job | master |")
@@ -67,7 +69,8 @@ def main():
         for workers in args.workers:
             for policy in args.policies:
                 how = ["--policy", policy, *(["--load-factor", args.load_factor] if args.load_factor else [])]
-                runs = [search(workers + 1, [*what, *how]) for _ in range(args.repeats)]
+                how += ["--groups", str(args.groups)] if args.groups else []
+                runs = [search(1 + args.groups + workers, [*what, *how]) for _ in range(args.repeats)]
                 if any(run["score"] != alone[0]["score"] for run in runs):
                     sys.exit(f"{policy}, {workers} workers: {[run['score'] for run in runs]}")
                 print(row(workers, policy, runs, alone), flush=True)
