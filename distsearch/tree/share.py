@@ -178,11 +178,12 @@ class Share:
             self._schedules[slot].finish(own)
 
     def wishes(self, idle):
-        """See ``Schedule.wishes``."""
+        """See ``Schedule.wishes``; a root of which a part is wanted above is to be grown by a part of it given here."""
         found = []
+        wanted = [self._jobs[number][0] for number in self._wanted]
         for slot, pool in self._schedules.items():
             base = slot << _SLOT
-            for worker, job, low, high, rest, least in pool.wishes(idle):
+            for worker, job, low, high, rest, least in pool.wishes(idle + wanted.count(slot)):
                 found.append((worker, job + base, low, high, rest + base if least else rest, least))
         return found
 

@@ -101,9 +101,10 @@ def check(kind, rng, passes=False):
 @kinds
 def test_what_is_told_is_true(kind, full, rng):
     """Whatever window is asked for, of whatever frame, in slices, with a window that becomes narrower."""
-    judge, told = kind.engine(part=False), 0
+    judge, told, tries = kind.engine(part=False), 0, 0
     judge.compile()
-    for _ in range(20 if full else 2):
+    while tries < (20 if full else 2) or not told and kind.plies <= 50:  # some positions are too easy
+        tries += 1
         state, _ = kind.position(rng)
         engine = kind.engine()
         engine.tell(20)
@@ -119,7 +120,6 @@ def test_what_is_told_is_true(kind, full, rng):
             assert low <= score <= high, (state, left)
             assert cut or not (kind.depth and judge.result().evaluated), (state, left)
             told += 1
-    assert told or kind.plies > 50
 
 
 def test_only_what_is_dear_is_told_and_once(rng):

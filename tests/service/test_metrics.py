@@ -8,7 +8,7 @@ from distsearch.service.metrics import per_worker, summary
 
 def records(*rows):
     """METRICS_RECORDs by rank from rows (wall, busy, communication, idle, cpu, jobs, messages, bytes)."""
-    return {rank: np.array([row], METRICS_RECORD)[0] for rank, row in enumerate(rows, 1)}
+    return {rank: np.array([(0, *row)], METRICS_RECORD)[0] for rank, row in enumerate(rows, 1)}
 
 
 def test_summary():
