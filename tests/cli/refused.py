@@ -163,6 +163,9 @@ REFUSED = [
     # a virtual cluster
     *(((*SIMULATE, "--workers", workers), "workers") for workers in ("0", "-1", "100001", "x", "1.5", "")),
     *(((*SIMULATE, "--workers", "4", "--hosts", hosts), "hosts") for hosts in ("0", "5", "x", "")),
+    *(((*SIMULATE, "--workers", "4", "--groups", groups), "groups") for groups in ("-1", "5", "x", "")),
+    ((*SIMULATE, "--workers", "4", "--hosts", "2", "--groups", "1"), "groups", "hosts"),
+    *((("search", "othello", "--depth", "2", "--groups", groups), "groups") for groups in ("1", "-1", "x")),
     *(((*SIMULATE, "--network", network), "network", "host", "tcp") for network in ("", "ether", "TCP")),
     *(((*SIMULATE, option, value), option[2:]) for value in ("-1", "nan", "inf", "x") for option in (
         "--latency", "--delay", "--spread", "--jitter", "--message-cost", "--bandwidth", "--rate",
