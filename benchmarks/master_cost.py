@@ -30,7 +30,8 @@ from mpi4py import MPI
 from distsearch import games
 from distsearch.cluster import messages
 from distsearch.cluster.bell import Bell
-from distsearch.cluster.master import Begin, Master, Received
+from distsearch.cluster.events import Begin, Received
+from distsearch.cluster.master import Master
 from distsearch.cluster.messages import STEER, decode, encode
 from distsearch.cluster.post import Post
 from distsearch.cluster.simulated import NETWORKS, Processors, SimulatedCluster

@@ -7,7 +7,7 @@ from mpi4py import MPI
 
 from . import launch
 from .alive import Alive
-from .master import Lost, Received
+from .events import Lost, Received
 from .messages import PING, PONG, QUIT, STEER, Message
 from .post import Post
 from .waiting import sleep_until

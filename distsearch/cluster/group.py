@@ -12,7 +12,8 @@ import json
 
 import numpy as np
 
-from .master import Begin, Drop, EveryWorkerLostError, Halt, Leave, Master, More, Outgoing, Prepare, Received
+from .events import Begin, Drop, Halt, Leave, More, Prepare, Received
+from .master import EveryWorkerLostError, Master
 from .messages import (
     ASK,
     END,
@@ -48,6 +49,7 @@ from .messages import (
     STOP,
     STOPPED,
     Message,
+    Outgoing,
     from_records,
     to_records,
 )  # fmt: skip
@@ -222,7 +224,7 @@ class Group:
         """Return what is to be told above by now."""
         out = self._ready() + self._lost() + self._told()
         for run in list(self._runs.values()):
-            out += self._of(run)
+            out += self._news_of(run)
         if isinstance(event, Received) and event.message.type == PROGRESS and self.master.is_open(event.message.run):
             boards = np.array([self.master.state(event.message.run).boards_at_work], np.int64)
             out.append(Outgoing(ABOVE, Message(PROGRESS, event.message.run, from_records(boards))))
@@ -253,7 +255,7 @@ class Group:
         runner = self._kinds[content["kind"]](content)
         return lambda workers: Relay(runner)
 
-    def _of(self, run):
+    def _news_of(self, run):
         """Return what is to be told above of a run."""
         source, number, out, messages = run.source, run.number, [], []
         ended = run.stopping and not self.master.is_open(number) and not source.waits

@@ -3,7 +3,8 @@
 import time
 from collections import deque
 
-from .master import Master, Received
+from .events import Received
+from .master import Master
 from .messages import decode, encode
 from .runs import Cluster
 from .worker import Worker

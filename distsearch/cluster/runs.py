@@ -3,7 +3,7 @@
 import itertools
 import time
 
-from .master import Ask, Begin, Drop, Halt, Leave, More, Save
+from .events import Ask, Begin, Drop, Halt, Leave, More, Save
 from .waiting import BackOff
 
 _LOOK = 1e-3  # seconds between two looks at a run by whoever watches it, unless there is something to see
@@ -24,7 +24,7 @@ class Cluster:
     groups = 0  # sub-masters
 
     def begin(self, setup, source, **how):
-        """Begin a run and return its number; ``how`` as ``master.Begin`` has it."""
+        """Begin a run and return its number; ``how`` as ``events.Begin`` has it."""
         number = next(self._numbers)
         self._tell(Begin(number, setup, source, **how))
         return number

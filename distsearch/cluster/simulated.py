@@ -14,8 +14,9 @@ from math import inf
 from typing import NamedTuple
 
 from .alive import Alive
+from .events import Lost, Received
 from .group import Group, blocks
-from .master import Lost, Master, Received
+from .master import Master
 from .messages import PING, PROGRESS, RESTARTED, Message, Outgoing, decode, encode
 from .runs import Cluster
 from .waiting import wake_up

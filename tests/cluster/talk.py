@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from distsearch.cluster.master import Begin, Halt, Lost, Master, More, Received
+from distsearch.cluster.events import Begin, Halt, Lost, More, Received
+from distsearch.cluster.master import Master
 from distsearch.cluster.messages import (
     JOBS,
     METRICS,

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from distsearch.cluster.master import Ask, Drop, EveryWorkerLostError, Halt, Leave, Lost, Save
+from distsearch.cluster.events import Ask, Drop, Halt, Leave, Lost, Save
+from distsearch.cluster.master import EveryWorkerLostError
 from distsearch.cluster.messages import (
     ASK,
     END,

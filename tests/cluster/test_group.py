@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from distsearch.cluster.events import Lost, Received
 from distsearch.cluster.group import ABOVE, Group, blocks
-from distsearch.cluster.master import Lost, Received
 from distsearch.cluster.messages import (
     ASK,
     JOBS,

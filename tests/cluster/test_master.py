@@ -5,7 +5,8 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from distsearch.cluster.master import Drop, Leave, Master
+from distsearch.cluster.events import Drop, Leave
+from distsearch.cluster.master import Master
 from distsearch.cluster.messages import (
     ASK,
     END,

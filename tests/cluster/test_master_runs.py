@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch.cluster.master import Ask, Drop
+from distsearch.cluster.events import Ask, Drop
 from distsearch.cluster.messages import ASK, END, JOBS, METRICS, OPEN, SETUP, START, STOP
 
 from .talk import Talk, jobs, metrics_payload, runs, started, summary, workers

@@ -5,8 +5,9 @@ from collections import Counter, defaultdict, deque
 
 import pytest
 
+from distsearch.cluster.events import Begin, Drop, Halt, More, Received
 from distsearch.cluster.group import Group, blocks
-from distsearch.cluster.master import Begin, Drop, Halt, Master, More, Received
+from distsearch.cluster.master import Master
 from distsearch.cluster.messages import decode, encode
 
 from .toys import BatchRunner, Clock, Runner, Source, Stream, kinds, toy_worker

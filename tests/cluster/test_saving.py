@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from distsearch.cluster.events import Save
 from distsearch.cluster.local import LocalCluster
-from distsearch.cluster.master import Save
 from distsearch.cluster.messages import (
     JOBS,
     RESULTS,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsearch.cluster.master import Save
+from distsearch.cluster.events import Save
 from distsearch.cluster.messages import (
     GAVE,
     GAVE_RECORD,
