@@ -1,6 +1,7 @@
 """Who is still there: which workers are to be asked, and which were silent for so long that they are taken for lost."""
 
 _COMPILES = 900.0  # seconds: compiling takes up to minutes, on a busy computer more, and looks at no mail
+LAST = 10  # deadlines for which the last worker is waited for, as nobody can do its work instead
 _STEP = 6  # parts of the deadline, of which time in which nobody looked counts for one at most
 
 
@@ -8,13 +9,14 @@ class Alive:
     """Knows when each worker was heard from last. Whoever has a clock and the mail asks it several times a deadline.
 
     deadline: seconds; who was silent for so long is lost, and who was silent for a third of it is to be asked whether
-    it is there. ranks: of the workers; now: seconds; compiles: how much longer who may be compiling is waited for.
+    it is there. ranks: of the workers; now: seconds; compiles: how much longer who may be compiling is waited for;
+    last: deadlines after which the one that was heard of last is lost, where all are silent.
     Where the master itself was away for long, all mail has waited for it: such a time counts for a sixth of the
     deadline at most.
     """
 
-    def __init__(self, deadline, ranks, now=0.0, compiles=_COMPILES):
-        self._deadline, self._latest, self._compiles = deadline, now, compiles
+    def __init__(self, deadline, ranks, now=0.0, compiles=_COMPILES, last=1):
+        self._deadline, self._latest, self._compiles, self._last = deadline, now, compiles, last
         self._passed = 0.0  # seconds that count
         self._heard = dict.fromkeys(ranks, 0.0)
         self._asked = dict.fromkeys(ranks, 0.0)
@@ -34,10 +36,17 @@ class Alive:
     def silent(self, now, preparing=()):
         """Return the ranks that are to be taken for lost now; preparing: those that may be compiling."""
         passed = self._pass(now)
-        return [
-            rank for rank, heard in self._heard.items()
-            if passed - heard >= self._deadline + (self._compiles if rank in preparing else 0.0)
-        ]  # fmt: skip
+
+        def is_silent(rank, deadlines):
+            waits = deadlines * self._deadline + (self._compiles if rank in preparing else 0.0)
+            return passed - self._heard[rank] >= waits
+
+        lost = [rank for rank in self._heard if is_silent(rank, 1)]
+        if lost and len(lost) == len(self._heard):
+            last = max(lost, key=self._heard.get)
+            if not is_silent(last, self._last):
+                lost.remove(last)
+        return lost
 
     def lost(self, rank):
         """A worker was taken for lost: nothing is to be heard from it."""

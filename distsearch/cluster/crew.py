@@ -7,12 +7,14 @@ import numpy as np
 
 from .messages import FORGET, RESTART, RESTARTED, RESULTS, SETUP, Message, Outgoing
 
+_LIVES = 5  # how often a worker may be lost without a result in between, and come back
+
 
 class Member:
     """A worker as the master knows it."""
 
-    def __init__(self, rank, host):
-        self.rank, self.host = rank, host
+    def __init__(self, rank, host, losses=0):
+        self.rank, self.host, self.losses = rank, host, losses  # how often it was lost since its last result
         self.told = set()  # numbers of setups, of those that it has not been told to forget
         self.preparing = set()  # those that it has not answered for
         self.ready = set()
@@ -93,10 +95,10 @@ class Crew:
         ]
 
     def hear_of_lost(self, rank, message):
-        """A lost worker is there after all; it begins anew."""
+        """A lost worker is there after all; it begins anew, unless it has done so again and again for nothing."""
         worker = self.absent[rank]
         self.ignored += message.type == RESULTS
-        if worker.life is None:
+        if worker.life is None and worker.losses < _LIVES:
             self._lives += 1
             worker.life = self._lives
             return [Outgoing(rank, Message(RESTART, worker.life))]
@@ -106,7 +108,7 @@ class Crew:
 
     def _welcome(self, known):
         """Take a worker in again; it is ready at once for the setups that it had compiled."""
-        worker = self.workers[known.rank] = Member(known.rank, known.host)
+        worker = self.workers[known.rank] = Member(known.rank, known.host, known.losses + 1)
         self.back.append((worker.rank, worker.host))
         self.idle.add(worker.rank)
         out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self.setups.values()]

@@ -6,7 +6,7 @@ import time
 from mpi4py import MPI
 
 from . import launch
-from .alive import Alive
+from .alive import LAST, Alive
 from .events import Lost, Received
 from .messages import PING, PONG, QUIT, STEER, Message
 from .post import Post
@@ -52,7 +52,7 @@ class Followers:
         self.post = Post(comm, survives=survives)
         self._survives = survives
         self._failures = _Failures(comm) if launch.tells_of_failures() else None
-        self._alive = Alive(deadline, self._hosts, time.monotonic()) if deadline else None
+        self._alive = Alive(deadline, self._hosts, time.monotonic(), last=LAST) if deadline else None
         self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or PARTING
         self._watched = {rank for rank, name in self._bells.items() if deadline and self._bell.hangs(name)}
         # Who does not answer is asked once: MPICH keeps what nobody takes in one of 64 places, and without any of them

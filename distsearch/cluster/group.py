@@ -75,6 +75,7 @@ class _Setup:
         self.number, self.text = number, payload.tobytes()
         self.content = json.loads(self.text)
         self.make = None  # once it is ready: a function of the number of workers that makes a source
+        self.awaited = True  # READY is
 
 
 class _Run:
@@ -160,7 +161,7 @@ class Group:
             case kind if kind == SETUP:
                 if message.run not in self._setups:
                     self._setups[message.run] = _Setup(message.run, message.payload)
-                self._setups[message.run].make = None
+                self._setups[message.run].awaited = True
                 return self.master.handle(Prepare(self._setups[message.run].text))
             case kind if kind == FORGET:
                 return self.master.handle(Drop(self._setups.pop(message.run).text))
@@ -237,8 +238,8 @@ class Group:
         """Say of setups that they are ready, once all workers are: what a job of theirs becomes here is loaded then."""
         out = []
         for setup in self._setups.values():
-            if setup.make is None and self.master.is_ready(setup.text):
-                setup.make = self._maker(setup.content)
+            if setup.awaited and self.master.is_ready(setup.text):
+                setup.make, setup.awaited = setup.make or self._maker(setup.content), False
                 out.append(Outgoing(ABOVE, Message(READY, setup.number)))
         return out
 

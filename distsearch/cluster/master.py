@@ -353,6 +353,7 @@ class Master:
         return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
 
     def _take_in(self, run, worker, results):
+        worker.losses = 0
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
@@ -392,7 +393,7 @@ class Master:
         if not run.source.waiting:
             return out
         run.starved = False
-        for rank in sorted(run.without, key=self._load_of):
+        for rank in sorted(run.without, key=self._turn_of):
             out += self._top_up(run, self._crew.workers[rank], 1)
             if run.starved:
                 return out
@@ -402,14 +403,16 @@ class Master:
             if level > places and run.source.waiting < len(workers):
                 return out
             most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
-            for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._load_of):
+            for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._turn_of):
                 out += self._top_up(run, workers[rank], level)
                 if run.starved or level > places and run.source.waiting < len(workers):
                     return out
         return out
 
-    def _load_of(self, rank):
-        return self._crew.workers[rank].load, rank
+    def _turn_of(self, rank):
+        """Sort key of who gets work first; last who was lost before, or the same slow ones fail at a job for ever."""
+        worker = self._crew.workers[rank]
+        return worker.load, worker.losses, rank
 
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""

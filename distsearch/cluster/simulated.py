@@ -13,7 +13,7 @@ from collections import deque
 from math import inf
 from typing import NamedTuple
 
-from .alive import Alive
+from .alive import LAST, Alive
 from .events import Lost, Received
 from .group import Group, blocks
 from .master import Master
@@ -137,7 +137,8 @@ class _VirtualMaster:
     def __init__(self, machine, ranks, faults):
         """machine: a Master or a Group; ranks: of its workers."""
         self.machine = machine
-        self.alive = Alive(faults.deadline, ranks, compiles=faults.deadline)  # it takes no virtual time to compile
+        # it takes no virtual time to compile
+        self.alive = Alive(faults.deadline, ranks, compiles=faults.deadline, last=LAST)
         self.watches = False  # a look at who is there is planned
         self.free = 0.0  # when it has done what it has begun
         self.idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it

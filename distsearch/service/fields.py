@@ -34,7 +34,12 @@ SEARCH = (
     Field("algorithm", "text", "`alphabeta` (default) or `minimax`"),
     Field("ordering", "text", "`none`, `static` or `shallow[:D]`, of plain alpha-beta"),
     Field("evaluation", "text", "Othello: `complex` (default), `static` or `discs`"),
-    Field("policy", "text", "how the tree is shared out: `pool` (default), `window`, `brothers`, `split`"),
+    Field(
+        "policy",
+        "text",
+        "how the tree is shared out: `split` (default), `brothers`, `window`, or `pool` (default with a "
+        "load factor, nodes or plain alpha-beta)",
+    ),
     Field("load_factor", "number", "subtrees a worker"),
     Field("priority", "integer", "-10 to 10, 0 if not given; requests of a higher one go first"),
     Field("progress", "number", "seconds, 0.01 or more, between two `progress` messages; none if not given"),

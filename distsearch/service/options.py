@@ -33,7 +33,7 @@ class Options:
     game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
     (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
     search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
-    without nodes.
+    without nodes; None for split where it may be and no load factor is asked for, which is a matter of pools.
     """
 
     game: str
@@ -44,7 +44,7 @@ class Options:
     nodes: int | None = None
     exact: bool = False
     algorithm: str = "alphabeta"
-    policy: str = "pool"
+    policy: str | None = None
     load_factor: float | None = None
     ordering: str | None = None
     evaluation: str | None = None
@@ -56,6 +56,9 @@ class Options:
         self._check_types()
         module = games.find(self.game)
         _among("algorithm", self.algorithm, ALGORITHMS)
+        if self.policy is None:
+            shares = self.tabled and self.nodes is None and self.load_factor is None
+            self.policy = "split" if shares else "pool"
         _among("policy", self.policy, POLICIES)
         if self.policy != "pool" and not self.tabled:
             raise UserError(f"policy {self.policy} goes with the search with a table alone; pool goes with all")

@@ -42,7 +42,7 @@ def test_json_has_all_that_was_promised():
     assert found["nodes"] > 3
     assert found["ranks"] == found["workers"] == 1
     assert found["algorithm"] == "alphabeta"
-    assert found["policy"] == "pool"
+    assert found["policy"] == "split"
     assert found["load_factor"] == 1
     assert set(found["time_share"]) == {"busy", "communication", "idle"}
     assert all(0 <= share <= 1 for share in found["time_share"].values())
@@ -59,7 +59,7 @@ def test_text_says_the_same():
     assert rows["best"].split()[1] in FIRST_MOVES
     assert rows["score"] == "-10 discs"
     assert "alphabeta" in rows["search"]
-    assert "pool" in rows["search"]
+    assert "split" in rows["search"]
 
 
 def test_options_and_positions_may_come_in_any_order():

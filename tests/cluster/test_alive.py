@@ -64,3 +64,14 @@ def test_a_master_that_was_away_waits_for_the_mail():
 
 def test_a_clock_may_begin_anywhere():
     assert Alive(DEADLINE, [1], now=1e9).due(1e9 + 1) == []
+
+
+def test_the_last_is_waited_for_longer():
+    alive = Alive(DEADLINE, [1, 2, 3], last=10)
+    alive.heard(2, 5)
+    asked, silent = until(alive, 40, begin=5)
+    assert silent == [1, 3]
+    for rank in silent:
+        alive.lost(rank)
+    assert until(alive, 124, begin=40)[1] == []
+    assert alive.silent(125) == [2]

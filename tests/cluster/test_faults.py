@@ -270,6 +270,27 @@ def test_every_life_has_its_number():
     assert talk.restarted(1, life) == []
 
 
+def test_a_job_goes_to_one_that_was_never_lost():
+    talk, sent = started(3, Source([1]), prefetch=1)
+    assert jobs(sent) == [(1, [0])]
+    assert jobs(talk.lose(1)) == [(2, [0])]
+    back(talk, 1)
+    assert jobs(talk.lose(2)) == [(3, [0])]
+
+
+def test_who_comes_back_for_nothing_is_left_alone_at_last():
+    talk, _ = started(2, Source([1] * 9))
+    for life in (1, 2, 3, 4):
+        talk.lose(1)
+        back(talk, 1, life)
+    talk.answer(1, [0])  # which counts from the beginning
+    for life in (5, 6, 7, 8, 9):
+        talk.lose(1)
+        back(talk, 1, life)
+    talk.lose(1)
+    assert talk.say(1, PONG, run=0) == []
+
+
 def test_who_is_back_forgets_and_learns_setups():
     talk, _ = started(2, Source([]))
     talk.metrics()

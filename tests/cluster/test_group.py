@@ -16,6 +16,7 @@ from distsearch.cluster.messages import (
     PONG,
     QUIT,
     READY,
+    RESTARTED,
     RESULTS,
     SETUP,
     START,
@@ -115,6 +116,17 @@ def test_a_lost_worker_is_told_of_and_the_other_has_its_jobs():
     assert not talk.group.left
     assert talk.say(2, RESULTS, results_payload([0]))
     assert jobs(out) or talk.group.master.has_runs
+
+
+def test_a_run_may_begin_by_what_was_ready_before_it_was_asked_anew():
+    talk = Talk()
+    setup = np.frombuffer(SETUP_TEXT, np.uint8)
+    talk.group.handle(Lost(3))
+    talk.say(3, PONG)
+    talk.say(3, RESTARTED)  # and is not ready yet
+    assert READY not in [kind for kind, _ in summary(talk.above(SETUP, setup))]
+    assert jobs(talk.begin(1)) == [(2, [0])]  # rank 0 had an earlier READY meanwhile
+    assert (READY, ABOVE) in summary(talk.say(3, READY))
 
 
 def test_without_workers_it_leaves():

@@ -15,7 +15,7 @@ STAGES = {
     "shutdown of a worker": (1, 2),
 }
 FAILING = Path(__file__).with_name("failing.py")
-JOB = "search", "othello", "--board", "6x6", "--depth", "8"
+JOB = "search", "othello", "--board", "6x6", "--depth", "8", "--load-factor", "4"  # a pool: work for both workers
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def test_defaults():
     assert options.depth is options.nodes is options.load_factor is None
     assert not options.exact
     assert not options.all_moves
-    assert (options.algorithm, options.policy, options.setup()["ordering"]) == ("alphabeta", "pool", "static")
+    assert (options.algorithm, options.policy, options.setup()["ordering"]) == ("alphabeta", "split", "static")
     assert options.evaluation in ("static", "complex", "discs")
 
 
