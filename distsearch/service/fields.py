@@ -37,8 +37,7 @@ SEARCH = (
     Field(
         "policy",
         "text",
-        "how the tree is shared out: `split` (default), `brothers`, `window`, or `pool` (default with a "
-        "load factor, nodes or plain alpha-beta)",
+        "how the tree is shared: `split` (default), `brothers`, `window`, or `pool`",
     ),
     Field("load_factor", "number", "subtrees a worker"),
     Field("priority", "integer", "-10 to 10, 0 if not given; requests of a higher one go first"),
