@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from .. import __version__
+from ..tree.policies import POLICIES
 from .metrics import summary
 from .progress import compact
 
@@ -84,8 +85,8 @@ class Outcome:
             ("best move", self.move or "none: the game is over"),
             ("score", self._score_text()),
             ("line", " ".join(self.pv) or "-"),
-            ("search", f"{self.algorithm}, {self._depth_text()}, policy {self.policy} at load factor "
-                       f"{self.load_factor:g}, {self.ranks} rank{'s' * (self.ranks > 1)}"),
+            ("search", f"{self.algorithm}, {self._depth_text()}, policy {self._policy_text()}, "
+                       f"{self.ranks} rank{'s' * (self.ranks > 1)}"),
             ("boards", f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
                        f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)"),
         ]  # fmt: skip
@@ -111,6 +112,10 @@ class Outcome:
 
     def _move_texts(self):
         return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
+
+    def _policy_text(self):
+        in_pool = f" at load factor {self.load_factor:g}" if POLICIES[self.policy].grows_ahead else ""
+        return self.policy + in_pool
 
     def _depth_text(self):
         bounded = self.complete and self.bound != "exact"  # by a window, which goes with exact searches alone
