@@ -21,7 +21,7 @@ import uuid
 from pathlib import Path
 
 _MARK = "DISTSEARCH_LOST"  # in the environment of all processes of a run
-_SEARCH = ["search", "connect4", "444444", "--exact", "--load-factor", "16", "--json"]
+_SEARCH = ["search", "connect4", "444444", "--exact", "--json"]
 _ROOT = Path(__file__).parents[1]
 
 

@@ -142,9 +142,11 @@ def _add_search_options(parser):
     parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
     parser.add_argument(
         "--policy", metavar="NAME",
-        help="how the tree is shared: split (default), brothers, window, pool (default with a load factor)",
+        help="split (default), brothers, window, or pool (default with a load factor, nodes or plain alpha-beta)",
     )  # fmt: skip
-    parser.add_argument("--load-factor", type=float, metavar="F", help="of pool and window: subtrees a worker (4)")
+    parser.add_argument(
+        "--load-factor", type=float, metavar="F", help="of pool, window: subtrees a worker (4; alone 1)"
+    )
     _add_prefetch(parser)
     _add_table(parser)
     parser.add_argument("--window", metavar="LO,HI", help="tell exact scores apart no further than this: -1,1")

@@ -221,6 +221,10 @@ def _options(args):
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     if args.command == "solve" and not given.keys() & set(limits):
         given["exact"] = True
+    if getattr(args, "resume", False) and not given.keys() & {"policy", "ordering", "nodes", "algorithm"}:
+        from .service.checkpoint import policy_in
+
+        given["policy"] = policy_in(args.checkpoint or "")  # the default depends on what may change: the load factor
     return resolve(args.game, args.board, args.empties, **given)
 
 

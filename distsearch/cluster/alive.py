@@ -1,7 +1,7 @@
 """Who is still there: which workers are to be asked, and which were silent for so long that they are taken for lost."""
 
 _COMPILES = 900.0  # seconds: compiling takes up to minutes, on a busy computer more, and looks at no mail
-LAST = 10  # deadlines for which the last worker is waited for, as nobody can do its work instead
+LAST_WAITS = 10  # deadlines for which a master waits for its last worker, as nobody can do its work instead
 _STEP = 6  # parts of the deadline, of which time in which nobody looked counts for one at most
 
 
@@ -10,7 +10,7 @@ class Alive:
 
     deadline: seconds; who was silent for so long is lost, and who was silent for a third of it is to be asked whether
     it is there. ranks: of the workers; now: seconds; compiles: how much longer who may be compiling is waited for;
-    last: deadlines after which the one that was heard of last is lost, where all are silent.
+    last: deadlines after which the one that was heard from last is lost, where all are silent.
     Where the master itself was away for long, all mail has waited for it: such a time counts for a sixth of the
     deadline at most.
     """

@@ -7,14 +7,15 @@ import numpy as np
 
 from .messages import FORGET, RESTART, RESTARTED, RESULTS, SETUP, Message, Outgoing
 
-_LIVES = 5  # how often a worker may be lost without a result in between, and come back
+_COMEBACKS = 5  # of a worker that was lost at work so often without a result in between
 
 
 class Member:
     """A worker as the master knows it."""
 
     def __init__(self, rank, host, losses=0):
-        self.rank, self.host, self.losses = rank, host, losses  # how often it was lost since its last result
+        self.rank, self.host = rank, host
+        self.losses = losses  # how often it was lost at work since its last result
         self.told = set()  # numbers of setups, of those that it has not been told to forget
         self.preparing = set()  # those that it has not answered for
         self.ready = set()
@@ -85,6 +86,7 @@ class Crew:
         """Go on without a worker; somebody else compiles what it was to compile for its host."""
         gone = self.absent[rank] = self.workers.pop(rank)
         gone.life = None
+        gone.losses += gone.load > 0
         self.idle.discard(rank)
         self.lost.append((rank, gone.host))
         neighbours = [worker for worker in self.workers.values() if worker.host == gone.host]
@@ -98,7 +100,7 @@ class Crew:
         """A lost worker is there after all; it begins anew, unless it has done so again and again for nothing."""
         worker = self.absent[rank]
         self.ignored += message.type == RESULTS
-        if worker.life is None and worker.losses < _LIVES:
+        if worker.life is None and worker.losses < _COMEBACKS:
             self._lives += 1
             worker.life = self._lives
             return [Outgoing(rank, Message(RESTART, worker.life))]
@@ -108,7 +110,7 @@ class Crew:
 
     def _welcome(self, known):
         """Take a worker in again; it is ready at once for the setups that it had compiled."""
-        worker = self.workers[known.rank] = Member(known.rank, known.host, known.losses + 1)
+        worker = self.workers[known.rank] = Member(known.rank, known.host, known.losses)
         self.back.append((worker.rank, worker.host))
         self.idle.add(worker.rank)
         out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self.setups.values()]

@@ -6,7 +6,7 @@ import time
 from mpi4py import MPI
 
 from . import launch
-from .alive import LAST, Alive
+from .alive import Alive
 from .events import Lost, Received
 from .messages import PING, PONG, QUIT, STEER, Message
 from .post import Post
@@ -41,10 +41,10 @@ class Followers:
 
     machine: a Master, or a Group, whose Master is ``master``; ranks: of the workers; known: (host, name of its bell) of
     every rank of the communicator; bell: this one's; deadline: seconds after which a silent worker is lost, or None;
-    survives: whether to go on without some; say(text): where to say that one is lost.
+    survives: whether to go on without some; say(text): where to say that one is lost; last: see ``Alive``.
     """
 
-    def __init__(self, comm, machine, master, ranks, known, bell, deadline, survives, say=lambda text: None):
+    def __init__(self, comm, machine, master, ranks, known, bell, deadline, survives, say=lambda text: None, last=1):
         self._comm, self._machine, self._master, self._bell, self._say = comm, machine, master, bell, say
         here = MPI.Get_processor_name()
         self._hosts = {rank: known[rank][0] for rank in ranks}
@@ -52,7 +52,7 @@ class Followers:
         self.post = Post(comm, survives=survives)
         self._survives = survives
         self._failures = _Failures(comm) if launch.tells_of_failures() else None
-        self._alive = Alive(deadline, self._hosts, time.monotonic(), last=LAST) if deadline else None
+        self._alive = Alive(deadline, self._hosts, time.monotonic(), last=last) if deadline else None
         self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or PARTING
         self._watched = {rank for rank, name in self._bells.items() if deadline and self._bell.hangs(name)}
         # Who does not answer is asked once: MPICH keeps what nobody takes in one of 64 places, and without any of them

@@ -410,7 +410,7 @@ class Master:
         return out
 
     def _turn_of(self, rank):
-        """Sort key of who gets work first; last who was lost before, or the same slow ones fail at a job for ever."""
+        """Sort key of who gets work first: of equally busy ones the reliable, or slow ones fail at a job for ever."""
         worker = self._crew.workers[rank]
         return worker.load, worker.losses, rank
 

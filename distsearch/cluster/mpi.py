@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 from ..errors import RanksLostError
 from . import launch
-from .alive import Alive
+from .alive import LAST_WAITS, Alive
 from .bell import Bell
 from .followers import PARTING, Followers, meet, tells_of_a_failure
 from .group import Group, blocks
@@ -46,7 +46,9 @@ class MpiCluster(Cluster):
         ranks = list(leaders) or list(range(1, self.ranks))
         behind = {leader: {rank: known[rank][0] for rank in its} for leader, its in leaders.items()}
         self._master = Master({rank: known[rank][0] for rank in ranks}, groups=behind)
-        self._followers = Followers(comm, self._master, self._master, ranks, known, bell, deadline, survives, say)
+        self._followers = Followers(
+            comm, self._master, self._master, ranks, known, bell, deadline, survives, say, LAST_WAITS
+        )
         self._closed = False
 
     @property

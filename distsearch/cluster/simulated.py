@@ -13,7 +13,7 @@ from collections import deque
 from math import inf
 from typing import NamedTuple
 
-from .alive import LAST, Alive
+from .alive import LAST_WAITS, Alive
 from .events import Lost, Received
 from .group import Group, blocks
 from .master import Master
@@ -134,11 +134,11 @@ class _VirtualWorker:
 class _VirtualMaster:
     """A rank that has workers, and takes its own time for each message, one after another."""
 
-    def __init__(self, machine, ranks, faults):
-        """machine: a Master or a Group; ranks: of its workers."""
+    def __init__(self, machine, ranks, faults, last=1):
+        """machine: a Master or a Group; ranks: of its workers; last: see ``Alive``."""
         self.machine = machine
         # it takes no virtual time to compile
-        self.alive = Alive(faults.deadline, ranks, compiles=faults.deadline, last=LAST)
+        self.alive = Alive(faults.deadline, ranks, compiles=faults.deadline, last=last)
         self.watches = False  # a look at who is there is planned
         self.free = 0.0  # when it has done what it has begun
         self.idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
@@ -183,7 +183,7 @@ class SimulatedCluster(Cluster):
         names = {rank: f"virtual{host}" for rank, host in hosts.items()}
         behind = {leader: {rank: names[rank] for rank in ranks} for leader, ranks in leaders.items()}
         self._master = Master({rank: names[rank] for rank in leaders or self._workers}, news, behind)
-        self._masters[_MASTER] = _VirtualMaster(self._master, leaders or self._workers, self._faults)
+        self._masters[_MASTER] = _VirtualMaster(self._master, leaders or self._workers, self._faults, LAST_WAITS)
         for leader, known in behind.items():
             machine = Group(known, by_host[hosts[leader]], shares)
             self._masters[leader] = _VirtualMaster(machine, known, self._faults)

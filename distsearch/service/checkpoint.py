@@ -146,6 +146,15 @@ class Checkpoint:
             os.close(folder)
 
 
+def policy_in(path):
+    """Return the policy of the search that a checkpoint file is of, or None if nothing can be read there."""
+    try:
+        with open(path, "rb") as file:
+            return _unpacked(file.read(), path)["search"].get("policy")
+    except (OSError, UserError):
+        return None
+
+
 def _packed(saved):
     """Return the file's content as bytes."""
     arrays, out = [], io.BytesIO()

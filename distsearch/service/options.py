@@ -33,7 +33,7 @@ class Options:
     game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
     (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
     search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
-    without nodes; None for split where it may be and no load factor is asked for, which is a matter of pools.
+    without nodes; None: split, or pool where no table is used, or nodes or a load factor is given.
     """
 
     game: str
@@ -142,9 +142,9 @@ class Options:
         }  # fmt: skip
 
     def target(self, workers):
-        """Return how many subtrees the pool should hold."""
-        factor = self.load_factor or (4 if workers > 1 else 1)
-        return math.ceil(factor * workers)
+        """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead."""
+        ahead = self.load_factor if POLICIES[self.policy].grows_ahead else None
+        return math.ceil((ahead or (4 if workers > 1 else 1)) * workers)
 
 
 def resolve(game, board=None, empties=None, **given):

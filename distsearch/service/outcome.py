@@ -41,7 +41,7 @@ class Outcome:
     ranks: int = 1
     workers: int = 1
     algorithm: str = "alphabeta"
-    policy: str = "pool"
+    policy: str = "split"
     load_factor: float = 1
     jobs: int = 0
     tree_nodes: int = 0

@@ -163,7 +163,7 @@ def test_a_file_of_another_search_is_refused(first, second, named):
 
 def test_how_the_work_is_shared_out_does_not_matter():
     run("depth", "--json", "--checkpoint", "file")
-    shared = "--policy", "split", "--load-factor", "9", "--prefetch", "5", "--table", "1"
+    shared = "--load-factor", "9", "--prefetch", "5", "--table", "1"
     again = run("depth", "--json", *shared, "--checkpoint", "file", "--resume")
     assert again.status == 0
 

@@ -291,6 +291,14 @@ def test_who_comes_back_for_nothing_is_left_alone_at_last():
     assert talk.say(1, PONG, run=0) == []
 
 
+def test_pauses_without_work_are_no_fault():
+    talk, _ = started(2, Source([1]))  # the other one has the only job
+    for life in range(1, 20):
+        talk.lose(2)
+        back(talk, 2, life)
+    assert len(talk.master.back) == 19
+
+
 def test_who_is_back_forgets_and_learns_setups():
     talk, _ = started(2, Source([]))
     talk.metrics()

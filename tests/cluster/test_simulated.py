@@ -159,3 +159,19 @@ def test_a_machine_without_faults_repeats_what_it_did_before(seed):
         cluster.run(SETUP_TEXT, Source([10_000] * 50), lambda _: False)
         times.append(cluster.clock())
     assert times[0] == times[1]
+
+
+@pytest.mark.parametrize("slow", [4, 100])
+def test_the_last_worker_is_waited_for_though_it_is_slow(slow):
+    """With slices of about half a deadline; a hundred times that is more than ten deadlines."""
+    deadline = 2 * SLICE
+    faults = Faults(deadline, deaths={1: 1e-6}, slow={2: slow}, late={}, delay=0.0)
+    cluster = SimulatedCluster(kinds(Clock()), 2, NETWORKS["host"], Processors(ALONE), faults=faults)
+    source = Source([100_000] * 3)
+    if slow < 10:
+        cluster.run(SETUP_TEXT, source, lambda _: False)
+        assert source.done
+        assert [rank for rank, _ in cluster.lost] == [1]
+    else:
+        with pytest.raises(EveryWorkerLostError):
+            cluster.run(SETUP_TEXT, source, lambda _: False)

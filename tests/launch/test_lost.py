@@ -15,7 +15,7 @@ from .test_killed import write_positions
 RANKS = 4
 DEADLINE = 1  # seconds, of MPICH
 SOON = 15  # seconds within which a job has to end that cannot go on: several deadlines, on a machine that is busy
-SEARCH = "search", "connect4", "44444432", "--exact", "--load-factor", "16"
+SEARCH = "search", "connect4", "44444432", "--exact"
 PERFT = "perft", "othello", "--board", "6x6", "--depth", "12"
 FILES = "/dev/shm/"
 pytestmark = pytest.mark.usefixtures("warm")

@@ -23,6 +23,28 @@ def test_defaults():
     assert options.evaluation in ("static", "complex", "discs")
 
 
+@pytest.mark.parametrize(
+    ("given", "policy"),
+    [
+        ({"exact": True}, "split"),
+        ({"depth": 3}, "split"),
+        ({"depth": 3, "load_factor": 2.0}, "pool"),
+        ({"depth": 3, "load_factor": 2.0, "policy": "window"}, "window"),
+        ({"nodes": 9}, "pool"),
+        ({"depth": 3, "ordering": "static"}, "pool"),
+        ({"depth": 3, "algorithm": "minimax"}, "pool"),
+    ],
+    ids=str,
+)
+def test_the_usual_policy(given, policy):
+    assert Options("othello", **given).policy == policy
+
+
+def test_a_load_factor_is_for_who_grows_ahead():
+    assert Options("othello", depth=3, load_factor=0.1).target(10) == 1
+    assert Options("othello", depth=3, load_factor=0.1, policy="split").target(10) == 40
+
+
 @pytest.mark.parametrize("limit", [{"depth": 3}, {"nodes": 9}, {"exact": True}], ids=str)
 def test_any_limit_replaces_the_usual_time(limit):
     assert Options("othello", **limit).time is None
