@@ -3,7 +3,8 @@
 A game's evaluations are in a table ``EVALUATIONS`` of the module of its name here, or of the game's own module if it is
 somebody else's; without any there is ``outcome``, which sees nothing before the end. An evaluation is a compiled
 function ``(s, r, tables) -> int64`` for the side to move. A finished game counts its final score, moved out by the
-evaluation's bound so that any win is worth more than any unfinished position.
+evaluation's bound so that any win is worth more than any unfinished position. In games against chance evaluations are
+float64, of a board before or after chance has moved, and a finished game counts its evaluation.
 """
 
 import functools
@@ -43,7 +44,7 @@ def find(game, name, rules):
 
 @functools.cache  # looking for a module that is not there takes a fifth of a millisecond
 def _known(game):
-    name = f"{__name__}.{game.NAME}"
+    name = f"{__name__}.{game.__name__.rpartition('.')[2]}"
     owner = importlib.import_module(name) if importlib.util.find_spec(name) else game
     return getattr(owner, "EVALUATIONS", {"outcome": (outcome, lambda r: np.zeros(1, np.uint64), lambda r: 0)})
 

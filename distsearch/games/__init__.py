@@ -9,7 +9,10 @@ from pathlib import Path
 from .. import jit
 from ..errors import UserError
 
-_GAMES = {"connect4": "distsearch.games.connect4", "othello": "distsearch.games.othello"}
+_GAMES = {
+    "2048": "distsearch.games.g2048", "2584": "distsearch.games.g2584", "connect4": "distsearch.games.connect4",
+    "othello": "distsearch.games.othello",
+}  # fmt: skip
 ENTRY_POINTS = "distsearch.games"  # the group in which other packages offer theirs: name = module
 
 

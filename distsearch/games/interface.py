@@ -9,6 +9,9 @@ kernel serves every board of the same width.
 ``moves(s, r, out, at) -> n``      writes the n legal moves (int16 codes, PASS for a pass) to ``out[at : at + n]``;
                                    n is 0 at the end of the game
 ``play(s, r, m) -> (s, reward)``   the state after move m, and the points it brought (0 where only the end counts)
+``outcomes(s, r, out,              only of a game with chance: writes what chance may do in a CHANCE state, its
+probability, at) -> n``            ``moves`` in any order, and how likely each is (float64) to the same places of
+                                   ``probability``
 ``final(s, r) -> int64``           the score of a finished game, for the side to move
 ``key(s, r) -> uint64``            a hash: equal states have equal keys
 ``moves_left(s, r) -> int64``      no line of play from s has more moves than this, passes not counted; it falls with
@@ -26,7 +29,8 @@ and the constants
 ===============  =======================================================================================================
 ``NAME``         as on the command line
 ``UNIT``         what scores count: "discs"
-``OPTIONS``      the game's own options: name → allowed values, the default first
+``OPTIONS``      the game's own options: name → allowed values, the default first, or None for any text that ``rules``
+                 takes; a default of its own then
 ``BOARDS``       (smallest, usual, largest) board, each (rows, columns)
 ``PLAYERS``      2: two players alternate with zero sum, a state is seen by the side to move, ``kind`` is MAX or END;
                  1: one player, perhaps against chance
@@ -49,6 +53,11 @@ A game may have a knowledge module beside it (``NAME_knowledge``) with hooks tha
 ``promising(s, r, out, scores, at) -> n``              as ``ordered_moves``, a better order that may take longer; has
                                                        room for int64 scores
 ``count_moves(s, r) -> n``                             n without writing moves
+``turn(s, r) -> int64``                                as ``kind``, where an engine asks for moves next: of a finished
+                                                       game it may be the kind that it would have with a move
+``expand(s, r, out, states, gains, at) -> n``          as ``moves`` where it is the player's turn, and writes what each
+                                                       move leads to and brings: to ``states`` (uint64, from word
+                                                       ``at · words`` on) and ``gains`` (int64, from ``at`` on)
 ``canonical(s, r) -> s``                               one state for all that are symmetric to it; in searches to a
                                                        depth, evaluations are taken to be the same for all of them
 =====================================================  =================================================================

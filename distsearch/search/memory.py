@@ -52,7 +52,24 @@ def _view(dtype):
     return view
 
 
-uint64s, int64s, int16s = map(_view, (types.uint64, types.int64, types.int16))
+uint64s, int64s, int16s, float64s = map(_view, (types.uint64, types.int64, types.int16, types.float64))
+
+
+def _reading(source, target, kind):
+    @intrinsic
+    def read(typingctx, value):
+        """Return a number of the other type with the same 64 bits."""
+
+        def generate(context, builder, signature, args):
+            return builder.bitcast(args[0], kind)
+
+        return target(source), generate
+
+    return read
+
+
+bits_of = _reading(types.float64, types.int64, ir.IntType(64))
+number_of = _reading(types.int64, types.float64, ir.DoubleType())
 
 
 @intrinsic

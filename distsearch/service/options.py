@@ -11,12 +11,13 @@ from ..errors import UserError
 from ..search.alphabeta_engine import parse_ordering
 from ..tree.policies import POLICIES
 
-ALGORITHMS = ("alphabeta", "minimax")
+ALGORITHMS = {2: ("alphabeta", "minimax"), 1: ("expectimax",)}  # by players, the default first
+CHANCES = ("weighted", "uniform")
 DEFAULT_SECONDS = 5.0
 _TYPES = (
-    (("game", "algorithm", "policy", "ordering", "evaluation"), (str,), "a text"),
-    (("depth", "nodes", "prefetch"), (Integral,), "a whole number"),
-    (("time", "load_factor"), (Real,), "a number"),
+    (("game", "algorithm", "policy", "ordering", "evaluation", "chance"), (str,), "a text"),
+    (("depth", "nodes", "prefetch", "layers"), (Integral,), "a whole number"),
+    (("time", "load_factor", "min_probability"), (Real,), "a number"),
     (("exact", "all_moves"), (bool,), "True or False"),
 )
 DEEPEST = 1000  # plies; more than any game has
@@ -34,6 +35,9 @@ class Options:
     (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
     search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
     without nodes; None: split, or pool where no table is used, or nodes or a load factor is given.
+
+    In games against chance: layers: instead of depth, X for 2X + 1 plies; min_probability: positions that chance leads
+    to less likely than that are evaluated, 0: none; chance: weighted, or uniform: as if all it may do were alike.
     """
 
     game: str
@@ -43,7 +47,7 @@ class Options:
     time: float | None = None
     nodes: int | None = None
     exact: bool = False
-    algorithm: str = "alphabeta"
+    algorithm: str | None = None
     policy: str | None = None
     load_factor: float | None = None
     ordering: str | None = None
@@ -51,11 +55,19 @@ class Options:
     all_moves: bool = False
     prefetch: int = 2
     window: tuple | None = None
+    layers: int | None = None
+    min_probability: float | None = None
+    chance: str | None = None
 
     def __post_init__(self):
         self._check_types()
         module = games.find(self.game)
-        _among("algorithm", self.algorithm, ALGORITHMS)
+        self.algorithm = self.algorithm or ALGORITHMS[module.PLAYERS][0]
+        _among(f"algorithm of {self.game}", self.algorithm, ALGORITHMS[module.PLAYERS])
+        if self.against_chance:
+            self._check_chance()
+        elif (self.layers, self.min_probability, self.chance) != (None, None, None):
+            raise UserError("layers, min-probability and chance go with games against chance, such as 2048")
         if self.policy is None:
             shares = self.tabled and self.nodes is None and self.load_factor is None
             self.policy = "split" if shares else "pool"
@@ -69,7 +81,8 @@ class Options:
         for name, value in self.rules.items():
             if name not in module.OPTIONS:
                 raise UserError(f"{module.NAME} has no option {name}")
-            _among(name, value, module.OPTIONS[name])
+            if module.OPTIONS[name] is not None:
+                _among(name, value, module.OPTIONS[name])
         known = evaluation.names(module)
         self.evaluation = known[0] if self.evaluation is None else self.evaluation
         _among("evaluation", self.evaluation, known)
@@ -82,6 +95,25 @@ class Options:
                 fits = isinstance(value, types) and (bool in types or not isinstance(value, bool))
                 if value is not None and not fits:
                     raise UserError(f"{name} {value!r:.40} is not {meaning}")
+
+    def _check_chance(self):
+        if self.exact or self.nodes is not None or self.window is not None or self.ordering is not None:
+            raise UserError(f"exact, nodes, window and ordering are not for {self.game}, a game against chance")
+        if self.layers is not None:
+            if self.depth is not None:
+                raise UserError("layers and depth exclude each other")
+            if not 0 <= self.layers <= DEEPEST // 2 - 1:
+                raise UserError(f"layers {self.layers} is not a number from 0 to {DEEPEST // 2 - 1}")
+            self.depth = 2 * self.layers + 1
+        if self.min_probability is not None and not 0 <= self.min_probability < 1:
+            raise UserError(f"min-probability {self.min_probability:g} is not a probability below 1")
+        if self.chance is not None:
+            _among("chance", self.chance, CHANCES)
+
+    @property
+    def against_chance(self):
+        """Whether the game is one against chance."""
+        return games.find(self.game).PLAYERS == 1
 
     def _check_limits(self):
         if self.exact and (self.depth is not None or self.nodes is not None or self.time is not None):
@@ -134,6 +166,12 @@ class Options:
 
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
+        if self.against_chance:
+            return {
+                "kind": "expectimax", "game": self.game, "board": self.board, "options": self.rules,
+                "evaluation": self.evaluation, "points": False, "least": self.min_probability or 0.0,
+                "alike": self.chance == "uniform",
+            }  # fmt: skip
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
         return {
             "kind": kind or searching, "repeatable": self.repeatable, "game": self.game, "board": self.board,
@@ -147,12 +185,12 @@ class Options:
         return math.ceil((ahead or (4 if workers > 1 else 1)) * workers)
 
 
-def resolve(game, board=None, empties=None, **given):
+def resolve(game, board=None, empties=None, spawn=None, **given):
     """Return (Options, game module, rules array) of what a person or a program asked for; raises UserError.
 
-    board: text such as "6x8"; empties: the game's own option of that name; given: other fields of Options.
+    board: text such as "6x8"; empties, spawn: the game's own options of those names; given: other fields of Options.
     """
-    rules = {} if empties is None else {"empties": empties}
+    rules = {name: value for name, value in (("empties", empties), ("spawn", spawn)) if value is not None}
     options = Options(game, board=None if board is None else parse_board(board), rules=rules, **given)
     return options, games.find(game), _rules(game, options.board, tuple(rules.items()))
 

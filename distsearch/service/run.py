@@ -31,18 +31,26 @@ def prepare(setup, game, rules, progress):
     """Return (runner, grower) for a setup, compiled; tells ``progress`` if that takes a while."""
     runner = KINDS[setup["kind"]](setup)
     grower = Grower(game, rules, getattr(runner, "engine", None))
-    name = f"{runner.name}-{game.words(rules)}"
+
+    def compile_all():
+        grower.compile()
+        runner.compile()
+        if runner.result_dtype == Schedule.result_dtype:
+            rehearse(grower, game.start(rules).state, setup["kind"] == "solve")
+
+    compile_once(f"{runner.name}-{game.words(rules)}", setup["game"], compile_all, progress)
+    return runner, grower
+
+
+def compile_once(name, game, compile_all, progress):
+    """Compile what goes by a name, or load it; tells ``progress`` if it was never compiled on this machine."""
     began, fresh = time.perf_counter(), not jit.seen(name)
     if fresh:
-        progress.note(f"compiling for {setup['game']}, once on this machine ...")
-    grower.compile()
-    runner.compile()
-    if runner.result_dtype == Schedule.result_dtype:
-        rehearse(grower, game.start(rules).state, setup["kind"] == "solve")
+        progress.note(f"compiling for {game}, once on this machine ...")
+    compile_all()
     if fresh:
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
         jit.mark_seen(name)
-    return runner, grower
 
 
 def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2, keep=lambda seconds: None):

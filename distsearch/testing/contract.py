@@ -50,6 +50,9 @@ class Twin(Protocol):
     def text(self, position) -> str:
         """The text of a position, the same that the game writes."""
 
+    def outcomes(self, position) -> list:
+        """Only of a game with chance: (text, probability) of all that chance may do."""
+
 
 class Subject(NamedTuple):
     """What is checked: a game with its rules array (uint64), its twin, and its knowledge module or None."""
@@ -98,6 +101,7 @@ def check_position(subject, case, rng):
     check_read(subject, case, rng)
     check_kind(subject, case)
     check_moves(subject, case)
+    check_outcomes(subject, case)
     check_hooks(subject, case)
     if not case.options:
         check_final(subject, case)
@@ -137,10 +141,11 @@ def check_rules(subject):
     for r in (usual, subject.rules):
         fine = r.dtype == np.uint64 and r.ndim == 1 and r.flags.c_contiguous
         _require(fine, f"rules are a {r.dtype} array of {r.ndim} dimensions, not a flat contiguous uint64 array")
-    defaults = {name: values[0] for name, values in game.OPTIONS.items()}
+    listed = {name: values for name, values in game.OPTIONS.items() if values is not None}
+    defaults = {name: values[0] for name, values in listed.items()}
     spelt_out = game.rules(game.BOARDS[1], **defaults)
     _require(np.array_equal(spelt_out, usual), "rules() differs from those of the usual board with default options")
-    for name, values in game.OPTIONS.items():
+    for name, values in listed.items():
         for value in values:
             game.rules(None, **{name: value})
 
@@ -239,6 +244,24 @@ def check_moves(subject, case):
     texts = [game.move_text(m, r) for m in codes]
     _same("moves", sorted(texts), sorted(case.options), case)
     _same("parse_move of the moves' texts", [game.parse_move(text, r) for text in texts], codes, case)
+
+
+def check_outcomes(subject, case):
+    """``outcomes`` gives every move of chance once, and its probability as the twin has it."""
+    game, r = subject.game, subject.rules
+    if game.kind(case.position.state, r) != CHANCE:
+        return
+    out = np.full(MAX_MOVES + 2 * _MARGIN, _UNTOUCHED, np.int16)
+    probability = np.full(len(out), np.nan)
+    n = game.outcomes(case.position.state, r, out, probability, _MARGIN)
+    texts = [game.move_text(m, r) for m in out[_MARGIN : _MARGIN + n]]
+    found = dict(zip(texts, probability[_MARGIN : _MARGIN + n].tolist(), strict=True))
+    expected = {text: float(chance) for text, chance in subject.twin.outcomes(case.plain)}
+    _same("outcomes", sorted(texts), sorted(expected), case)
+    _same("their probabilities", {t: round(p, 12) for t, p in found.items()},
+          {t: round(p, 12) for t, p in expected.items()}, case)  # fmt: skip
+    around = np.isnan(probability).sum() == len(out) - n and (out == _UNTOUCHED).sum() == len(out) - n
+    _same("what is beside the outcomes untouched", bool(around), True, case)
 
 
 def check_hooks(subject, case):

@@ -15,6 +15,7 @@ from ..search import batch, pvs
 from ..search.alphabeta import INFINITY, LINE_LENGTH
 from ..search.alphabeta_engine import AlphaBeta
 from ..search.deep_engine import Deep
+from ..search.expectimax_engine import Expectimax
 from ..search.perft import MAX_DEPTH, Perft
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
@@ -38,6 +39,12 @@ BRIEF_RESULT = np.dtype([
 PERFT_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("seconds", np.float64), ("cpu", np.float64),
     ("counts", np.int64, MAX_DEPTH + 1),
+])  # fmt: skip
+
+EXPECTIMAX_RESULT = np.dtype([
+    ("node", np.int32), ("complete", np.int8), ("move", np.int16), ("value", np.float64), ("boards", np.int64),
+    ("evaluated", np.int64), ("table_hits", np.int64), ("table_stores", np.int64), ("seconds", np.float64),
+    ("cpu", np.float64),
 ])  # fmt: skip
 
 EMPTY_JOB = np.dtype([("node", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
@@ -64,6 +71,13 @@ def job_dtype(words):
     return np.dtype([
         ("node", np.int32), ("depth", np.int32), ("budget", np.int64), ("low", np.int32), ("high", np.int32),
         ("cut", np.int64), ("state", np.uint64, words),
+    ])  # fmt: skip
+
+
+def expectimax_job(words):
+    """Record of a job in a game against chance: its node, plies to search, what ``expectimax`` calls likely, state."""
+    return np.dtype([
+        ("node", np.int32), ("depth", np.int32), ("likely", np.int64), ("state", np.uint64, words),
     ])  # fmt: skip
 
 
@@ -305,6 +319,45 @@ class PerftRunner:
         return record
 
 
+class ExpectimaxRunner:
+    """Searches subtrees of games against chance."""
+
+    result_dtype = EXPECTIMAX_RESULT
+
+    def __init__(self, setup):
+        game, rules, chosen = _evaluated(setup)
+        self.job_dtype = expectimax_job(game.words(rules))
+        self._engine = Expectimax(game, rules, chosen, setup["points"], setup["least"], setup["alike"])
+        self.name, self.compile, self.advance = self._engine.name, self._engine.compile, self._engine.advance
+
+    def open(self, run):
+        """Nothing is kept but the table, whose values hold in any run."""
+
+    @property
+    def boards(self):
+        return self._engine.boards
+
+    def begin(self, job):
+        self._node = job["node"]
+        self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
+
+    def save(self):
+        """What is in the frames is cheap: a job begins again."""
+        return int(self._node), b""
+
+    def restore(self, job, content):
+        self.begin(job)
+
+    def result(self, seconds, cpu):
+        record, found = np.zeros(1, self.result_dtype), self._engine.result()
+        move = -1 if found.move is None else found.move
+        record[0] = (
+            self._node, found.complete, move, found.value, found.boards, found.evaluated, found.hits, found.stores,
+            seconds, cpu,
+        )  # fmt: skip
+        return record
+
+
 class EmptyRunner:
     """Does nothing, to measure what messages and masters cost."""
 
@@ -352,7 +405,7 @@ def kinds(far=None):
 
     return {
         "subtree": SubtreeRunner, "deep": with_table(DeepRunner), "solve": with_table(SolveRunner),
-        "perft": PerftRunner, "empty": EmptyRunner,
+        "perft": PerftRunner, "expectimax": ExpectimaxRunner, "empty": EmptyRunner,
     }  # fmt: skip
 
 

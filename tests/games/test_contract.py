@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from distsearch.errors import UserError
-from distsearch.games import connect4, othello, othello_knowledge
+from distsearch.games import connect4, g2048, g2584, othello, othello_knowledge
 from distsearch.games.interface import CHANCE, END, MAX, PASS, Position, legal_moves, read_position
 from distsearch.testing import contract
 
 from . import tictactoe
 from .connect4_twin import Connect4Twin
 from .othello_twin import OthelloTwin
+from .sliding_twin import twin_of
 
 TICTACTOE_PERFT = [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
 
@@ -55,6 +56,14 @@ class TicTacToeTwin:
 def test_othello_keeps_it(board, rng):
     met = contract.check_game(othello, othello.rules(board), OthelloTwin(*board), 200, rng)
     assert met["end"] > 0
+
+
+@pytest.mark.parametrize("board", [(4, 4), (2, 2), (3, 3), (4, 3), (2, 4)], ids=str)
+@pytest.mark.parametrize("game", [g2048, g2584], ids=["2048", "2584"])
+def test_sliding_tiles_keep_it(game, board, rng):
+    met = contract.check_game(game, game.rules(board), twin_of(game.NAME, board), 300, rng)
+    assert met["chance"] > 100 < met["max"]
+    assert met["end"] > 0 or board == (4, 4)
 
 
 @pytest.mark.parametrize("board", [(6, 7), (5, 4), (1, 9)], ids=str)

@@ -1,0 +1,63 @@
+"""Evaluations of sliding tiles that are sums over rows and columns, read from tables of all of them.
+
+The value of a line is a whole number of 64ths, two of them to a word of the tables.
+"""
+
+import numpy as np
+
+from .. import jit
+from ..games import sliding
+from ..jit import compiled
+
+_SCALE = 64
+
+rows_of = columns_of = None  # bound for each game
+
+
+@compiled
+def _of_line(tables, at, line):
+    word = tables[at + np.int64(line >> np.uint64(1))] >> (line & np.uint64(1)) * np.uint64(32)
+    return np.int64(np.int32(np.uint32(word)))
+
+
+@compiled
+def _of_lines(tables, at, lines):
+    first, second, third, fourth = lines
+    total = _of_line(tables, at, first) + _of_line(tables, at, second)
+    return total + _of_line(tables, at, third) + _of_line(tables, at, fourth)
+
+
+def by_lines(s, r, tables):
+    total = _of_lines(tables, np.int64(1), rows_of(s)) + _of_lines(tables, np.int64(tables[0]), columns_of(s))
+    return total * (1.0 / _SCALE)
+
+
+def bound_to(game):
+    """Return the evaluation that sums over a game's lines."""
+    functions = {"rows_of": game.rows_of, "columns_of": game.columns_of}
+    return jit.specialise(by_lines, f"by_lines_{game.NAME}", functions)
+
+
+def tables_of(of_line, bits, r):
+    """Return the tables of a board's rows and columns: of_line(codes, shape (n, width)) -> the values of n lines."""
+    across, down = int(r[sliding.COLUMNS]), int(r[sliding.ROWS])
+    rows = _packed(of_line, bits, across)
+    columns = rows[:0] if across == down else _packed(of_line, bits, down)
+    return np.concatenate([np.array([1 if across == down else 1 + len(rows)], np.uint64), rows, columns])
+
+
+def _packed(of_line, bits, width):
+    every = np.arange(1 << 4 * bits)
+    cells = np.stack([every >> bits * i & (1 << bits) - 1 for i in range(width)], axis=1)
+    return np.round(of_line(cells) * _SCALE).astype(np.int32).view(np.uint64)
+
+
+def without_gaps(cells):
+    """Return lines with their tiles moved to the left, none of them merged."""
+    return sliding.slid(cells, np.zeros((32, 32), np.int64))[0]
+
+
+def disorder(cells, power):
+    """How much lines rise and fall: the less of the two, in codes to a power."""
+    steps = np.diff(cells.astype(float) ** power, axis=1)
+    return np.minimum(np.maximum(steps, 0).sum(axis=1), np.maximum(-steps, 0).sum(axis=1))

@@ -1,0 +1,144 @@
+"""2048: sixteen exponents of 4 bits in a word, the upper left cell lowest; see ``sliding``.
+
+A tile 2^e has code e, up to 32768: two of those do not merge. Two tiles merge if they are alike.
+"""
+
+import numpy as np
+
+from .. import jit
+from ..jit import compiled
+from . import sliding
+from .sliding import (  # noqa: F401, the game's interface
+    BOARDS,
+    ENDED_STAYS,
+    PLAYERS,
+    UNIT,
+    due,
+    final,
+    key,
+    move_text,
+    parse_move,
+    start,
+    words,
+)
+
+NAME = "2048"
+SPAWN = "2:0.9,4:0.1"
+OPTIONS = {"spawn": None}  # a text, such as SPAWN
+VALUES = (0, *(2**e for e in range(1, 16)))
+MERGES = tuple(tuple(a + 1 if a == b and 0 < a < 15 else 0 for b in range(16)) for a in range(16))
+
+BITS = 4
+_TABLE = 1 << 4 * BITS  # words of a table; that of the rewards follows that of the results
+_16, _32, _48, _ROW = np.uint64(16), np.uint64(32), np.uint64(48), np.uint64(0xFFFF)
+_LOWEST = np.uint64(0x1111111111111111)
+
+
+def rules(board=None, spawn=SPAWN):
+    """Return the rules array (uint64) of a board of (rows, columns); raises UserError."""
+    return sliding.rules_of(NAME, BITS, MERGES, VALUES, tuple(board or BOARDS[1]), spawn)
+
+
+@compiled
+def transpose(x):
+    """Return the board with rows and columns exchanged."""
+    a = x & np.uint64(0xF0F00F0FF0F00F0F)
+    b = x & np.uint64(0x0000F0F00000F0F0)
+    c = x & np.uint64(0x0F0F00000F0F0000)
+    x = a | b << np.uint64(12) | c >> np.uint64(12)
+    a = x & np.uint64(0xFF00FF0000FF00FF)
+    b = x & np.uint64(0x00FF00FF00000000)
+    c = x & np.uint64(0x00000000FF00FF00)
+    return a | b >> np.uint64(24) | c << np.uint64(24)
+
+
+@compiled
+def _lines(x):
+    return x & _ROW, x >> _16 & _ROW, x >> _32 & _ROW, x >> _48
+
+
+@compiled
+def rows_of(s):
+    """Return the four rows, 16 bits each."""
+    return _lines(s[0])
+
+
+@compiled
+def columns_of(s):
+    """Return the four columns, as if they were rows."""
+    return _lines(transpose(s[0]))
+
+
+@compiled
+def slide(x, r, at):
+    """Return the cells with all rows slid to the left, and to the right; at: where their table begins."""
+    left0, right0 = sliding.slide_row(x & _ROW, r, at)
+    left1, right1 = sliding.slide_row(x >> _16 & _ROW, r, at)
+    left2, right2 = sliding.slide_row(x >> _32 & _ROW, r, at)
+    left3, right3 = sliding.slide_row(x >> _48, r, at)
+    return (
+        left0 | left1 << _16 | left2 << _32 | left3 << _48,
+        right0 | right1 << _16 | right2 << _32 | right3 << _48,
+    )
+
+
+@compiled
+def rewards(x, r, at):
+    """Return what the same brings."""
+    total = np.uint64(0)
+    for i in range(4):
+        total += r[at + _TABLE + np.int64(x >> np.uint64(16 * i) & _ROW)]
+    return np.int64(total & np.uint64(0xFFFFFFFF)), np.int64(total >> np.uint64(32))
+
+
+@compiled
+def moved(s, r, m):
+    """Return the state after a move of the player, with no tile due, the same if the move is not legal; its points."""
+    across = m < 2
+    at = np.int64(r[sliding.ACROSS if across else sliding.DOWN])
+    x = s[0] if across else transpose(s[0])
+    left, right = slide(x, r, at)
+    points_left, points_right = rewards(x, r, at)
+    x, points = (right, points_right) if m & 1 else (left, points_left)
+    return (x if across else transpose(x), np.uint64(0)), points
+
+
+@compiled
+def free_cells(s, r):
+    """Return a word with the lowest bit set of every empty cell."""
+    x = s[0] | s[0] >> np.uint64(2)
+    x |= x >> np.uint64(1)
+    return ~x & _LOWEST & r[sliding.CELL_MASK]
+
+
+@compiled
+def cell_of(bit):
+    return bit >> 2
+
+
+@compiled
+def put(s, cell, code):
+    """Return the state with a code in an empty cell."""
+    return s[0] | code << np.uint64(4 * cell), s[1]
+
+
+@compiled
+def code_at(s, cell):
+    return s[0] >> np.uint64(4 * cell) & np.uint64(15)
+
+
+_functions = jit.specialise_all(sliding.TEMPLATES, NAME, {
+    "moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at,
+})  # fmt: skip
+kind, moves, outcomes, play, moves_left = (
+    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left")
+)
+
+
+def parse(text, r):
+    """Return the Position of a text; raises UserError."""
+    return sliding.parse_cells(text, r, VALUES, NAME, put)
+
+
+def text(position, r):
+    return sliding.text_of(position, r, VALUES, code_at)

@@ -1,0 +1,166 @@
+"""2584: sixteen Fibonacci numbers, codes of 5 bits in two words of eight cells each; see ``sliding``.
+
+Code c is the value F(c + 1): 1, 2, 3, 5, 8 ... up to 2178309, code 31. Two tiles merge if their sum is one of these:
+two ones, or two neighbours in the sequence, in either order. The two largest, codes 30 and 31, do not.
+"""
+
+import numpy as np
+
+from .. import jit
+from ..jit import compiled
+from . import sliding
+from .sliding import (  # noqa: F401, the game's interface
+    BOARDS,
+    ENDED_STAYS,
+    PLAYERS,
+    UNIT,
+    due,
+    final,
+    key,
+    move_text,
+    parse_move,
+    start,
+    words,
+)
+
+NAME = "2584"
+SPAWN = "1:0.75,3:0.25"
+
+
+def _fibonacci(count):
+    values = [1, 2]
+    while len(values) < count:
+        values.append(values[-1] + values[-2])
+    return values
+
+
+OPTIONS = {"spawn": None}  # a text, such as SPAWN
+VALUES = (0, *_fibonacci(31))
+
+
+def _merge(a, b):
+    if a == b == 1:
+        return 2
+    return max(a, b) + 1 if abs(a - b) == 1 and min(a, b) > 0 and max(a, b) < 31 else 0
+
+
+MERGES = tuple(tuple(_merge(a, b) for b in range(32)) for a in range(32))
+
+BITS = 5
+_TABLE = 1 << 4 * BITS  # words of a table; that of the rewards follows that of the results
+_20, _ROW, WORD = np.uint64(20), np.uint64(0xFFFFF), np.uint64((1 << 40) - 1)
+_LOWEST = np.uint64(0x0842108421)
+
+
+def rules(board=None, spawn=SPAWN):
+    """Return the rules array (uint64) of a board of (rows, columns); raises UserError."""
+    return sliding.rules_of(NAME, BITS, MERGES, VALUES, tuple(board or BOARDS[1]), spawn)
+
+
+@compiled
+def _swap(x, mask, distance):
+    """Exchange the bits of ``mask`` with those ``distance`` above them."""
+    change = (x ^ x >> np.uint64(distance)) & np.uint64(mask)
+    return x ^ change ^ change << np.uint64(distance)
+
+
+@compiled
+def transpose(low, high):
+    """Return the two words of the board with rows and columns exchanged."""
+    # within each square of four cells, then the squares: cells 1 and 4, 3 and 6 are 15 bits apart
+    low = _swap(low, 0x1F << 5 | 0x1F << 15, 15)
+    high = _swap(high, 0x1F << 5 | 0x1F << 15, 15)
+    right = np.uint64(0x3FF << 10 | 0x3FF << 30)  # the right half of each of two rows
+    left = np.uint64(0x3FF | 0x3FF << 20)
+    return low & left | (high & left) << np.uint64(10), (low & right) >> np.uint64(10) | high & right
+
+
+@compiled
+def rows_of(s):
+    """Return the four rows, 20 bits each."""
+    return s[0] & _ROW, s[0] >> _20, s[1] & _ROW, s[1] >> _20 & _ROW
+
+
+@compiled
+def columns_of(s):
+    """Return the four columns, as if they were rows."""
+    return rows_of(transpose(s[0], s[1] & WORD))
+
+
+@compiled
+def slide(low, high, r, at):
+    """Return the words with all rows slid to the left, and to the right; at: where their table begins."""
+    left0, right0 = sliding.slide_row(low & _ROW, r, at)
+    left1, right1 = sliding.slide_row(low >> _20, r, at)
+    left2, right2 = sliding.slide_row(high & _ROW, r, at)
+    left3, right3 = sliding.slide_row(high >> _20, r, at)
+    return (left0 | left1 << _20, left2 | left3 << _20), (right0 | right1 << _20, right2 | right3 << _20)
+
+
+@compiled
+def rewards(low, high, r, at):
+    """Return what the same brings."""
+    at += _TABLE
+    total = r[at + np.int64(low & _ROW)] + r[at + np.int64(low >> _20)]
+    total += r[at + np.int64(high & _ROW)] + r[at + np.int64(high >> _20)]
+    return np.int64(total & np.uint64(0xFFFFFFFF)), np.int64(total >> np.uint64(32))
+
+
+@compiled
+def moved(s, r, m):
+    """Return the state after a move of the player, with no tile due, the same if the move is not legal; its points."""
+    across = m < 2
+    at = np.int64(r[sliding.ACROSS if across else sliding.DOWN])
+    low, high = (s[0], s[1] & WORD) if across else transpose(s[0], s[1] & WORD)
+    left, right = slide(low, high, r, at)
+    points_left, points_right = rewards(low, high, r, at)
+    cells, points = (right, points_right) if m & 1 else (left, points_left)
+    return cells if across else transpose(cells[0], cells[1]), points
+
+
+@compiled
+def free_cells(s, r):
+    """Return a word with a bit for every empty cell: bit 5c of cell c, and above it that of cell c + 8."""
+    return (_empty(s[0]) & r[sliding.CELL_MASK]) | (_empty(s[1]) & r[sliding.CELL_MASK + 1]) << np.uint64(1)
+
+
+@compiled
+def _empty(x):
+    """Return the lowest bit of each cell of a word that holds nothing."""
+    pairs = x | x >> np.uint64(1)
+    return ~(pairs | pairs >> np.uint64(2) | x >> np.uint64(4)) & _LOWEST
+
+
+@compiled
+def cell_of(bit):
+    fifth = bit * 13 >> 6  # bit // 5, for bits below 64
+    return fifth + 8 * (bit - 5 * fifth)
+
+
+@compiled
+def put(s, cell, code):
+    """Return the state with a code in an empty cell."""
+    code = code << np.uint64(5 * (cell & 7))
+    return (s[0] | code, s[1]) if cell < 8 else (s[0], s[1] | code)
+
+
+@compiled
+def code_at(s, cell):
+    return s[cell >> 3] >> np.uint64(5 * (cell & 7)) & np.uint64(31)
+
+
+_functions = jit.specialise_all(sliding.TEMPLATES, NAME, {
+    "moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at,
+})  # fmt: skip
+kind, moves, outcomes, play, moves_left = (
+    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left")
+)
+
+
+def parse(text, r):
+    """Return the Position of a text; raises UserError."""
+    return sliding.parse_cells(text, r, VALUES, NAME, put)
+
+
+def text(position, r):
+    return sliding.text_of(position, r, VALUES, code_at)

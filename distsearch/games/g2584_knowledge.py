@@ -1,0 +1,29 @@
+"""What engines may know of 2584 beyond its rules."""
+
+import numpy as np
+
+from ..jit import compiled
+from .g2584 import WORD, rewards, slide, transpose
+from .sliding import ACROSS, DOWN, ONE_DUE, turn  # noqa: F401
+
+
+@compiled
+def expand(s, r, out, states, gains, at):
+    """All four moves by two slides, as in 2048."""
+    cells, turned = (s[0], s[1] & WORD), transpose(s[0], s[1] & WORD)
+    left, right = slide(cells[0], cells[1], r, np.int64(r[ACROSS]))
+    up, down = slide(turned[0], turned[1], r, np.int64(r[DOWN]))
+    gain_left, gain_right = rewards(cells[0], cells[1], r, np.int64(r[ACROSS]))
+    gain_up, gain_down = rewards(turned[0], turned[1], r, np.int64(r[DOWN]))
+    n = 0
+    for m, child, old, gain in (
+        (0, left, cells, gain_left), (1, right, cells, gain_right), (2, up, turned, gain_up),
+        (3, down, turned, gain_down),
+    ):  # fmt: skip
+        if child != old:
+            i = at + n
+            out[i], gains[i] = m, gain
+            low, high = child if m < 2 else transpose(child[0], child[1])
+            states[2 * i], states[2 * i + 1] = low, high | ONE_DUE
+            n += 1
+    return n

@@ -1,0 +1,311 @@
+"""What the games of sliding tiles share: tables of rows, spawn rules, the rules array, texts, and the moves themselves.
+
+A board has at most 4×4 cells, numbered row by row from the top left; a cell holds a code of ``bits`` bits, 0 if it is
+empty, and a row of four cells is one number by which two tables are read: what it becomes when its tiles slide to
+either side, and what that brings. Columns are rows of the transposed board. Smaller boards lie in the upper left
+corner: their rows have tables of their own, and the cells beyond stay empty.
+
+A state is two words: the cells, and in the topmost two bits of the second word how many tiles are due. Where none is,
+the player moves; else chance puts a tile on an empty cell. Moves of the player are 0 to 3 (left, right, up, down),
+a tile of the k-th kind on a cell is 4 + 16 k + cell.
+"""
+
+import functools
+import math
+import re
+
+import numpy as np
+
+from ..errors import UserError
+from ..jit import compiled
+from . import lanes
+from .interface import CHANCE, END, MAX, MAX_MOVES, Position, as_state
+
+PLAYERS = 1
+UNIT = "points"
+ENDED_STAYS = False
+BOARDS = ((2, 2), (4, 4), (4, 4))
+
+MOVES = "left", "right", "up", "down"
+TILE = 4  # code of the first kind of tile on the first cell
+CELLS = 16
+
+# Where things are in the rules array.
+ROWS, COLUMNS, ACROSS, DOWN, KINDS, MOST = range(6)  # ACROSS, DOWN: where the rows' and the columns' tables begin
+CELL_MASK = 6  # two words: the lowest bit of every cell of the board
+SPAWNS = 8  # for each kind of tile its code, its value and its probability, in parts of 2^62
+_MOST_KINDS = 8
+VALUES = SPAWNS + 3 * _MOST_KINDS  # of each code
+TABLES = VALUES + 32
+
+_RIGHT = np.uint64(20)  # bits of a table's word: the row slid to the left, to the right
+_ROW = np.uint64(0xFFFFF)
+_REWARD_RIGHT = np.uint64(32)
+_REWARD = np.uint64(0xFFFFFFFF)
+_DUE = np.uint64(62)
+_ONE = np.uint64(1)
+_CERTAIN = 2.0**62
+ONE_DUE = np.uint64(1 << 62)
+_CELL_WORDS = np.uint64((1 << 62) - 1)
+
+moved = free_cells = cell_of = put = code_at = None  # bound for each game
+
+
+def slid(rows, merges):
+    """Return rows slid to the left, and in the same places the codes that came of merges, 0 elsewhere.
+
+    rows: codes, shape (n, width); merges: by two codes, the code that neighbours merge to, 0 if they do not.
+    """
+    n, width = rows.shape
+    out, made, every = np.zeros_like(rows), np.zeros_like(rows), np.arange(n)
+    end = np.zeros(n, np.int64)  # cells that are filled so far
+    for column in range(width):
+        tile = rows[:, column]
+        last = np.where(end > 0, out[every, end - 1], 0)
+        fresh = np.where(end > 0, made[every, end - 1], 0) == 0  # what has just merged does not merge again
+        new = np.where(fresh & (last > 0) & (tile > 0), merges[last, tile], 0)
+        merged = new > 0
+        out[every[merged], end[merged] - 1] = made[every[merged], end[merged] - 1] = new[merged]
+        put_down = (tile > 0) & ~merged
+        out[every[put_down], end[put_down]] = tile[put_down]
+        end += put_down
+    return out, made
+
+
+@functools.cache
+def row_tables(bits, width, merges, values):
+    """Return (results, rewards), uint64 by row, of rows whose first ``width`` of four cells are on the board.
+
+    merges: a tuple of tuples, see ``slid``; values: of the codes, a tuple. A result has the row slid to the left in its
+    lowest 20 bits, and to the right in the 20 above; a reward is points to the left, and above 32 bits to the right.
+    """
+    merges, values = np.array(merges), np.array(values, np.uint64)
+    every = np.arange(1 << 4 * bits)
+    cells = np.stack([every >> bits * i & (1 << bits) - 1 for i in range(4)], axis=1)
+    off, cells = cells[:, width:], cells[:, :width]
+    left, made_left = slid(cells, merges)
+    right, made_right = slid(cells[:, ::-1], merges)
+
+    def packed(row):
+        whole = np.concatenate([row, off], axis=1).astype(np.uint64)
+        return sum(whole[:, i] << np.uint64(bits * i) for i in range(4))
+
+    results = packed(left) | packed(right[:, ::-1]) << _RIGHT
+    rewards = values[made_left].sum(axis=1) | values[made_right].sum(axis=1) << _REWARD_RIGHT
+    return results, rewards
+
+
+def parse_spawn(text, values, name):
+    """Return [(code, value, probability)] of a text such as ``2:0.9,4:0.1``; raises UserError."""
+    kinds = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(\d{1,9}):(\d*\.?\d+(?:[eE][-+]?\d+)?)\s*", part)
+        if not found:
+            raise UserError(f"spawn '{text[:60]}' is not tiles with their probabilities, such as 2:0.9,4:0.1")
+        value, probability = int(found[1]), float(found[2])
+        if not value or value not in values:
+            raise UserError(f"spawn '{text[:60]}': {value} is not a tile of {name}")
+        if not 0 < probability <= 1:
+            raise UserError(f"spawn '{text[:60]}': {probability:g} is not a probability above 0 and up to 1")
+        kinds.append((values.index(value), value, probability))
+    if len({code for code, _, _ in kinds}) < len(kinds) or len(kinds) > _MOST_KINDS:
+        raise UserError(f"spawn '{text[:60]}' has a tile twice, or more than {_MOST_KINDS}")
+    if abs(math.fsum(probability for _, _, probability in kinds) - 1) > 1e-9:
+        raise UserError(f"spawn '{text[:60]}': the probabilities do not sum to 1")
+    return kinds
+
+
+@functools.cache
+def rules_of(name, bits, merges, values, board, spawn):
+    """Return the rules array (uint64) of a game; not to be written to."""
+    rows, columns = board
+    if not (2 <= rows <= 4 and 2 <= columns <= 4):
+        raise UserError(f"board {rows}x{columns} is not one of {name}: 2x2 to 4x4")
+    across = np.concatenate(row_tables(bits, columns, merges, values))
+    tables = [across] if rows == columns else [across, np.concatenate(row_tables(bits, rows, merges, values))]
+    r = np.zeros(TABLES, np.uint64)
+    kinds = parse_spawn(spawn, list(values), name)
+    down = TABLES + (len(tables) - 1) * len(across)
+    r[[ROWS, COLUMNS, ACROSS, DOWN, KINDS, MOST]] = rows, columns, TABLES, down, len(kinds), max(values)
+    on = [4 * row + column for row in range(rows) for column in range(columns)]
+    per_word = 16 if bits == 4 else 8
+    for cell in on:
+        r[CELL_MASK + cell // per_word] |= np.uint64(1 << bits * (cell % per_word))
+    for i, (code, value, probability) in enumerate(kinds):
+        r[SPAWNS + 3 * i : SPAWNS + 3 * i + 3] = code, value, int(probability * _CERTAIN)
+    r[VALUES : VALUES + len(values)] = values
+    return np.concatenate([r, *tables])
+
+
+@compiled
+def due(s):
+    """Tiles that chance puts down next."""
+    return s[1] >> _DUE
+
+
+@compiled
+def with_due(s, tiles):
+    return s[0], s[1] & _CELL_WORDS | np.uint64(tiles) << _DUE
+
+
+@compiled
+def turn(s, r):
+    """Whose turn it is, MAX also where the game is over, which takes longer to find out."""
+    return np.int64(CHANCE) if due(s) > 0 else np.int64(MAX)
+
+
+@compiled
+def slide_row(row, r, at):
+    """Return a row slid to the left and to the right."""
+    found = r[at + np.int64(row)]
+    return found & _ROW, found >> _RIGHT & _ROW
+
+
+def kind(s, r):
+    if due(s) > 0:
+        return CHANCE
+    for m in range(4):
+        child, _ = moved(s, r, np.int64(m))
+        if child != s:
+            return MAX
+    return END
+
+
+def moves(s, r, out, at):
+    if due(s) > 0:
+        return tiles(s, r, out, at)
+    n = 0
+    for m in range(4):
+        child, _ = moved(s, r, np.int64(m))
+        if child != s:
+            out[at + n] = m
+            n += 1
+    return n
+
+
+def tiles(s, r, out, at):
+    """Write the codes of what chance may do; return how many there are."""
+    n = 0
+    for k in range(np.int64(r[KINDS])):
+        free = free_cells(s, r)
+        while free != 0:
+            out[at + n] = TILE + CELLS * k + cell_of(lanes.lowest(free))
+            free &= free - _ONE
+            n += 1
+    return n
+
+
+def outcomes(s, r, out, probability, at):
+    n = tiles(s, r, out, at)
+    each = np.int64(r[KINDS]) / np.float64(n)  # of an empty cell
+    for i in range(at, at + n):
+        k = (np.int64(out[i]) - TILE) // CELLS
+        probability[i] = np.int64(r[SPAWNS + 3 * k + 2]) / _CERTAIN * each
+    return n
+
+
+def play(s, r, m):
+    if m < TILE:
+        child, reward = moved(s, r, m)
+        return with_due(child, 1), reward
+    k, cell = (m - TILE) // CELLS, (m - TILE) % CELLS
+    return with_due(put(s, cell, r[SPAWNS + 3 * k]), due(s) - _ONE), np.int64(0)
+
+
+def moves_left(s, r):
+    """Twice as many moves as tiles that the board could still take in, if it could take in all that fits its cells."""
+    total = np.int64(0)
+    for cell in range(CELLS):
+        total += np.int64(r[VALUES + np.int64(code_at(s, np.int64(cell)))])
+    room = np.int64(r[ROWS] * r[COLUMNS] * r[MOST]) - total
+    return np.int64(2) * room + (np.int64(0) if due(s) > 0 else np.int64(1))
+
+
+@compiled
+def final(s, r):
+    """Points come with the moves; the end itself brings none."""
+    return np.int64(0)
+
+
+@compiled
+def key(s, r):
+    # the tiles due go to the lowest bits, which a product spreads; from the topmost they would reach no other bit
+    low = s[1] << np.uint64(2) | due(s)
+    x = (s[0] ^ low * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xD6E8FEB86659FD93)
+    x ^= x >> np.uint64(32)
+    x *= np.uint64(0xC2B2AE3D27D4EB4F)
+    return x ^ x >> np.uint64(29)
+
+
+TEMPLATES = kind, tiles, moves, outcomes, play, moves_left
+
+
+def words(r):
+    """Number of uint64 words of a state."""
+    return 2
+
+
+def start(r):
+    """The empty board, on which two tiles are due."""
+    return Position((np.uint64(0), np.uint64(2 << int(_DUE))), 0)
+
+
+def parse_cells(text, r, values, name, put_cell):
+    """Return the Position of tile values row by row, 0 for empty; ``+N`` after them says that N tiles are due."""
+    text = text.split(";")[0].strip()
+    if text in ("", "startpos"):
+        return start(r)
+    body, plus, late = text.partition("+")
+    late = late.strip()
+    if plus and late not in ("1", "2"):
+        raise UserError(f"'+{late[:20]}' does not say how many tiles are due: +1 or +2")
+    given = re.split(r"[,\s]+", body.strip())
+    rows, columns = int(r[ROWS]), int(r[COLUMNS])
+    if len(given) != rows * columns:
+        raise UserError(f"a position of {name} {rows}x{columns} is {rows * columns} tile values, 0 for empty, "
+                        f"not {len(given)}")  # fmt: skip
+    s = (np.uint64(0), np.uint64(0))
+    for i, tile in enumerate(given):
+        if not tile.isdecimal() or len(tile) > 9 or int(tile) not in values:
+            first = ", ".join(map(str, values[1:5]))
+            raise UserError(f"'{tile[:20]}' is not a tile of {name}: 0, {first} ... {values[-1]}")
+        s = as_state(put_cell(s, np.int64(i // columns * 4 + i % columns), np.uint64(values.index(int(tile)))))
+    free = sum(int(tile) == 0 for tile in given)
+    if int(late or 0) > free:
+        raise UserError(f"+{late}: so many tiles are due, and {free} cells are empty")
+    return Position(as_state(with_due(s, np.uint64(late or 0))), 0)
+
+
+def text_of(position, r, values, code):
+    """Return the text that ``parse_cells`` reads."""
+    tiles_due = int(due(position.state))
+    cells = [
+        str(values[int(code(position.state, np.int64(4 * row + column)))])
+        for row in range(int(r[ROWS])) for column in range(int(r[COLUMNS]))
+    ]  # fmt: skip
+    return ",".join(cells) + (f" +{tiles_due}" if tiles_due else "")
+
+
+def move_text(m, r):
+    """``left`` and so on; of a tile its value and cell, a1 the upper left one: ``2@a1``."""
+    m = int(m)
+    if m < TILE:
+        return MOVES[m]
+    k, cell = divmod(m - TILE, CELLS)
+    return f"{int(r[SPAWNS + 3 * k + 1])}@{'abcd'[cell % 4]}{cell // 4 + 1}"
+
+
+def parse_move(text, r):
+    """Return the code of ``move_text``; raises UserError."""
+    if text in MOVES:
+        return MOVES.index(text)
+    found = re.fullmatch(r"(\d{1,9})@([a-d])([1-4])", text)
+    kinds = [int(r[SPAWNS + 3 * k + 1]) for k in range(int(r[KINDS]))]
+    if found and int(found[1]) in kinds:
+        column, row = "abcd".index(found[2]), int(found[3]) - 1
+        if row < r[ROWS] and column < r[COLUMNS]:
+            return TILE + CELLS * kinds.index(int(found[1])) + 4 * row + column
+    raise UserError(f"'{text[:20]}' is not left, right, up, down or a tile on a cell, such as {kinds[0]}@a1")
+
+
+assert TILE + CELLS * _MOST_KINDS <= MAX_MOVES

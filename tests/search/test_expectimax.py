@@ -1,0 +1,116 @@
+"""Expectimax: the same values as plain recursion, however it is sliced, with whatever is in the table."""
+
+import random
+
+import pytest
+
+from distsearch import evaluation, games
+from distsearch.search.expectimax_engine import Expectimax
+
+from ..games.sliding_twin import twin_of
+from .expectimax_twin import value, values
+
+WAYS = [
+    {}, {"points": True}, {"alike": True}, {"least": 0.01}, {"least": 0.2, "points": True},
+    {"least": 1e-3, "alike": True},
+]  # fmt: skip
+
+
+class Case:
+    """A game, its twin, and random positions of both."""
+
+    def __init__(self, name, board, rng):
+        self.game, self.twin, self.rng = games.find(name), twin_of(name, board), rng
+        self.rules = self.game.rules(board)
+        self.evaluation = evaluation.find(self.game, evaluation.names(self.game)[0], self.rules)
+
+    def plain_evaluation(self, position):
+        state = self.game.parse(self.twin.text(position), self.rules).state
+        return float(self.evaluation.function(state, self.rules, self.evaluation.tables))
+
+    def position(self, plies):
+        """A random position of the twin, so many plies after the beginning."""
+        position = self.twin.start()
+        for _ in range(plies):
+            if not (options := self.twin.moves(position)):
+                return self.position(plies)
+            position = self.twin.play(position, self.rng.choice(options))[0]
+        return position
+
+    def engine(self, **how):
+        return Expectimax(self.game, self.rules, self.evaluation, **how)
+
+    def search(self, engine, position, depth, budget=10**9):
+        engine.begin(self.game.parse(self.twin.text(position), self.rules).state, depth)
+        while not engine.advance(budget):
+            pass
+        return engine.result()
+
+
+@pytest.mark.parametrize("name", ["2048", "2584"])
+@pytest.mark.parametrize("board", [(2, 2), (3, 3), (4, 4)], ids=str)
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_the_values_of_plain_recursion(name, board, how, rng, full):
+    case = Case(name, board, rng)
+    deepest = {(2, 2): 5, (3, 3): 4, (4, 4): 3}[board] + full
+    engine = case.engine(**how)
+    for i in range(20 if full else 4):
+        position = case.position(rng.randint(0, 12 if board == (2, 2) else 40))
+        found = case.search(engine, position, depth := i % (deepest + 1))
+        expected = value(case.twin, position, depth, case.plain_evaluation, **how)
+        assert found.complete
+        assert found.value == pytest.approx(expected, rel=1e-12, abs=1e-9)
+        if case.twin.kind(position) == "max" and depth > 0:
+            expected = values(case.twin, position, depth, case.plain_evaluation, **how)
+            by_text = {case.game.move_text(m, case.rules): found_value for m, found_value in found.values.items()}
+            assert by_text == pytest.approx(expected, rel=1e-12, abs=1e-9)
+            assert expected[case.game.move_text(found.move, case.rules)] == pytest.approx(max(expected.values()))
+
+
+@pytest.mark.parametrize("name", ["2048", "2584"])
+def test_slices_and_tables_change_nothing(name, rng):
+    case = Case(name, (4, 4), rng)
+    engine, small = case.engine(least=1e-3), case.engine(least=1e-3, entries_bits=4)
+    for _ in range(4):
+        position = case.position(rng.randint(2, 60))
+        whole = case.search(engine, position, 7)
+        again = case.search(engine, position, 7, budget=rng.choice((1, 50, 1000)))  # by what is in the table now
+        assert (again.value, again.values) == (whole.value, whole.values)
+        assert again.boards <= whole.boards
+        assert case.search(small, position, 7, budget=77).value == whole.value
+
+
+def test_what_a_table_knows_saves_boards(rng):
+    case = Case("2048", (4, 4), rng)
+    position = case.position(40)
+    engine = case.engine()
+    first, again = case.search(engine, position, 6), case.search(engine, position, 6)
+    assert again.hits > 0
+    assert again.boards < first.boards
+    engine.forget()
+    assert case.search(engine, position, 6).boards == first.boards
+
+
+def test_a_stopped_search_knows_the_moves_it_has_tried(rng):
+    case = Case("2048", (4, 4), rng)
+    position = next(p for p in iter(lambda: case.position(40), None) if len(case.twin.moves(p)) > 2)
+    engine = case.engine()
+    whole = case.search(engine, position, 7)
+    engine.forget()
+    engine.begin(case.game.parse(case.twin.text(position), case.rules).state, 7)
+    while len(engine.result().values) < 2:
+        assert not engine.advance(20)
+    part = engine.result()
+    assert not part.complete
+    assert part.values.items() <= whole.values.items()
+    assert part.move == max(part.values, key=part.values.get)
+
+
+@pytest.mark.parametrize("name", ["2048", "2584"])
+def test_a_finished_game_is_worth_its_evaluation(name):
+    case = Case(name, (2, 2), random.Random(1))
+    position = case.position(0)
+    while case.twin.moves(position):
+        position = case.twin.play(position, case.rng.choice(case.twin.moves(position)))[0]
+    found = case.search(case.engine(), position, 5)
+    assert (found.value, found.move, found.boards) == (case.plain_evaluation(position), None, 0)
