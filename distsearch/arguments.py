@@ -52,6 +52,7 @@ def _spelled(parser, arguments):
 
 def _search_arguments(parser):
     _add_searched(parser)
+    _add_chance_options(parser)
     _add_ranks(parser)
     _add_checkpoint(parser)
 
@@ -60,6 +61,15 @@ def _add_searched(parser):
     _add_game_and_position(parser)
     _add_limits(parser)
     _add_search_options(parser)
+
+
+def _add_chance_options(parser):
+    chance = parser.add_argument_group("games against chance")
+    chance.add_argument("--layers", type=int, metavar="X", help="instead of --depth: 2X + 1 plies")
+    chance.add_argument("--min-probability", type=float, metavar="P", help="evaluate what is less likely (default 0)")
+    chance.add_argument("--chance", metavar="NAME", help="weighted (default), or uniform: as if all were alike")
+    chance.add_argument("--spawn", metavar="T:P,...", help="tiles that come, with their probabilities")
+    chance.add_argument("--seed", type=int, metavar="N", help="of the tiles that startpos begins with (default 0)")
 
 
 def _solve_arguments(parser):
@@ -137,7 +147,7 @@ def _add_limits(parser, without="5 seconds"):
 
 
 def _add_search_options(parser):
-    parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax")
+    parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax; expectimax against chance")
     parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
     parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
     parser.add_argument(

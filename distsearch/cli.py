@@ -90,6 +90,7 @@ def _table(args):
     algorithm, ordering, nodes = (getattr(args, name, None) for name in names)
     idle = algorithm not in (None, "alphabeta") or ordering is not None or nodes is not None
     asked = getattr(args, "table", None)
+    idle = idle or _against_chance(args)
     if asked is not None and idle:
         raise UserError("table goes with alphabeta, and without ordering or nodes")
     if args.command not in ("search", "solve", "serve") or idle:  # simulate's virtual workers are one process
@@ -97,9 +98,23 @@ def _table(args):
     return asked
 
 
+def _against_chance(args):
+    from . import games
+
+    name = getattr(args, "game", None)
+    return name in games.names() and games.find(name).PLAYERS == 1
+
+
 def _search(args, session, interrupts):
     options, game, rules = _options(args)
-    positions = [game.parse(args.position or "startpos", rules)]
+    position = game.parse(args.position or "startpos", rules)
+    if options.against_chance and args.position in (None, "startpos"):
+        from .service.chance_search import dealt
+
+        position = dealt(game, position, rules, args.seed or 0)
+    elif args.seed is not None:
+        raise UserError("seed goes with startpos of a game against chance")
+    positions = [position]
     checkpoint = _checkpoint(args, options, interrupts, positions)
     return _answer(args, interrupts, checkpoint, lambda: session.searcher(options).search(positions, checkpoint))
 
@@ -125,6 +140,8 @@ def _checkpoint(args, options, interrupts, positions=(), suffixes=(), **asked):
         if args.resume:
             raise UserError("resume goes with checkpoint, which names the file to resume from")
         return NOT_KEPT
+    if options.against_chance:
+        raise UserError("checkpoint is for games of two players")
     search = fingerprint(options, positions, command=args.command, json=args.json, **asked)
     return Checkpoint(args.checkpoint, search, args.resume, interrupts, _complain, suffixes)
 
@@ -202,7 +219,7 @@ def _serve(args, session, interrupts):
     if args.socket is None and (sys.stdin is None or sys.stdout is None):
         raise UserError("stdin or stdout is closed: give --socket, or both")
     desk = Desk(session)
-    desk.warm(games.names())
+    desk.warm([name for name in games.names() if games.find(name).PLAYERS == 2])
     where = "stdin" if args.socket is None else args.socket
     told = f"serving {where} with {session.ranks} rank{'s' * (session.ranks > 1)}"
     status = Server(desk, args.socket).serve(session.interrupted, lambda: session.progress.note(told))
@@ -218,14 +235,17 @@ def _options(args):
     if getattr(args, "window", None) is not None:
         args.window = parse_window(args.window)
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
+    names += "layers", "min_probability", "chance"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     if args.command == "solve" and not given.keys() & set(limits):
+        if _against_chance(args):
+            raise UserError(f"solve {args.game} needs --depth or --time: games against chance have no end to search to")
         given["exact"] = True
     if getattr(args, "resume", False) and not given.keys() & {"policy", "ordering", "nodes", "algorithm"}:
         from .service.checkpoint import policy_in
 
         given["policy"] = policy_in(args.checkpoint or "")  # the default depends on what may change: the load factor
-    return resolve(args.game, args.board, args.empties, **given)
+    return resolve(args.game, args.board, args.empties, getattr(args, "spawn", None), **given)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from .cluster.local import LocalCluster
 from .cluster.shared import SharedWords
 from .errors import UserError
 from .search.table import DEFAULT_MIB, far_table
+from .service.chance_search import ChanceSearcher, dealt
 from .service.options import resolve
 from .service.perft import perft
 from .service.progress import Silent
@@ -89,19 +90,24 @@ class Session:
     def searcher(self, options):
         """Return a Searcher for checked Options, compiled. Raises UserError unless the session is open."""
         self._check_open()
-        return Searcher(options, self.cluster, self.progress, self.interrupted)
+        kind = ChanceSearcher if options.against_chance else Searcher
+        return kind(options, self.cluster, self.progress, self.interrupted)
 
     def _check_open(self):
         if self.cluster is None:
             raise UserError("the session is not open: it searches within its with block, on the first rank")
 
-    def search(self, game, position="startpos", board=None, empties=None, **options):
+    def search(self, game, position="startpos", board=None, empties=None, seed=0, **options):
         """Return the Outcome of a search of one position, a text; options as ``Options`` has them.
 
-        board: text such as "6x8". Raises UserError for what makes no sense.
+        board: text such as "6x8"; seed: of what chance puts down first, where the position is ``startpos``. Raises
+        UserError for what makes no sense.
         """
         options, module, rules = resolve(game, board, empties, **options)
-        return next(self.searcher(options).search([module.parse(position, rules)]))
+        start = module.parse(position, rules)
+        if position == "startpos" and options.against_chance:
+            start = dealt(module, start, rules, seed)
+        return next(self.searcher(options).search([start]))
 
     def solve(self, game, lines, board=None, empties=None, **options):
         """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given.
@@ -109,9 +115,8 @@ class Session:
         Lines are read ahead, by thousands. Raises UserError when it reads one that is no position, whatever was
         answered by then, if the session is closed before the end, and as ``search`` does.
         """
-        if not options.keys() & {"depth", "time", "nodes", "exact"}:
-            options["exact"] = True
-        options, module, rules = resolve(game, board, empties, **options)
+        limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"}
+        options, module, rules = resolve(game, board, empties, **options, **({} if limited else {"exact": True}))
         yield from solve(self, self.searcher(options), (module.parse(line, rules) for line in lines))
 
     def perft(self, game, depth, position="startpos", board=None, empties=None):

@@ -8,7 +8,7 @@ from ..games import g2048
 from . import lines
 
 # Weights of ``rows``: published with nneonneo/2048-ai, which found them by CMA-ES.
-_BASE, _FREE, _MERGES, _ORDER, _SUM = 200_000.0, 270.0, 700.0, 47.0, 11.0
+_FREE, _MERGES, _ORDER, _SUM = 270.0, 700.0, 47.0, 11.0
 _ORDER_POWER, _SUM_POWER = 4.0, 3.5
 
 
@@ -21,8 +21,9 @@ def rows_of_line(cells):
     alike = (tiles[:, 1:] == tiles[:, :-1]) & (tiles[:, 1:] > 0)
     begun = np.concatenate([np.zeros((len(cells), 1), bool), alike[:, :-1]], axis=1)
     merges = (alike * (2 - begun)).sum(axis=1)
-    good = _BASE + _FREE * (cells == 0).sum(axis=1) + _MERGES * merges
+    good = _FREE * (cells == 0).sum(axis=1) + _MERGES * merges
     return good - _ORDER * lines.disorder(cells, _ORDER_POWER) - _SUM * (cells.astype(float) ** _SUM_POWER).sum(axis=1)
 
 
-EVALUATIONS = {"rows": (lines.bound_to(g2048), partial(lines.tables_of, rows_of_line, g2048.BITS), lambda r: 0)}
+_tables = partial(lines.tables_of, rows_of_line, g2048.MERGES, g2048.BITS)
+EVALUATIONS = {"rows": (lines.bound_to(g2048), _tables, lambda r: 0)}

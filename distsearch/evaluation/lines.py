@@ -1,6 +1,7 @@
 """Evaluations of sliding tiles that are sums over rows and columns, read from tables of all of them.
 
-The value of a line is a whole number of 64ths, two of them to a word of the tables.
+The value of a line is a whole number of quarters; it takes the upper 28 bits of 32, two of them to a word of the
+tables. The lowest four say 1 if something can move within the line: a board of which all lines have 0 there is lost.
 """
 
 import numpy as np
@@ -9,8 +10,9 @@ from .. import jit
 from ..games import sliding
 from ..jit import compiled
 
-_SCALE = 64
+_SCALE, _BITS, _ALIVE = 4, 4, 15
 
+LOST = -1_500_000.0  # what a lost board is worth beside its lines: more than any board that goes on loses by them
 rows_of = columns_of = None  # bound for each game
 
 
@@ -29,7 +31,8 @@ def _of_lines(tables, at, lines):
 
 def by_lines(s, r, tables):
     total = _of_lines(tables, np.int64(1), rows_of(s)) + _of_lines(tables, np.int64(tables[0]), columns_of(s))
-    return total * (1.0 / _SCALE)
+    value = (total >> _BITS) * (1.0 / _SCALE)
+    return value if total & _ALIVE else value + LOST
 
 
 def bound_to(game):
@@ -38,18 +41,24 @@ def bound_to(game):
     return jit.specialise(by_lines, f"by_lines_{game.NAME}", functions)
 
 
-def tables_of(of_line, bits, r):
-    """Return the tables of a board's rows and columns: of_line(codes, shape (n, width)) -> the values of n lines."""
+def tables_of(of_line, merges, bits, r):
+    """Return the tables of a board's rows and columns.
+
+    of_line(codes, shape (n, width)) -> the values of n lines; merges: by two codes, what neighbours merge to, 0 if they
+    do not.
+    """
     across, down = int(r[sliding.COLUMNS]), int(r[sliding.ROWS])
-    rows = _packed(of_line, bits, across)
-    columns = rows[:0] if across == down else _packed(of_line, bits, down)
+    rows = _packed(of_line, merges, bits, across)
+    columns = rows[:0] if across == down else _packed(of_line, merges, bits, down)
     return np.concatenate([np.array([1 if across == down else 1 + len(rows)], np.uint64), rows, columns])
 
 
-def _packed(of_line, bits, width):
+def _packed(of_line, merges, bits, width):
     every = np.arange(1 << 4 * bits)
     cells = np.stack([every >> bits * i & (1 << bits) - 1 for i in range(width)], axis=1)
-    return np.round(of_line(cells) * _SCALE).astype(np.int32).view(np.uint64)
+    moves = (cells == 0).any(axis=1) | (np.array(merges)[cells[:, 1:], cells[:, :-1]] > 0).any(axis=1)
+    values = np.round(of_line(cells) * _SCALE).astype(np.int32) << _BITS
+    return (values | moves).astype(np.int32).view(np.uint64)
 
 
 def without_gaps(cells):

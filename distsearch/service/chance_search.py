@@ -1,12 +1,14 @@
 """Searches of games against chance, from end to end: one position after another, each shared out as a pool."""
 
-import json
 import math
 
+import numpy as np
+
 from .. import games
-from ..games.interface import CHANCE, END
+from ..games.interface import CHANCE, END, MAX_MOVES, step
 from ..tree.chances import ChancePool
 from ..tree.jobs import KINDS
+from .checkpoint import NOT_KEPT
 from .outcome import Outcome
 from .progress import Progress, compact
 from .run import compile_once, run
@@ -15,18 +17,23 @@ _STEP = 2  # plies that a search under a limit of time goes deeper at a time: a 
 
 
 class ChanceSearcher:
-    """Searches positions of one game and board under one set of options; see ``search.Searcher``."""
+    """Searches positions of one game and board under one set of options; see ``search.Searcher``.
+
+    A search keeps nothing of itself: ``kept`` is left as it is.
+    """
+
+    deepening = True  # positions are taken one after another
 
     def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
         self._options, self._cluster, self._interrupted = options, cluster, interrupted
         self._progress = progress or Progress()
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
-        self._setup, self._target = options.setup(), options.target(cluster.workers)
+        self._setup, self.target = options.setup(), options.target(cluster.workers)
         runner = KINDS["expectimax"](self._setup)
         compile_once(runner.name, options.game, runner.compile, self._progress)
 
-    def search(self, positions):
+    def search(self, positions, kept=NOT_KEPT):
         """Yield an Outcome for each of a list of Positions, in order; the last may be incomplete after an interrupt."""
         for position in positions:
             yield self._search(position)
@@ -59,7 +66,7 @@ class ChanceSearcher:
     def _pool(self, position, depth):
         setup, options = self._setup, self._options
         # a first search is to be there at once, and a pool of it would cost more than itself
-        target = 1 if depth < _STEP else self._target
+        target = 1 if depth < _STEP else self.target
         return ChancePool(
             self.game, self.rules, position.state, depth, target, setup["points"], setup["least"], setup["alike"],
             options.all_moves)  # fmt: skip
@@ -90,16 +97,13 @@ class ChanceSearcher:
             unit="evaluation", bound="exact" if pool.done else "lower", complete=pool.done and not interrupted,
             moves=moves if options.all_moves else None, depth=depth, pv=[] if move is None else [move],
             ranks=cluster.ranks, workers=cluster.workers, algorithm=options.algorithm, policy=options.policy,
-            load_factor=self._target / cluster.workers, tree_nodes=len(pool.parent),
+            load_factor=self.target / cluster.workers, tree_nodes=len(pool.parent),
         )  # fmt: skip
 
 
-def dealt(game, position, rules, rng):
-    """Return the Position after chance has put down all that is due, by a numpy Generator."""
-    import numpy as np
-
-    from ..games.interface import MAX_MOVES, step
-
+def dealt(game, position, rules, seed):
+    """Return the Position after chance has done all that is its turn, by a seed."""
+    rng = np.random.default_rng(seed)
     out, chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
     while int(game.kind(position.state, rules)) == CHANCE:
         n = game.outcomes(position.state, rules, out, chances, 0)

@@ -168,7 +168,7 @@ class Options:
         """Return the setup of the workers' runners, of plain types."""
         if self.against_chance:
             return {
-                "kind": "expectimax", "game": self.game, "board": self.board, "options": self.rules,
+                "kind": kind or "expectimax", "game": self.game, "board": self.board, "options": self.rules,
                 "evaluation": self.evaluation, "points": False, "least": self.min_probability or 0.0,
                 "alike": self.chance == "uniform",
             }  # fmt: skip

@@ -82,7 +82,7 @@ class Outcome:
         """Return the outcome as a small table."""
         rows = [
             ("position", self.position),
-            ("best move", self.move or "none: the game is over"),
+            ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
             ("line", " ".join(self.pv) or "-"),
             ("search", f"{self.algorithm}, {self._depth_text()}, policy {self._policy_text()}, "
@@ -112,6 +112,11 @@ class Outcome:
 
     def _move_texts(self):
         return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
+
+    def _without_move(self):
+        if self.algorithm == "expectimax":
+            return "none: chance is to move" if self.nodes else "none: no legal move"
+        return "none: the game is over"
 
     def _policy_text(self):
         in_pool = f" at load factor {self.load_factor:g}" if POLICIES[self.policy].grows_ahead else ""

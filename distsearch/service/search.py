@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import evaluation, games
+from ..errors import UserError
 from ..games.interface import legal_moves
 from ..tree.deepening import Deepening
 from ..tree.jobs import TO_THE_END
@@ -53,6 +54,8 @@ class Searcher:
     """
 
     def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
+        if options.against_chance:
+            raise UserError(f"{options.game} is a game against chance, for search alone")
         self._cluster, self._interrupted = cluster, interrupted
         self._progress = progress or Progress()
         self.game = games.find(options.game)

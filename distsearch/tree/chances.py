@@ -55,7 +55,7 @@ class ChancePool:
     def _grown(self, target, all_moves):
         """Grow the tree; return the nodes that are to be searched, in order."""
         waiting, at = [0], 0
-        while at < len(waiting) and (len(waiting) - at < target or all_moves and at == 0):
+        while at < len(waiting) and (len(waiting) < target or all_moves and waiting[at] == 0):
             node = waiting[at]
             if self._can_grow(node, all_moves and node == 0):
                 waiting[at : at + 1] = []
