@@ -1,10 +1,19 @@
-"""Hand-made evaluations of 2048 boards, float64, of the board alone: not of points, nor of what is due."""
+"""Hand-made evaluations of 2048 boards, float64, of the board alone: not of points, nor of what is due.
+
+``rows`` is for strength. ``monotonicity``, ``smoothness``, ``free`` and ``snake`` are what a report on 2048 on GPUs
+adds up, each by itself; it gives no formulas, so the usual ones are taken, in exponents of the tiles. ``haskell`` is
+the sum of five terms of a report on 2048 in parallel Haskell, in its tiles' values.
+"""
 
 from functools import partial
+from math import log2
 
 import numpy as np
 
-from ..games import g2048
+from ..games import g2048, lanes
+from ..games.sliding import COLUMNS, ROWS
+from ..games.sliding import VALUES as TILES
+from ..jit import compiled
 from . import lines
 
 # Weights of ``rows``: published with nneonneo/2048-ai, which found them by CMA-ES.
@@ -25,5 +34,92 @@ def rows_of_line(cells):
     return good - _ORDER * lines.disorder(cells, _ORDER_POWER) - _SUM * (cells.astype(float) ** _SUM_POWER).sum(axis=1)
 
 
-_tables = partial(lines.tables_of, rows_of_line, g2048.MERGES, g2048.BITS)
-EVALUATIONS = {"rows": (lines.bound_to(g2048), _tables, lambda r: 0)}
+def monotonicity_of_line(cells):
+    """Minus what a line rises by or what it falls by, whichever is less."""
+    return -lines.disorder(cells, 1.0)
+
+
+def smoothness_of_line(cells):
+    """Minus the differences of neighbours, where neither cell is empty."""
+    both = (cells[:, 1:] > 0) & (cells[:, :-1] > 0)
+    return -(np.abs(np.diff(cells, axis=1)) * both).sum(axis=1)
+
+
+def nothing(r):
+    return np.zeros(1, np.uint64)
+
+
+@compiled
+def free(s, r, tables):
+    """Empty cells."""
+    return np.float64(lanes.popcount(g2048.free_cells(s, r)))
+
+
+@compiled
+def snake(s, r, tables):
+    """Minus what tiles rise by along an S through the board that begins in a corner; of the eight, the best."""
+    rows, columns = np.int64(r[ROWS]), np.int64(r[COLUMNS])
+    best = -np.inf
+    for turned in range(2):  # lines of the S are rows, or columns
+        count, width = (columns, rows) if turned else (rows, columns)
+        for corner in range(4):
+            rise, last = 0.0, -1.0
+            for i in range(count):
+                for j in range(width):
+                    line = i if corner < 2 else count - 1 - i
+                    at = j if (i + corner) % 2 == 0 else width - 1 - j
+                    tile = np.float64(g2048.code_at(s, 4 * at + line if turned else 4 * line + at))
+                    rise += max(0.0, tile - last) if last >= 0 else 0.0
+                    last = tile
+            best = max(best, -rise)
+    return best
+
+
+@compiled
+def _value(s, r, row, column):
+    return np.int64(r[TILES + np.int64(g2048.code_at(s, 4 * row + column))])
+
+
+@compiled
+def _order(s, r, by_columns):
+    """What the report calls monotonicity, of rows left to right or columns top down."""
+    rows, columns = np.int64(r[ROWS]), np.int64(r[COLUMNS])
+    lines_, width = (columns, rows) if by_columns else (rows, columns)
+    total = 0
+    for i in range(lines_):
+        for j in range(1, width):
+            before = _value(s, r, j - 1, i) if by_columns else _value(s, r, i, j - 1)
+            here = _value(s, r, j, i) if by_columns else _value(s, r, i, j)
+            if here > before:
+                break
+            total += 1
+    return total * (total - 1) // 2
+
+
+@compiled
+def haskell(s, r, tables):
+    """Equal neighbours (empty ones too) + 0.15 order + 1.2 empty cells + 0.25 log2 of weighted tiles + the bonus."""
+    rows, columns = np.int64(r[ROWS]), np.int64(r[COLUMNS])
+    alike, largest, weighted = 0, 0, 0
+    for i in range(rows):
+        for j in range(columns):
+            value = _value(s, r, i, j)
+            alike += j + 1 < columns and _value(s, r, i, j + 1) == value
+            alike += i + 1 < rows and _value(s, r, i + 1, j) == value
+            largest = max(largest, value)
+            weighted += value * (10**6 if i + j == 0 else 10 ** max(0, 4 - i - j))
+    order = _order(s, r, False) + _order(s, r, True)
+    empty = np.float64(lanes.popcount(g2048.free_cells(s, r)))
+    value = alike + 0.15 * order + 1.2 * empty + 0.25 * log2(np.float64(max(weighted, 1)))
+    return value + 9999.0 * 99999999 if largest == 2048 else value
+
+
+def _by_lines(of_line, merges=None):
+    return lines.bound_to(g2048), partial(lines.tables_of, of_line, merges, g2048.BITS), lambda r: 0
+
+
+EVALUATIONS = {
+    "rows": _by_lines(rows_of_line, g2048.MERGES), "monotonicity": _by_lines(monotonicity_of_line),
+    "smoothness": _by_lines(smoothness_of_line), "free": (free, nothing, lambda r: 0),
+    "snake": (snake, nothing, lambda r: 0), "haskell": (haskell, nothing, lambda r: 0),
+}  # fmt: skip

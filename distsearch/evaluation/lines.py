@@ -47,7 +47,7 @@ def tables_of(of_line, merges, bits, r):
     """Return the tables of a board's rows and columns.
 
     of_line(codes, shape (n, width)) -> the values of n lines; merges: by two codes, what neighbours merge to, 0 if they
-    do not.
+    do not; None: no board is taken for lost.
     """
     across, down = int(r[sliding.COLUMNS]), int(r[sliding.ROWS])
     rows = _packed(of_line, merges, bits, across)
@@ -59,7 +59,9 @@ def tables_of(of_line, merges, bits, r):
 def _packed(of_line, merges, bits, width):
     every = np.arange(1 << 4 * bits)
     cells = np.stack([every >> bits * i & (1 << bits) - 1 for i in range(width)], axis=1)
-    moves = (cells == 0).any(axis=1) | (np.array(merges)[cells[:, 1:], cells[:, :-1]] > 0).any(axis=1)
+    moves = np.array([True])
+    if merges is not None:
+        moves = (cells == 0).any(axis=1) | (np.array(merges)[cells[:, 1:], cells[:, :-1]] > 0).any(axis=1)
     values = np.round(of_line(cells) * _SCALE).astype(np.int32) << _BITS
     return (values | moves).astype(np.int32).view(np.uint64)
 
