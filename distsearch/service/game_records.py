@@ -26,10 +26,12 @@ class GameRecords:
         return self
 
     def __exit__(self, *_):
-        """What waits for games that were not ended is written as well."""
-        with self._file:
+        """What waited for games that did not end is written as well."""
+        try:
             for number in sorted(self._waiting):
                 self._write(self._waiting[number])
+        finally:
+            self._do(self._file.close)
 
     def add(self, played):
         """Take in a game that is over."""

@@ -93,7 +93,7 @@ class Summary:
         stopped = "" if self.complete else f" (stopped early: {self.asked} games were asked for)"
         return "\n".join([
             f"{self.game} {self.board}  {figures['games']} games, depth {self.depth}{likely}, seed {self.seed}",
-            *_score_lines(figures), *_tile_lines(figures["reached"]),
+            *_score_lines(figures), *_tile_lines(figures),
             f"  moves      {self.moves:,}: {rate} moves/s, {cpu_rate} a worker's CPU second; {boards} boards/s",
             f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.jobs} jobs{stopped}",
         ])  # fmt: skip
@@ -110,9 +110,9 @@ def _score_lines(figures):
     ]
 
 
-def _tile_lines(tiles):
+def _tile_lines(figures):
     return [
-        f"  reached    {each['tile']:>7}  {each['games']:>7,} games  {each['share']:>6.1%}  "
+        f"  reached    {each['tile']:>7}  {each['games']:>7,} of {figures['games']:,}  {each['share']:>6.1%}  "
         f"(95%: {each['low']:.1%} to {each['high']:.1%})"
-        for each in tiles
+        for each in figures["reached"]
     ]  # fmt: skip

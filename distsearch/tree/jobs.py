@@ -84,7 +84,7 @@ def expectimax_job(words):
 
 
 def game_job(words):
-    """Record of a part of a game against chance: the game's number, plies to search, its seed, turns of chance, state."""
+    """Record of a part of a game against chance: its number, plies to search, its seed, turns of chance, state."""
     return np.dtype([
         ("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("drawn", np.int64),
         ("state", np.uint64, words),
