@@ -62,7 +62,7 @@ class Options:
     def __post_init__(self):
         self._check_types()
         module = games.find(self.game)
-        self.algorithm = self.algorithm or ALGORITHMS[module.PLAYERS][0]
+        self.algorithm = ALGORITHMS[module.PLAYERS][0] if self.algorithm is None else self.algorithm
         _among(f"algorithm of {self.game}", self.algorithm, ALGORITHMS[module.PLAYERS])
         if self.against_chance:
             self._check_chance()
