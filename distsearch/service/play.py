@@ -23,8 +23,8 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     The games depend on options and seed (a whole number from 0 on) alone. record: the name of a file to make, with a
     line for each game, see ``GameRecords``.
     """
-    _check(options, count)
     game = games.find(options.game)
+    _check(game, options, count)
     rules = game.rules(options.board, **options.rules)
     board = f"{options.board[0]}x{options.board[1]}"
     asked = {
@@ -49,9 +49,9 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     )  # fmt: skip
 
 
-def _check(options, count):
-    if not options.against_chance:
-        raise UserError(f"play is for games against chance, such as 2048; {options.game} is one of two players")
+def _check(game, options, count):
+    if not hasattr(game, "largest"):
+        raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
     if options.depth is None or options.time is not None:
         raise UserError("play needs depth or layers, and goes without time: only then are its games the same again")
     if not 1 <= count <= _MOST_GAMES:
