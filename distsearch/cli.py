@@ -230,7 +230,7 @@ def _serve(args, session, interrupts):
     if args.socket is None and (sys.stdin is None or sys.stdout is None):
         raise UserError("stdin or stdout is closed: give --socket, or both")
     desk = Desk(session)
-    desk.warm([name for name in games.names() if games.find(name).PLAYERS == 2])
+    desk.warm(games.names(players=2))
     where = "stdin" if args.socket is None else args.socket
     told = f"serving {where} with {session.ranks} rank{'s' * (session.ranks > 1)}"
     status = Server(desk, args.socket).serve(session.interrupted, lambda: session.progress.note(told))

@@ -4,6 +4,8 @@ The value of a line is a whole number of quarters; it takes the upper 28 bits of
 tables. The lowest four say 1 if something can move within the line: a board of which all lines have 0 there is lost.
 """
 
+import functools
+
 import numpy as np
 
 from .. import jit
@@ -53,6 +55,7 @@ def tables_of(of_line, merges, bits, r):
     return np.concatenate([np.array([1 if across == down else 1 + len(rows)], np.uint64), rows, columns])
 
 
+@functools.cache  # 2584's take half a second
 def _packed(of_line, merges, bits, width):
     every = np.arange(1 << 4 * bits)
     cells = np.stack([every >> bits * i & (1 << bits) - 1 for i in range(width)], axis=1)

@@ -21,9 +21,10 @@ def _others():
     return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
 
 
-def names():
-    """The games there are, sorted: this package's and those of other installed packages."""
-    return sorted({*_GAMES, *_others()})
+def names(players=None):
+    """The games there are, sorted: this package's and those of other packages; players: only those of so many."""
+    every = sorted({*_GAMES, *_others()})
+    return every if players is None else [name for name in every if players == find(name).PLAYERS]
 
 
 @functools.cache  # even an import of what is there takes a hundredth of what a small request does

@@ -208,6 +208,6 @@ class Desk:
             "ranks": self._cluster.ranks, "workers": self._cluster.workers, "active": len(self._tasks),
             "queued": len(self._waiting), "answered": answered, "boards": boards,
             "boards_per_second": round((boards - before) / max(now - since, 1e-3)),
-            "uptime_seconds": round(now - self._began, 3), "games": games.names(),
+            "uptime_seconds": round(now - self._began, 3), "games": games.names(players=2),
             "table_mib": self._session.table_mib,
         }  # fmt: skip

@@ -62,8 +62,9 @@ class Options:
     def __post_init__(self):
         self._check_types()
         module = games.find(self.game)
-        self.algorithm = ALGORITHMS[module.PLAYERS][0] if self.algorithm is None else self.algorithm
-        _among(f"algorithm of {self.game}", self.algorithm, ALGORITHMS[module.PLAYERS])
+        if self.algorithm is None:
+            self.algorithm = ALGORITHMS[module.PLAYERS][0]
+        _among("algorithm", self.algorithm, ALGORITHMS[module.PLAYERS])
         if self.against_chance:
             self._check_chance()
         elif (self.layers, self.min_probability, self.chance) != (None, None, None):

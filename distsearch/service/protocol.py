@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .. import games
 from ..errors import UserError
 from ..games.interface import read_position
 from .fields import ERRORS, REQUESTS
@@ -162,6 +163,10 @@ def check(message):
     return op
 
 
+def _served():
+    return ", ".join(games.names(players=2))
+
+
 class Query:
     """A search as a client asks for it: ``options`` and, once ``advance`` has returned True, ``positions``.
 
@@ -181,6 +186,8 @@ class Query:
         if given.get("load_factor", 0) > limits.load_factor:
             raise Refused("bad_field", f"load_factor {given['load_factor']:g} is more than {limits.load_factor}")
         self.options, self._game, self._rules = resolve(message["game"], **given)
+        if self.options.against_chance:
+            raise Refused("bad_field", f"game {message['game']} is one against chance; there are {_served()}")
 
     def advance(self, count):
         """Read up to ``count`` more positions; return whether those were all. Raises UserError."""

@@ -132,9 +132,9 @@ def test_a_tile_that_does_not_come_or_a_cell_off_the_board_is_no_move(game):
             ("2048", f"{EMPTY} +{late}", "how many tiles are due")
             for late in ("3", "0", "-1", "1+1", "one", "1\n2", "")
         ),
-        ("2048", FULL + " +1", "empty cells is 0"),
-        ("2584", FULL + " +2", "empty cells is 0"),
-        ("2584", FULL.replace("2", "0", 1) + " +2", "empty cells is 1"),
+        ("2048", FULL + " +1", "0 cells are empty"),
+        ("2584", FULL + " +2", "0 cells are empty"),
+        ("2584", FULL.replace("2", "0", 1) + " +2", "1 cells are empty"),
     ],
 )
 def test_a_position_is_refused(game, text, complaint):

@@ -38,6 +38,8 @@ def test_the_example_is_understood():
 def test_the_tables_are_complete():
     assert MEANINGS.keys() == DEFAULTS._asdict().keys()
     assert {field.name for field in fields(Outcome)} <= {field.name for field in ANSWER}
-    # the board's text is read, a game's own options have names of their own, and batches are the cluster's business
-    assert {field.name for field in fields(Options)} - {"rules", "prefetch"} <= {field.name for field in SEARCH}
+    # the board's text is read, a game's own options have names of their own, batches are the cluster's business, and
+    # the service searches games of two players
+    unasked = {"rules", "prefetch", "layers", "min_probability", "chance"}
+    assert {field.name for field in fields(Options)} - unasked <= {field.name for field in SEARCH}
     assert all(re.fullmatch("[a-z_]+", code) for code in ERRORS)

@@ -102,6 +102,7 @@ WRONG = [  # fields, code, and what the message has to name
     ({"id": "x" * 201}, "bad_field", "id is not"),
     ({"game": 4}, "bad_field", "game is not a string"),
     ({"game": "chess"}, "bad_field", "no game 'chess'"),
+    ({"game": "2048"}, "bad_field", "game 2048 is one against chance"),
     ({"depth": True}, "bad_field", "depth is not an integer"),
     ({"depth": 3.0}, "bad_field", "depth is not an integer"),
     ({"depth": "3"}, "bad_field", "depth is not an integer"),

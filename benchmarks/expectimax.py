@@ -1,0 +1,74 @@
+"""How fast expectimax is: attempted moves a CPU second at the settings of nneonneo/2048-ai, and leaves in 2584.
+
+    python benchmarks/expectimax.py
+
+2048: `rows`, as many layers as the board has different tiles less 2, at least 3, states of chance less likely than 1e-4
+evaluated, on boards of a game that is played on by the searches themselves; an attempted move is one of four where the
+player is to move, legal or not, as that program counts them. 2584: `rows`, 3 layers. Best of some repeats; one core.
+"""
+
+import argparse
+import time
+
+from distsearch import evaluation, games
+from distsearch.games.interface import legal_moves, step
+from distsearch.search.expectimax_engine import Expectimax
+from distsearch.service.chance_search import dealt
+
+_LEAST_LAYERS, _LESS = 3, 2
+
+
+def searched(engine, state, plies):
+    """Return (Found, CPU seconds) of one search with an empty table."""
+    engine.forget()
+    began = time.process_time()
+    engine.begin(state, plies)
+    while not engine.advance(100_000):
+        pass
+    return engine.result(), time.process_time() - began
+
+
+def layers(game, position, rules):
+    tiles = set(game.text(position, rules).split(",")) - {"0"}
+    return max(_LEAST_LAYERS, len(tiles) - _LESS)
+
+
+def played(game, rules, engine, moves, seed, chosen):
+    """Play so many moves; return (Found, CPU seconds) of each."""
+    position, found = dealt(game, game.start(rules), rules, seed), []
+    for move in range(moves):
+        if not legal_moves(game, position, rules):
+            break
+        result, seconds = searched(engine, position.state, 2 * chosen(position) + 1)
+        found.append((result, seconds))
+        position = dealt(game, step(game, position, rules, result.move), rules, seed + move)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moves", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    for name, least in (("2048", 1e-4), ("2584", 0.0)):
+        game = games.find(name)
+        rules = game.rules()
+        engine = Expectimax(game, rules, evaluation.find(game, "rows", rules), least=least)
+        engine.compile()
+
+        def chosen(position, game=game, rules=rules, name=name):
+            return layers(game, position, rules) if name == "2048" else 3
+
+        rates = []
+        for _ in range(args.repeats):
+            found = played(game, rules, engine, args.moves, args.seed, chosen)
+            seconds = sum(took for _, took in found)
+            tried, leaves = (sum(getattr(each, field) for each, _ in found) for field in ("expanded", "evaluated"))
+            rates.append((4 * tried / seconds / 1e6, leaves / seconds / 1e6, len(found) / seconds))
+        tried, leaves, moves = map(max, zip(*rates, strict=True))
+        print(f"{name}: {tried:.1f} M attempted moves, {leaves:.1f} M leaves, {moves:.0f} moves a CPU second")
+
+
+if __name__ == "__main__":
+    main()
