@@ -94,10 +94,10 @@ class Player:
     def _draw(self):
         """Return the code of what chance does."""
         n = self._game.outcomes(self.state, self._rules, self._out, self._chances, 0)
-        below = np.cumsum(self._chances[:n])
+        below = self._chances[:n].cumsum()
         point = (splitmix64(self._seed, self.drawn) >> 11) * 2.0**-53 * below[-1]
         self.drawn += 1
-        return int(self._out[min(int(np.searchsorted(below, point, side="right")), n - 1)])
+        return int(self._out[min(int(below.searchsorted(point, side="right")), n - 1)])
 
     def _play(self, code):
         state, reward = self._game.play(self.state, self._rules, code)

@@ -20,7 +20,7 @@ def _short_parts(monkeypatch):
 
 @pytest.fixture(params=["2048", "2584"])
 def asked(request):
-    return resolve(request.param, "3x3", depth=2)
+    return resolve(request.param, "3x3", depth=3)
 
 
 def runner_of(options):
