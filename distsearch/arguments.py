@@ -52,7 +52,7 @@ def _spelled(parser, arguments):
 
 def _search_arguments(parser):
     _add_searched(parser)
-    _add_chance_options(parser)
+    _add_chance_options(parser, "of the tiles that startpos begins with")
     _add_ranks(parser)
     _add_checkpoint(parser)
 
@@ -63,13 +63,25 @@ def _add_searched(parser):
     _add_search_options(parser)
 
 
-def _add_chance_options(parser):
+def _play_arguments(parser):
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("--games", type=int, metavar="N", help="how many (default 100)")
+    parser.add_argument("--depth", type=int, metavar="N", help="plies that are searched for each move")
+    parser.add_argument("--time", type=float, help=argparse.SUPPRESS)  # to be refused with its reason
+    _add_chance_options(parser, "of all that chance does")
+    parser.add_argument("--record", metavar="FILE", help="write a line of JSON a game, with its moves, to a new file")
+    _add_prefetch(parser)
+    _add_game_options(parser)
+    _add_ranks(parser)
+
+
+def _add_chance_options(parser, seeded):
     chance = parser.add_argument_group("games against chance")
     chance.add_argument("--layers", type=int, metavar="X", help="instead of --depth: 2X + 1 plies")
     chance.add_argument("--min-probability", type=float, metavar="P", help="evaluate what is less likely (default 0)")
     chance.add_argument("--chance", metavar="NAME", help="weighted (default), or uniform: as if all were alike")
     chance.add_argument("--spawn", metavar="T:P,...", help="tiles that come, with their probabilities")
-    chance.add_argument("--seed", type=int, metavar="N", help="of the tiles that startpos begins with (default 0)")
+    chance.add_argument("--seed", type=_chance_seed, metavar="N", help=f"{seeded} (default 0)")
 
 
 def _solve_arguments(parser):
@@ -199,6 +211,10 @@ def _mebibytes(text):
     return _number(text, "table", "MiB", checked_table)
 
 
+def _chance_seed(text):
+    return _number(text, "seed", "15 digits at most", int)
+
+
 def _seconds(text):
     return _number(text, "deadline", "seconds", _checked_deadline)
 
@@ -233,6 +249,7 @@ class _Command(NamedTuple):
 _COMMANDS = {
     "search": _Command("best move and score of one position", _search_arguments),
     "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments),
+    "play": _Command("games against chance: scores, tiles, moves a second", _play_arguments),
     "perft": _Command("count leaf positions by depth", _perft_arguments),
     "simulate": _Command("the same search on virtual workers in virtual time", _simulate_arguments),
     "bench": _Command("fixed searches with a signature, node rates, message rates", _bench_arguments),

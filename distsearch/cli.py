@@ -183,6 +183,17 @@ def _perft(args, session, interrupts):
     return _answer(args, interrupts, checkpoint, lambda: perft(*asked)) or int(bool(bad))
 
 
+def _play(args, session, interrupts):
+    options, _, _ = _options(args)
+    from .service.play import DEFAULT_GAMES, play
+
+    count = DEFAULT_GAMES if args.games is None else args.games
+    asked = session.cluster, session.progress, session.interrupted, args.record
+    found = play(options, count, args.seed or 0, *asked)
+    _print(found.to_json() if args.json else found.to_text())
+    return 0
+
+
 def _simulate(args, session, interrupts):
     options, game, rules = _options(args)
     from .service.simulate import Machine, simulate
@@ -292,6 +303,7 @@ def _read_positions(path, game, rules, interrupts):
 _RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit status
     "search": _search,
     "solve": _solve,
+    "play": _play,
     "perft": _perft,
     "simulate": _simulate,
     "bench": _bench,

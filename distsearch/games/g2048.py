@@ -142,3 +142,7 @@ def parse(text, r):
 
 def text(position, r):
     return sliding.text_of(position, r, VALUES, code_at)
+
+
+def largest(state, r):
+    return sliding.largest_of(state, VALUES, code_at)

@@ -22,6 +22,8 @@ probability, at) -> n``            ``moves`` in any order, and how likely each i
 ``text(position, r)``              the text of a position; ``parse`` reads it back
 ``move_text(m, r)``                the text of a move
 ``parse_move(text, r)``            the move code of a text; raises UserError
+``largest(s, r)``                  only of a game with chance whose tiles grow: the value of the largest tile, by which
+                                   ``play`` counts games
 =================================  =====================================================================================
 
 and the constants

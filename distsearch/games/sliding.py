@@ -286,6 +286,11 @@ def text_of(position, r, values, code):
     return ",".join(cells) + (f" +{tiles_due}" if tiles_due else "")
 
 
+def largest_of(state, values, code):
+    """Return the value of the largest tile."""
+    return values[max(int(code(state, np.int64(cell))) for cell in range(CELLS))]
+
+
 def move_text(m, r):
     """``left`` and so on; of a tile its value and cell, a1 the upper left one: ``2@a1``."""
     m = int(m)

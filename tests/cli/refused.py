@@ -4,6 +4,7 @@ from .asking import START
 
 SEARCH = "search", "othello"
 SIMULATE = "simulate", "othello", "--board", "4x4", "--depth", "1"
+PLAY = "play", "2048", "--depth", "1"
 REFUSED = [
     # commands
     ((), "COMMAND"),
@@ -160,6 +161,30 @@ REFUSED = [
     (("perft", "othello", START, "--depth", "1", "--board", "4x4", "--positions", "good.txt"), "--positions"),
     (("perft", "othello", "--depth", "2", "--positions", "missing.txt"), "missing.txt", "No such file"),
     (("perft", "othello", "--depth", "2", "--positions", "empty.txt"), "empty.txt", "no position"),
+    # games
+    (("play",), "GAME"),
+    (("play", "chess", "--depth", "1"), "chess"),
+    *((("play", name, "--depth", "1"), "games against chance", name) for name in ("othello", "connect4")),
+    (("play", "2048"), "depth", "layers"),
+    *(((*PLAY, "--time", seconds), "time", "depth or layers") for seconds in ("1", "0.5")),
+    (("play", "2048", "--time", "1"), "time", "depth or layers"),
+    ((*PLAY, "--time", "x"), "--time"),
+    ((*PLAY, "--layers", "1"), "layers", "depth"),
+    (("play", "2048", "--layers", "-1"), "layers"),
+    *((("play", "2048", "--depth", depth), "depth") for depth in ("0", "-1", "1001", "x", "1.5", "")),
+    *(((*PLAY, "--games", games), "games") for games in ("0", "-1", "1000001", "x", "1.5", "")),
+    *(((*PLAY, "--min-probability", least), "probability") for least in ("1", "-0.1", "nan", "x")),
+    *(((*PLAY, "--spawn", tiles), "spawn") for tiles in ("", "2", "3:1", "2:0.5")),
+    *(((*PLAY, "--board", board), "board") for board in ("1x4", "5x5", "x")),
+    *(((*PLAY, "--seed", seed), "seed") for seed in ("-1", "x", "1.5", "", "9" * 16)),
+    *(((*PLAY, "--record", name), "cannot write", why) for name, why in (
+        ("good.txt", "exists"), ("folder", "exists"), ("missing/games", "No such file"), ("", "No such file"),
+        ("x" * 5000, "too long"),
+    )),
+    ((*PLAY, "--empties", "none"), "empties"),
+    ((*PLAY, "startpos"), "startpos"),
+    ((*PLAY, "--checkpoint", "kept"), "--checkpoint"),
+    (("search", "2048", "--depth", "1", "--seed=-1"), "seed"),
     # a virtual cluster
     *(((*SIMULATE, "--workers", workers), "workers") for workers in ("0", "-1", "100001", "x", "1.5", "")),
     *(((*SIMULATE, "--workers", "4", "--hosts", hosts), "hosts") for hosts in ("0", "5", "x", "")),

@@ -10,11 +10,11 @@ GARBAGE = st.text() | st.text("XOxo-.") | st.text("XOxo-. ;\t") | st.from_regex(
 NUMBERS = st.sampled_from(["", "-1", "0", "3", "4", "04", "8", "17", "64", "1000", "٤", "1e1", "4.0", "x"])
 # what exec can hand over: no NUL
 WORDS = st.text(st.characters(blacklist_characters="\0")) | st.sampled_from([
-    "search", "solve", "perft", "info", "simulate", "othello", "chess", "startpos", START, FULL, PASS, "--board", "4x4",
-    "4x5", "8", "--depth", "--time", "--nodes", "--exact", "--json", "--all-moves", "--algorithm", "minimax",
-    "alphabeta", "--policy", "pool", "--load-factor", "--ordering", "none", "shallow:1", "static", "--evaluation",
-    "discs", "--empties", "--positions", "-", "--table", "--window", "-1,1", "--", "-h", "--help", "--version", "0",
-    "1", "2", "-3", "1.5", "nan", "",
+    "search", "solve", "perft", "info", "simulate", "play", "othello", "2048", "chess", "startpos", START, FULL, PASS,
+    "--board", "4x4", "4x5", "8", "--depth", "--time", "--nodes", "--exact", "--json", "--all-moves", "--algorithm",
+    "minimax", "alphabeta", "--policy", "pool", "--load-factor", "--ordering", "none", "shallow:1", "static",
+    "--evaluation", "discs", "--empties", "--positions", "-", "--table", "--window", "-1,1", "--", "-h", "--help",
+    "--version", "0", "1", "2", "-3", "1.5", "nan", "",
 ])  # fmt: skip
 
 

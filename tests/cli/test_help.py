@@ -10,7 +10,7 @@ from distsearch import __version__
 from .asking import ask
 
 
-@pytest.mark.parametrize("command", [[], ["search"], ["solve"], ["perft"], ["info"]], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["search"], ["solve"], ["perft"], ["play"], ["info"]], ids=" ".join)
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_is_printed_where_results_are(command, option):
     answer = ask(*command, option)

@@ -1,0 +1,66 @@
+"""Games against chance from end to end, spread over whatever cluster there is."""
+
+from contextlib import nullcontext
+
+from .. import games
+from ..errors import UserError
+from ..tree.games_pool import GamesPool
+from ..tree.jobs import KINDS
+from .game_records import GameRecords
+from .metrics import summary
+from .options import CHANCES
+from .played import Summary
+from .progress import compact
+from .run import compile_once, run
+
+_MOST_GAMES = 10**6
+DEFAULT_GAMES = 100
+
+
+def play(options, count, seed, cluster, progress, interrupted, record=None):
+    """Play ``count`` games; return their Summary. Raises UserError for what makes no sense.
+
+    The games depend on options and seed (a whole number from 0 on) alone. record: the name of a file to make, with a
+    line for each game, see ``GameRecords``.
+    """
+    game = games.find(options.game)
+    _check(game, options, count)
+    rules = game.rules(options.board, **options.rules)
+    board = f"{options.board[0]}x{options.board[1]}"
+    asked = {
+        "game": game.NAME, "board": board, "depth": options.depth, "min_probability": options.min_probability or 0.0,
+        "chance": options.chance or CHANCES[0], "seed": seed,
+    }  # fmt: skip
+    heading = {**asked, **options.rules}
+    with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
+        setup = options.setup("game")
+        runner = KINDS["game"](setup)
+        compile_once(runner.name, options.game, runner.compile, progress)
+        ended = [] if records is None else [records.add]
+        pool = GamesPool(game, rules, options.depth, count, seed, *ended)
+        took = run(cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch)
+    over = sorted(pool.over, key=lambda played: played.number)
+    return Summary(
+        **asked, asked=count,
+        scores=[played.score for played in over], largest=[game.largest(played.state, rules) for played in over],
+        moves=pool.moves, boards=pool.boards, expanded=pool.expanded, seconds=took.seconds, cpu_seconds=pool.cpu,
+        ranks=cluster.ranks, workers=cluster.workers, jobs=pool.jobs, complete=pool.done,
+        metrics=summary(took.workers),
+    )  # fmt: skip
+
+
+def _check(game, options, count):
+    if not hasattr(game, "largest"):
+        raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
+    if options.depth is None or options.time is not None:
+        raise UserError("play needs depth or layers, and goes without time: only then are its games the same again")
+    if not 1 <= count <= _MOST_GAMES:
+        raise UserError(f"games {count} is not a number of games from 1 to {_MOST_GAMES}")
+
+
+def _describe(pool):
+    def describe(_, seconds):
+        rate = compact(pool.moves / max(seconds, 1e-9))
+        return f"{len(pool.over)}/{pool.games} games, {compact(pool.moves)} moves, {rate} moves/s"
+
+    return describe

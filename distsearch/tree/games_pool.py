@@ -1,0 +1,102 @@
+"""Games against chance as a source of work: every game is a chain of jobs, each the next part of it.
+
+A game may have any number of moves, and a record has a fixed size. So a job is a part of a game, and its result says by
+which moves it went and where it stands, from where the next job goes on. No game is too long so, the master looks
+nothing up and plays nothing itself to have all moves, the messages stay small, and what a lost worker takes along is
+one part.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..search.playing import seed_of
+from .jobs import game_job, game_result
+
+
+@dataclass
+class Played:
+    """How a game went so far. moves: the player's; codes: all moves, chance's as well, of a game that is not over."""
+
+    number: int
+    state: tuple
+    score: int = 0
+    moves: int = 0
+    drawn: int = 0  # turns of chance
+    codes: list = field(default_factory=list)
+
+
+class GamesPool:
+    """Games of one player to play.
+
+    depth: plies that are searched for each move; seed: of all games together; ended(played): told of every game that is
+    over, after which its codes are dropped.
+    """
+
+    def __init__(self, game, rules, depth, games, seed, ended=lambda played: None):
+        self._start, self._depth, self._ended, self._seed = game.start(rules).state, depth, ended, seed
+        self.games, self.over = games, []  # how many; those that are over, as they ended
+        self._job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules))
+        self._next = 0  # number of the first game that nobody has begun
+        self._begun = {}  # number → Played, of those that are not over
+        self._queue = deque()  # numbers of those of them whose next part waits
+        self._holders = {}  # number of a game that is out → its worker
+        self.jobs = self.moves = self.boards = self.expanded = 0
+        self.cpu = 0.0
+
+    @property
+    def done(self):
+        """Whether every game is over."""
+        return len(self.over) == self.games
+
+    @property
+    def waiting(self):
+        """Jobs that have not been handed out."""
+        return len(self._queue) + self.games - self._next
+
+    def take(self, count, worker):
+        """Return up to ``count`` jobs (an array of job records, perhaps empty); games that were begun go first."""
+        jobs = np.zeros(min(count, self.waiting), self._job_dtype)
+        for job in jobs:
+            played = self._following()
+            self._holders[played.number] = worker
+            job["node"], job["depth"], job["seed"] = played.number, self._depth, seed_of(self._seed, played.number)
+            job["drawn"], job["state"] = played.drawn, played.state
+        self.jobs += len(jobs)
+        return jobs
+
+    def _following(self):
+        if self._queue:
+            return self._begun[self._queue.popleft()]
+        played = self._begun[self._next] = Played(self._next, self._start)
+        self._next += 1
+        return played
+
+    def lost(self, worker):
+        """A worker is gone: the parts that it had are the next to be handed out."""
+        numbers = [number for number, holder in self._holders.items() if holder == worker]
+        for number in numbers:
+            del self._holders[number]
+        self._queue.extendleft(reversed(numbers))
+        self.jobs -= len(numbers)
+
+    def finish(self, results):
+        """Take an array of result records in; a part that was stopped is where its game ends for now."""
+        for result in results:
+            number = int(result["node"])
+            del self._holders[number]
+            played = self._begun[number]
+            played.state, played.drawn = tuple(result["state"]), int(result["drawn"])
+            played.score += int(result["score"])
+            played.moves += int(result["moves"])
+            played.codes += result["codes"][: result["length"]].tolist()
+            if result["over"]:
+                del self._begun[number]
+                self.over.append(played)
+                self._ended(played)
+                played.codes = []
+            elif result["complete"]:
+                self._queue.append(number)
+        for name in ("moves", "boards", "expanded", "cpu"):
+            setattr(self, name, getattr(self, name) + results[name].sum().item())
