@@ -68,6 +68,7 @@ def _play_arguments(parser):
     parser.add_argument("--games", type=int, metavar="N", help="how many (default 100)")
     parser.add_argument("--depth", type=int, metavar="N", help="plies that are searched for each move")
     parser.add_argument("--time", type=float, help=argparse.SUPPRESS)  # to be refused with its reason
+    _add_evaluation(parser)
     _add_chance_options(parser, "of all that chance does")
     parser.add_argument("--record", metavar="FILE", help="write a line of JSON a game, with its moves, to a new file")
     _add_prefetch(parser)
@@ -160,7 +161,7 @@ def _add_limits(parser, without="5 seconds"):
 
 def _add_search_options(parser):
     parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax; expectimax against chance")
-    parser.add_argument("--evaluation", metavar="NAME", help="for othello complex (default), static or discs")
+    _add_evaluation(parser)
     parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
     parser.add_argument(
         "--policy", metavar="NAME",
@@ -174,6 +175,10 @@ def _add_search_options(parser):
     parser.add_argument("--window", metavar="LO,HI", help="tell exact scores apart no further than this: -1,1")
     parser.add_argument("-a", "--all-moves", action="store_true", default=None, help="score every move")
     _add_game_options(parser)
+
+
+def _add_evaluation(parser):
+    parser.add_argument("--evaluation", metavar="NAME", help="othello: complex (default), discs ...; 2048: rows ...")
 
 
 def _add_table(parser):

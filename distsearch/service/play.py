@@ -28,7 +28,8 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     rules = game.rules(options.board, **options.rules)
     board = f"{options.board[0]}x{options.board[1]}"
     asked = {
-        "game": game.NAME, "board": board, "depth": options.depth, "min_probability": options.min_probability or 0.0,
+        "game": game.NAME, "board": board, "evaluation": options.evaluation, "depth": options.depth,
+        "min_probability": options.min_probability or 0.0,
         "chance": options.chance or CHANCES[0], "seed": seed,
     }  # fmt: skip
     heading = {**asked, **options.rules}

@@ -48,6 +48,7 @@ class Summary:
 
     game: str
     board: str
+    evaluation: str
     depth: int
     min_probability: float
     chance: str
@@ -90,9 +91,10 @@ class Summary:
         likely = f", min-probability {self.min_probability:g}" if self.min_probability else ""
         rate, cpu_rate = compact(figures["moves_per_second"]), compact(figures["moves_per_cpu_second"])
         boards = compact(self.boards / max(self.seconds, 1e-9))
+        how = f"{self.evaluation}, depth {self.depth}{likely}, seed {self.seed}"
         stopped = "" if self.complete else f" (stopped early: {self.asked} games were asked for)"
         return "\n".join([
-            f"{self.game} {self.board}  {figures['games']} games, depth {self.depth}{likely}, seed {self.seed}",
+            f"{self.game} {self.board}  {figures['games']} games, {how}",
             *_score_lines(figures), *_tile_lines(figures),
             f"  moves      {self.moves:,}: {rate} moves/s, {cpu_rate} a worker's CPU second; {boards} boards/s",
             f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.jobs} jobs{stopped}",

@@ -55,7 +55,7 @@ def test_a_summary_and_a_record_of_games(name, tmp_path):
 def test_text_has_the_same_figures():
     (found,) = ask(*PLAY, "--games", "5", "--json").results
     lines = ask(*PLAY, "--games", "5").out.splitlines()
-    assert lines[0] == "2048 3x3  5 games, depth 1, seed 0"
+    assert lines[0] == "2048 3x3  5 games, rows, depth 1, seed 0"
     assert f"average {found['average']:,.0f} (95%: " in lines[1]
     assert f"maximum {found['maximum']:,}" in lines[1]
     for tile, line in zip(found["reached"], lines[2:-2], strict=True):
