@@ -1,5 +1,7 @@
 """Ranks that stay together for any number of searches: what the command line, the service and programs use."""
 
+import contextlib
+
 from .cluster.local import LocalCluster
 from .cluster.shared import SharedWords
 from .errors import UserError
@@ -59,8 +61,10 @@ class Session:
         self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
         return self
 
-    def __exit__(self, *_):
-        self.close()
+    def __exit__(self, kind, *_):
+        # what ends the block is what is to be told: ranks that leave because of it may make closing fail as well
+        with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
+            self.close()
 
     def _shared_table(self):
         """Return the table that the ranks of a host share; all ranks are here."""

@@ -222,3 +222,21 @@ def test_interrupted_searches_end_with_what_they_know():
         assert found.move
         assert not session.perft("othello", 12).complete
         assert [outcome.complete for outcome in session.solve("connect4", [HARD] * 3)] == [False]
+
+
+def test_what_ends_the_block_is_told_and_not_what_closing_says_then():
+    def fail():
+        raise RuntimeError("while closing")
+
+    with pytest.raises(RuntimeError, match="in the block") as raised, Session() as session:
+        session.cluster.close = fail
+        raise RuntimeError("in the block")
+    assert raised.value.__context__ is None
+
+
+def test_a_failure_to_close_is_told():
+    def fail():
+        raise RuntimeError("while closing")
+
+    with pytest.raises(RuntimeError, match="while closing"), Session() as session:
+        session.cluster.close = fail
