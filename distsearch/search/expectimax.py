@@ -22,18 +22,17 @@ moves = play = outcomes = key = turn = expand = evaluate = None  # bound for eac
 # The control array (int64).
 RULES, TABLES, MOVES, CHANCES, ENTRIES, FRAMES, NUMBERS, STATES = range(8)  # addresses
 ENTRY_MASK = 8  # entries of the table − 1
-SALT = 9  # of the table's keys: what was asked, and by which game, so that nothing has to be cleared
-POINTS = 10  # 1: what moves bring counts, beside the evaluation at the end
-ALIKE = 11  # 1: chance does everything with the same probability
-LEAST = 12  # ``likely`` below which states of chance are evaluated; 0: none
-BOTTOM = 13  # plies left at which recursion takes over
-BOARDS = 14  # positions reached by a move or by chance so far
-EXPANDED = 15  # of them, those in which the player's moves were tried
-EVALUATED = 16
-HITS, STORES = 17, 18  # of the table
-TOP = 19  # index of the frame at work
-CHILDREN, GAINS = 20, 21  # addresses: states after the player's moves, and what these bring
-CONTROL_SIZE = 22
+POINTS = 9  # 1: what moves bring counts, beside the evaluation at the end
+ALIKE = 10  # 1: chance does everything with the same probability
+LEAST = 11  # ``likely`` below which states of chance are evaluated; 0: none
+BOTTOM = 12  # plies left at which recursion takes over
+BOARDS = 13  # positions reached by a move or by chance so far
+EXPANDED = 14  # of them, those in which the player's moves were tried
+EVALUATED = 15  # leaves
+HITS, STORES = 16, 17  # of the table
+TOP = 18  # index of the frame at work
+CHILDREN, GAINS = 19, 20  # addresses: states after the player's moves, and what these bring
+CONTROL_SIZE = 21
 
 # A frame (int64): a state on the way to where the search is; and its numbers (float64).
 NEXT, COUNT, FIRST, LEFT, LIKELY, BY_CHANCE, BEST = range(7)
@@ -72,7 +71,7 @@ def entry_of(s, where, left, likely):
     """Return (where the table's entry for a state begins, what it holds if it is that state's)."""
     control = int64s(where)
     x = key(s, uint64s(control[RULES])) ^ np.uint64(left << 12 | likely) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ np.uint64(control[SALT])) * np.uint64(0xBF58476D1CE4E5B9)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
     x ^= x >> np.uint64(31)
     return 2 * (np.int64(x) & control[ENTRY_MASK]), x
 

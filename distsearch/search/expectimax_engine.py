@@ -32,8 +32,8 @@ class Expectimax:
     """A pausable expectimax search.
 
     points: whether what moves bring counts beside the evaluation; least: states of chance that are less likely are
-    evaluated, 0: none; alike: chance does everything with the same probability. Raises UserError if the game has no
-    such evaluation.
+    evaluated, 0: none; alike: chance does everything with the same probability; entries_bits: the table (16 bytes an
+    entry) has 2 to the power of that; it holds values of one evaluation and one set of these arguments.
     """
 
     def __init__(self, game, rules, evaluation, points=False, least=0.0, alike=False, entries_bits=_ENTRIES_BITS):
