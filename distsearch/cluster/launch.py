@@ -3,8 +3,12 @@
 import atexit
 import contextlib
 import faulthandler
+import fcntl
 import os
+import stat
+import struct
 import sys
+import termios
 import time
 import warnings
 
@@ -19,7 +23,7 @@ _LAUNCHERS = (
 
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 _MPICH_FILES = "/dev/shm/mpich_shm_"
-_BEGINNING, _FAREWELL = 120.0, 0.2  # seconds
+_BEGINNING, _FAREWELL, _READ = 120.0, 0.2, 1.0  # seconds
 _limits = set()  # what ends ``limit_beginning``
 _forgone = set()  # not empty if MPI is to be left as it is
 
@@ -78,12 +82,30 @@ def _refuses():
 
 def abort(status):
     """End every rank of the job."""
+    _wait_for_readers()
     if not tells_of_failures():
         _mpi().COMM_WORLD.Abort(status)
         return
     # Open MPI's Abort may wait for ever then, and leaves ranks alone that would go on without this one
     _revoke(_mpi().COMM_WORLD)
     _exit(status)
+
+
+def _wait_for_readers():
+    """Wait until the launcher has read what was said: MPICH's drops what is in the pipe still when a job is aborted."""
+    end = time.monotonic() + _READ
+    for stream in (sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+            while _unread(stream.fileno()) and time.monotonic() < end:
+                time.sleep(0.001)
+
+
+def _unread(file):
+    """The bytes that are in a pipe; 0 for what is none."""
+    if not stat.S_ISFIFO(os.fstat(file).st_mode):
+        return 0
+    return struct.unpack("i", fcntl.ioctl(file, termios.FIONREAD, bytes(4)))[0]
 
 
 def _revoke(comm):

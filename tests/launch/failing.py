@@ -1,5 +1,8 @@
 """Run the command line with an exception planted on one rank: ``python failing.py STAGE RANK ARGUMENT...``."""
 
+import os
+import signal
+import subprocess
 import sys
 
 from distsearch.cluster import launch
@@ -11,6 +14,7 @@ from distsearch.tree.schedule import Schedule
 STAGES = {
     "start-up": (launch, "world"),
     "job": (Worker, "work"),
+    "job, held launcher": (Worker, "work"),
     "back-up": (Schedule, "finish"),
     "shutdown of the master": (MpiCluster, "close"),
     "shutdown of a worker": (Worker, "_metrics"),
@@ -22,9 +26,19 @@ def plant(stage, rank):
     if launch.launcher()[1] == rank:
 
         def fail(*_, **__):
+            if "held launcher" in stage:
+                hold(os.getppid())
             raise RuntimeError(f"planted in {stage}")
 
         setattr(*STAGES[stage], fail)
+
+
+def hold(pid):
+    """Stop a process for half a second."""
+    command = ["sh", "-c", f"sleep 0.5; kill -CONT {pid}"]
+    none = subprocess.DEVNULL
+    subprocess.Popen(command, start_new_session=True, stdin=none, stdout=none, stderr=none)
+    os.kill(pid, signal.SIGSTOP)
 
 
 if __name__ == "__main__":

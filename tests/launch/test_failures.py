@@ -10,6 +10,7 @@ from .running import run
 STAGES = {
     "start-up": (0, 1, 2),
     "job": (1, 2),
+    "job, held launcher": (1, 2),
     "back-up": (0,),
     "shutdown of the master": (0,),
     "shutdown of a worker": (1, 2),
