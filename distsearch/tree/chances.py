@@ -10,7 +10,7 @@ import numpy as np
 
 from ..games.interface import CHANCE, END, MAX_MOVES, as_state
 from ..search.expectimax import CERTAIN, times
-from .jobs import EXPECTIMAX_RESULT, expectimax_job
+from .chance_jobs import EXPECTIMAX_RESULT, expectimax_job
 
 _LEAST_LEFT = 4  # plies of a subtree that is worth growing
 _NONE = -1

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..search.playing import seed_of
-from .jobs import game_job, game_result
+from .chance_jobs import game_job, game_result
 
 
 @dataclass

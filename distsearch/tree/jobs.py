@@ -10,20 +10,18 @@ return by ``found()``, and what those of other hosts have found they take in by 
 
 import numpy as np
 
-from .. import evaluation, games
 from ..search import batch, pvs
 from ..search.alphabeta import INFINITY, LINE_LENGTH
 from ..search.alphabeta_engine import AlphaBeta
 from ..search.deep_engine import Deep
-from ..search.expectimax_engine import Expectimax
 from ..search.perft import MAX_DEPTH, Perft
-from ..search.playing import Player
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
 from ..search.told import HEAD
+from .chance_jobs import ExpectimaxRunner, GameRunner
+from .setups import evaluated, rules_of
 
 TO_THE_END = -1  # as a job's depth: search until the game is over
-GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 KiB
 
 SUBTREE_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("score", np.float64), ("boards", np.int64),
@@ -41,12 +39,6 @@ BRIEF_RESULT = np.dtype([
 PERFT_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("seconds", np.float64), ("cpu", np.float64),
     ("counts", np.int64, MAX_DEPTH + 1),
-])  # fmt: skip
-
-EXPECTIMAX_RESULT = np.dtype([
-    ("node", np.int32), ("complete", np.int8), ("move", np.int16), ("value", np.float64), ("boards", np.int64),
-    ("evaluated", np.int64), ("table_hits", np.int64), ("table_stores", np.int64), ("seconds", np.float64),
-    ("cpu", np.float64),
 ])  # fmt: skip
 
 EMPTY_JOB = np.dtype([("node", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
@@ -74,36 +66,6 @@ def job_dtype(words):
         ("node", np.int32), ("depth", np.int32), ("budget", np.int64), ("low", np.int32), ("high", np.int32),
         ("cut", np.int64), ("state", np.uint64, words),
     ])  # fmt: skip
-
-
-def expectimax_job(words):
-    """Record of a job in a game against chance: its node, plies to search, what ``expectimax`` calls likely, state."""
-    return np.dtype([
-        ("node", np.int32), ("depth", np.int32), ("likely", np.int64), ("state", np.uint64, words),
-    ])  # fmt: skip
-
-
-def game_job(words):
-    """Record of a part of a game against chance: its number, plies to search, its seed, turns of chance, state."""
-    return np.dtype([
-        ("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("drawn", np.int64),
-        ("state", np.uint64, words),
-    ])  # fmt: skip
-
-
-def game_result(words):
-    """Record of how such a part went, and of where the game stands."""
-    return np.dtype([
-        ("node", np.int32), ("complete", np.int8), ("over", np.int8), ("score", np.int64), ("moves", np.int32),
-        ("drawn", np.int64), ("boards", np.int64), ("expanded", np.int64), ("seconds", np.float64),
-        ("cpu", np.float64), ("state", np.uint64, words), ("length", np.int16), ("codes", np.int16, GAME_PART),
-    ])  # fmt: skip
-
-
-def rules_of(setup):
-    """Return (game module, rules array) of a setup."""
-    game = games.find(setup["game"])
-    return game, game.rules(setup["board"], **setup["options"])
 
 
 class _SearchRunner:
@@ -196,7 +158,7 @@ class SubtreeRunner(_SearchRunner):
     infinity = INFINITY
 
     def __init__(self, setup):
-        game, rules, chosen = _evaluated(setup)
+        game, rules, chosen = evaluated(setup)
         pruned = setup["algorithm"] == "alphabeta"
         super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"]))
 
@@ -276,7 +238,7 @@ class DeepRunner(_TabledRunner):
     """Searches subtrees to a depth; ``far`` is the far transposition table, shared by whoever was given the same."""
 
     def __init__(self, setup, far=None):
-        game, rules, chosen = _evaluated(setup)
+        game, rules, chosen = evaluated(setup)
         super().__init__(
             setup, game, rules, Deep(game, rules, chosen, far, setup["repeatable"], setup.get("part", False))
         )
@@ -294,11 +256,6 @@ class SolveRunner(_TabledRunner):
 
     def _start(self, state, depth, window):
         self._engine.begin(state, *window)
-
-
-def _evaluated(setup):
-    game, rules = rules_of(setup)
-    return game, rules, evaluation.find(game, setup["evaluation"], rules)
 
 
 class PerftRunner:
@@ -335,80 +292,6 @@ class PerftRunner:
     def result(self, seconds, cpu):
         record = np.zeros(1, self.result_dtype)
         record[0] = self._node, self._engine.complete, seconds, cpu, self._engine.counts[: MAX_DEPTH + 1]
-        return record
-
-
-def _expectimax(setup):
-    game, rules, chosen = _evaluated(setup)
-    return game, rules, Expectimax(game, rules, chosen, setup["points"], setup["least"], setup["alike"])
-
-
-class ExpectimaxRunner:
-    """Searches subtrees of games against chance."""
-
-    result_dtype = EXPECTIMAX_RESULT
-
-    def __init__(self, setup):
-        game, rules, self._engine = _expectimax(setup)
-        self.job_dtype = expectimax_job(game.words(rules))
-        self.name, self.compile, self.advance = self._engine.name, self._engine.compile, self._engine.advance
-
-    def open(self, run):
-        """Nothing is kept but the table, whose values hold in any run."""
-
-    @property
-    def boards(self):
-        return self._engine.boards
-
-    def begin(self, job):
-        self._node = job["node"]
-        self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
-
-    def save(self):
-        """What is in the frames is cheap: a job begins again."""
-        return int(self._node), b""
-
-    def restore(self, job, content):
-        self.begin(job)
-
-    def result(self, seconds, cpu):
-        record, found = np.zeros(1, self.result_dtype), self._engine.result()
-        move = -1 if found.move is None else found.move
-        record[0] = (
-            self._node, found.complete, move, found.value, found.boards, found.evaluated, found.hits, found.stores,
-            seconds, cpu,
-        )  # fmt: skip
-        return record
-
-
-class GameRunner:
-    """Plays games against chance, a part of one in each job; see ``games_pool``."""
-
-    def __init__(self, setup):
-        game, rules, engine = _expectimax(setup)
-        self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules))
-        self._player = Player(game, rules, engine)
-        self.name, self.compile, self.advance = f"game_{engine.name}", self._player.compile, self._player.advance
-
-    def open(self, run):
-        """Nothing is kept."""
-
-    @property
-    def boards(self):
-        return self._player.boards
-
-    def begin(self, job):
-        self._node = job["node"]
-        self._player.begin(tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["drawn"]), GAME_PART)
-
-    def result(self, seconds, cpu):
-        record, player = np.zeros(1, self.result_dtype), self._player
-        length = len(player.codes)
-        record[0] = (
-            self._node, player.complete, player.over, player.score, player.moves, player.drawn, player.boards,
-            player.expanded, seconds, cpu, player.state, length, 0,
-        )  # fmt: skip
-        record["codes"][0, :length] = player.codes
         return record
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from .. import evaluation
 from .grow import Grower
-from .jobs import KINDS, SUBTREE_RESULT, job_dtype, rules_of
+from .jobs import KINDS, SUBTREE_RESULT, job_dtype
 from .nodes import INFINITY
 from .queue import is_asked
 from .schedule import Schedule, rehearse
+from .setups import rules_of
 from .sizes import grain, new_sizes
 
 _SLOT = 20  # bits of a job's number that are a schedule's own

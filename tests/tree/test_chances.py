@@ -7,8 +7,9 @@ from distsearch import evaluation, games
 from distsearch.cluster.local import LocalCluster
 from distsearch.games.interface import CHANCE, END, legal_moves, step
 from distsearch.search.expectimax_engine import Expectimax
+from distsearch.tree.chance_jobs import ExpectimaxRunner
 from distsearch.tree.chances import ChancePool
-from distsearch.tree.jobs import ExpectimaxRunner, kinds
+from distsearch.tree.jobs import kinds
 
 WAYS = [{}, {"points": True}, {"alike": True}, {"least": 0.01}, {"least": 0.3, "points": True}]
 
