@@ -77,6 +77,34 @@ def test_games_are_those_of_their_seed_and_options(tmp_path):
     assert lines_of(tmp_path / "spawn")[0]["spawn"] == "4:1"
 
 
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (("--depth", "1", "--deeper", "2:5,4:3"), {"deeper": [[2, 5], [4, 3]], "depth": 1}),
+        (("--nodes", "300"), {"nodes": 300, "depth": None}),
+        (("--nodes", "300", "--depth", "3"), {"nodes": 300, "depth": 3}),
+    ],
+)  # fmt: skip
+def test_limits_of_a_move_are_in_summary_and_record(limits, expected, tmp_path):
+    options = "play", "2048", "--board", "3x3", "--games", "2", *limits
+    answer = ask(*options, "--record", tmp_path / "games", "--json")
+    (found,), (line, _) = answer.results, lines_of(tmp_path / "games")
+    for name, value in expected.items():
+        assert (found[name], line[name]) == (value, value)
+    heading = ask(*options).out.splitlines()[0]
+    assert ("depth 5 at 2 empty, 3 at 4 empty, 1" if "deeper" in expected else "nodes 300") in heading
+
+
+def test_moves_may_have_a_limit_of_time():
+    options = "play", "2048", "--board", "2x2", "--games", "2", "--time", "0.003"
+    (found,) = ask(*options, "--json").results
+    assert (found["time"], found["games"]) == (0.003, 2)
+    assert 0 < found["slowest"] <= found["seconds"]
+    lines = ask(*options).out.splitlines()
+    assert "time 0.003" in lines[0]
+    assert lines[-2].startswith("  slowest")
+
+
 def test_layers_are_odd_depths():
     (found,) = ask("play", "2048", "--board", "2x2", "--layers", "1", "--games", "1", "--min-probability", "0.1",
                    "--json").results  # fmt: skip

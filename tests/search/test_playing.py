@@ -8,7 +8,8 @@ import pytest
 from distsearch import evaluation, games
 from distsearch.games.interface import Position, legal_moves, step
 from distsearch.search.expectimax_engine import Expectimax
-from distsearch.search.playing import Player, seed_of, splitmix64
+from distsearch.search.playing import Player, plies_for, seed_of, splitmix64
+from distsearch.service.options import DEEPEST
 
 from ..games.sliding_twin import twin_of
 
@@ -26,10 +27,10 @@ def table(name, board):
     return game, rules, Expectimax(game, rules, chosen)
 
 
-def played(name, board, seed=SEED, depth=1, most=WHOLE, budgets=lambda: WHOLE, state=None, drawn=0):
+def played(name, board, seed=SEED, depth=1, most=WHOLE, budgets=lambda: WHOLE, state=None, drawn=0, **limits):
     """A Player that has played on from a state (default: the first one)."""
     game, rules, engine = table(name, board)
-    player = Player(game, rules, engine)
+    player = Player(game, rules, engine, **limits)
     player.begin(game.start(rules).state if state is None else state, depth, seed, drawn, most)
     while not player.advance(budgets()):
         pass
@@ -78,10 +79,63 @@ def test_the_player_moves_as_its_engine_says():
     assert (player.boards, player.expanded) == (boards, expanded)
 
 
+def test_the_fewest_empty_cells_that_fit_say_how_deep():
+    game, rules, _ = table("2048", (3, 3))
+    for text, plies in (
+        ("2,4,8,2,4,8,2,4,8", 9),
+        ("0,4,8,2,4,8,2,4,8", 9),
+        ("0,0,8,2,4,8,2,4,8", 5),
+        ("2" + 8 * ",0", 1),
+    ):
+        assert plies_for(game, rules, game.parse(text, rules).state, 1, ((1, 9), (3, 5))) == plies
+        assert plies_for(game, rules, game.parse(text, rules).state, 4, ()) == 4
+
+
+@pytest.mark.parametrize("limits", [{"deeper": ((2, 5), (5, 3))}, {"nodes": 300}, {"nodes": 1}], ids=str)
+def test_the_player_moves_as_its_engine_says_within_limits(limits):
+    """A limit of boards ends a search as it would end the engine's, and its last whole one decides if it must."""
+    game, rules, _ = table("2048", (3, 3))
+    engine = Expectimax(game, rules, evaluation.find(game, evaluation.names(game)[0], rules))
+    position, boards = game.start(rules), 0
+    player = played("2048", (3, 3), most=150, depth=1 if "deeper" in limits else 9, **limits)
+    for code in player.codes:
+        if code < 4:
+            left = limits.get("nodes", WHOLE)
+            deep = plies_for(game, rules, position.state, 1, limits.get("deeper", ()))
+            move = None
+            for plies in range(1, 10, 2) if "nodes" in limits else [deep]:
+                engine.begin(position.state, plies)
+                engine.advance(left if move is not None else WHOLE)
+                found = engine.result()
+                if found.complete or move in found.values:
+                    move = found.move
+                left, boards = left - found.boards, boards + found.boards
+                if left <= 0:
+                    break
+            assert move == code
+        position = step(game, position, rules, code)
+    assert player.boards == boards
+
+
+def test_a_limit_of_time_is_used_and_kept():
+    """Not to the millisecond, on a machine that is busy."""
+    player = played("2048", (4, 4), depth=DEEPEST, most=30, seconds=0.01)
+    game, rules, _ = table("2048", (4, 4))
+    position = game.start(rules)
+    for code in player.codes:
+        assert code in legal_moves(game, position, rules)
+        position = step(game, position, rules, code)
+    assert len(player.times) == player.moves > 10
+    assert min(player.times) >= 0.01
+    assert sorted(player.times)[len(player.times) // 2] < 0.2
+
+
 @pytest.mark.parametrize(("name", "board"), PLAYED)
-def test_slices_change_nothing(name, board, rng):
-    whole = played(name, board, depth=3, most=200)
-    sliced = played(name, board, depth=3, most=200, budgets=lambda: rng.choice((1, 7, 500)))
+@pytest.mark.parametrize("limits", [{}, {"nodes": 500}], ids=str)
+def test_slices_change_nothing(name, board, limits, rng):
+    most = 100 if limits else 200
+    whole = played(name, board, depth=3, most=most, **limits)
+    sliced = played(name, board, depth=3, most=most, budgets=lambda: rng.choice((1, 7, 500)), **limits)
     for what in ("codes", "score", "moves", "boards", "expanded", "state", "drawn"):
         assert getattr(sliced, what) == getattr(whole, what)
 
