@@ -184,11 +184,10 @@ def _perft(args, session, interrupts):
 
 
 def _play(args, session, interrupts):
-    if args.depth is args.layers is args.nodes is args.time is None:
-        raise UserError("play needs depth, layers, nodes or time: how much each move is searched")
-    options, _, _ = _options(args)
-    from .service.play import DEFAULT_GAMES, play
+    from .service.play import DEFAULT_GAMES, check_limits, play
 
+    check_limits(**vars(args))
+    options, _, _ = _options(args)
     count = DEFAULT_GAMES if args.games is None else args.games
     asked = session.cluster, session.progress, session.interrupted, args.record
     found = play(options, count, args.seed or 0, *asked)

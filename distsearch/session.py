@@ -9,6 +9,7 @@ from .search.table import DEFAULT_MIB, far_table
 from .service.chance_search import ChanceSearcher, dealt
 from .service.options import resolve
 from .service.perft import perft
+from .service.play import DEFAULT_GAMES, check_limits, play
 from .service.progress import Silent
 from .service.search import Searcher
 from .service.solve import solve
@@ -122,6 +123,16 @@ class Session:
         limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"}
         options, module, rules = resolve(game, board, empties, **options, **({} if limited else {"exact": True}))
         yield from solve(self, self.searcher(options), (module.parse(line, rules) for line in lines))
+
+    def play(self, game, games=DEFAULT_GAMES, board=None, spawn=None, seed=0, record=None, **options):
+        """Return the ``played.Summary`` of whole games against chance; options as ``Options`` has them.
+
+        record: the name of a file to make, with a line of JSON for each game. Raises UserError for what makes no sense.
+        """
+        self._check_open()
+        check_limits(**options)
+        options, _, _ = resolve(game, board, spawn=spawn, **options)
+        return play(options, games, seed, self.cluster, self.progress, self.interrupted, record)
 
     def perft(self, game, depth, position="startpos", board=None, empties=None):
         """Return the Count of positions below one, ``depth`` plies deep. Raises UserError as ``search`` does."""

@@ -44,6 +44,16 @@ def test_perft(session):
     assert session.perft("othello", 2, board="6x6").counts == [1, 4, 12]
 
 
+def test_games_are_played(session, tmp_path):
+    found = session.play("2048", 3, "2x2", seed=5, depth=3, record=str(tmp_path / "games"))
+    assert (len(found.scores), found.complete, found.seed) == (3, True, 5)
+    assert len((tmp_path / "games").read_text().splitlines()) == 3
+    assert session.play("2048", 3, "2x2", seed=5, depth=3).scores == found.scores
+    assert session.play("2048", 3, "2x2", "4:1", seed=5, nodes=100).scores != found.scores
+    with pytest.raises(UserError, match="play needs depth"):
+        session.play("2048")
+
+
 def test_positions_are_solved_in_order(session, rng):
     lines, scores = late_lines(rng, 200)
     found = list(session.solve("connect4", lines))

@@ -52,6 +52,12 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     )  # fmt: skip
 
 
+def check_limits(depth=None, layers=None, nodes=None, time=None, **_):
+    """Refuse games without any limit, by a UserError: the usual one of a search, 5 seconds, would be one of a move."""
+    if depth is layers is nodes is time is None:
+        raise UserError("play needs depth, layers, nodes or time: how much each move is searched")
+
+
 def _check(game, options, count, record):
     if not hasattr(game, "largest"):
         raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
