@@ -246,7 +246,7 @@ def _options(args):
     if getattr(args, "window", None) is not None:
         args.window = parse_window(args.window)
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
-    names += "layers", "min_probability", "chance"
+    names += "layers", "min_probability", "chance", "pruning", "par_depth"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     if args.command == "solve" and not given.keys() & set(limits):
         if _against_chance(args):

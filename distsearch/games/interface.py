@@ -12,10 +12,10 @@ kernel serves every board of the same width.
 ``outcomes(s, r, out,              only of a game with chance: writes what chance may do in a CHANCE state, its
 probability, at) -> n``            ``moves`` in any order, and how likely each is (float64) to the same places of
                                    ``probability``
-``draw(m, r) -> int64``            only of a game with chance, and only if part of such a move could be an adversary's to
-                                   choose: which draw of chance it belongs to, such as the kind of a tile of which the
-                                   adversary chooses the cell; up to MAX_DRAWS numbers from 0 on. ``outcomes`` writes
-                                   the moves of a draw one after another
+``draw(m, r) -> int64``            only of a game with chance, if an adversary could choose a part of what chance does:
+                                   which draw of chance move m belongs to, such as the kind of a tile, of which
+                                   an adversary chooses the cell; up to MAX_DRAWS numbers from 0 on. ``outcomes``
+                                   writes the moves of a draw one after another
 ``final(s, r) -> int64``           the score of a finished game, for the side to move
 ``key(s, r) -> uint64``            a hash: equal states have equal keys
 ``moves_left(s, r) -> int64``      no line of play from s has more moves than this, passes not counted; it falls with

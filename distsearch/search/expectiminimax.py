@@ -49,6 +49,7 @@ LEAST = WEIGHT + MAX_DRAWS
 NUMBERS_SIZE = LEAST + MAX_DRAWS
 
 ANY = -1  # as the draw of a placement: chance has not drawn yet
+TINY = 1e-300  # a draw's least probability, for one of 0 leaves no window
 
 
 def leaf(s, where):
@@ -87,7 +88,7 @@ def place(s, where, first, frames, numbers, drawn):
         if drawn not in (ANY, k):
             continue
         if k != of_last:
-            frames[NEXT + groups], numbers[WEIGHT + groups], numbers[LEAST + groups] = kept, 0.0, np.inf
+            frames[NEXT + groups], numbers[WEIGHT + groups], numbers[LEAST + groups] = kept, TINY, np.inf
             groups, of_last = groups + 1, k
         numbers[WEIGHT + groups - 1] += chance
         child, _ = play(s, r, m)

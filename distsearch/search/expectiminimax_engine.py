@@ -12,7 +12,7 @@ from .expectimax import expand_by_playing
 from .memory import address
 
 EXACT, LOWER, UPPER = 0, 1, -1  # what a value is
-# Plies left after a move from which on moves are ordered by their evaluations: 0.71 times the boards at depth 10 in 2048
+# Plies left after a move from which on moves are ordered by their evaluations: 0.71 times the boards of 2048's depth 10
 _ORDERED = 2
 
 

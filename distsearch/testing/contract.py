@@ -54,7 +54,7 @@ class Twin(Protocol):
         """Only of a game with chance: (text, probability) of all that chance may do."""
 
     def draw(self, move: str) -> Any:
-        """Only of a game with ``draw``: what tells the draws of chance apart, such as the tile that a move puts down."""
+        """Only of a game with ``draw``: what tells draws of chance apart, such as the tile that a move puts down."""
 
 
 class Subject(NamedTuple):

@@ -111,7 +111,7 @@ def test_pruning_changes_no_value(name, spawn, whole, rng, full):
 def test_a_value_is_exact_within_its_window_and_a_bound_outside(name, spawn, whole, rng, full):
     case = Case(name, spawn, rng.choice(BOARDS), rng)
     engine, seen = case.engine(whole=whole), set()
-    for i in range(150 if full else 40):
+    for _ in range(150 if full else 40):
         state, depth = case.state(case.any_position()), rng.randint(1, 5)
         exact = search(engine, state, depth).value
         width = max(1e-3, abs(exact)) * rng.choice((1e-3, 0.1, 1))
