@@ -174,7 +174,7 @@ def _add_search_options(parser):
         "against chance pool (default), or brothers where alpha-beta prunes",
     )  # fmt: skip
     parser.add_argument(
-        "--load-factor", type=float, metavar="F", help="of pool, window: subtrees a worker (4; alone 1)"
+        "--load-factor", type=float, metavar="F", help="of pool, window; against chance: subtrees a worker (4; alone 1)"
     )
     _add_prefetch(parser)
     _add_table(parser)

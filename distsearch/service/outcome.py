@@ -127,6 +127,8 @@ class Outcome:
         return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
 
     def _without_move(self):
+        if self.score is None:
+            return "unknown"
         if self.chance_to_move:
             return "none: chance is to move"
         if self.algorithm == "expectimax" or self.pruning is not None:
