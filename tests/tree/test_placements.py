@@ -137,8 +137,8 @@ def test_all_jobs_of_a_pool_have_the_full_window(rng):
 
 
 def test_younger_brothers_wait_and_get_windows(rng):
-    case = next(c for c in iter(lambda: Case("2048", SPAWNS[0][1], rng), None)
-                if len(legal_moves(c.game, c, c.rules)) > 1 and int(c.game.kind(c.state, c.rules)) == MAX)  # fmt: skip
+    case = Case("2048", SPAWNS[0][1], rng)
+    case.state = case.game.parse("2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", case.rules).state
     tree, runner = case.tree(7, par_depth=3, brothers=True), case.runner()
     assert tree.waiting == 2  # the first reply to each of two tiles, after the first move
     eldest = tree.children[0][0]
