@@ -80,7 +80,9 @@ def _play_arguments(parser):
 
 def _add_chance_options(parser, seeded):
     chance = parser.add_argument_group("games against chance")
-    chance.add_argument("--layers", type=int, metavar="X", help="instead of --depth: 2X + 1 plies")
+    chance.add_argument(
+        "--layers", type=int, metavar="X", help="instead of --depth: X moves with what follows, and one"
+    )
     chance.add_argument(
         "--deeper", metavar="E:D,...", help="depth D for boards with up to E empty cells, --depth for others"
     )
@@ -165,19 +167,27 @@ def _add_limits(parser, without="5 seconds"):
 
 
 def _add_search_options(parser):
-    parser.add_argument("--algorithm", metavar="NAME", help="alphabeta (default) or minimax; expectimax against chance")
+    parser.add_argument(
+        "--algorithm", metavar="NAME",
+        help="alphabeta (default) or minimax; against chance expectimax (default), expectiminimax, minimax, alphabeta",
+    )  # fmt: skip
     _add_evaluation(parser)
     parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
     parser.add_argument(
         "--policy", metavar="NAME",
-        help="split (default), brothers, window, or pool (default with a load factor, nodes or plain alpha-beta)",
+        help="split (default), brothers, window, or pool (default with a load factor, nodes or plain alpha-beta); "
+        "against chance pool (default), or brothers where alpha-beta prunes",
     )  # fmt: skip
     parser.add_argument(
-        "--load-factor", type=float, metavar="F", help="of pool, window: subtrees a worker (4; alone 1)"
+        "--load-factor", type=float, metavar="F", help="of pool, window; against chance: subtrees a worker (4; alone 1)"
     )
     _add_prefetch(parser)
     _add_table(parser)
     parser.add_argument("--window", metavar="LO,HI", help="tell exact scores apart no further than this: -1,1")
+    parser.add_argument("--pruning", metavar="NAME", help="of expectiminimax: alphabeta (default) or none")
+    parser.add_argument(
+        "--par-depth", type=int, metavar="D", help="where chance has an adversary: jobs are D plies down"
+    )
     parser.add_argument("-a", "--all-moves", action="store_true", default=None, help="score every move")
     _add_game_options(parser)
 

@@ -249,7 +249,7 @@ def _options(args):
     if getattr(args, "deeper", None) is not None:
         args.deeper = parse_deeper(args.deeper)
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
-    names += "layers", "min_probability", "chance", "deeper"
+    names += "layers", "min_probability", "chance", "deeper", "pruning", "par_depth"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     if args.command == "solve" and not given.keys() & set(limits):
         if _against_chance(args):

@@ -13,6 +13,7 @@ from .sliding import (  # noqa: F401, the game's interface
     ENDED_STAYS,
     PLAYERS,
     UNIT,
+    draw,
     due,
     final,
     key,

@@ -12,6 +12,10 @@ kernel serves every board of the same width.
 ``outcomes(s, r, out,              only of a game with chance: writes what chance may do in a CHANCE state, its
 probability, at) -> n``            ``moves`` in any order, and how likely each is (float64) to the same places of
                                    ``probability``
+``draw(m, r) -> int64``            only of a game with chance, if an adversary could choose a part of what chance does:
+                                   which draw of chance move m belongs to, such as the kind of a tile, of which
+                                   an adversary chooses the cell; up to MAX_DRAWS numbers from 0 on. ``outcomes``
+                                   writes the moves of a draw one after another
 ``final(s, r) -> int64``           the score of a finished game, for the side to move
 ``key(s, r) -> uint64``            a hash: equal states have equal keys
 ``moves_left(s, r) -> int64``      no line of play from s has more moves than this, passes not counted; it falls with
@@ -87,6 +91,7 @@ import numpy as np
 END, MAX, MIN, CHANCE = 0, 1, 2, 3
 PASS = -1
 MAX_MOVES = 256  # no position of any game has more legal moves
+MAX_DRAWS = 8  # nor does chance draw from more
 
 
 class Position(NamedTuple):

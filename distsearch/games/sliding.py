@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import UserError
 from ..jit import compiled
 from . import lanes
-from .interface import CHANCE, END, MAX, MAX_MOVES, Position, as_state
+from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, as_state
 
 PLAYERS = 1
 UNIT = "points"
@@ -34,7 +34,7 @@ CELLS = 16
 ROWS, COLUMNS, ACROSS, DOWN, KINDS, MOST = range(6)  # ACROSS, DOWN: where the rows' and the columns' tables begin
 CELL_MASK = 6  # two words: the lowest bit of every cell of the board
 SPAWNS = 8  # for each kind of tile its code, its value and its probability, in parts of 2^62
-_MOST_KINDS = 8
+_MOST_KINDS = MAX_DRAWS
 VALUES = SPAWNS + 3 * _MOST_KINDS  # of each code
 TABLES = VALUES + 32
 
@@ -219,6 +219,12 @@ def moves_left(s, r):
         total += np.int64(r[VALUES + np.int64(code_at(s, np.int64(cell)))])
     room = np.int64(r[ROWS] * r[COLUMNS] * r[MOST]) - total
     return np.int64(2) * room + (np.int64(0) if due(s) > 0 else np.int64(1))
+
+
+@compiled
+def draw(m, r):
+    """The kind of a tile."""
+    return (m - TILE) // CELLS
 
 
 @compiled

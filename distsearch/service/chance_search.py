@@ -4,16 +4,19 @@ import math
 
 import numpy as np
 
-from .. import games
+from .. import evaluation, games
 from ..errors import UserError
 from ..games.interface import CHANCE, END, MAX_MOVES, step
-from ..search.playing import DEEPER, plies_for
+from ..search.playing import plies_for
 from ..tree.chances import ChancePool
 from ..tree.jobs import KINDS
+from ..tree.placements import Placements
 from .checkpoint import NOT_KEPT
 from .outcome import Outcome
 from .progress import Progress, compact
 from .run import compile_once, run
+
+_COUNTS = "jobs_used", "jobs_wasted", "jobs_cut"  # of a tree in which chance has an adversary
 
 
 class ChanceSearcher:
@@ -34,8 +37,14 @@ class ChanceSearcher:
             raise UserError(
                 f"nodes is for play in {options.game}, a game against chance: a pool takes more than one worker"
             )
-        runner = KINDS["expectimax"](self._setup)
-        compile_once(runner.name, options.game, runner.compile, self._progress)
+        self._evaluation = evaluation.find(self.game, options.evaluation, self.rules)
+        runner = KINDS[self._setup["kind"]](self._setup)
+
+        def compile_all():
+            runner.compile()
+            self._evaluate(self.game.start(self.rules).state)
+
+        compile_once(runner.name, options.game, compile_all, self._progress)
 
     def search(self, positions, kept=NOT_KEPT):
         """Yield an Outcome for each of a list of Positions, in order; the last may be incomplete after an interrupt."""
@@ -50,31 +59,42 @@ class ChanceSearcher:
         deepest = asked or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
         depth = deepest if options.time is None else 1
         boards = cpu = jobs = hits = stores = 0
+        counts = dict.fromkeys(_COUNTS if options.has_adversary else (), 0)
         while True:
             pool = self._pool(position, depth)
             took = self._run(pool, depth, math.inf if options.time is None else options.time - spent)
             spent += took.seconds
             boards, cpu, jobs = boards + pool.boards, cpu + pool.cpu, jobs + pool.jobs
             hits, stores = hits + pool.hits, stores + pool.stores
+            counts = {name: count + getattr(pool, name) for name, count in counts.items()}
             if pool.done:
                 completed = pool, depth
             over = int(self.game.kind(position.state, self.rules)) == END
             if over or not pool.done or depth >= deepest or spent >= (options.time or 0):
                 break
-            depth = min(depth + DEEPER, deepest)
+            depth = min(depth + options.layer_plies, deepest)
         outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
         outcome.seconds, outcome.cpu_seconds, outcome.nodes, outcome.jobs = spent, cpu, boards, jobs
         outcome.table_hits, outcome.table_stores = hits, stores
+        vars(outcome).update(counts)
         outcome.add_run(took)
         return outcome
 
     def _pool(self, position, depth):
         setup, options = self._setup, self._options
         # a first search is to be there at once, and a pool of it would cost more than itself
-        target = 1 if depth < DEEPER else self.target
+        target = 1 if depth < options.layer_plies else self.target
+        if options.has_adversary:
+            return Placements(
+                self.game, self.rules, position.state, depth, target, options.par_depth, setup["whole"],
+                setup["pruned"], options.policy == "brothers", options.all_moves,
+                self._evaluate if setup["pruned"] else None)  # fmt: skip
         return ChancePool(
             self.game, self.rules, position.state, depth, target, setup["points"], setup["least"], setup["alike"],
             options.all_moves)  # fmt: skip
+
+    def _evaluate(self, state):
+        return float(self._evaluation.function(state, self.rules, self._evaluation.tables))
 
     def _run(self, pool, depth, limit):
         def describe(boards, seconds):
@@ -95,14 +115,16 @@ class ChanceSearcher:
         if not known and moves and not by_chance:
             value, known = max(each["score"] for each in moves), True  # of those that were searched to their end
         else:
-            value = pool.value[0]
+            value = pool.score
         return Outcome(
             game=game.NAME, board=f"{options.board[0]}x{options.board[1]}",
             position=game.text(position, self.rules), move=move, score=float(value) if known else None,
             unit="evaluation", bound="exact" if pool.done else "lower", complete=pool.done and not interrupted,
             moves=moves if options.all_moves else None, depth=depth, pv=[] if move is None else [move],
             ranks=cluster.ranks, workers=cluster.workers, algorithm=options.algorithm, policy=options.policy,
-            load_factor=self.target / cluster.workers, tree_nodes=len(pool.parent),
+            load_factor=self.target / cluster.workers, tree_nodes=len(pool.parent), par_depth=options.par_depth,
+            chance_to_move=by_chance or None,
+            pruning=("alphabeta" if options.pruned else "none") if options.has_adversary else None,
         )  # fmt: skip
 
 

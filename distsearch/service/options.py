@@ -11,12 +11,16 @@ from ..errors import UserError
 from ..search.alphabeta_engine import parse_ordering
 from ..tree.policies import POLICIES
 
-ALGORITHMS = {2: ("alphabeta", "minimax"), 1: ("expectimax",)}  # by players, the default first
+ALGORITHMS = {  # by players, the default first
+    2: ("alphabeta", "minimax"),
+    1: ("expectimax", "expectiminimax", "minimax", "alphabeta"),
+}
 CHANCES = ("weighted", "uniform")
+PRUNINGS = ("alphabeta", "none")
 DEFAULT_SECONDS = 5.0
 _TYPES = (
-    (("game", "algorithm", "policy", "ordering", "evaluation", "chance"), (str,), "a text"),
-    (("depth", "nodes", "prefetch", "layers"), (Integral,), "a whole number"),
+    (("game", "algorithm", "policy", "ordering", "evaluation", "chance", "pruning"), (str,), "a text"),
+    (("depth", "nodes", "prefetch", "layers", "par_depth"), (Integral,), "a whole number"),
     (("time", "load_factor", "min_probability"), (Real,), "a number"),
     (("exact", "all_moves"), (bool,), "True or False"),
 )
@@ -36,9 +40,12 @@ class Options:
     search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
     without nodes; None: split, or pool where no table is used, or nodes or a load factor is given.
 
-    In games against chance: layers: instead of depth, X for 2X + 1 plies; min_probability: positions that chance leads
-    to less likely than that are evaluated, 0: none; chance: weighted, or uniform: as if all it may do were alike;
+    In games against chance: layers: instead of depth, X times a move and what follows it, and another move;
+    min_probability: positions that chance leads to less likely than that are evaluated, 0: none; chance: weighted, or
+    uniform: as if all it may do were alike: both with expectimax. In the other algorithms chance has an adversary.
     deeper: pairs of (empty cells at most, plies), the fewest cells first, for boards that are to have another depth.
+    pruning: of expectiminimax, alphabeta or none; par_depth: plies to which the tree is grown, whose nodes are the
+    jobs, instead of to a load factor; policy: pool, or brothers where alpha-beta prunes.
     """
 
     game: str
@@ -60,6 +67,8 @@ class Options:
     min_probability: float | None = None
     chance: str | None = None
     deeper: tuple = ()
+    pruning: str | None = None
+    par_depth: int | None = None
 
     def __post_init__(self):
         self._check_types()
@@ -71,11 +80,12 @@ class Options:
             self._check_chance()
         elif (self.layers, self.min_probability, self.chance, self.deeper) != (None, None, None, ()):
             raise UserError("layers, min-probability, chance and deeper go with games against chance, such as 2048")
+        self._check_adversary()
         if self.policy is None:
             shares = self.tabled and self.nodes is None and self.load_factor is None
             self.policy = "split" if shares else "pool"
         _among("policy", self.policy, POLICIES)
-        if self.policy != "pool" and not self.tabled:
+        if self.policy != "pool" and not self.tabled and (self.policy, self.has_adversary) != ("brothers", True):
             raise UserError(f"policy {self.policy} goes with the search with a table alone; pool goes with all")
         if self.policy != "pool" and self.nodes is not None:
             raise UserError(f"policy {self.policy} does not repeat itself, as nodes must; pool does")
@@ -107,7 +117,7 @@ class Options:
                 raise UserError("layers and depth exclude each other")
             if not 0 <= self.layers <= DEEPEST // 2 - 1:
                 raise UserError(f"layers {self.layers} is not a number from 0 to {DEEPEST // 2 - 1}")
-            self.depth = 2 * self.layers + 1
+            self.depth = self.layer_plies * self.layers + 1
         if self.min_probability is not None and not 0 <= self.min_probability < 1:
             raise UserError(f"min-probability {self.min_probability:g} is not a probability below 1")
         if self.chance is not None:
@@ -123,6 +133,42 @@ class Options:
         for _, plies in self.deeper:
             if not 1 <= plies <= DEEPEST:
                 raise UserError(f"deeper {plies} is not a number of plies from 1 to {DEEPEST}")
+
+    def _check_adversary(self):
+        if not self.has_adversary:
+            if (self.pruning, self.par_depth) != (None, None):
+                raise UserError("pruning and par-depth go with games against chance, by another way than expectimax")
+            return
+        if (self.min_probability, self.chance) != (None, None):
+            raise UserError(f"min-probability and chance go with expectimax, not with {self.algorithm}")
+        if self.pruning is not None:
+            _among("pruning", self.pruning, PRUNINGS)
+            if self.algorithm != "expectiminimax":
+                raise UserError(f"pruning goes with expectiminimax; {self.algorithm} says by itself how it prunes")
+        if self.algorithm == "expectiminimax" and not hasattr(games.find(self.game), "draw"):
+            raise UserError(f"expectiminimax is not for {self.game}, which does not say what an adversary may choose")
+        if self.policy == "brothers" and not self.pruned:
+            raise UserError("policy brothers goes with alpha-beta: where nothing is pruned, nobody has to wait")
+        if self.par_depth is not None:
+            if self.load_factor is not None:
+                raise UserError("par-depth and load-factor exclude each other")
+            if self.depth is None or not 1 <= self.par_depth < self.depth:
+                raise UserError(f"par-depth {self.par_depth} is not a number of plies from 1 on, and below the depth")
+
+    @property
+    def has_adversary(self):
+        """Whether an adversary chooses what chance does, or a part of it."""
+        return self.against_chance and self.algorithm != "expectimax"
+
+    @property
+    def pruned(self):
+        """Whether alpha-beta prunes a search in which chance has an adversary."""
+        return self.has_adversary and self.algorithm != "minimax" and self.pruning != "none"
+
+    @property
+    def layer_plies(self):
+        """Plies of a move against chance and of what follows it: a draw is one, and what an adversary does another."""
+        return 3 if self.algorithm == "expectiminimax" else 2
 
     @property
     def against_chance(self):
@@ -166,7 +212,7 @@ class Options:
     @property
     def tabled(self):
         """Whether the search is one with a table: not if minimax or an ordering of plain alpha-beta is asked."""
-        return self.algorithm == "alphabeta" and self.ordering is None
+        return self.algorithm == "alphabeta" and self.ordering is None and not self.against_chance
 
     @property
     def solving(self):
@@ -180,6 +226,11 @@ class Options:
 
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
+        if self.has_adversary:
+            return {
+                "kind": kind or "expectiminimax", "game": self.game, "board": self.board, "options": self.rules,
+                "evaluation": self.evaluation, "whole": self.algorithm != "expectiminimax", "pruned": self.pruned,
+            }  # fmt: skip
         if self.against_chance:
             return {
                 "kind": kind or "expectimax", "game": self.game, "board": self.board, "options": self.rules,
@@ -196,7 +247,7 @@ class Options:
 
     def target(self, workers):
         """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead."""
-        ahead = self.load_factor if POLICIES[self.policy].grows_ahead else None
+        ahead = self.load_factor if self.against_chance or POLICIES[self.policy].grows_ahead else None
         return math.ceil((ahead or (4 if workers > 1 else 1)) * workers)
 
 

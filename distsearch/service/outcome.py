@@ -9,6 +9,9 @@ from .metrics import summary
 from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
+_NOT_ALWAYS = (  # in JSON: where there is something to say
+    "moves", "chance_to_move", "pruning", "par_depth", "jobs_used", "jobs_wasted", "jobs_cut",
+)  # fmt: skip
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 
 
@@ -19,7 +22,9 @@ class Outcome:
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
-    moves: {move, score}, and bound where it is not exact; ``add_run`` adds the rest, see ``metrics.summary``.
+    moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
+    ``add_run`` adds the rest, see ``metrics.summary``. Where chance has an adversary: pruning; par_depth; jobs_used and
+    jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
     """
 
     game: str
@@ -44,6 +49,12 @@ class Outcome:
     policy: str = "split"
     load_factor: float = 1
     jobs: int = 0
+    chance_to_move: bool | None = None
+    pruning: str | None = None
+    par_depth: int | None = None
+    jobs_used: int | None = None
+    jobs_wasted: int | None = None
+    jobs_cut: int | None = None
     tree_nodes: int = 0
     table_hits: int = 0
     table_stores: int = 0
@@ -69,7 +80,7 @@ class Outcome:
 
     def to_dict(self):
         """Return the fields that JSON shows, of plain types."""
-        fields = {name: value for name, value in vars(self).items() if name != "moves" or value is not None}
+        fields = {name: value for name, value in vars(self).items() if name not in _NOT_ALWAYS or value is not None}
         fields["boards_per_second"] = self.boards_per_second
         fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
         return {**fields, "version": __version__}
@@ -85,7 +96,7 @@ class Outcome:
             ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
             ("line", " ".join(self.pv) or "-"),
-            ("search", f"{self.algorithm}, {self._depth_text()}, policy {self._policy_text()}, "
+            ("search", f"{self._algorithm_text()}, {self._depth_text()}, policy {self._policy_text()}, "
                        f"{self.ranks} rank{'s' * (self.ranks > 1)}"),
             ("boards", f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
                        f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)"),
@@ -93,6 +104,8 @@ class Outcome:
         if self.table_stores:
             rows.append(("table", f"{self.table_hits:,} hits, {self.table_stores:,} stores, "
                                   f"{self.table_replacements:,} replacements"))  # fmt: skip
+        if self.jobs_used is not None:
+            rows.append(("jobs", f"{self.jobs_used:,} used, {self.jobs_wasted:,} wasted, {self.jobs_cut:,} cut"))
         if self.time_share:
             shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.time_share.items())
             rows.append(("workers", f"{shares}; load balance {self.load_balance:.2f}"))
@@ -114,11 +127,21 @@ class Outcome:
         return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
 
     def _without_move(self):
-        if self.algorithm == "expectimax":
-            return "none: chance is to move" if self.nodes else "none: no legal move"
+        if self.score is None:
+            return "unknown"
+        if self.chance_to_move:
+            return "none: chance is to move"
+        if self.algorithm == "expectimax" or self.pruning is not None:
+            return "none: no legal move"
         return "none: the game is over"
 
+    def _algorithm_text(self):
+        unpruned = self.algorithm == "expectiminimax" and self.pruning == "none"
+        return self.algorithm + " without pruning" * unpruned
+
     def _policy_text(self):
+        if self.par_depth is not None:
+            return f"{self.policy} at par-depth {self.par_depth}"
         in_pool = f" at load factor {self.load_factor:g}" if POLICIES[self.policy].grows_ahead else ""
         return self.policy + in_pool
 

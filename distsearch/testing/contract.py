@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import games
 from ..errors import UserError
-from ..games.interface import CHANCE, END, MAX, MAX_MOVES, MIN, PASS, Position, legal_moves, step
+from ..games.interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, MIN, PASS, Position, legal_moves, step
 
 KINDS = {END: "end", MAX: "max", MIN: "min", CHANCE: "chance"}
 
@@ -52,6 +52,9 @@ class Twin(Protocol):
 
     def outcomes(self, position) -> list:
         """Only of a game with chance: (text, probability) of all that chance may do."""
+
+    def draw(self, move: str) -> Any:
+        """Only of a game with ``draw``: what tells draws of chance apart, such as the tile that a move puts down."""
 
 
 class Subject(NamedTuple):
@@ -262,6 +265,20 @@ def check_outcomes(subject, case):
           {t: round(p, 12) for t, p in expected.items()}, case)  # fmt: skip
     around = np.isnan(probability).sum() == len(out) - n and (out == _UNTOUCHED).sum() == len(out) - n
     _same("what is beside the outcomes untouched", bool(around), True, case)
+    if hasattr(game, "draw"):
+        check_draws(subject, case, out[_MARGIN : _MARGIN + n].tolist())
+
+
+def check_draws(subject, case, codes):
+    """``draw`` tells the outcomes (codes) apart as the twin does; those of a draw stand one after another."""
+    game, r, twin = subject.game, subject.rules, subject.twin
+    draws = [int(game.draw(np.int64(m), r)) for m in codes]
+    runs = [draw for draw, before in zip(draws, [None, *draws], strict=False) if draw != before]
+    _same("draws, each once from its first outcome to its last", len(runs), len(set(runs)), case)
+    _same(f"draws from 0 to {MAX_DRAWS - 1}", all(0 <= draw < MAX_DRAWS for draw in draws), True, case)
+    by_twin = {(draw, twin.draw(game.move_text(m, r))) for draw, m in zip(draws, codes, strict=True)}
+    for what, side in (("draws that the twin tells apart", 0), ("draws that the twin does not tell apart", 1)):
+        _same(what, len(by_twin), len({pair[side] for pair in by_twin}), case)
 
 
 def check_hooks(subject, case):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..search.expectimax_engine import Expectimax
+from ..search.expectiminimax_engine import Expectiminimax
 from ..search.playing import Player
 from .setups import evaluated
 
@@ -14,11 +15,24 @@ EXPECTIMAX_RESULT = np.dtype([
     ("cpu", np.float64),
 ])  # fmt: skip
 
+EXPECTIMINIMAX_RESULT = np.dtype([
+    ("node", np.int32), ("complete", np.int8), ("bound", np.int8), ("move", np.int16), ("value", np.float64),
+    ("boards", np.int64), ("evaluated", np.int64), ("seconds", np.float64), ("cpu", np.float64),
+])  # fmt: skip
+
 
 def expectimax_job(words):
     """Record of a job in a game against chance: its node, plies to search, what ``expectimax`` calls likely, state."""
     return np.dtype([
         ("node", np.int32), ("depth", np.int32), ("likely", np.int64), ("state", np.uint64, words),
+    ])  # fmt: skip
+
+
+def expectiminimax_job(words):
+    """Record of a job where chance has an adversary: its node, plies to search, chance's draw, window, state."""
+    return np.dtype([
+        ("node", np.int32), ("depth", np.int32), ("drawn", np.int32), ("alpha", np.float64), ("beta", np.float64),
+        ("state", np.uint64, words),
     ])  # fmt: skip
 
 
@@ -45,26 +59,19 @@ def _expectimax(setup):
     return game, rules, Expectimax(game, rules, chosen, setup["points"], setup["least"], setup["alike"])
 
 
-class ExpectimaxRunner:
-    """Searches subtrees of games against chance."""
+class _SubtreeRunner:
+    """What runners share that search a subtree by an engine, which is the second argument."""
 
-    result_dtype = EXPECTIMAX_RESULT
-
-    def __init__(self, setup):
-        game, rules, self._engine = _expectimax(setup)
-        self.job_dtype = expectimax_job(game.words(rules))
-        self.name, self.compile, self.advance = self._engine.name, self._engine.compile, self._engine.advance
+    def __init__(self, job_dtype, engine):
+        self.job_dtype, self._engine = job_dtype, engine
+        self.name, self.compile, self.advance = engine.name, engine.compile, engine.advance
 
     def open(self, run):
-        """Nothing is kept but the table, whose values hold in any run."""
+        """Nothing is kept but a table, if there is one, whose values hold in any run."""
 
     @property
     def boards(self):
         return self._engine.boards
-
-    def begin(self, job):
-        self._node = job["node"]
-        self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
 
     def save(self):
         """What is in the frames is cheap: a job begins again."""
@@ -73,12 +80,50 @@ class ExpectimaxRunner:
     def restore(self, job, content):
         self.begin(job)
 
+
+class ExpectimaxRunner(_SubtreeRunner):
+    """Searches subtrees of games against chance."""
+
+    result_dtype = EXPECTIMAX_RESULT
+
+    def __init__(self, setup):
+        game, rules, engine = _expectimax(setup)
+        super().__init__(expectimax_job(game.words(rules)), engine)
+
+    def begin(self, job):
+        self._node = job["node"]
+        self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
+
     def result(self, seconds, cpu):
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
             self._node, found.complete, move, found.value, found.boards, found.evaluated, found.hits, found.stores,
             seconds, cpu,
+        )  # fmt: skip
+        return record
+
+
+class ExpectiminimaxRunner(_SubtreeRunner):
+    """Searches subtrees of games in which chance has an adversary."""
+
+    result_dtype = EXPECTIMINIMAX_RESULT
+
+    def __init__(self, setup):
+        game, rules, chosen = evaluated(setup)
+        engine = Expectiminimax(game, rules, chosen, setup["whole"], setup["pruned"])
+        super().__init__(expectiminimax_job(game.words(rules)), engine)
+
+    def begin(self, job):
+        self._node = job["node"]
+        window = float(job["alpha"]), float(job["beta"])
+        self._engine.begin(tuple(job["state"]), int(job["depth"]), *window, int(job["drawn"]))
+
+    def result(self, seconds, cpu):
+        record, found = np.zeros(1, self.result_dtype), self._engine.result()
+        move = -1 if found.move is None else found.move
+        record[0] = (
+            self._node, found.complete, found.bound, move, found.value, found.boards, found.evaluated, seconds, cpu,
         )  # fmt: skip
         return record
 

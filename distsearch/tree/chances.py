@@ -96,6 +96,11 @@ class ChancePool:
         return not np.isnan(self.value[0])
 
     @property
+    def score(self):
+        """The root's value, nan until it is known."""
+        return self.value[0]
+
+    @property
     def waiting(self):
         """Jobs that have not been handed out."""
         return len(self._queue)

@@ -1,12 +1,15 @@
 """What the command line answers to searches of games against chance."""
 
 import json
+import re
 
 import pytest
 
 from .asking import ask, assert_refused
 
 BOARD = "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128"
+DEEP = "2048", "--depth", "7"
+EMM = "--algorithm", "expectiminimax"
 LOST = "2,4,2,4,4,2,4,2,2,4,2,4,4,2,4,2"
 
 
@@ -50,6 +53,55 @@ def test_chance_and_spawns_are_as_asked():
     )
 
 
+WAYS = [
+    ("expectiminimax", "--pruning", "none"), ("expectiminimax", "--par-depth", "2"),
+    ("expectiminimax", "--policy", "brothers", "--par-depth", "3"), ("minimax", "--load-factor", "9"), ("alphabeta",),
+    ("alphabeta", "--policy", "brothers", "--load-factor", "30"),
+]  # fmt: skip
+
+
+def test_where_chance_has_an_adversary_every_way_is_worth_the_same():
+    answers = [found("2048", BOARD, "--depth", "4", "--algorithm", *way) for way in WAYS]
+    for way, one in zip(WAYS, answers, strict=True):
+        same = next(other for other in answers if (other["algorithm"] == "expectiminimax") == (way[0] == EMM[1]))
+        assert (one["score"], one["move"]) == (pytest.approx(same["score"], rel=1e-9), same["move"])
+        assert (one["algorithm"], one["bound"], one["depth"]) == (way[0], "exact", 4)
+        assert one["policy"] == ("brothers" if "brothers" in way else "pool")
+        assert one["pruning"] == ("none" if "none" in way or way[0] == "minimax" else "alphabeta")
+        assert one["jobs_used"] + one["jobs_wasted"] == one["jobs"]
+        assert one["policy"] == "brothers" or one["jobs_cut"] == 0
+    assert [one.get("par_depth") for one in answers] == [None, 2, 3, None, None, None]
+    assert answers[2]["jobs_cut"] > 0
+    assert "jobs_used" not in found("2048", BOARD, "--depth", "2")
+
+
+def test_an_adversary_is_no_better_than_chance_and_no_worse_than_one_that_draws_too():
+    scores = [found("2048", BOARD, "--layers", "1", "--algorithm", name)["score"]
+              for name in ("expectimax", "expectiminimax", "minimax")]  # fmt: skip
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+
+
+@pytest.mark.parametrize(("algorithm", "plies"), [("expectiminimax", 7), ("alphabeta", 5), ("minimax", 5)])
+def test_a_layer_is_a_move_and_what_follows(algorithm, plies):
+    assert found("2048", BOARD, "--layers", "2", "--algorithm", algorithm)["depth"] == plies
+
+
+@pytest.mark.parametrize("algorithm", ["expectiminimax", "alphabeta"])
+def test_every_move_is_scored(algorithm):
+    one = found("2048", BOARD, "--depth", "4", "--algorithm", algorithm, "-a", "--policy", "brothers")
+    assert sorted(each["move"] for each in one["moves"]) == ["down", "left"]
+    assert max(one["moves"], key=lambda each: each["score"]) == {"move": one["move"], "score": one["score"]}
+
+
+def test_the_answer_as_text():
+    answer = ask("search", *DEEP[:1], BOARD, *DEEP[1:], *EMM, "--policy", "brothers", "--par-depth", "3")
+    assert "expectiminimax, depth 7, policy brothers at par-depth 3, 1 rank" in answer.out
+    assert re.search(r"jobs       \d+ used, 0 wasted, \d+ cut", answer.out)
+    plain = ask("search", *DEEP[:1], BOARD, *DEEP[1:], *EMM, "--pruning", "none")
+    assert "expectiminimax without pruning, depth 7" in plain.out
+
+
 def test_time_deepens():
     one = found("2048", BOARD, "--time", "0.2")
     assert one["depth"] >= 5
@@ -57,19 +109,27 @@ def test_time_deepens():
     assert one["seconds"] < 1
 
 
+def test_time_deepens_where_chance_has_an_adversary():
+    one = found("2048", BOARD, "--time", "0.2", *EMM)
+    assert one["depth"] >= 7
+    assert one["depth"] % 3 == 1
+
+
+@pytest.mark.parametrize("algorithm", ["expectimax", "expectiminimax", "alphabeta"])
 @pytest.mark.parametrize(
     ("position", "move"), [(LOST, "none: no legal move"), (BOARD + " +1", "none: chance is to move")]
 )
-def test_without_a_move_there_is_a_score(position, move):
-    answer = ask("search", "2048", position, "--depth", "3")
+def test_without_a_move_there_is_a_score(position, move, algorithm):
+    answer = ask("search", "2048", position, "--depth", "1", "--algorithm", algorithm)
     assert answer.status == 0
     assert f"best move  {move}" in answer.out
     assert "score      -" in answer.out or "score      +" in answer.out
 
 
-def test_a_file_of_positions(tmp_path):
+@pytest.mark.parametrize("how", [(), EMM, ("--algorithm", "alphabeta", "--policy", "brothers")], ids=str)
+def test_a_file_of_positions(tmp_path, how):
     (tmp_path / "boards").write_text(f"{BOARD}\n1,2\n{LOST}\n")
-    answer = ask("solve", "2048", "--positions", str(tmp_path / "boards"), "--depth", "3")
+    answer = ask("solve", "2048", "--positions", str(tmp_path / "boards"), "--depth", "3", *how)
     assert answer.status == 1
     assert [line.split()[:2] for line in answer.out.splitlines()] == [["1", "down"], ["3", "-"]]
     assert "line 2: a position of 2048 4x4 is 16 tile values" in answer.err
@@ -92,7 +152,7 @@ def test_a_file_of_positions(tmp_path):
         (["2048", "--layers", "-1"], "layers -1"),
         (["2048", "--min-probability", "1.5"], "min-probability 1.5"),
         (["2048", "--chance", "fair"], "chance 'fair'"),
-        (["2048", "--algorithm", "alphabeta"], "algorithm 'alphabeta' is not expectimax"),
+        (["2048", "--algorithm", "negascout"], "algorithm 'negascout' is not expectimax"),
         (["2048", "--policy", "split"], "policy split"),
         (["2048", "--table", "8"], "table"),
         (["2048", "--board", "5x5"], "5x5"),
@@ -100,6 +160,30 @@ def test_a_file_of_positions(tmp_path):
         (["othello", "--layers", "2"], "against chance"),
         (["othello", "--spawn", "2:1"], "no option spawn"),
         (["othello", "--algorithm", "expectimax"], "algorithm 'expectimax' is not alphabeta"),
+        (["othello", "--pruning", "none"], "pruning and par-depth go with games against chance"),
+        (["othello", "--par-depth", "3"], "pruning and par-depth go with games against chance"),
+        ([*DEEP, "--pruning", "none"], "by another way than expectimax"),
+        ([*DEEP, "--par-depth", "3"], "by another way than expectimax"),
+        ([*DEEP, "--policy", "brothers"], "policy brothers goes with the search with a table"),
+        ([*DEEP, "--algorithm", "minimax", "--pruning", "none"], "pruning goes with expectiminimax; minimax says"),
+        ([*DEEP, "--algorithm", "alphabeta", "--pruning", "alphabeta"], "pruning goes with expectiminimax"),
+        ([*DEEP, *EMM, "--pruning", "some"], "pruning 'some' is not alphabeta or none"),
+        ([*DEEP, *EMM, "--pruning", "none", "--policy", "brothers"], "policy brothers goes with alpha-beta"),
+        ([*DEEP, "--algorithm", "minimax", "--policy", "brothers"], "policy brothers goes with alpha-beta"),
+        ([*DEEP, *EMM, "--policy", "split"], "policy split"),
+        ([*DEEP, *EMM, "--policy", "window"], "policy window"),
+        ([*DEEP, *EMM, "--min-probability", "0.1"], "min-probability and chance go with expectimax"),
+        ([*DEEP, "--algorithm", "minimax", "--chance", "uniform"], "min-probability and chance go with expectimax"),
+        ([*DEEP, *EMM, "--par-depth", "7"], "par-depth 7"),
+        ([*DEEP, *EMM, "--par-depth", "0"], "par-depth 0"),
+        ([*DEEP, *EMM, "--par-depth", "-1"], "par-depth -1"),
+        ([*DEEP, *EMM, "--par-depth", "x"], "--par-depth"),
+        ([*DEEP, *EMM, "--par-depth", "3", "--load-factor", "4"], "exclude each other"),
+        (["2048", "--time", "1", *EMM, "--par-depth", "3"], "par-depth 3"),
+        (["2048", "--depth", "30", *EMM, "--par-depth", "29"], "par-depth makes a tree of more than"),
+        ([*DEEP, *EMM, "--ordering", "static"], "game against chance"),
+        ([*DEEP, *EMM, "--checkpoint", "x"], "checkpoint"),
+        (["2048", "--algorithm", "alphabeta", "--table", "8"], "table"),
         (["2048", "--depth", "3", "--checkpoint", "x"], "checkpoint"),
     ],
     ids=lambda value: " ".join(value)[-40:] if isinstance(value, list) else "",

@@ -79,6 +79,9 @@ class SlidingTwin:
         rows[int(at[1]) - 1]["abcd".index(at[0])] = int(tile)
         return (tuple(map(tuple, rows)), due - 1), 0
 
+    def draw(self, move):
+        return move.split("@")[0]
+
     def final(self, position):
         return 0
 
@@ -87,7 +90,7 @@ class SlidingTwin:
         return ",".join(str(tile) for row in board for tile in row) + (f" +{due}" if due else "")
 
 
-def twin_of(name, board=(4, 4)):
+def twin_of(name, board=(4, 4), tiles=None):
     if name == "2048":
-        return SlidingTwin(merged_2048, [(2, "9/10"), (4, "1/10")], *board)
-    return SlidingTwin(merged_2584, [(1, "3/4"), (3, "1/4")], *board)
+        return SlidingTwin(merged_2048, tiles or [(2, "9/10"), (4, "1/10")], *board)
+    return SlidingTwin(merged_2584, tiles or [(1, "3/4"), (3, "1/4")], *board)

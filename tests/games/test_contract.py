@@ -224,6 +224,22 @@ def test_a_planted_error_in_a_hook_is_caught(error, rng):
     assert _complaint(othello, _changed(othello_knowledge, changes), rng).startswith(complaint)
 
 
+PLANTED_DRAWS = {
+    "draws in pieces": ("draws, each once", lambda m, r: m % 2),
+    "no such draw": ("draws from 0 to 7", lambda m, r: g2048.draw(m, r) + 7),
+    "draws taken for one": ("draws that the twin tells apart", lambda m, r: 0),
+    "a draw taken for two": ("draws that the twin does not", lambda m, r: g2048.draw(m, r) * 2 + ((m - 4) % 16 > 7)),
+}
+
+
+@pytest.mark.parametrize("error", PLANTED_DRAWS)
+def test_a_planted_error_in_a_draw_is_caught(error, rng):
+    complaint, draw = PLANTED_DRAWS[error]
+    with pytest.raises(AssertionError) as raised:
+        contract.check_game(_changed(g2048, {"draw": draw}), g2048.rules(), twin_of("2048"), 300, rng)
+    assert str(raised.value).startswith(complaint)
+
+
 def test_a_complaint_names_the_position(rng):
     complaint = _complaint(_changed(othello, {"final": lambda s, r: 100}), othello_knowledge, rng)
     _, _, text = complaint.partition(", on position ")

@@ -10,6 +10,34 @@ BOARDS = {
 }
 
 
+WITH_ADVERSARY = [
+    {"algorithm": "expectiminimax", "depth": 7, "pruning": "none"},
+    {"algorithm": "expectiminimax", "depth": 7, "par_depth": 4},
+    {"algorithm": "expectiminimax", "depth": 10, "policy": "brothers", "par_depth": 4},
+    {"algorithm": "expectiminimax", "depth": 7, "policy": "brothers", "load_factor": 8, "all_moves": True},
+    {"algorithm": "alphabeta", "depth": 5, "policy": "brothers", "par_depth": 3},
+    {"algorithm": "minimax", "depth": 4, "load_factor": 16},
+]
+
+
+@pytest.mark.parametrize("game", BOARDS)
+def test_the_same_value_where_chance_has_an_adversary(game, comm, agree):
+    differences = []
+    with Session(comm) as session:
+        if session:
+            for asked in WITH_ADVERSARY:
+                one = session.search(game, BOARDS[game], **asked)
+                plain = {"algorithm": "minimax"} if asked["algorithm"] == "alphabeta" else {"pruning": "none"}
+                if asked["algorithm"] == "minimax":
+                    plain = {"algorithm": "alphabeta"}
+                with Session() as alone:
+                    other = alone.search(game, BOARDS[game], depth=asked["depth"], **{
+                        "algorithm": "expectiminimax", **plain})  # fmt: skip
+                far = abs(one.score - other.score) > 1e-9 * abs(other.score) or one.move != other.move
+                differences += [(asked, one.score, one.move, other.score, other.move)] * far
+    agree(not differences, str(differences))
+
+
 @pytest.mark.parametrize("game", BOARDS)
 def test_the_same_value_and_moves(game, comm, agree):
     limits = [{"depth": 5, "load_factor": 1}, {"depth": 6, "load_factor": 16}, {"layers": 3, "min_probability": 1e-3}]

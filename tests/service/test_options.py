@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distsearch.errors import UserError
-from distsearch.games import othello
+from distsearch.games import g2048, othello
 from distsearch.service.options import DEEPEST, DEFAULT_SECONDS, Options, checked_board, parse_board
 
 
@@ -142,6 +142,44 @@ def test_a_setup_is_plain_and_says_all_that_workers_need():
     assert setup["kind"] == "subtree"
     assert (setup["game"], setup["board"], setup["options"]) == ("othello", (6, 8), {"empties": "none"})
     assert (setup["algorithm"], setup["ordering"]) == ("minimax", "static")
+
+
+@pytest.mark.parametrize("algorithm", [None, "expectiminimax", "minimax", "alphabeta"])
+def test_a_game_against_chance_has_a_pool_unless_asked(algorithm):
+    options = Options("2048", depth=7, algorithm=algorithm)
+    assert (options.policy, options.has_adversary) == ("pool", algorithm is not None)
+    assert options.algorithm == algorithm or options.algorithm == "expectimax"
+    assert not options.tabled
+    assert options.setup()["kind"] == ("expectiminimax" if algorithm else "expectimax")
+
+
+@pytest.mark.parametrize(
+    ("given", "whole", "pruned"),
+    [
+        ({"algorithm": "expectiminimax"}, False, True),
+        ({"algorithm": "expectiminimax", "pruning": "alphabeta"}, False, True),
+        ({"algorithm": "expectiminimax", "pruning": "none"}, False, False),
+        ({"algorithm": "minimax"}, True, False),
+        ({"algorithm": "alphabeta"}, True, True),
+    ],
+    ids=str,
+)
+def test_what_an_adversary_chooses_and_what_is_pruned(given, whole, pruned):
+    setup = Options("2584", depth=3, **given).setup()
+    assert (setup["whole"], setup["pruned"]) == (whole, pruned)
+
+
+@pytest.mark.parametrize("policy", ["pool", "brothers"])
+def test_a_load_factor_holds_for_both_policies_against_chance(policy):
+    options = Options("2048", depth=7, algorithm="expectiminimax", policy=policy, load_factor=6)
+    assert options.target(5) == 30
+
+
+def test_expectiminimax_needs_to_know_what_is_drawn(monkeypatch):
+    monkeypatch.delattr(g2048, "draw")
+    with pytest.raises(UserError, match="expectiminimax is not for 2048"):
+        Options("2048", depth=3, algorithm="expectiminimax")
+    assert Options("2048", depth=3, algorithm="alphabeta").has_adversary
 
 
 @given(st.integers(0, 999), st.integers(0, 999), st.sampled_from("xX"))
