@@ -76,4 +76,3 @@ def bound_to(game_tag, parts, known, rules):
         head = np.array([2 + len(tables), np.float64(each.weight).view(np.uint64)], np.uint64)
         tables = np.concatenate([head, tables, make_tables(rules)])
     return name, function, tables
-

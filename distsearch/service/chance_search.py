@@ -23,6 +23,7 @@ class ChanceSearcher:
     """
 
     deepening = True  # positions are taken one after another
+    _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
 
     def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
         self._options, self._cluster, self._interrupted = options, cluster, interrupted
@@ -30,7 +31,7 @@ class ChanceSearcher:
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
         self._setup, self.target = options.setup(), options.target(cluster.workers)
-        runner = KINDS["expectimax"](self._setup)
+        runner = KINDS[self._setup["kind"]](self._setup)
         compile_once(runner.name, options.game, runner.compile, self._progress)
 
     def search(self, positions, kept=NOT_KEPT):
@@ -42,8 +43,8 @@ class ChanceSearcher:
 
     def _search(self, position):
         options, spent, completed, pool, took = self._options, 0.0, None, None, None
-        deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
-        depth = deepest if options.time is None else 1
+        deepest = self._most(position)
+        depth = deepest if options.time is None else self._first
         boards = cpu = jobs = hits = stores = 0
         while True:
             pool = self._pool(position, depth)
@@ -53,15 +54,23 @@ class ChanceSearcher:
             hits, stores = hits + pool.hits, stores + pool.stores
             if pool.done:
                 completed = pool, depth
-            over = int(self.game.kind(position.state, self.rules)) == END
+            over = int(self.game.kind(position.state, self.rules)) == END or pool.settled
             if over or not pool.done or depth >= deepest or spent >= (options.time or 0):
                 break
-            depth = min(depth + _STEP, deepest)
+            depth = min(self._more(depth), deepest)
         outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
         outcome.seconds, outcome.cpu_seconds, outcome.nodes, outcome.jobs = spent, cpu, boards, jobs
         outcome.table_hits, outcome.table_stores = hits, stores
         outcome.add_run(took)
         return outcome
+
+    def _most(self, position):
+        """Return what a search goes up to."""
+        return self._options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
+
+    def _more(self, depth):
+        """Return what comes after a depth, under a limit of time."""
+        return depth + _STEP
 
     def _pool(self, position, depth):
         setup, options = self._setup, self._options
@@ -75,7 +84,7 @@ class ChanceSearcher:
         def describe(boards, seconds):
             boards += pool.boards
             rate = compact(boards / max(seconds, 1e-9))
-            return f"depth {depth}: {pool.finished}/{pool.subtrees} subtrees, {compact(boards)} boards, {rate} boards/s"
+            return f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees, {compact(boards)} boards, {rate} boards/s"
 
         return run(
             self._cluster, self._setup, pool, self._progress, self._interrupted, describe, max(limit, 0.0),
@@ -90,14 +99,14 @@ class ChanceSearcher:
         if not known and moves and not by_chance:
             value, known = max(each["score"] for each in moves), True  # of those that were searched to their end
         else:
-            value = pool.value[0]
+            value = pool.root_value
         return Outcome(
             game=game.NAME, board=f"{options.board[0]}x{options.board[1]}",
             position=game.text(position, self.rules), move=move, score=float(value) if known else None,
             unit="evaluation", bound="exact" if pool.done else "lower", complete=pool.done and not interrupted,
             moves=moves if options.all_moves else None, depth=depth, pv=[] if move is None else [move],
             ranks=cluster.ranks, workers=cluster.workers, algorithm=options.algorithm, policy=options.policy,
-            load_factor=self.target / cluster.workers, tree_nodes=len(pool.parent),
+            load_factor=self.target / cluster.workers, tree_nodes=pool.tree_nodes,
         )  # fmt: skip
 
 

@@ -10,13 +10,17 @@ from .. import evaluation, games
 from ..errors import UserError
 from ..search.alphabeta_engine import parse_ordering
 from ..tree.policies import POLICIES
+from . import sampled_options
 
-ALGORITHMS = {2: ("alphabeta", "minimax"), 1: ("expectimax",)}  # by players, the default first
+ALGORITHMS = {
+    2: ("alphabeta", "minimax"),
+    1: ("expectimax", *sampled_options.ALGORITHMS),
+}  # by players, the default first
 CHANCES = ("weighted", "uniform")
 DEFAULT_SECONDS = 5.0
 _TYPES = (
     (("game", "algorithm", "policy", "ordering", "evaluation", "chance"), (str,), "a text"),
-    (("depth", "nodes", "prefetch", "layers"), (Integral,), "a whole number"),
+    (("depth", "nodes", "prefetch", "layers", "runs", "width", "seed"), (Integral,), "a whole number"),
     (("time", "load_factor", "min_probability"), (Real,), "a number"),
     (("exact", "all_moves"), (bool,), "True or False"),
 )
@@ -37,7 +41,9 @@ class Options:
     without nodes; None: split, or pool where no table is used, or nodes or a load factor is given.
 
     In games against chance: layers: instead of depth, X for 2X + 1 plies; min_probability: positions that chance leads
-    to less likely than that are evaluated, 0: none; chance: weighted, or uniform: as if all it may do were alike.
+    to less likely than that are evaluated, 0: none; chance: weighted, or uniform: as if all it may do were alike; runs,
+    their seed, and width: of the algorithms averaged and ida, see ``search.averaged`` and ``search.ida``, where nodes
+    are those of a run.
     """
 
     game: str
@@ -58,6 +64,9 @@ class Options:
     layers: int | None = None
     min_probability: float | None = None
     chance: str | None = None
+    runs: int | None = None
+    width: int | None = None
+    seed: int | None = None
 
     def __post_init__(self):
         self._check_types()
@@ -69,6 +78,7 @@ class Options:
             self._check_chance()
         elif (self.layers, self.min_probability, self.chance) != (None, None, None):
             raise UserError("layers, min-probability and chance go with games against chance, such as 2048")
+        sampled_options.check(self)
         if self.policy is None:
             shares = self.tabled and self.nodes is None and self.load_factor is None
             self.policy = "split" if shares else "pool"
@@ -97,8 +107,10 @@ class Options:
                     raise UserError(f"{name} {value!r:.40} is not {meaning}")
 
     def _check_chance(self):
-        if self.exact or self.nodes is not None or self.window is not None or self.ordering is not None:
-            raise UserError(f"exact, nodes, window and ordering are not for {self.game}, a game against chance")
+        if self.exact or self.window is not None or self.ordering is not None:
+            raise UserError(f"exact, window and ordering are not for {self.game}, a game against chance")
+        if self.nodes is not None and self.algorithm != "ida":
+            raise UserError(f"nodes are not for {self.game}, a game against chance, but by ida: those of each run")
         if self.layers is not None:
             if self.depth is not None:
                 raise UserError("layers and depth exclude each other")
@@ -168,9 +180,9 @@ class Options:
         """Return the setup of the workers' runners, of plain types."""
         if self.against_chance:
             return {
-                "kind": kind or "expectimax", "game": self.game, "board": self.board, "options": self.rules,
+                "kind": kind or self.algorithm, "game": self.game, "board": self.board, "options": self.rules,
                 "evaluation": self.evaluation, "points": False, "least": self.min_probability or 0.0,
-                "alike": self.chance == "uniform",
+                "alike": self.chance == "uniform", "width": self.width,
             }  # fmt: skip
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
         return {

@@ -10,6 +10,7 @@ from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
+_OPTIONAL = "moves", "runs", "width", "goals", "seed"  # not in JSON where they do not matter
 
 
 @dataclass
@@ -19,7 +20,8 @@ class Outcome:
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
-    moves: {move, score}, and bound where it is not exact; ``add_run`` adds the rest, see ``metrics.summary``.
+    moves: {move, score}, and bound where it is not exact; runs, width, seed: of a search by sampled runs, goals: of those
+    that made a larger tile; ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
     game: str
@@ -38,6 +40,10 @@ class Outcome:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     pv: list = field(default_factory=list)
+    runs: int | None = None
+    width: int | None = None
+    goals: int | None = None
+    seed: int | None = None
     ranks: int = 1
     workers: int = 1
     algorithm: str = "alphabeta"
@@ -69,7 +75,7 @@ class Outcome:
 
     def to_dict(self):
         """Return the fields that JSON shows, of plain types."""
-        fields = {name: value for name, value in vars(self).items() if name != "moves" or value is not None}
+        fields = {name: value for name, value in vars(self).items() if name not in _OPTIONAL or value is not None}
         fields["boards_per_second"] = self.boards_per_second
         fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
         return {**fields, "version": __version__}
@@ -85,7 +91,7 @@ class Outcome:
             ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
             ("line", " ".join(self.pv) or "-"),
-            ("search", f"{self.algorithm}, {self._depth_text()}, policy {self._policy_text()}, "
+            ("search", f"{self.algorithm}, {self._depth_text()}{self._runs_text()}, policy {self._policy_text()}, "
                        f"{self.ranks} rank{'s' * (self.ranks > 1)}"),
             ("boards", f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
                        f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)"),
@@ -114,9 +120,15 @@ class Outcome:
         return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
 
     def _without_move(self):
-        if self.algorithm == "expectimax":
+        if self.algorithm in ("expectimax", "averaged", "ida"):
             return "none: chance is to move" if self.nodes else "none: no legal move"
         return "none: the game is over"
+
+    def _runs_text(self):
+        if self.runs is None:
+            return ""
+        how = f"of width {self.width}" if self.goals is None else f"({self.goals} to a larger tile)"
+        return f", {self.runs} run{'s' * (self.runs > 1)} {how}"
 
     def _policy_text(self):
         in_pool = f" at load factor {self.load_factor:g}" if POLICIES[self.policy].grows_ahead else ""
