@@ -165,9 +165,7 @@ def _add_limits(parser, without="5 seconds"):
     limits = parser.add_argument_group(f"limits ({without} if none is given)")
     limits.add_argument("--depth", type=int, metavar="N", help="plies; a pass is one")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="deeper and deeper for so long")
-    limits.add_argument(
-        "--nodes", type=int, metavar="N", help="the same for so many boards; repeatable; of ida: a run's"
-    )
+    limits.add_argument("--nodes", type=int, metavar="N", help="the same for so many boards; repeatable; ida: a run")
     limits.add_argument("--exact", action="store_true", default=None, help="to the end of the game")
 
 

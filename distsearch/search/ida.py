@@ -1,8 +1,8 @@
 """Iterative deepening A* in a game of sliding tiles whose spawns were drawn beforehand, in bounded memory.
 
 A run fixes its spawns: the k-th (from 0 on) is the k-th kind and the k-th number of two streams of its seed, the kind
-by the tiles' probabilities, and the number modulo the free cells says on which of them, in the order of cells. So the
-game is a puzzle of one player: make a tile of the next code, a merge of the largest at the root, in as few moves as can
+by the tiles' probabilities, and the number modulo the free cells says on which of them, in the game's order. So the
+game is a puzzle of one player: have a tile of the next code, or beyond, in as few moves as can
 be. What is left to do is bounded from below by two relaxed puzzles, see ``least_moves``. Memory is a stack as deep as
 the path and a table of a fixed size, of states at whose place in the sequence no goal is within the threshold. Korf
 1985 has the algorithm, Reinefeld and Marsland 1994 the table.
@@ -38,7 +38,8 @@ TOP = 25  # index of the frame at work, and moves made
 FOUND, MOVE, LENGTH = 26, 27, 28  # whether there is a goal, the move that leads to it or to the best state, and how far
 REACHED, REACHED_MOVE = 29, 30  # in the iteration at work: whether some state is at its depth; the best one's move
 WORTH = 31  # value of the tile to make
-CONTROL_SIZE = 32
+SPAWNED = 32  # the largest code that comes by itself
+CONTROL_SIZE = 33
 CODES = 34  # length of arrays by code: one more than the largest tile's may be the goal's
 
 # The two values (float64) after those of the children: of the best state, of the last iteration and of that at work.
@@ -98,10 +99,12 @@ def least_moves(s, where, k):
     total = np.int64(0)
     for cell in range(CELLS):
         code = np.int64(code_at(s, np.int64(cell)))
+        if code >= goal:
+            return np.int64(0)
         counts[code] += 1
         total += np.int64(r[TILES + code])
-    if counts[goal]:
-        return np.int64(0)
+    if goal <= control[SPAWNED]:
+        return np.int64(1)  # it may come by itself
     sums, wanted = int64s(control[SPAWN_SUMS]), control[WORTH] - total
     if sums[LONGEST] - sums[k] < wanted:
         return FAR
@@ -207,7 +210,7 @@ def iterate(where):
 def advance(s, where, budget):
     """Search on until the end (True) or for about ``budget`` boards; s: any state (it tells the width)."""
     control = int64s(where)
-    r, out, entries = uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[ENTRIES])
+    out, entries = int16s(control[MOVES]), uint64s(control[ENTRIES])
     states, children, frames = uint64s(control[STATES]), uint64s(control[CHILDREN]), int64s(control[FRAMES])
     values = float64s(control[VALUES])
     best = float64s(control[VALUES] + 8 * MOST * (LONGEST + 1))

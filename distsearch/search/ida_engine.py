@@ -73,6 +73,7 @@ class Ida:
                 parts[2 * made : 2 * made + 2] = a, b
         for kind in range(int(self._rules[KINDS])):
             code = int(self._rules[SPAWNS + 3 * kind])
+            self._control[ida.SPAWNED] = max(code, self._control[ida.SPAWNED])
             parts[2 * code : 2 * code + 2] = 0
         parts[:2] = 0  # what does not merge is not made
         return parts

@@ -84,7 +84,8 @@ class ChanceSearcher:
         def describe(boards, seconds):
             boards += pool.boards
             rate = compact(boards / max(seconds, 1e-9))
-            return f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees, {compact(boards)} boards, {rate} boards/s"
+            done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
+            return f"{done}, {compact(boards)} boards, {rate} boards/s"
 
         return run(
             self._cluster, self._setup, pool, self._progress, self._interrupted, describe, max(limit, 0.0),

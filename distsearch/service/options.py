@@ -12,10 +12,8 @@ from ..search.alphabeta_engine import parse_ordering
 from ..tree.policies import POLICIES
 from . import sampled_options
 
-ALGORITHMS = {
-    2: ("alphabeta", "minimax"),
-    1: ("expectimax", *sampled_options.ALGORITHMS),
-}  # by players, the default first
+# by players, the default first
+ALGORITHMS = {2: ("alphabeta", "minimax"), 1: ("expectimax", *sampled_options.ALGORITHMS)}
 CHANCES = ("weighted", "uniform")
 DEFAULT_SECONDS = 5.0
 _TYPES = (

@@ -20,7 +20,7 @@ class Outcome:
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
-    moves: {move, score}, and bound where it is not exact; runs, width, seed: of a search by sampled runs, goals: of those
+    moves: {move, score}, and bound where it is not exact; runs, width, seed: of a search by sampled runs, goals: runs
     that made a larger tile; ``add_run`` adds the rest, see ``metrics.summary``.
     """
 

@@ -22,7 +22,7 @@ class AveragedSearcher(ChanceSearcher):
 
 
 class IdaSearcher(ChanceSearcher):
-    """Searches positions by IDA* on sampled spawns; see ``search.ida``. What goes up is not a depth but runs' boards."""
+    """Searches positions by IDA* on sampled spawns; see ``search.ida``. What goes up are not plies but runs' boards."""
 
     _first = _FIRST_BOARDS
     _effort = "boards a run"
