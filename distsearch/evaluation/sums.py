@@ -71,7 +71,7 @@ def bound_to(game_tag, parts, known, rules):
     name, function, tables = f"sum_{game_tag}", nothing, np.zeros(0, np.uint64)
     for each in parts:
         of_part, make_tables, *_ = known[each.name]
-        name += f"_{each.name}"
+        name += f"-{each.name}"
         function = jit.specialise(weighted, name, {"before": function, "part": of_part})
         head = np.array([2 + len(tables), np.float64(each.weight).view(np.uint64)], np.uint64)
         tables = np.concatenate([head, tables, make_tables(rules)])

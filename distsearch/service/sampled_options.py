@@ -8,7 +8,7 @@ ALGORITHMS = "averaged", "ida"
 RUNS = {"averaged": 10, "ida": 16}  # unless asked for otherwise
 WIDTH = 3
 BOARDS = 20_000  # of a run of ida: 10 to 20 ms
-_MOST_RUNS, _MOST_WIDTH = 100_000, 256
+_MOST_RUNS, _MOST_WIDTH = 10_000, 256
 
 
 def check(options):
