@@ -121,7 +121,9 @@ class Outcome:
 
     def _without_move(self):
         if self.algorithm in ("expectimax", "averaged", "ida"):
-            return "none: chance is to move" if self.nodes else "none: no legal move"
+            # of a run of ida nothing is searched then; the games that it is for say in their texts what is due
+            by_chance = self.nodes or self.algorithm == "ida" and " +" in self.position
+            return "none: chance is to move" if by_chance else "none: no legal move"
         return "none: the game is over"
 
     def _runs_text(self):

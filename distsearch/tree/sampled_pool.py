@@ -6,8 +6,8 @@ import numpy as np
 class SampledPool:
     """Jobs by number, from 0 on, which are independent of one another; a kind of pool says what each of them is.
 
-    jobs_dtype and ``result_dtype``: of the records, in whose ``node`` the number is; count: of jobs. ``known`` is which
-    of them are done, by number. ``boards``, ``hits``, ``stores``, ``evaluated``, ``cpu``: of all results so far.
+    count: of jobs; job_dtype, and ``result_dtype``: of records, in whose ``node`` the number is. ``known`` is which of
+    them are done, by number. ``boards``, ``hits``, ``stores``, ``evaluated``, ``cpu``: of all results so far.
     """
 
     result_dtype = None  # of each kind of pool
