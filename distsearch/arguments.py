@@ -52,7 +52,8 @@ def _spelled(parser, arguments):
 
 def _search_arguments(parser):
     _add_searched(parser)
-    _add_chance_options(parser, "of the tiles that startpos begins with")
+    chance = _add_chance_options(parser, "of the tiles that startpos begins with, and of sampled runs")
+    _add_sampled_options(chance)
     _add_ranks(parser)
     _add_checkpoint(parser)
 
@@ -90,6 +91,12 @@ def _add_chance_options(parser, seeded):
     chance.add_argument("--chance", metavar="NAME", help="weighted (default), or uniform: as if all were alike")
     chance.add_argument("--spawn", metavar="T:P,...", help="tiles that come, with their probabilities")
     chance.add_argument("--seed", type=_chance_seed, metavar="N", help=f"{seeded} (default 0)")
+    return chance
+
+
+def _add_sampled_options(group):
+    group.add_argument("--runs", type=int, metavar="N", help="of averaged (default 10) and ida (default 16)")
+    group.add_argument("--width", type=int, metavar="W", help="tiles that chance does in averaged's runs (default 3)")
 
 
 def _solve_arguments(parser):
@@ -103,6 +110,9 @@ def _solve_arguments(parser):
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     _add_limits(parser, without="--exact")
     _add_search_options(parser)
+    chance = parser.add_argument_group("games against chance")
+    _add_sampled_options(chance)
+    chance.add_argument("--seed", type=_chance_seed, metavar="N", help="of sampled runs (default 0)")
     _add_ranks(parser)
     _add_checkpoint(parser)
 
@@ -162,14 +172,15 @@ def _add_limits(parser, without="5 seconds"):
     limits = parser.add_argument_group(f"limits ({without} if none is given)")
     limits.add_argument("--depth", type=int, metavar="N", help="plies; a pass is one")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="deeper and deeper for so long")
-    limits.add_argument("--nodes", type=int, metavar="N", help="the same for so many boards; repeatable")
+    limits.add_argument("--nodes", type=int, metavar="N", help="the same for so many boards; repeatable; ida: a run")
     limits.add_argument("--exact", action="store_true", default=None, help="to the end of the game")
 
 
 def _add_search_options(parser):
     parser.add_argument(
         "--algorithm", metavar="NAME",
-        help="alphabeta (default) or minimax; against chance expectimax (default), expectiminimax, minimax, alphabeta",
+        help="alphabeta (default) or minimax; against chance expectimax (default), expectiminimax, minimax, alphabeta, "
+        "averaged or ida",
     )  # fmt: skip
     _add_evaluation(parser)
     parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
@@ -193,7 +204,10 @@ def _add_search_options(parser):
 
 
 def _add_evaluation(parser):
-    parser.add_argument("--evaluation", metavar="NAME", help="othello: complex (default), discs ...; 2048: rows ...")
+    parser.add_argument(
+        "--evaluation", metavar="NAME",
+        help="othello: complex (default), discs ...; 2048: rows ..., or a sum such as monotonicity+2.7*free",
+    )  # fmt: skip
 
 
 def _add_table(parser):

@@ -112,8 +112,8 @@ def _search(args, session, interrupts):
         from .service.chance_search import dealt
 
         position = dealt(game, position, rules, args.seed or 0)
-    elif args.seed is not None:
-        raise UserError("seed goes with startpos of a game against chance")
+    elif args.seed is not None and options.runs is None:
+        raise UserError("seed goes with startpos of a game against chance, and with averaged and ida")
     positions = [position]
     checkpoint = _checkpoint(args, options, interrupts, positions)
     return _answer(args, interrupts, checkpoint, lambda: session.searcher(options).search(positions, checkpoint))
@@ -242,6 +242,7 @@ def _serve(args, session, interrupts):
 def _options(args):
     """Return (Options, game module, rules array) of parsed arguments."""
     from .service.options import parse_deeper, parse_window, resolve
+    from .service.sampled_options import ALGORITHMS as SAMPLED
 
     limits = ("depth", "time", "nodes", "exact")
     if getattr(args, "window", None) is not None:
@@ -249,7 +250,9 @@ def _options(args):
     if getattr(args, "deeper", None) is not None:
         args.deeper = parse_deeper(args.deeper)
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
-    names += "layers", "min_probability", "chance", "deeper", "pruning", "par_depth"
+    names += "layers", "min_probability", "chance", "deeper", "pruning", "par_depth", "runs", "width"
+    if args.command == "solve" or getattr(args, "algorithm", None) in SAMPLED:
+        names += ("seed",)
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     if args.command == "solve" and not given.keys() & set(limits):
         if _against_chance(args):

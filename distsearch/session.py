@@ -6,12 +6,13 @@ from .cluster.local import LocalCluster
 from .cluster.shared import SharedWords
 from .errors import UserError
 from .search.table import DEFAULT_MIB, far_table
-from .service.chance_search import ChanceSearcher, dealt
+from .service.chance_search import dealt
 from .service.options import resolve
 from .service.perft import perft
 from .service.play import DEFAULT_GAMES, check_limits, play
 from .service.progress import Silent
-from .service.search import Searcher
+from .service.sampled_options import ALGORITHMS as SAMPLED
+from .service.searchers import searcher_of
 from .service.solve import solve
 from .tree.jobs import kinds
 from .tree.share import SHARES
@@ -95,7 +96,7 @@ class Session:
     def searcher(self, options):
         """Return a Searcher for checked Options, compiled. Raises UserError unless the session is open."""
         self._check_open()
-        kind = ChanceSearcher if options.against_chance else Searcher
+        kind = searcher_of(options)
         return kind(options, self.cluster, self.progress, self.interrupted)
 
     def _check_open(self):
@@ -105,9 +106,11 @@ class Session:
     def search(self, game, position="startpos", board=None, empties=None, seed=0, **options):
         """Return the Outcome of a search of one position, a text; options as ``Options`` has them.
 
-        board: text such as "6x8"; seed: of what chance puts down first, where the position is ``startpos``. Raises
-        UserError for what makes no sense.
+        board: text such as "6x8"; seed: of what chance puts down first, where the position is ``startpos``, and of
+        sampled runs. Raises UserError for what makes no sense.
         """
+        if options.get("algorithm") in SAMPLED:
+            options["seed"] = seed
         options, module, rules = resolve(game, board, empties, **options)
         start = module.parse(position, rules)
         if position == "startpos" and options.against_chance:

@@ -1,7 +1,7 @@
 """Hand-made evaluations of 2048 boards, float64, of the board alone: not of points, nor of what is due.
 
 ``rows`` is for strength. ``monotonicity``, ``smoothness``, ``free`` and ``snake`` are what a report on 2048 on GPUs
-adds up, each by itself; it gives no formulas, so the usual ones are taken, in exponents of the tiles. ``haskell`` is
+adds up (as ``sums`` does); it gives no formulas, so the usual ones are taken, in exponents of the tiles. ``haskell`` is
 the sum of five terms of a report on 2048 in parallel Haskell, in its tiles' values.
 """
 

@@ -36,15 +36,12 @@ class Expectimax:
     entry) has 2 to the power of that; it holds values of one evaluation and one set of these arguments.
     """
 
+    kind = "expectimax"
+
     def __init__(self, game, rules, evaluation, points=False, least=0.0, alike=False, entries_bits=_ENTRIES_BITS):
         self._game, self._rules, self._evaluation = game, rules, evaluation
-        self.name = f"expectimax_{games.tag(game)}_{evaluation.name}"
-        hooks = games.knowledge(game)
-        functions = {name: getattr(game, name) for name in ("moves", "play", "outcomes", "key")}
-        functions |= {"turn": getattr(hooks, "turn", game.kind), "evaluate": evaluation.function}
-        by_playing = jit.specialise(em.expand_by_playing, f"expand_by_playing_{self.name}", functions)
-        functions["expand"] = getattr(hooks, "expand", by_playing)
-        self._kernels = jit.specialise_all(em.TEMPLATES, self.name, functions)
+        self.name = f"{self.kind}_{games.tag(game)}_{evaluation.name}"
+        self._kernels = jit.specialise_all(em.TEMPLATES, self.name, self._functions())
         self._width, self._state = game.words(rules), game.start(rules).state
         self._control = np.zeros(em.CONTROL_SIZE, np.int64)
         self._where = address(self._control)
@@ -57,6 +54,15 @@ class Expectimax:
         control[em.LEAST] = em.times(em.CERTAIN, least) if least else 0
         control[em.BOTTOM] = _BOTTOM
         self._deepest = 0
+
+    def _functions(self):
+        """Return what the templates are specialised with, by name."""
+        game, hooks = self._game, games.knowledge(self._game)
+        functions = {name: getattr(game, name) for name in ("moves", "play", "outcomes", "key")}
+        functions |= {"turn": getattr(hooks, "turn", game.kind), "evaluate": self._evaluation.function}
+        by_playing = jit.specialise(em.expand_by_playing, f"expand_by_playing_{self.name}", functions)
+        functions["expand"] = getattr(hooks, "expand", by_playing)
+        return functions
 
     def compile(self):
         """Compile, or load from disk, every kernel."""

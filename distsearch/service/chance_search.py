@@ -4,19 +4,16 @@ import math
 
 import numpy as np
 
-from .. import evaluation, games
+from .. import games
 from ..errors import UserError
 from ..games.interface import CHANCE, END, MAX_MOVES, step
 from ..search.playing import plies_for
 from ..tree.chances import ChancePool
 from ..tree.jobs import KINDS
-from ..tree.placements import Placements
 from .checkpoint import NOT_KEPT
 from .outcome import Outcome
 from .progress import Progress, compact
 from .run import compile_once, run
-
-_COUNTS = "jobs_used", "jobs_wasted", "jobs_cut"  # of a tree in which chance has an adversary
 
 
 class ChanceSearcher:
@@ -26,6 +23,8 @@ class ChanceSearcher:
     """
 
     deepening = True  # positions are taken one after another
+    _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
+    _counts = ()  # figures of pools that an Outcome sums up beside the usual ones
 
     def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
         self._options, self._cluster, self._interrupted = options, cluster, interrupted
@@ -33,18 +32,15 @@ class ChanceSearcher:
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
         self._setup, self.target = options.setup(), options.target(cluster.workers)
-        if options.nodes is not None:
+        if options.nodes is not None and options.algorithm == "expectimax":
             raise UserError(
                 f"nodes is for play in {options.game}, a game against chance: a pool takes more than one worker"
             )
-        self._evaluation = evaluation.find(self.game, options.evaluation, self.rules)
         runner = KINDS[self._setup["kind"]](self._setup)
+        compile_once(runner.name, options.game, lambda: self._compile(runner), self._progress)
 
-        def compile_all():
-            runner.compile()
-            self._evaluate(self.game.start(self.rules).state)
-
-        compile_once(runner.name, options.game, compile_all, self._progress)
+    def _compile(self, runner):
+        runner.compile()
 
     def search(self, positions, kept=NOT_KEPT):
         """Yield an Outcome for each of a list of Positions, in order; the last may be incomplete after an interrupt."""
@@ -55,11 +51,10 @@ class ChanceSearcher:
 
     def _search(self, position):
         options, spent, completed, pool, took = self._options, 0.0, None, None, None
-        asked = plies_for(self.game, self.rules, position.state, options.depth, options.deeper)
-        deepest = asked or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
-        depth = deepest if options.time is None else 1
+        deepest = self._most(position)
+        depth = deepest if options.time is None else self._first
         boards = cpu = jobs = hits = stores = 0
-        counts = dict.fromkeys(_COUNTS if options.has_adversary else (), 0)
+        counts = dict.fromkeys(self._counts, 0)
         while True:
             pool = self._pool(position, depth)
             took = self._run(pool, depth, math.inf if options.time is None else options.time - spent)
@@ -69,10 +64,10 @@ class ChanceSearcher:
             counts = {name: count + getattr(pool, name) for name, count in counts.items()}
             if pool.done:
                 completed = pool, depth
-            over = int(self.game.kind(position.state, self.rules)) == END
+            over = int(self.game.kind(position.state, self.rules)) == END or pool.settled
             if over or not pool.done or depth >= deepest or spent >= (options.time or 0):
                 break
-            depth = min(depth + options.layer_plies, deepest)
+            depth = min(self._more(depth), deepest)
         outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
         outcome.seconds, outcome.cpu_seconds, outcome.nodes, outcome.jobs = spent, cpu, boards, jobs
         outcome.table_hits, outcome.table_stores = hits, stores
@@ -80,27 +75,30 @@ class ChanceSearcher:
         outcome.add_run(took)
         return outcome
 
+    def _most(self, position):
+        """Return what a search goes up to."""
+        options, state = self._options, position.state
+        depth = plies_for(self.game, self.rules, state, options.depth, options.deeper)
+        return depth or 2 * int(self.game.moves_left(state, self.rules)) + 1
+
+    def _more(self, depth):
+        """Return what comes after a depth, under a limit of time."""
+        return depth + self._options.layer_plies
+
     def _pool(self, position, depth):
         setup, options = self._setup, self._options
         # a first search is to be there at once, and a pool of it would cost more than itself
         target = 1 if depth < options.layer_plies else self.target
-        if options.has_adversary:
-            return Placements(
-                self.game, self.rules, position.state, depth, target, options.par_depth, setup["whole"],
-                setup["pruned"], options.policy == "brothers", options.all_moves,
-                self._evaluate if setup["pruned"] else None)  # fmt: skip
         return ChancePool(
             self.game, self.rules, position.state, depth, target, setup["points"], setup["least"], setup["alike"],
             options.all_moves)  # fmt: skip
-
-    def _evaluate(self, state):
-        return float(self._evaluation.function(state, self.rules, self._evaluation.tables))
 
     def _run(self, pool, depth, limit):
         def describe(boards, seconds):
             boards += pool.boards
             rate = compact(boards / max(seconds, 1e-9))
-            return f"depth {depth}: {pool.finished}/{pool.subtrees} subtrees, {compact(boards)} boards, {rate} boards/s"
+            done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
+            return f"{done}, {compact(boards)} boards, {rate} boards/s"
 
         return run(
             self._cluster, self._setup, pool, self._progress, self._interrupted, describe, max(limit, 0.0),
@@ -115,16 +113,14 @@ class ChanceSearcher:
         if not known and moves and not by_chance:
             value, known = max(each["score"] for each in moves), True  # of those that were searched to their end
         else:
-            value = pool.score
+            value = pool.root_value
         return Outcome(
             game=game.NAME, board=f"{options.board[0]}x{options.board[1]}",
             position=game.text(position, self.rules), move=move, score=float(value) if known else None,
             unit="evaluation", bound="exact" if pool.done else "lower", complete=pool.done and not interrupted,
             moves=moves if options.all_moves else None, depth=depth, pv=[] if move is None else [move],
             ranks=cluster.ranks, workers=cluster.workers, algorithm=options.algorithm, policy=options.policy,
-            load_factor=self.target / cluster.workers, tree_nodes=len(pool.parent), par_depth=options.par_depth,
-            chance_to_move=by_chance or None,
-            pruning=("alphabeta" if options.pruned else "none") if options.has_adversary else None,
+            load_factor=self.target / cluster.workers, tree_nodes=pool.tree_nodes, chance_to_move=by_chance or None,
         )  # fmt: skip
 
 

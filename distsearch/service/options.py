@@ -10,17 +10,18 @@ from .. import evaluation, games
 from ..errors import UserError
 from ..search.alphabeta_engine import parse_ordering
 from ..tree.policies import POLICIES
+from . import sampled_options
 
 ALGORITHMS = {  # by players, the default first
     2: ("alphabeta", "minimax"),
-    1: ("expectimax", "expectiminimax", "minimax", "alphabeta"),
+    1: ("expectimax", "expectiminimax", "minimax", "alphabeta", *sampled_options.ALGORITHMS),
 }
 CHANCES = ("weighted", "uniform")
 PRUNINGS = ("alphabeta", "none")
 DEFAULT_SECONDS = 5.0
 _TYPES = (
     (("game", "algorithm", "policy", "ordering", "evaluation", "chance", "pruning"), (str,), "a text"),
-    (("depth", "nodes", "prefetch", "layers", "par_depth"), (Integral,), "a whole number"),
+    (("depth", "nodes", "prefetch", "layers", "par_depth", "runs", "width", "seed"), (Integral,), "a whole number"),
     (("time", "load_factor", "min_probability"), (Real,), "a number"),
     (("exact", "all_moves"), (bool,), "True or False"),
 )
@@ -42,10 +43,12 @@ class Options:
 
     In games against chance: layers: instead of depth, X times a move and what follows it, and another move;
     min_probability: positions that chance leads to less likely than that are evaluated, 0: none; chance: weighted, or
-    uniform: as if all it may do were alike: both with expectimax. In the other algorithms chance has an adversary.
-    deeper: pairs of (empty cells at most, plies), the fewest cells first, for boards that are to have another depth.
-    pruning: of expectiminimax, alphabeta or none; par_depth: plies to which the tree is grown, whose nodes are the
-    jobs, instead of to a load factor; policy: pool, or brothers where alpha-beta prunes.
+    uniform: as if all it may do were alike: both with expectimax. deeper: pairs of (empty cells at most, plies), the
+    fewest cells first, for boards that are to have another depth. runs, their seed, and width: of the algorithms
+    averaged and ida, see ``search.averaged`` and ``search.ida``, where nodes are those of a run. In the others but
+    expectimax chance has an adversary: pruning: of expectiminimax, alphabeta or none; par_depth: plies to which the
+    tree is grown, whose nodes are the jobs, instead of to a load factor; policy: pool, or brothers where alpha-beta
+    prunes.
     """
 
     game: str
@@ -69,6 +72,9 @@ class Options:
     deeper: tuple = ()
     pruning: str | None = None
     par_depth: int | None = None
+    runs: int | None = None
+    width: int | None = None
+    seed: int | None = None
 
     def __post_init__(self):
         self._check_types()
@@ -80,6 +86,7 @@ class Options:
             self._check_chance()
         elif (self.layers, self.min_probability, self.chance, self.deeper) != (None, None, None, ()):
             raise UserError("layers, min-probability, chance and deeper go with games against chance, such as 2048")
+        sampled_options.check(self)
         self._check_adversary()
         if self.policy is None:
             shares = self.tabled and self.nodes is None and self.load_factor is None
@@ -96,9 +103,8 @@ class Options:
                 raise UserError(f"{module.NAME} has no option {name}")
             if module.OPTIONS[name] is not None:
                 _among(name, value, module.OPTIONS[name])
-        known = evaluation.names(module)
-        self.evaluation = known[0] if self.evaluation is None else self.evaluation
-        _among("evaluation", self.evaluation, known)
+        self.evaluation = evaluation.names(module)[0] if self.evaluation is None else self.evaluation
+        evaluation.check(module, self.evaluation)
         self._check_limits()
 
     def _check_types(self):
@@ -112,6 +118,8 @@ class Options:
     def _check_chance(self):
         if self.exact or self.window is not None or self.ordering is not None:
             raise UserError(f"exact, window and ordering are not for {self.game}, a game against chance")
+        if self.nodes is not None and self.algorithm not in ("expectimax", "ida"):
+            raise UserError(f"nodes are not for {self.algorithm} in a game against chance")
         if self.layers is not None:
             if self.depth is not None:
                 raise UserError("layers and depth exclude each other")
@@ -158,7 +166,7 @@ class Options:
     @property
     def has_adversary(self):
         """Whether an adversary chooses what chance does, or a part of it."""
-        return self.against_chance and self.algorithm != "expectimax"
+        return self.against_chance and self.algorithm not in ("expectimax", *sampled_options.ALGORITHMS)
 
     @property
     def pruned(self):
@@ -233,10 +241,10 @@ class Options:
             }  # fmt: skip
         if self.against_chance:
             return {
-                "kind": kind or "expectimax", "game": self.game, "board": self.board, "options": self.rules,
+                "kind": kind or self.algorithm, "game": self.game, "board": self.board, "options": self.rules,
                 "evaluation": self.evaluation, "points": False, "least": self.min_probability or 0.0,
-                "alike": self.chance == "uniform",
-                "deeper": self.deeper, "nodes": self.nodes or 0, "seconds": self.time or 0.0,
+                "alike": self.chance == "uniform", "deeper": self.deeper, "nodes": self.nodes or 0,
+                "seconds": self.time or 0.0, "width": self.width,
             }  # fmt: skip
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
         return {

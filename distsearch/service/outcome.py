@@ -10,7 +10,8 @@ from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
 _NOT_ALWAYS = (  # in JSON: where there is something to say
-    "moves", "chance_to_move", "pruning", "par_depth", "jobs_used", "jobs_wasted", "jobs_cut",
+    "moves", "chance_to_move", "pruning", "par_depth", "jobs_used", "jobs_wasted", "jobs_cut", "runs", "width", "goals",
+    "seed",
 )  # fmt: skip
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 
@@ -23,8 +24,9 @@ class Outcome:
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
-    ``add_run`` adds the rest, see ``metrics.summary``. Where chance has an adversary: pruning; par_depth; jobs_used and
-    jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
+    runs, width, seed: of a search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary:
+    pruning; par_depth; jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were
+    not handed out. ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
     game: str
@@ -43,6 +45,10 @@ class Outcome:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     pv: list = field(default_factory=list)
+    runs: int | None = None
+    width: int | None = None
+    goals: int | None = None
+    seed: int | None = None
     ranks: int = 1
     workers: int = 1
     algorithm: str = "alphabeta"
@@ -96,8 +102,8 @@ class Outcome:
             ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
             ("line", " ".join(self.pv) or "-"),
-            ("search", f"{self._algorithm_text()}, {self._depth_text()}, policy {self._policy_text()}, "
-                       f"{self.ranks} rank{'s' * (self.ranks > 1)}"),
+            ("search", f"{self._algorithm_text()}, {self._depth_text()}{self._runs_text()}, "
+                       f"policy {self._policy_text()}, {self.ranks} rank{'s' * (self.ranks > 1)}"),
             ("boards", f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
                        f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)"),
         ]  # fmt: skip
@@ -131,13 +137,19 @@ class Outcome:
             return "unknown"
         if self.chance_to_move:
             return "none: chance is to move"
-        if self.algorithm == "expectimax" or self.pruning is not None:
+        if self.algorithm in ("expectimax", "averaged", "ida") or self.pruning is not None:
             return "none: no legal move"
         return "none: the game is over"
 
     def _algorithm_text(self):
         unpruned = self.algorithm == "expectiminimax" and self.pruning == "none"
         return self.algorithm + " without pruning" * unpruned
+
+    def _runs_text(self):
+        if self.runs is None:
+            return ""
+        how = f"of width {self.width}" if self.goals is None else f"({self.goals} to a larger tile)"
+        return f", {self.runs} run{'s' * (self.runs > 1)} {how}"
 
     def _policy_text(self):
         if self.par_depth is not None:

@@ -26,6 +26,7 @@ class ChancePool:
     """
 
     result_dtype = EXPECTIMAX_RESULT
+    settled = False  # a deeper search may find another value
 
     def __init__(self, game, rules, state, depth, target, points=False, least=0.0, alike=False, all_moves=False):
         self._game, self._rules = game, rules
@@ -96,9 +97,14 @@ class ChancePool:
         return not np.isnan(self.value[0])
 
     @property
-    def score(self):
-        """The root's value, nan until it is known."""
+    def root_value(self):
+        """The root's value, nan if it is not known."""
         return self.value[0]
+
+    @property
+    def tree_nodes(self):
+        """Nodes that the master has."""
+        return len(self.parent)
 
     @property
     def waiting(self):

@@ -19,6 +19,7 @@ from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
 from ..search.told import HEAD
 from .chance_jobs import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner
+from .sampled_jobs import AveragedRunner, IdaRunner
 from .setups import evaluated, rules_of
 
 TO_THE_END = -1  # as a job's depth: search until the game is over
@@ -343,7 +344,7 @@ def kinds(far=None):
     return {
         "subtree": SubtreeRunner, "deep": with_table(DeepRunner), "solve": with_table(SolveRunner),
         "perft": PerftRunner, "expectimax": ExpectimaxRunner, "expectiminimax": ExpectiminimaxRunner,
-        "game": GameRunner, "empty": EmptyRunner,
+        "averaged": AveragedRunner, "ida": IdaRunner, "game": GameRunner, "empty": EmptyRunner,
     }  # fmt: skip
 
 

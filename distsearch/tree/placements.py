@@ -43,6 +43,7 @@ class Placements:
 
     result_dtype = EXPECTIMINIMAX_RESULT
     hits = stores = 0  # no table is used
+    settled = False  # a deeper search may find another value
 
     def __init__(
         self, game, rules, state, depth, target, par_depth=None, whole=False, pruned=True, brothers=False,
@@ -159,7 +160,12 @@ class Placements:
         return self.subtrees - self.jobs if self.done else 0
 
     @property
-    def score(self):
+    def tree_nodes(self):
+        """Nodes that the master has."""
+        return len(self.parent)
+
+    @property
+    def root_value(self):
         """The root's value, nan until it is known."""
         if not self.done:
             return math.nan

@@ -1,4 +1,4 @@
-"""Games against chance on any number of ranks: always the value of one engine alone."""
+"""Games against chance on any number of ranks: always what one rank finds alone."""
 
 import pytest
 
@@ -41,6 +41,7 @@ def test_the_same_value_where_chance_has_an_adversary(game, comm, agree):
 @pytest.mark.parametrize("game", BOARDS)
 def test_the_same_value_and_moves(game, comm, agree):
     limits = [{"depth": 5, "load_factor": 1}, {"depth": 6, "load_factor": 16}, {"layers": 3, "min_probability": 1e-3}]
+    limits += [{"algorithm": "averaged", "depth": 5, "runs": 7}, {"algorithm": "ida", "nodes": 2000, "runs": 7}]
     differences = []
     with Session(comm) as session:
         if session:

@@ -92,7 +92,7 @@ def test_any_tree_has_the_value_of_one_engine(name, spawn, whole, brothers, rng,
         grown = {"par_depth": rng.randint(0, min(depth, 4))} if i % 2 else {"target": rng.choice((1, 2, 7, 40, 200))}
         tree, alone = case.tree(depth, brothers=brothers, all_moves=i % 3 == 0, **grown), case.alone(depth)
         case.run(tree)
-        assert tree.score == near(alone.value)
+        assert tree.root_value == near(alone.value)
         assert tree.jobs_used + tree.jobs_wasted + tree.jobs_cut == tree.subtrees
         assert brothers or tree.jobs_cut == 0
         if int(case.game.kind(case.state, case.rules)) == MAX:
@@ -109,7 +109,7 @@ def test_plain_jobs_need_nothing_and_waste_nothing(name, spawn, whole, rng):
     case = Case(name, spawn, rng, whole)
     tree = case.tree(4, par_depth=2, pruned=False)
     case.run(tree, pruned=False)
-    assert tree.score == near(case.alone(4).value)
+    assert tree.root_value == near(case.alone(4).value)
     assert (tree.jobs_used, tree.jobs_wasted, tree.jobs_cut) == (tree.subtrees, 0, 0)
 
 
@@ -163,7 +163,7 @@ def test_jobs_of_a_lost_worker_wait_again(rng):
     assert tree.take(3, 2)["node"].tolist() == first["node"].tolist()
     for job in (*first, *second, *tree.take(10**6, 2)):
         tree.finish(searched(runner, job))
-    assert tree.score == near(case.alone(6).value)
+    assert tree.root_value == near(case.alone(6).value)
 
 
 def test_what_was_stopped_leaves_its_value_open(rng):
@@ -177,7 +177,7 @@ def test_what_was_stopped_leaves_its_value_open(rng):
     tree.finish(done)
     tree.finish(runner.result(0.0, 0.0))
     assert not tree.done
-    assert np.isnan(tree.score)
+    assert np.isnan(tree.root_value)
     assert tree.moves() == {tree.move[int(jobs["node"][0])]: done["value"][0]}
     assert tree.best() == tree.move[int(jobs["node"][0])]
 
@@ -224,7 +224,7 @@ def test_a_finished_game_is_one_job(rng):
     assert int(case.game.kind(case.state, case.rules)) == END
     tree = case.tree(7, par_depth=3, brothers=True)
     case.run(tree)
-    assert (tree.subtrees, tree.best(), tree.score) == (1, None, case.evaluate(case.state))
+    assert (tree.subtrees, tree.best(), tree.root_value) == (1, None, case.evaluate(case.state))
 
 
 @pytest.mark.parametrize("brothers", [False, True], ids=["pool", "brothers"])
@@ -233,4 +233,4 @@ def test_a_cluster_of_one_does_it(brothers, rng):
     tree = case.tree(7, target=30, brothers=brothers)
     setup = json.dumps({**case.setup, "pruned": True}).encode()
     LocalCluster(kinds()).run(setup, tree, lambda _: False)
-    assert tree.score == near(case.alone(7).value)
+    assert tree.root_value == near(case.alone(7).value)

@@ -1,0 +1,13 @@
+"""Which class searches positions under which options."""
+
+from .adversary_search import AdversarySearcher
+from .chance_search import ChanceSearcher
+from .sampled_search import AveragedSearcher, IdaSearcher
+from .search import Searcher
+
+_AGAINST_CHANCE = {"expectimax": ChanceSearcher, "averaged": AveragedSearcher, "ida": IdaSearcher}
+
+
+def searcher_of(options):
+    """Return the class of Searcher for Options."""
+    return _AGAINST_CHANCE.get(options.algorithm, AdversarySearcher) if options.against_chance else Searcher

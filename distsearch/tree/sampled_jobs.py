@@ -1,0 +1,75 @@
+"""The kinds of job of searches by sampled runs, in games against chance; see ``jobs`` for what a runner is."""
+
+import numpy as np
+
+from ..search.averaged_engine import SampledRun
+from ..search.ida_engine import Ida
+from .chance_jobs import ExpectimaxRunner
+from .setups import evaluated
+
+IDA_RESULT = np.dtype([
+    ("node", np.int32), ("complete", np.int8), ("move", np.int16), ("goal", np.int8), ("length", np.int32),
+    ("boards", np.int64), ("evaluated", np.int64), ("table_hits", np.int64), ("table_stores", np.int64),
+    ("seconds", np.float64), ("cpu", np.float64),
+])  # fmt: skip
+
+
+def averaged_job(words):
+    """Record of a job of an averaged search: its number, plies to search, the run's seed, state."""
+    return np.dtype([
+        ("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("state", np.uint64, words),
+    ])  # fmt: skip
+
+
+def ida_job(words):
+    """Record of a run of IDA*: its number, its limit of boards, its seed, state."""
+    return np.dtype([
+        ("node", np.int32), ("limit", np.int64), ("seed", np.uint64), ("state", np.uint64, words),
+    ])  # fmt: skip
+
+
+class AveragedRunner(ExpectimaxRunner):
+    """Searches a run of a state, in which chance does only some of what it may."""
+
+    def __init__(self, setup):
+        game, rules, chosen = evaluated(setup)
+        self._engine = SampledRun(game, rules, chosen, setup["width"])
+        self.job_dtype = averaged_job(game.words(rules))
+        self.name, self.compile, self.advance = self._engine.name, self._engine.compile, self._engine.advance
+
+    def begin(self, job):
+        self._node = job["node"]
+        self._engine.seed(job["seed"])
+        self._engine.begin(tuple(job["state"]), int(job["depth"]))
+
+
+class IdaRunner:
+    """Searches a run of IDA*."""
+
+    result_dtype = IDA_RESULT
+
+    def __init__(self, setup):
+        game, rules, chosen = evaluated(setup)
+        self._engine = Ida(game, rules, chosen)
+        self.job_dtype = ida_job(game.words(rules))
+        self.name, self.compile, self.advance = self._engine.name, self._engine.compile, self._engine.advance
+
+    def open(self, run):
+        """Nothing is kept: every run begins with an empty table."""
+
+    @property
+    def boards(self):
+        return self._engine.boards
+
+    def begin(self, job):
+        self._node = job["node"]
+        self._engine.begin(tuple(job["state"]), int(job["seed"]), int(job["limit"]))
+
+    def result(self, seconds, cpu):
+        record, found = np.zeros(1, self.result_dtype), self._engine.result()
+        move = -1 if found.move is None else found.move
+        record[0] = (
+            self._node, found.complete, move, found.goal, found.length, found.boards, found.evaluated, found.hits,
+            found.stores, seconds, cpu,
+        )  # fmt: skip
+        return record
