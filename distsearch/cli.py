@@ -194,6 +194,20 @@ def _play(args, session, interrupts):
     return 0
 
 
+def _tune(args, session, interrupts):
+    from .service.tune import Effort, tune
+
+    if args.depth is None and args.layers is None:
+        args.depth = 3
+    options, _, _ = _options(args)
+    names = "games", "generations", "population", "sigma"
+    effort = Effort(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
+    asked = session.cluster, session.progress, session.interrupted, args.record
+    found = tune(options, effort, args.seed or 0, *asked)
+    _print(found.to_json() if args.json else found.to_text())
+    return 0
+
+
 def _simulate(args, session, interrupts):
     options, game, rules = _options(args)
     from .service.simulate import Machine, simulate
@@ -248,6 +262,10 @@ def _options(args):
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
     names += "layers", "min_probability", "chance"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
+    if "evaluation" in given:
+        from .service.weights_file import named
+
+        given["evaluation"] = named(given["evaluation"], args.game)
     if args.command == "solve" and not given.keys() & set(limits):
         if _against_chance(args):
             raise UserError(f"solve {args.game} needs --depth or --time: games against chance have no end to search to")
@@ -304,6 +322,7 @@ _RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit s
     "search": _search,
     "solve": _solve,
     "play": _play,
+    "tune": _tune,
     "perft": _perft,
     "simulate": _simulate,
     "bench": _bench,

@@ -5,6 +5,9 @@ somebody else's; without any there is ``outcome``, which sees nothing before the
 function ``(s, r, tables) -> int64`` for the side to move. A finished game counts its final score, moved out by the
 evaluation's bound so that any win is worth more than any unfinished position. In games against chance evaluations are
 float64, of a board before or after chance has moved, and a finished game counts its evaluation.
+
+``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
+weights of the name alone. Their tables take weights as another argument.
 """
 
 import functools
@@ -33,20 +36,60 @@ def names(game):
     return list(_known(game))
 
 
-def find(game, name, rules):
-    """Return the Evaluation of ``game`` called ``name``; raises UserError if there is none."""
-    known = _known(game)
-    if name not in known:
+def check(game, name):
+    """Raise UserError unless ``game`` has an evaluation called ``name``, which may end in ``:`` and its weights."""
+    base, colon, given = name.partition(":")
+    known, weighted = _known(game), _weighted(game)
+    if base not in (weighted if colon else known):
         raise UserError(f"no evaluation '{name[:40]}' for {game.NAME}; there is {', '.join(known)}")
-    function, tables, bound = known[name]
-    return Evaluation(name, function, tables(rules), bound(rules))
+    if colon:
+        parse, _ = weighted[base]
+        parse(given)
+
+
+def find(game, name, rules):
+    """Return the Evaluation of ``game`` called ``name``; raises UserError if there is none.
+
+    Its own name is that without weights, by which kernels are known.
+    """
+    check(game, name)
+    base = name.partition(":")[0]
+    function, tables, bound = _known(game)[base]
+    given = [weights(game, name)] if base in _weighted(game) else []
+    return Evaluation(base, function, tables(rules, *given), bound(rules))
+
+
+def weights(game, name):
+    """Return the Weights of ``game``'s evaluation called ``name``; raises UserError if it has none."""
+    check(game, name)
+    base, colon, given = name.partition(":")
+    if base not in _weighted(game):
+        raise UserError(
+            f"evaluation '{name[:40]}' for {game.NAME} has no weights; there is "
+            f"{', '.join(_weighted(game)) or 'none that has'}"
+        )
+    parse, usual = _weighted(game)[base]
+    return parse(given) if colon else usual
+
+
+def tables_of(game, base):
+    """Return what makes the tables of an evaluation that has weights: (rules, weights) -> uint64 array."""
+    return _known(game)[base][1]
 
 
 @functools.cache  # looking for a module that is not there takes a fifth of a millisecond
-def _known(game):
+def _owner(game):
     name = f"{__name__}.{game.__name__.rpartition('.')[2]}"
-    owner = importlib.import_module(name) if importlib.util.find_spec(name) else game
-    return getattr(owner, "EVALUATIONS", {"outcome": (outcome, lambda r: np.zeros(1, np.uint64), lambda r: 0)})
+    return importlib.import_module(name) if importlib.util.find_spec(name) else game
+
+
+def _known(game):
+    outcome_alone = {"outcome": (outcome, lambda r: np.zeros(1, np.uint64), lambda r: 0)}
+    return getattr(_owner(game), "EVALUATIONS", outcome_alone)
+
+
+def _weighted(game):
+    return getattr(_owner(game), "WEIGHTED", {})
 
 
 @compiled

@@ -84,9 +84,8 @@ class Options:
                 raise UserError(f"{module.NAME} has no option {name}")
             if module.OPTIONS[name] is not None:
                 _among(name, value, module.OPTIONS[name])
-        known = evaluation.names(module)
-        self.evaluation = known[0] if self.evaluation is None else self.evaluation
-        _among("evaluation", self.evaluation, known)
+        self.evaluation = evaluation.names(module)[0] if self.evaluation is None else self.evaluation
+        evaluation.check(module, self.evaluation)
         self._check_limits()
 
     def _check_types(self):

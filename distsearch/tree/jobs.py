@@ -18,7 +18,7 @@ from ..search.perft import MAX_DEPTH, Perft
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
 from ..search.told import HEAD
-from .chance_jobs import ExpectimaxRunner, GameRunner
+from .chance_jobs import ExpectimaxRunner, GameRunner, WeightedGameRunner
 from .setups import evaluated, rules_of
 
 TO_THE_END = -1  # as a job's depth: search until the game is over
@@ -342,7 +342,8 @@ def kinds(far=None):
 
     return {
         "subtree": SubtreeRunner, "deep": with_table(DeepRunner), "solve": with_table(SolveRunner),
-        "perft": PerftRunner, "expectimax": ExpectimaxRunner, "game": GameRunner, "empty": EmptyRunner,
+        "perft": PerftRunner, "expectimax": ExpectimaxRunner, "game": GameRunner, "weighted_game": WeightedGameRunner,
+        "empty": EmptyRunner,
     }  # fmt: skip
 
 
