@@ -2,8 +2,8 @@
 
 Weights are searched by factors on those at the start: e to the power of what the search draws, and a third of that for
 powers, which matter more. A power alone would change a term as a whole, by 12^0.4 = 2.7 at a tile 4096. So a power and
-its weight change together: the term stays what it is at a tile that is typical of late games, and the power says how much
-more larger tiles count.
+its weight change together: the term stays what it is at a tile that is typical of late games, and the power says how
+much more larger tiles count.
 """
 
 import warnings
@@ -46,7 +46,7 @@ class WeightsSearch:
 
     @property
     def sigma(self):
-            """The step of the search now, in directions in which it has learned nothing."""
+        """The step of the search now, in directions in which it has learned nothing."""
         return float(self._search.sigma)
 
     @property

@@ -14,8 +14,8 @@ from .games_pool import GamesPool
 class CandidatesPool(GamesPool):
     """Games to play by candidates, an array of weights (float64, a row each), ``each`` of them a candidate.
 
-    The k-th game of every candidate has the same seed. A candidate's games have numbers that follow one another, so that
-    workers, who get them in that order, seldom change their tables.
+    The k-th game of every candidate has the same seed. A candidate's games have numbers that follow one another, so
+    that workers, who get them in that order, seldom change their tables.
     """
 
     def __init__(self, game, rules, depth, candidates, each, seed):
