@@ -91,6 +91,18 @@ def _tune_arguments(parser):
     _add_ranks(parser)
 
 
+def _sample_arguments(parser):
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("--record", required=True, metavar="FILE", help="of games, as play --record writes it")
+    parser.add_argument(
+        "--class", dest="stage", required=True, choices=("starter", "normal", "late"), metavar="NAME",
+        help="starter, normal or late: after 0-5%%, 40-60%% or 95-100%% of a game's moves",
+    )  # fmt: skip
+    parser.add_argument("--count", type=int, default=100, metavar="N", help="how many (default 100)")
+    parser.add_argument("--seed", type=_chance_seed, default=0, metavar="N", help="of which ones (default 0)")
+    parser.add_argument("--output", metavar="FILE", help="a new file for them, instead of stdout")
+
+
 def _add_chance_options(parser, seeded):
     chance = parser.add_argument_group("games against chance")
     chance.add_argument("--layers", type=int, metavar="X", help="instead of --depth: 2X + 1 plies")
@@ -274,6 +286,7 @@ _COMMANDS = {
     "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments),
     "play": _Command("games against chance: scores, tiles, moves a second", _play_arguments),
     "tune": _Command("weights of an evaluation that play well, by CMA-ES", _tune_arguments),
+    "sample": _Command("boards out of recorded games, by how far these are", _sample_arguments),
     "perft": _Command("count leaf positions by depth", _perft_arguments),
     "simulate": _Command("the same search on virtual workers in virtual time", _simulate_arguments),
     "bench": _Command("fixed searches with a signature, node rates, message rates", _bench_arguments),

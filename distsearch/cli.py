@@ -208,6 +208,20 @@ def _tune(args, session, interrupts):
     return 0
 
 
+def _sample(args, session, interrupts):
+    from .service.record_file import RecordFile
+    from .service.sample import sample
+
+    asked = args.record, args.stage, args.count, args.seed, session.progress, session.interrupted
+    texts = sample(args.game, *asked)
+    if texts and args.output is not None:
+        with RecordFile(args.output) as file:
+            file.write("\n".join(texts))
+    elif texts:
+        _print("\n".join(texts))
+    return 0
+
+
 def _simulate(args, session, interrupts):
     options, game, rules = _options(args)
     from .service.simulate import Machine, simulate
@@ -323,6 +337,7 @@ _RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit s
     "solve": _solve,
     "play": _play,
     "tune": _tune,
+    "sample": _sample,
     "perft": _perft,
     "simulate": _simulate,
     "bench": _bench,
