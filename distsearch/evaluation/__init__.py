@@ -41,7 +41,7 @@ def check(game, name):
     base, colon, given = name.partition(":")
     known, weighted = _known(game), _weighted(game)
     if base not in (weighted if colon else known):
-        raise UserError(f"no evaluation '{name[:40]}' for {game.NAME}; there is {', '.join(known)}")
+        raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(known)} for {game.NAME}")
     if colon:
         parse, _ = weighted[base]
         parse(given)

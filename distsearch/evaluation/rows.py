@@ -86,6 +86,7 @@ def _counted(merging, merges, bits, width):
     """Return (empty cells, pairs that merge: int8 by code of each cell, the last cell first; alive: bool by line)."""
     cells = lines.every(bits, width)
     alive = (cells == 0).any(axis=1) | (np.array(merges)[cells[:, 1:], cells[:, :-1]] > 0).any(axis=1)
+    alive[0] = False  # lines beyond a smaller board are empty; one on the board is crossed by lines with empty cells
     shape = (1 << bits,) * _MOST_CELLS
     return (cells == 0).sum(axis=1, dtype=np.int8).reshape(shape), merging(cells).astype(np.int8).reshape(shape), alive
 

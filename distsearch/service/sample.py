@@ -29,6 +29,7 @@ def sample(name, path, stage, count, seed, progress, interrupted):
         raise UserError(f"{path[:200]} has {ends[-1]} {stage} boards, and {count} are asked for")
     drawn = np.sort(np.random.default_rng(seed).choice(ends[-1], count, replace=False))
     texts = []
+    progress.begin()
     for number, recorded in enumerate(_games(path, name)):
         if interrupted():
             return []

@@ -72,7 +72,19 @@ def test_symmetric_boards_are_alike(name, board, rng):
     ],
 )
 def test_a_lost_board_is_worth_less_than_any_other(name, lost, alive):
+    assert_lost(name, lost, alive)
+
+
+@pytest.mark.parametrize("board", [(2, 2), (2, 3), (3, 2), (3, 3), (3, 4), (4, 2)], ids=str)
+def test_so_it_is_on_smaller_boards(board):
+    rows, columns = board
+    lost = [str(2 << (i + j) % 2) for i in range(rows) for j in range(columns)]
+    assert_lost("2048", ",".join(lost), ",".join([lost[1], *lost[1:]]), board)
+    assert_lost("2048", ",".join(lost), ",".join(["0", *lost[1:]]), board)
+
+
+def assert_lost(name, lost, alive, board=None):
     game = games.find(name)
-    rules = game.rules()
+    rules = game.rules(board)
     assert [int(game.kind(game.parse(text, rules).state, rules)) for text in (lost, alive)] == [0, 1]
-    assert value(name, lost) < value(name, alive) + lines.LOST / 2
+    assert value(name, lost, board) < value(name, alive, board) + lines.LOST / 2
