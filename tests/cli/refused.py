@@ -207,7 +207,7 @@ REFUSED = [
         ("games", "0"), ("games", "1000001"), ("generations", "0"), ("population", "3"), ("population", "x"),
         ("seed", "-1"), ("depth", "0"),
     )),
-    (("tune", "2048", "--games", "100000", "--population", "11"), "1100000"),
+    (("tune", "2048", "--games", "100000", "--population", "11"), "11 candidates", "1000000"),
     (("tune", "2048", "--record", "good.txt"), "cannot write", "exists"),
     # boards of recorded games
     (("sample", "2048", "--class", "late"), "--record"),
