@@ -66,8 +66,10 @@ def _add_searched(parser):
 def _play_arguments(parser):
     parser.add_argument("game", metavar="GAME")
     parser.add_argument("--games", type=int, metavar="N", help="how many (default 100)")
-    parser.add_argument("--depth", type=int, metavar="N", help="plies that are searched for each move")
-    parser.add_argument("--time", type=float, help=argparse.SUPPRESS)  # to be refused with its reason
+    limits = parser.add_argument_group("limits of each move")
+    limits.add_argument("--depth", type=int, metavar="N", help="plies that are searched")
+    limits.add_argument("--nodes", type=int, metavar="N", help="boards that are, deeper and deeper")
+    limits.add_argument("--time", type=float, metavar="SECONDS", help="the same for so long")
     _add_evaluation(parser)
     _add_chance_options(parser, "of all that chance does")
     parser.add_argument("--record", metavar="FILE", help="write a line of JSON a game, with its moves, to a new file")
@@ -106,6 +108,9 @@ def _sample_arguments(parser):
 def _add_chance_options(parser, seeded):
     chance = parser.add_argument_group("games against chance")
     chance.add_argument("--layers", type=int, metavar="X", help="instead of --depth: 2X + 1 plies")
+    chance.add_argument(
+        "--deeper", metavar="E:D,...", help="depth D for boards with up to E empty cells, --depth for others"
+    )
     chance.add_argument("--min-probability", type=float, metavar="P", help="evaluate what is less likely (default 0)")
     chance.add_argument("--chance", metavar="NAME", help="weighted (default), or uniform: as if all were alike")
     chance.add_argument("--spawn", metavar="T:P,...", help="tiles that come, with their probabilities")

@@ -184,6 +184,8 @@ def _perft(args, session, interrupts):
 
 
 def _play(args, session, interrupts):
+    if args.depth is args.layers is args.nodes is args.time is None:
+        raise UserError("play needs depth, layers, nodes or time: how much each move is searched")
     options, _, _ = _options(args)
     from .service.play import DEFAULT_GAMES, play
 
@@ -268,13 +270,15 @@ def _serve(args, session, interrupts):
 
 def _options(args):
     """Return (Options, game module, rules array) of parsed arguments."""
-    from .service.options import parse_window, resolve
+    from .service.options import parse_deeper, parse_window, resolve
 
     limits = ("depth", "time", "nodes", "exact")
     if getattr(args, "window", None) is not None:
         args.window = parse_window(args.window)
+    if getattr(args, "deeper", None) is not None:
+        args.deeper = parse_deeper(args.deeper)
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
-    names += "layers", "min_probability", "chance"
+    names += "layers", "min_probability", "chance", "deeper"
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
     if "evaluation" in given:
         from .service.weights_file import named

@@ -168,3 +168,7 @@ def text(position, r):
 
 def largest(state, r):
     return sliding.largest_of(state, VALUES, code_at)
+
+
+def empties(state, r):
+    return int(free_cells(state, r)).bit_count()

@@ -24,6 +24,7 @@ probability, at) -> n``            ``moves`` in any order, and how likely each i
 ``parse_move(text, r)``            the move code of a text; raises UserError
 ``largest(s, r)``                  only of a game with chance whose tiles grow: the value of the largest tile, by which
                                    ``play`` counts games
+``empties(s, r)``                  only of such a game: its empty cells, by which the depth of a search may be chosen
 =================================  =====================================================================================
 
 and the constants

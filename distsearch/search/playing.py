@@ -1,14 +1,18 @@
-"""One player of a game against chance: it searches every move to a fixed depth, and draws what chance does.
+"""One player of a game against chance: it searches every move, to a depth or a limit, and draws what chance does.
 
 The game's chance is a stream of numbers of its own, splitmix64 (Steele, Lea, Flood 2014), of which the n-th can be had
 without those before it: a game is its seed, its state and how often chance has had its turn, and any player goes on
 with it from there.
 """
 
+import time
+
 import numpy as np
 
 from ..games.interface import CHANCE, END, MAX_MOVES, as_state
 
+DEEPER = 2  # plies from one search to the next under a limit: a move and what chance does
+_CHUNK = 1 << 14  # boards between looks at the clock, a third of a millisecond
 _WORD = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -26,27 +30,44 @@ def seed_of(seed, game):
     return int(np.random.SeedSequence((seed, game)).generate_state(1, np.uint64)[0])
 
 
+def plies_for(game, rules, state, depth, deeper):
+    """Return how deep to search a state: as the first of ``deeper`` says that allows for its empty cells, or depth.
+
+    deeper: pairs of (empty cells at most, plies), the fewest cells first.
+    """
+    if not deeper:
+        return depth
+    empty = game.empties(state, rules)
+    return next((plies for most, plies in deeper if empty <= most), depth)
+
+
 class Player:
     """Plays on from a state by an ``Expectimax`` engine, and can be paused.
 
-    codes: moves since ``begin``, the player's and chance's; moves: of them the player's; score: what they brought;
-    boards, expanded: of their searches; over: the game has come to its end.
+    deeper: as ``plies_for`` has it; nodes (boards), seconds: limits of a move, under which its searches get deeper and
+    deeper, 0: none. codes: moves since ``begin``, the player's and chance's; moves: of them the player's; score: what
+    they brought; boards, expanded: of their searches; times: seconds that each of the player's moves took, of a player
+    with a limit of them; over: the game has come to its end.
     """
 
-    def __init__(self, game, rules, engine):
+    def __init__(self, game, rules, engine, deeper=(), nodes=0, seconds=0.0):
         self._game, self._rules, self._engine = game, rules, engine
+        self._deeper, self._nodes, self._seconds = deeper, nodes, seconds
+        self._limited = bool(nodes or seconds)
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
 
     def compile(self):
         """Compile, or load from disk, all that a game takes."""
         self._engine.compile()
+        limits, self._limited = self._limited, False
         self.begin(self._game.start(self._rules).state, 1, 0, 0, 8)
         self.advance(1 << 20)
+        self._limited = limits
 
     def begin(self, state, depth, seed, drawn, most):
         """Go on from a state where chance has had ``drawn`` turns, for ``most`` moves; depth: plies of a search."""
         self.state, self._depth, self._seed, self.drawn, self._most = state, depth, seed, drawn, most
-        self.codes, self.moves, self.score, self.over = [], 0, 0, False
+        self.codes, self.times, self.moves, self.score, self.over = [], [], 0, 0, False
         self._boards, self.expanded, self._searching = 0, 0, False
         self._engine.forget()  # so that boards are the same, whoever plays
 
@@ -69,27 +90,66 @@ class Player:
             elif kind == END:
                 self.over = True
             elif self._search(limit):
-                self._play(self._choose())
+                self._play(self._move)
             else:
                 return False
         return True
 
     def _search(self, limit):
         """Search the next move until so many boards; return whether it is found."""
-        if self.boards >= limit:
-            return False
         if not self._searching:
-            self._engine.begin(self.state, self._depth)
-            self._searching = True
-        return self._engine.advance(limit - self.boards)
+            if self.boards >= limit:
+                return False
+            self._open()
+        while self.boards < limit:
+            if not self._engine.advance(self._slice(limit)):
+                if not self._spent:
+                    continue
+                self._settle()
+            else:
+                self._settle()
+                if self._limited and self._plies < self._deepest and not self._spent:
+                    self._begin(min(self._plies + DEEPER, self._deepest))
+                    continue
+            if self._seconds:
+                self.times.append(time.perf_counter() - self._began)
+            self.moves += 1
+            return True
+        return False
 
-    def _choose(self):
+    def _open(self):
+        """Begin the first search of a move."""
+        self._deepest = plies_for(self._game, self._rules, self.state, self._depth, self._deeper)
+        self._move, self._began, self._before = None, time.perf_counter(), self._boards
+        self._begin(1 if self._limited else self._deepest)
+
+    def _begin(self, plies):
+        self._plies, self._searching = plies, True
+        self._engine.begin(self.state, plies)
+
+    def _slice(self, limit):
+        """Boards until there is something to look at."""
+        left = limit - self.boards
+        if self._nodes:
+            left = min(left, self._before + self._nodes - self.boards)
+        return max(1, min(left, _CHUNK) if self._seconds else left)
+
+    @property
+    def _spent(self):
+        """Whether a move has had all that it may have; its first search, of a handful of boards, ends in any case."""
+        if self._move is None:
+            return False
+        out_of_boards = self._nodes and self.boards - self._before >= self._nodes
+        return out_of_boards or self._seconds and time.perf_counter() - self._began >= self._seconds
+
+    def _settle(self):
+        """A search has ended: take its move, if what it knows is about the last one's as well."""
         found = self._engine.result()
         self._searching = False
         self._boards += found.boards
         self.expanded += found.expanded
-        self.moves += 1
-        return found.move
+        if found.complete or self._move in found.values:
+            self._move = found.move
 
     def _draw(self):
         """Return the code of what chance does."""

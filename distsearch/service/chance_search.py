@@ -5,15 +5,15 @@ import math
 import numpy as np
 
 from .. import games
+from ..errors import UserError
 from ..games.interface import CHANCE, END, MAX_MOVES, step
+from ..search.playing import DEEPER, plies_for
 from ..tree.chances import ChancePool
 from ..tree.jobs import KINDS
 from .checkpoint import NOT_KEPT
 from .outcome import Outcome
 from .progress import Progress, compact
 from .run import compile_once, run
-
-_STEP = 2  # plies that a search under a limit of time goes deeper at a time: a move and what chance does
 
 
 class ChanceSearcher:
@@ -30,6 +30,10 @@ class ChanceSearcher:
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
         self._setup, self.target = options.setup(), options.target(cluster.workers)
+        if options.nodes is not None:
+            raise UserError(
+                f"nodes is for play in {options.game}, a game against chance: a pool takes more than one worker"
+            )
         runner = KINDS["expectimax"](self._setup)
         compile_once(runner.name, options.game, runner.compile, self._progress)
 
@@ -42,7 +46,8 @@ class ChanceSearcher:
 
     def _search(self, position):
         options, spent, completed, pool, took = self._options, 0.0, None, None, None
-        deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
+        asked = plies_for(self.game, self.rules, position.state, options.depth, options.deeper)
+        deepest = asked or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
         depth = deepest if options.time is None else 1
         boards = cpu = jobs = hits = stores = 0
         while True:
@@ -56,7 +61,7 @@ class ChanceSearcher:
             over = int(self.game.kind(position.state, self.rules)) == END
             if over or not pool.done or depth >= deepest or spent >= (options.time or 0):
                 break
-            depth = min(depth + _STEP, deepest)
+            depth = min(depth + DEEPER, deepest)
         outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
         outcome.seconds, outcome.cpu_seconds, outcome.nodes, outcome.jobs = spent, cpu, boards, jobs
         outcome.table_hits, outcome.table_stores = hits, stores
@@ -66,7 +71,7 @@ class ChanceSearcher:
     def _pool(self, position, depth):
         setup, options = self._setup, self._options
         # a first search is to be there at once, and a pool of it would cost more than itself
-        target = 1 if depth < _STEP else self.target
+        target = 1 if depth < DEEPER else self.target
         return ChancePool(
             self.game, self.rules, position.state, depth, target, setup["points"], setup["least"], setup["alike"],
             options.all_moves)  # fmt: skip

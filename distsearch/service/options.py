@@ -37,7 +37,8 @@ class Options:
     without nodes; None: split, or pool where no table is used, or nodes or a load factor is given.
 
     In games against chance: layers: instead of depth, X for 2X + 1 plies; min_probability: positions that chance leads
-    to less likely than that are evaluated, 0: none; chance: weighted, or uniform: as if all it may do were alike.
+    to less likely than that are evaluated, 0: none; chance: weighted, or uniform: as if all it may do were alike;
+    deeper: pairs of (empty cells at most, plies), the fewest cells first, for boards that are to have another depth.
     """
 
     game: str
@@ -58,6 +59,7 @@ class Options:
     layers: int | None = None
     min_probability: float | None = None
     chance: str | None = None
+    deeper: tuple = ()
 
     def __post_init__(self):
         self._check_types()
@@ -67,8 +69,8 @@ class Options:
         _among("algorithm", self.algorithm, ALGORITHMS[module.PLAYERS])
         if self.against_chance:
             self._check_chance()
-        elif (self.layers, self.min_probability, self.chance) != (None, None, None):
-            raise UserError("layers, min-probability and chance go with games against chance, such as 2048")
+        elif (self.layers, self.min_probability, self.chance, self.deeper) != (None, None, None, ()):
+            raise UserError("layers, min-probability, chance and deeper go with games against chance, such as 2048")
         if self.policy is None:
             shares = self.tabled and self.nodes is None and self.load_factor is None
             self.policy = "split" if shares else "pool"
@@ -97,8 +99,8 @@ class Options:
                     raise UserError(f"{name} {value!r:.40} is not {meaning}")
 
     def _check_chance(self):
-        if self.exact or self.nodes is not None or self.window is not None or self.ordering is not None:
-            raise UserError(f"exact, nodes, window and ordering are not for {self.game}, a game against chance")
+        if self.exact or self.window is not None or self.ordering is not None:
+            raise UserError(f"exact, window and ordering are not for {self.game}, a game against chance")
         if self.layers is not None:
             if self.depth is not None:
                 raise UserError("layers and depth exclude each other")
@@ -109,6 +111,17 @@ class Options:
             raise UserError(f"min-probability {self.min_probability:g} is not a probability below 1")
         if self.chance is not None:
             _among("chance", self.chance, CHANCES)
+        self._check_deeper()
+
+    def _check_deeper(self):
+        most = [cells for cells, _ in self.deeper]
+        if self.deeper and (self.depth is None or self.deepening):
+            raise UserError("deeper goes with depth or layers, and without time and nodes")
+        if most != sorted(set(most)) or not all(0 <= cells < 16 for cells in most):
+            raise UserError(f"deeper's empty cells are not from 0 to 15, the fewest first: {most}")
+        for _, plies in self.deeper:
+            if not 1 <= plies <= DEEPEST:
+                raise UserError(f"deeper {plies} is not a number of plies from 1 to {DEEPEST}")
 
     @property
     def against_chance(self):
@@ -171,6 +184,7 @@ class Options:
                 "kind": kind or "expectimax", "game": self.game, "board": self.board, "options": self.rules,
                 "evaluation": self.evaluation, "points": False, "least": self.min_probability or 0.0,
                 "alike": self.chance == "uniform",
+                "deeper": self.deeper, "nodes": self.nodes or 0, "seconds": self.time or 0.0,
             }  # fmt: skip
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
         return {
@@ -224,6 +238,13 @@ def checked_board(game, board):
             f"as {game.NAME} needs"
         )
     return rows, columns
+
+
+def parse_deeper(text):
+    """Return ((empty cells at most, plies), ...) of ``2:9,5:7``; raises UserError."""
+    if not re.fullmatch(r"[0-9]{1,4}:[0-9]{1,4}(,[0-9]{1,4}:[0-9]{1,4})*", text):
+        raise UserError(f"deeper '{text[:40]}' is not empty cells with plies, such as 2:9,5:7")
+    return tuple(tuple(map(int, part.split(":"))) for part in text.split(","))
 
 
 def parse_window(text):

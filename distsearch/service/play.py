@@ -8,7 +8,7 @@ from ..tree.games_pool import GamesPool
 from ..tree.jobs import KINDS
 from .game_records import GameRecords
 from .metrics import summary
-from .options import CHANCES
+from .options import CHANCES, DEEPEST
 from .played import Summary
 from .progress import compact
 from .run import compile_once, run
@@ -20,11 +20,11 @@ DEFAULT_GAMES = 100
 def play(options, count, seed, cluster, progress, interrupted, record=None):
     """Play ``count`` games; return their Summary. Raises UserError for what makes no sense.
 
-    The games depend on options and seed (a whole number from 0 on) alone. record: the name of a file to make, with a
-    line for each game, see ``GameRecords``.
+    Without a limit of time the games depend on options and seed (a whole number from 0 on) alone. record: the name of
+    a file to make, with a line for each game, see ``GameRecords``.
     """
     game = games.find(options.game)
-    _check(game, options, count)
+    _check(game, options, count, record)
     rules = game.rules(options.board, **options.rules)
     board = f"{options.board[0]}x{options.board[1]}"
     asked = {
@@ -32,13 +32,15 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
         "min_probability": options.min_probability or 0.0,
         "chance": options.chance or CHANCES[0], "seed": seed,
     }  # fmt: skip
+    limits = {"deeper": options.deeper, "nodes": options.nodes, "time": options.time}
+    asked |= {name: value for name, value in limits.items() if value}
     heading = {**asked, **options.rules}
     with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
         setup = options.setup("game")
         runner = KINDS["game"](setup)
         compile_once(runner.name, options.game, runner.compile, progress)
         ended = [] if records is None else [records.add]
-        pool = GamesPool(game, rules, options.depth, count, seed, *ended)
+        pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, *ended)
         took = run(cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch)
     over = sorted(pool.over, key=lambda played: played.number)
     return Summary(
@@ -46,15 +48,15 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
         scores=[played.score for played in over], largest=[game.largest(played.state, rules) for played in over],
         moves=pool.moves, boards=pool.boards, expanded=pool.expanded, seconds=took.seconds, cpu_seconds=pool.cpu,
         ranks=cluster.ranks, workers=cluster.workers, jobs=pool.jobs, complete=pool.done,
-        metrics=summary(took.workers),
+        slowest=pool.slowest, metrics=summary(took.workers),
     )  # fmt: skip
 
 
-def _check(game, options, count):
+def _check(game, options, count, record):
     if not hasattr(game, "largest"):
         raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
-    if options.depth is None or options.time is not None:
-        raise UserError("play needs depth or layers, and goes without time: only then are its games the same again")
+    if options.time is not None and record is not None:
+        raise UserError("record goes without time: a record is to be the same again")
     if not 1 <= count <= _MOST_GAMES:
         raise UserError(f"games {count} is not a number of games from 1 to {_MOST_GAMES}")
 

@@ -42,14 +42,15 @@ def reached(largest):
 class Summary:
     """What games came to. scores, largest (tile): of those that are over, in the order of their numbers.
 
-    moves (the player's), boards, expanded (of them, those in which the player's moves were tried), seconds and
-    cpu_seconds (of workers) are of all, of those too that were stopped.
+    depth, deeper, nodes, time: of the search of a move. moves (the player's), boards, expanded (of them, those in which
+    the player's moves were tried), seconds and cpu_seconds (of workers) are of all, of those too that were stopped.
+    slowest: seconds of the move that took longest, of games with a limit of time.
     """
 
     game: str
     board: str
     evaluation: str
-    depth: int
+    depth: int | None
     min_probability: float
     chance: str
     seed: int
@@ -65,6 +66,10 @@ class Summary:
     workers: int
     jobs: int
     complete: bool
+    deeper: tuple = ()
+    nodes: int | None = None
+    time: float | None = None
+    slowest: float = 0.0
     metrics: dict = field(default_factory=dict)
 
     def figures(self):
@@ -88,17 +93,24 @@ class Summary:
     def to_text(self):
         """Return the figures for people."""
         figures = self.figures()
-        likely = f", min-probability {self.min_probability:g}" if self.min_probability else ""
         rate, cpu_rate = compact(figures["moves_per_second"]), compact(figures["moves_per_cpu_second"])
         boards = compact(self.boards / max(self.seconds, 1e-9))
-        how = f"{self.evaluation}, depth {self.depth}{likely}, seed {self.seed}"
         stopped = "" if self.complete else f" (stopped early: {self.asked} games were asked for)"
         return "\n".join([
-            f"{self.game} {self.board}  {figures['games']} games, {how}",
+            f"{self.game} {self.board}  {figures['games']} games, {self._how()}",
             *_score_lines(figures), *_tile_lines(figures),
             f"  moves      {self.moves:,}: {rate} moves/s, {cpu_rate} a worker's CPU second; {boards} boards/s",
+            *([f"  slowest    {1000 * self.slowest:.1f} ms a move"] if self.time else []),
             f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.jobs} jobs{stopped}",
         ])  # fmt: skip
+
+    def _how(self):
+        deeper = [f"{plies} at {most} empty" for most, plies in self.deeper]
+        limits = {
+            "depth": ", ".join([*deeper, str(self.depth)]) if self.depth else None, "nodes": self.nodes,
+            "time": self.time, "min-probability": self.min_probability or None, "seed": self.seed,
+        }  # fmt: skip
+        return ", ".join([self.evaluation, *(f"{name} {value}" for name, value in limits.items() if value is not None)])
 
 
 def _score_lines(figures):

@@ -42,7 +42,8 @@ def game_result(words):
     return np.dtype([
         ("node", np.int32), ("complete", np.int8), ("over", np.int8), ("score", np.int64), ("moves", np.int32),
         ("drawn", np.int64), ("boards", np.int64), ("expanded", np.int64), ("seconds", np.float64),
-        ("cpu", np.float64), ("state", np.uint64, words), ("length", np.int16), ("codes", np.int16, GAME_PART),
+        ("cpu", np.float64), ("slowest", np.float32), ("state", np.uint64, words), ("length", np.int16),
+        ("codes", np.int16, GAME_PART),
     ])  # fmt: skip
 
 
@@ -95,7 +96,7 @@ class GameRunner:
     def __init__(self, setup):
         game, rules, self._engine = _expectimax(setup)
         self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules))
-        self._player = Player(game, rules, self._engine)
+        self._player = Player(game, rules, self._engine, setup["deeper"], setup["nodes"], setup["seconds"])
         self.name, self.compile, self.advance = f"game_{self._engine.name}", self._player.compile, self._player.advance
 
     def open(self, run):
@@ -114,7 +115,7 @@ class GameRunner:
         length = len(player.codes)
         record[0] = (
             self._node, player.complete, player.over, player.score, player.moves, player.drawn, player.boards,
-            player.expanded, seconds, cpu, player.state, length, 0,
+            player.expanded, seconds, cpu, max(player.times, default=0.0), player.state, length, 0,
         )  # fmt: skip
         record["codes"][0, :length] = player.codes
         return record

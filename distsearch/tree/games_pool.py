@@ -30,8 +30,8 @@ class Played:
 class GamesPool:
     """Games of one player to play.
 
-    depth: plies that are searched for each move; seed: of all games together; ended(played): told of every game that is
-    over, after which its codes are dropped.
+    depth: plies that are searched for each move, at most where it has a limit; seed: of all games together;
+    ended(played): told of every game that is over, after which its codes are dropped.
     """
 
     def __init__(self, game, rules, depth, games, seed, ended=lambda played: None):
@@ -43,7 +43,7 @@ class GamesPool:
         self._queue = deque()  # numbers of those of them whose next part waits
         self._holders = {}  # number of a game that is out → its worker
         self.jobs = self.moves = self.boards = self.expanded = 0
-        self.cpu = 0.0
+        self.cpu = self.slowest = 0.0  # seconds; slowest: of any move, where moves have a limit of time
 
     @property
     def done(self):
@@ -98,5 +98,6 @@ class GamesPool:
                 played.codes = []
             elif result["complete"]:
                 self._queue.append(number)
+        self.slowest = max(self.slowest, *results["slowest"].tolist())
         for name in ("moves", "boards", "expanded", "cpu"):
             setattr(self, name, getattr(self, name) + results[name].sum().item())
