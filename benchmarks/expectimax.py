@@ -20,6 +20,7 @@ from distsearch.search.expectimax_engine import Expectimax
 from distsearch.service.chance_search import dealt
 
 _LEAST_LAYERS, _LESS = 3, 2
+_EVALUATIONS = {"2048": "rows:270,700,47,4,11,3.5", "2584": "rows"}  # that program's weights
 
 
 def searched(engine, state, plies):
@@ -69,7 +70,7 @@ def main():
             continue
         game = games.find(name)
         rules = game.rules()
-        engine = Expectimax(game, rules, evaluation.find(game, "rows", rules), least=least)
+        engine = Expectimax(game, rules, evaluation.find(game, _EVALUATIONS[name], rules), least=least)
         engine.compile()
 
         def chosen(position, game=game, rules=rules, name=name):

@@ -9,15 +9,15 @@ from distsearch.evaluation import lines
 LOST_2048 = "2,4,2,4,4,2,4,2,2,4,2,4,4,2,4,2"
 
 
-def value(name, text, board=None):
+def value(name, text, board=None, weights="rows"):
     game = games.find(name)
     rules = game.rules(board)
-    found = evaluation.find(game, "rows", rules)
+    found = evaluation.find(game, weights, rules)
     return found.function(game.parse(text, rules).state, rules, found.tables)
 
 
 def line_2048(codes):
-    """The value of one line of 2048, term by term."""
+    """The value of one line of 2048, term by term, by the weights of nneonneo/2048-ai."""
     tiles = [code for code in codes if code]
     merges, run = 0, 1
     for a, b in zip(tiles, [*tiles[1:], None], strict=True):
@@ -38,7 +38,8 @@ def test_rows_of_2048_are_the_sum_of_what_lines_are_worth(rng):
         columns = [list(column) for column in zip(*rows, strict=True)]
         if 0 in codes:
             expected = sum(map(line_2048, rows + columns))
-            assert value("2048", ",".join(map(str, tiles))) == pytest.approx(expected, abs=8 / 4)
+            found = value("2048", ",".join(map(str, tiles)), weights="rows:270,700,47,4,11,3.5")
+            assert found == pytest.approx(expected, abs=8 / 4)
 
 
 @pytest.mark.parametrize(

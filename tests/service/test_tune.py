@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from distsearch import evaluation, games
 from distsearch.cluster.local import LocalCluster
 from distsearch.service import tune as module
 from distsearch.service.options import resolve
@@ -26,11 +27,12 @@ def tuned(record=None, seed=5, interrupted=lambda: False, effort=EFFORT, **optio
 def test_a_record_has_what_it_takes_to_do_it_again(tmp_path):
     found = tuned(str(tmp_path / "record"))
     lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    start = f"rows:{evaluation.weights(games.find('2048'), 'rows').text}"
     assert [line["generation"] for line in lines] == [1, 2, 3]
     assert len({line["games_seed"] for line in lines}) == 3
     for line in lines:
         assert (line["seed"], line["games"], line["population"], line["depth"]) == (5, 3, 4, 1)
-        assert (line["start"], line["board"]) == ("rows:270,700,47,4,11,3.5", "3x3")
+        assert (line["start"], line["board"]) == (start, "3x3")
         for candidate, average, value in zip(line["candidates"], line["averages"], line["values"], strict=True):
             options, _, _ = resolve("2048", "3x3", depth=1, evaluation=candidate)
             scores = play(options, 3, line["games_seed"], LocalCluster(KINDS), Silent(), lambda: False).scores
@@ -76,8 +78,8 @@ def test_it_gets_better():
     bad = "rows:10,500,0.001,2,5,3"
     found = tuned(evaluation=bad, effort=Effort(games=30, generations=8, population=8, sigma=1.0))
 
-    def average(evaluation):
-        options, _, _ = resolve("2048", "3x3", depth=1, evaluation=evaluation)
+    def average(weights):
+        options, _, _ = resolve("2048", "3x3", depth=1, evaluation=weights)
         return mean_logs(np.array([play(options, 300, 1, LocalCluster(KINDS), Silent(), lambda: False).scores]))[0]
 
     assert average(f"rows:{found.weights.text}") > average(bad) + 0.05
