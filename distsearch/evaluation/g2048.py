@@ -17,8 +17,8 @@ from ..jit import compiled
 from . import lines, rows
 from .rows import Weights
 
-# Published with nneonneo/2048-ai, which found them by CMA-ES.
-WEIGHTS = Weights(free=270.0, merges=700.0, order=47.0, order_power=4.0, sum=11.0, sum_power=3.5)
+# Found by ``tune`` from those of nneonneo/2048-ai on, which are 270,700,47,4,11,3.5: docs/tuning.md has the way.
+WEIGHTS = Weights(free=568.088, merges=717.993, order=308.364, order_power=2.68202, sum=36.264, sum_power=3.12388)
 
 
 def merging(cells):
