@@ -1,10 +1,14 @@
 """How fast expectimax is: attempted moves a CPU second at the settings of nneonneo/2048-ai, and leaves in 2584.
 
     python benchmarks/expectimax.py
+    python benchmarks/expectimax.py --positions FILE --game 2584
 
 2048: `rows`, as many layers as the board has different tiles less 2, at least 3, states of chance less likely than 1e-4
 evaluated, on boards of a game that is played on by the searches themselves; an attempted move is one of four where the
 player is to move, legal or not, as that program counts them. 2584: `rows`, 3 layers. Best of some repeats; one core.
+
+With --positions: the same of the boards in a file instead, which `distsearch sample` makes of recorded games; each is
+searched once in every repeat.
 """
 
 import argparse
@@ -16,6 +20,7 @@ from distsearch.search.expectimax_engine import Expectimax
 from distsearch.service.chance_search import dealt
 
 _LEAST_LAYERS, _LESS = 3, 2
+_EVALUATIONS = {"2048": "rows:270,700,47,4,11,3.5", "2584": "rows"}  # that program's weights
 
 
 def searched(engine, state, plies):
@@ -45,16 +50,27 @@ def played(game, rules, engine, moves, seed, chosen):
     return found
 
 
+def of_file(game, rules, engine, path, chosen):
+    """Search every board of a file; return (Found, CPU seconds) of each."""
+    with open(path) as file:
+        positions = [game.parse(line, rules) for line in file]
+    return [searched(engine, position.state, 2 * chosen(position) + 1) for position in positions]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--moves", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--positions", metavar="FILE")
+    parser.add_argument("--game", choices=("2048", "2584"), default="2584", help="whose boards those are")
     args = parser.parse_args()
     for name, least in (("2048", 1e-4), ("2584", 0.0)):
+        if args.positions and name != args.game:
+            continue
         game = games.find(name)
         rules = game.rules()
-        engine = Expectimax(game, rules, evaluation.find(game, "rows", rules), least=least)
+        engine = Expectimax(game, rules, evaluation.find(game, _EVALUATIONS[name], rules), least=least)
         engine.compile()
 
         def chosen(position, game=game, rules=rules, name=name):
@@ -62,7 +78,10 @@ def main():
 
         rates = []
         for _ in range(args.repeats):
-            found = played(game, rules, engine, args.moves, args.seed, chosen)
+            if args.positions:
+                found = of_file(game, rules, engine, args.positions, chosen)
+            else:
+                found = played(game, rules, engine, args.moves, args.seed, chosen)
             seconds = sum(took for _, took in found)
             tried, leaves = (sum(getattr(each, field) for each, _ in found) for field in ("expanded", "evaluated"))
             rates.append((4 * tried / seconds / 1e6, leaves / seconds / 1e6, len(found) / seconds))

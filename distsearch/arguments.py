@@ -79,6 +79,33 @@ def _play_arguments(parser):
     _add_ranks(parser)
 
 
+def _tune_arguments(parser):
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("--games", type=int, metavar="N", help="of every candidate in each generation (default 100)")
+    parser.add_argument("--generations", type=int, metavar="N", help="how many (default 20)")
+    parser.add_argument("--population", type=int, metavar="N", help="candidates in each of them (default 12)")
+    parser.add_argument("--sigma", type=float, metavar="X", help="the first step: 0.3 (default) is about a third")
+    parser.add_argument("--depth", type=int, metavar="N", help="plies that are searched for each move (default 3)")
+    _add_evaluation(parser)
+    _add_chance_options(parser, "of candidates and of all that chance does")
+    parser.add_argument("--record", metavar="FILE", help="write a line of JSON a generation to a new file")
+    _add_prefetch(parser)
+    _add_game_options(parser)
+    _add_ranks(parser)
+
+
+def _sample_arguments(parser):
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("--record", required=True, metavar="FILE", help="of games, as play --record writes it")
+    parser.add_argument(
+        "--class", dest="stage", required=True, choices=("starter", "normal", "late"), metavar="NAME",
+        help="starter, normal or late: after 0-5%%, 40-60%% or 95-100%% of a game's moves",
+    )  # fmt: skip
+    parser.add_argument("--count", type=int, default=100, metavar="N", help="how many (default 100)")
+    parser.add_argument("--seed", type=_chance_seed, default=0, metavar="N", help="of which ones (default 0)")
+    parser.add_argument("--output", metavar="FILE", help="a new file for them, instead of stdout")
+
+
 def _add_chance_options(parser, seeded):
     chance = parser.add_argument_group("games against chance")
     chance.add_argument(
@@ -206,7 +233,8 @@ def _add_search_options(parser):
 def _add_evaluation(parser):
     parser.add_argument(
         "--evaluation", metavar="NAME",
-        help="othello: complex (default), discs ...; 2048: rows ..., or a sum such as monotonicity+2.7*free",
+        help="othello: complex (default), discs ...; 2048: rows ..., rows:W,W,W,W,W,W or a file of weights, FILE.json, "
+        "or a sum such as monotonicity+2.7*free",
     )  # fmt: skip
 
 
@@ -284,6 +312,8 @@ _COMMANDS = {
     "search": _Command("best move and score of one position", _search_arguments),
     "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments),
     "play": _Command("games against chance: scores, tiles, moves a second", _play_arguments),
+    "tune": _Command("weights of an evaluation that play well, by CMA-ES", _tune_arguments),
+    "sample": _Command("boards out of recorded games, by how far these are", _sample_arguments),
     "perft": _Command("count leaf positions by depth", _perft_arguments),
     "simulate": _Command("the same search on virtual workers in virtual time", _simulate_arguments),
     "bench": _Command("fixed searches with a signature, node rates, message rates", _bench_arguments),

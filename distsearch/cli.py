@@ -195,6 +195,34 @@ def _play(args, session, interrupts):
     return 0
 
 
+def _tune(args, session, interrupts):
+    from .service.tune import Effort, tune
+
+    if args.depth is None and args.layers is None:
+        args.depth = 3
+    options, _, _ = _options(args)
+    names = "games", "generations", "population", "sigma"
+    effort = Effort(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
+    asked = session.cluster, session.progress, session.interrupted, args.record
+    found = tune(options, effort, args.seed or 0, *asked)
+    _print(found.to_json() if args.json else found.to_text())
+    return 0
+
+
+def _sample(args, session, interrupts):
+    from .service.record_file import RecordFile
+    from .service.sample import sample
+
+    asked = args.record, args.stage, args.count, args.seed, session.progress, session.interrupted
+    texts = sample(args.game, *asked)
+    if texts and args.output is not None:
+        with RecordFile(args.output) as file:
+            file.write("\n".join(texts))
+    elif texts:
+        _print("\n".join(texts))
+    return 0
+
+
 def _simulate(args, session, interrupts):
     options, game, rules = _options(args)
     from .service.simulate import Machine, simulate
@@ -254,6 +282,10 @@ def _options(args):
     if args.command == "solve" or getattr(args, "algorithm", None) in SAMPLED:
         names += ("seed",)
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}
+    if "evaluation" in given:
+        from .service.weights_file import named
+
+        given["evaluation"] = named(given["evaluation"], args.game)
     if args.command == "solve" and not given.keys() & set(limits):
         if _against_chance(args):
             raise UserError(f"solve {args.game} needs --depth or --time: games against chance have no end to search to")
@@ -310,6 +342,8 @@ _RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit s
     "search": _search,
     "solve": _solve,
     "play": _play,
+    "tune": _tune,
+    "sample": _sample,
     "perft": _perft,
     "simulate": _simulate,
     "bench": _bench,

@@ -6,6 +6,9 @@ function ``(s, r, tables) -> int64`` for the side to move. A finished game count
 evaluation's bound so that any win is worth more than any unfinished position. In games against chance evaluations are
 float64, of a board before or after chance has moved, and a finished game counts its evaluation; there a text may also
 ask for a weighted sum of several, see ``sums``.
+
+``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
+weights of the name alone. Their tables take weights as another argument.
 """
 
 import functools
@@ -37,33 +40,69 @@ def names(game):
 
 
 def check(game, name):
-    """Raise UserError if ``game`` has no evaluation ``name``, nor is that a sum of some that it has."""
-    known = names(game)
-    if game.PLAYERS == 1 and sums.is_sum(name):
-        sums.parse(name, known)
-    elif name not in known:
-        raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(known)}")
+    """Raise UserError if ``game`` has no evaluation ``name``, which may end in ``:`` and its weights, or be a sum."""
+    base, colon, given = name.partition(":")
+    known, weighted = _known(game), _weighted(game)
+    if _is_sum(game, name):
+        sums.parse(name, list(known))
+    elif base not in (weighted if colon else known):
+        raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(known)} for {game.NAME}")
+    elif colon:
+        parse, _ = weighted[base]
+        parse(given)
 
 
 def find(game, name, rules):
-    """Return the Evaluation of ``game`` that is called ``name``, or is such a sum; raises UserError if there is none.
+    """Return the Evaluation of ``game`` that a text asks for, see ``check``; raises UserError if there is none.
 
-    The name of a sum's Evaluation is that of its function, without the weights.
+    Its own name is that of its function, without weights, by which kernels are known.
     """
-    known = _known(game)
-    if game.PLAYERS == 1 and sums.is_sum(name):
-        return Evaluation(*sums.bound_to(games.tag(game), sums.parse(name, list(known)), known, rules), 0)
-    if name not in known:
-        raise UserError(f"no evaluation '{name[:40]}' for {game.NAME}; there is {', '.join(known)}")
-    function, tables, bound = known[name]
-    return Evaluation(name, function, tables(rules), bound(rules))
+    check(game, name)
+    if _is_sum(game, name):
+        parts = sums.parse(name, list(_known(game)))
+        made = {part.name: find(game, part.name, rules) for part in parts}
+        return Evaluation(*sums.bound_to(games.tag(game), parts, made), 0)
+    base = name.partition(":")[0]
+    function, tables, bound = _known(game)[base]
+    given = [weights(game, name)] if base in _weighted(game) else []
+    return Evaluation(base, function, tables(rules, *given), bound(rules))
+
+
+def _is_sum(game, name):
+    return game.PLAYERS == 1 and ":" not in name and sums.is_sum(name)
+
+
+def weights(game, name):
+    """Return the Weights of ``game``'s evaluation called ``name``; raises UserError if it has none."""
+    check(game, name)
+    base, colon, given = name.partition(":")
+    if base not in _weighted(game):
+        raise UserError(
+            f"evaluation '{name[:40]}' for {game.NAME} has no weights; there is "
+            f"{', '.join(_weighted(game)) or 'none that has'}"
+        )
+    parse, usual = _weighted(game)[base]
+    return parse(given) if colon else usual
+
+
+def tables_of(game, base):
+    """Return what makes the tables of an evaluation that has weights: (rules, weights) -> uint64 array."""
+    return _known(game)[base][1]
 
 
 @functools.cache  # looking for a module that is not there takes a fifth of a millisecond
-def _known(game):
+def _owner(game):
     name = f"{__name__}.{game.__name__.rpartition('.')[2]}"
-    owner = importlib.import_module(name) if importlib.util.find_spec(name) else game
-    return getattr(owner, "EVALUATIONS", {"outcome": (outcome, lambda r: np.zeros(1, np.uint64), lambda r: 0)})
+    return importlib.import_module(name) if importlib.util.find_spec(name) else game
+
+
+def _known(game):
+    outcome_alone = {"outcome": (outcome, lambda r: np.zeros(1, np.uint64), lambda r: 0)}
+    return getattr(_owner(game), "EVALUATIONS", outcome_alone)
+
+
+def _weighted(game):
+    return getattr(_owner(game), "WEIGHTED", {})
 
 
 @compiled

@@ -13,6 +13,7 @@ from ..games import sliding
 from ..jit import compiled
 
 _SCALE, _BITS, _ALIVE = 4, 4, 15
+MOST = ((1 << 31 - _BITS) - 1) // _SCALE  # that a line may be worth, or minus that
 
 LOST = -1_500_000.0  # what a lost board is worth beside its lines: more than any board that goes on loses by them
 rows_of = columns_of = None  # bound for each game
@@ -43,27 +44,35 @@ def bound_to(game):
     return jit.specialise(by_lines, f"by_lines_{game.NAME}", functions)
 
 
-def tables_of(of_line, merges, bits, r):
-    """Return the tables of a board's rows and columns.
-
-    of_line(codes, shape (n, width)) -> the values of n lines; merges: by two codes, what neighbours merge to, 0 if they
-    do not; None: no board is taken for lost.
-    """
+def of_board(r, of_width):
+    """Return the tables of a board's rows and columns; of_width(width) -> those of lines of so many cells."""
     across, down = int(r[sliding.COLUMNS]), int(r[sliding.ROWS])
-    rows = _packed(of_line, merges, bits, across)
-    columns = rows[:0] if across == down else _packed(of_line, merges, bits, down)
+    rows = of_width(across)
+    columns = rows[:0] if across == down else of_width(down)
     return np.concatenate([np.array([1 if across == down else 1 + len(rows)], np.uint64), rows, columns])
 
 
-@functools.cache  # 2584's take half a second
-def _packed(of_line, merges, bits, width):
-    every = np.arange(1 << 4 * bits)
-    cells = np.stack([every >> bits * i & (1 << bits) - 1 for i in range(width)], axis=1)
-    moves = np.array([True])
-    if merges is not None:
-        moves = (cells == 0).any(axis=1) | (np.array(merges)[cells[:, 1:], cells[:, :-1]] > 0).any(axis=1)
-    values = np.round(of_line(cells) * _SCALE).astype(np.int32) << _BITS
-    return (values | moves).astype(np.int32).view(np.uint64)
+def tables_of(of_line, bits, r):
+    """Return the tables of a board where none is taken for lost: of_line(codes, shape (n, width)) -> n values."""
+    return of_board(r, lambda width: _alive(of_line, bits, width))
+
+
+@functools.cache
+def _alive(of_line, bits, width):
+    cells = every(bits, width)
+    return pack(of_line(cells), np.ones(len(cells), bool))
+
+
+def every(bits, width):
+    """Return the codes of all lines, shape (16^bits, width): those that differ beyond the width alone are alike."""
+    numbers = np.arange(1 << 4 * bits)
+    return np.stack([numbers >> bits * i & (1 << bits) - 1 for i in range(width)], axis=1)
+
+
+def pack(values, alive):
+    """Return words (uint64) of what lines are worth (up to ``MOST`` either way), and whether something can move."""
+    fine = np.round(values * _SCALE).astype(np.int32) << _BITS
+    return (fine | alive).astype(np.int32).view(np.uint64)
 
 
 def without_gaps(cells):

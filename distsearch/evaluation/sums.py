@@ -63,16 +63,15 @@ def weighted(s, r, tables):
     return before(s, r, tables[2:]) + weight * part(s, r, tables[np.int64(tables[0]) :])
 
 
-def bound_to(game_tag, parts, known, rules):
+def bound_to(game_tag, parts, made):
     """Return (name, compiled function, tables) of the sum of Parts.
 
-    known: name → (function, what makes tables of rules, ...). The name stands for the function, whatever the weights.
+    made: name → Evaluation, of the parts. The name stands for the function, whatever the weights.
     """
     name, function, tables = f"sum_{game_tag}", nothing, np.zeros(0, np.uint64)
     for each in parts:
-        of_part, make_tables, *_ = known[each.name]
         name += f"-{each.name}"
-        function = jit.specialise(weighted, name, {"before": function, "part": of_part})
+        function = jit.specialise(weighted, name, {"before": function, "part": made[each.name].function})
         head = np.array([2 + len(tables), np.float64(each.weight).view(np.uint64)], np.uint64)
-        tables = np.concatenate([head, tables, make_tables(rules)])
+        tables = np.concatenate([head, tables, made[each.name].tables])
     return name, function, tables

@@ -89,6 +89,12 @@ class Expectimax:
         """Forget the table's entries: what a search takes then depends on nothing before it."""
         self._entries[:] = 0
 
+    def evaluate_by(self, tables):
+        """Evaluate by other tables (uint64) of the same evaluation from now on, and forget what is of the old ones."""
+        self._evaluation = self._evaluation._replace(tables=tables)
+        self._control[em.TABLES] = address(tables)
+        self.forget()
+
     def begin(self, state, depth, likely=em.CERTAIN):
         """Start a search of ``state`` to ``depth`` plies, 0 for its evaluation; likely: as ``expectimax`` has it."""
         if depth > self._deepest:

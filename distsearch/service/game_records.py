@@ -6,38 +6,35 @@ by the rules alone, with no search and no random numbers. Workers send them in p
 
 import json
 
-from ..errors import UserError
+from .record_file import RecordFile
 
 
-class GameRecords:
-    """A context in which games are written as they end. Raises UserError if the file is there, or cannot be written.
+class GameRecords(RecordFile):
+    """A context in which games are written as they end, see ``RecordFile``.
 
     heading: fields that all lines begin with.
     """
 
     def __init__(self, path, game, rules, heading):
-        self._path, self._game, self._rules, self._heading = path, game, rules, heading
+        super().__init__(path)
+        self._game, self._rules, self._heading = game, rules, heading
         self._texts = {}  # of moves that have been met, by code
         self._waiting = {}  # number → line, of games that ended before others of a lower number
         self._next = 0
-
-    def __enter__(self):
-        self._file = self._do(lambda: open(self._path, "x"))  # noqa: SIM115, closed as the context ends
-        return self
 
     def __exit__(self, *_):
         """What waited for games that did not end is written as well."""
         try:
             for number in sorted(self._waiting):
-                self._write(self._waiting[number])
+                self.write(self._waiting[number])
         finally:
-            self._do(self._file.close)
+            super().__exit__()
 
     def add(self, played):
         """Take in a game that is over."""
         self._waiting[played.number] = self._line(played)
         while self._next in self._waiting:
-            self._write(self._waiting.pop(self._next))
+            self.write(self._waiting.pop(self._next))
             self._next += 1
 
     def _line(self, played):
@@ -48,14 +45,4 @@ class GameRecords:
             "number": played.number, "score": played.score, "largest": self._game.largest(played.state, self._rules),
             "moves": " ".join(texts[code] for code in played.codes),
         }  # fmt: skip
-        return json.dumps({**self._heading, **fields}) + "\n"
-
-    def _write(self, line):
-        self._do(lambda: print(line, end="", file=self._file, flush=True))
-
-    def _do(self, write):
-        try:
-            return write()
-        except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-            reason = getattr(error, "strerror", None) or error
-            raise UserError(f"cannot write {self._path[:200]}: {reason}") from error
+        return json.dumps({**self._heading, **fields})

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .. import evaluation
+from ..evaluation.rows import Weights
 from ..search.expectimax_engine import Expectimax
 from ..search.expectiminimax_engine import Expectiminimax
 from ..search.playing import Player
@@ -42,6 +44,11 @@ def game_job(words):
         ("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("drawn", np.int64),
         ("state", np.uint64, words),
     ])  # fmt: skip
+
+
+def weighted_game_job(words):
+    """Record of a part of a game that is played by weights of the evaluation of their own: ``rows.Weights``."""
+    return np.dtype([*game_job(words).descr, ("weights", np.float64, len(Weights._fields))])
 
 
 def game_result(words):
@@ -132,10 +139,10 @@ class GameRunner:
     """Plays games against chance, a part of one in each job; see ``games_pool``."""
 
     def __init__(self, setup):
-        game, rules, engine = _expectimax(setup)
+        game, rules, self._engine = _expectimax(setup)
         self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules))
-        self._player = Player(game, rules, engine, setup["deeper"], setup["nodes"], setup["seconds"])
-        self.name, self.compile, self.advance = f"game_{engine.name}", self._player.compile, self._player.advance
+        self._player = Player(game, rules, self._engine, setup["deeper"], setup["nodes"], setup["seconds"])
+        self.name, self.compile, self.advance = f"game_{self._engine.name}", self._player.compile, self._player.advance
 
     def open(self, run):
         """Nothing is kept."""
@@ -157,3 +164,19 @@ class GameRunner:
         )  # fmt: skip
         record["codes"][0, :length] = player.codes
         return record
+
+
+class WeightedGameRunner(GameRunner):
+    """Plays games by an evaluation of the setup with the weights of each job; see ``candidates_pool``."""
+
+    def __init__(self, setup):
+        super().__init__(setup)
+        self.job_dtype = weighted_game_job(self.job_dtype["state"].shape[0])
+        game, self._rules, chosen = evaluated(setup)
+        self._tables_of, self._weights = evaluation.tables_of(game, chosen.name), None
+
+    def begin(self, job):
+        if (weights := Weights(*job["weights"].tolist())) != self._weights:
+            self._engine.evaluate_by(self._tables_of(self._rules, weights))
+            self._weights = weights
+        super().begin(job)

@@ -18,7 +18,7 @@ from ..search.perft import MAX_DEPTH, Perft
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
 from ..search.told import HEAD
-from .chance_jobs import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner
+from .chance_jobs import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
 from .sampled_jobs import AveragedRunner, IdaRunner
 from .setups import evaluated, rules_of
 
@@ -344,7 +344,8 @@ def kinds(far=None):
     return {
         "subtree": SubtreeRunner, "deep": with_table(DeepRunner), "solve": with_table(SolveRunner),
         "perft": PerftRunner, "expectimax": ExpectimaxRunner, "expectiminimax": ExpectiminimaxRunner,
-        "averaged": AveragedRunner, "ida": IdaRunner, "game": GameRunner, "empty": EmptyRunner,
+        "averaged": AveragedRunner, "ida": IdaRunner, "game": GameRunner, "weighted_game": WeightedGameRunner,
+        "empty": EmptyRunner,
     }  # fmt: skip
 
 

@@ -187,6 +187,40 @@ REFUSED = [
     ((*PLAY, "startpos"), "startpos"),
     ((*PLAY, "--checkpoint", "kept"), "--checkpoint"),
     (("search", "2048", "--depth", "1", "--seed=-1"), "seed"),
+    # weights
+    *(((*PLAY, "--evaluation", f"rows:{weights}"), "six numbers", "FREE") for weights in (
+        "", "1", "1,2,3,4,5", "1,2,3,4,5,6,7", "1,2,3,4,5,x", "1,2,3,4,5,nan", "1,2,3,4,5, 6", "1,2,3,4,5,1.2.3",
+        "1,2,3,4,5,٣", "9" * 5000,
+    )),
+    *(((*PLAY, "--evaluation", f"rows:{weights}"), "no line may be worth more") for weights in (
+        "1e9,0,0,0,0,0", "1,2,3,-1,5,2", "1,2,3,4,5,1e308", "1e999,1,1,1,1,1", "1,1,1,9,1,1",
+    )),
+    *(((*PLAY, "--evaluation", name), "evaluation", "rows or") for name in ("rows2:1", "free:1,2,3,4,5,6", ":", "")),
+    ((*SEARCH, "--depth", "1", "--evaluation", "static:1"), "static or"),
+    *(((*PLAY, "--evaluation", name), "cannot read", why) for name, why in (
+        ("missing.json", "No such file"), (".json", "No such file"), ("x" * 5000 + ".json", "too long"),
+    )),
+    # tuning
+    *((("tune", name), "games against chance") for name in ("othello", "connect4")),
+    (("tune", "2048", "--time", "1"), "--time"),
+    (("tune", "2048", "--evaluation", "snake"), "snake", "no weights"),
+    *((("tune", "2048", "--sigma", sigma), "sigma") for sigma in ("0", "-1", "nan", "3", "x")),
+    *((("tune", "2048", f"--{what}", count), what) for what, count in (
+        ("games", "0"), ("games", "1000001"), ("generations", "0"), ("population", "3"), ("population", "x"),
+        ("seed", "-1"), ("depth", "0"),
+    )),
+    (("tune", "2048", "--games", "100000", "--population", "11"), "11 candidates", "1000000"),
+    (("tune", "2048", "--record", "good.txt"), "cannot write", "exists"),
+    # boards of recorded games
+    (("sample", "2048", "--class", "late"), "--record"),
+    (("sample", "2048", "--record", "good.txt"), "--class"),
+    (("sample", "2048", "--record", "good.txt", "--class", "early"), "starter", "normal", "late"),
+    (("sample", "2048", "--record", "good.txt", "--class", "late"), "good.txt line 1", "JSON"),
+    (("sample", "2048", "--record", "empty.txt", "--class", "late"), "empty.txt", "no game"),
+    (("sample", "2048", "--record", "missing", "--class", "late"), "missing", "No such file"),
+    *((("sample", "2048", "--record", "good.txt", "--class", "late", "--count", count), "count") for count in (
+        "0", "-1", "1000001", "x",
+    )),
     # a virtual cluster
     *(((*SIMULATE, "--workers", workers), "workers") for workers in ("0", "-1", "100001", "x", "1.5", "")),
     *(((*SIMULATE, "--workers", "4", "--hosts", hosts), "hosts") for hosts in ("0", "5", "x", "")),

@@ -10,7 +10,9 @@ from distsearch import __version__
 from .asking import ask
 
 
-@pytest.mark.parametrize("command", [[], ["search"], ["solve"], ["perft"], ["play"], ["info"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [[], ["search"], ["solve"], ["perft"], ["play"], ["tune"], ["sample"], ["info"]], ids=" ".join
+)
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_is_printed_where_results_are(command, option):
     answer = ask(*command, option)

@@ -9,15 +9,15 @@ from distsearch.evaluation import lines
 LOST_2048 = "2,4,2,4,4,2,4,2,2,4,2,4,4,2,4,2"
 
 
-def value(name, text, board=None):
+def value(name, text, board=None, weights="rows"):
     game = games.find(name)
     rules = game.rules(board)
-    found = evaluation.find(game, "rows", rules)
+    found = evaluation.find(game, weights, rules)
     return found.function(game.parse(text, rules).state, rules, found.tables)
 
 
 def line_2048(codes):
-    """The value of one line of 2048, term by term."""
+    """The value of one line of 2048, term by term, by the weights of nneonneo/2048-ai."""
     tiles = [code for code in codes if code]
     merges, run = 0, 1
     for a, b in zip(tiles, [*tiles[1:], None], strict=True):
@@ -38,7 +38,8 @@ def test_rows_of_2048_are_the_sum_of_what_lines_are_worth(rng):
         columns = [list(column) for column in zip(*rows, strict=True)]
         if 0 in codes:
             expected = sum(map(line_2048, rows + columns))
-            assert value("2048", ",".join(map(str, tiles))) == pytest.approx(expected, abs=8 / 4)
+            found = value("2048", ",".join(map(str, tiles)), weights="rows:270,700,47,4,11,3.5")
+            assert found == pytest.approx(expected, abs=8 / 4)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,19 @@ def test_symmetric_boards_are_alike(name, board, rng):
     ],
 )
 def test_a_lost_board_is_worth_less_than_any_other(name, lost, alive):
+    assert_lost(name, lost, alive)
+
+
+@pytest.mark.parametrize("board", [(2, 2), (2, 3), (3, 2), (3, 3), (3, 4), (4, 2)], ids=str)
+def test_so_it_is_on_smaller_boards(board):
+    rows, columns = board
+    lost = [str(2 << (i + j) % 2) for i in range(rows) for j in range(columns)]
+    assert_lost("2048", ",".join(lost), ",".join([lost[1], *lost[1:]]), board)
+    assert_lost("2048", ",".join(lost), ",".join(["0", *lost[1:]]), board)
+
+
+def assert_lost(name, lost, alive, board=None):
     game = games.find(name)
-    rules = game.rules()
+    rules = game.rules(board)
     assert [int(game.kind(game.parse(text, rules).state, rules)) for text in (lost, alive)] == [0, 1]
-    assert value(name, lost) < value(name, alive) + lines.LOST / 2
+    assert value(name, lost, board) < value(name, alive, board) + lines.LOST / 2

@@ -91,6 +91,20 @@ def test_what_a_table_knows_saves_boards(rng):
     assert case.search(engine, position, 6).boards == first.boards
 
 
+@pytest.mark.parametrize("name", ["2048", "2584"])
+def test_other_weights_are_another_evaluation(name, rng):
+    case = Case(name, (4, 4), rng)
+    position, engine = case.position(40), case.engine()
+    first = case.search(engine, position, 3).value
+    other = evaluation.find(case.game, "rows:1,2,3,4,5,3", case.rules)
+    engine.evaluate_by(other.tables)
+    found = case.search(engine, position, 3).value
+    engine.evaluate_by(case.evaluation.tables)
+    assert case.search(engine, position, 3).value == first
+    case.evaluation = other
+    assert found == value(case.twin, position, 3, case.plain_evaluation) != first
+
+
 def test_a_stopped_search_knows_the_moves_it_has_tried(rng):
     case = Case("2048", (4, 4), rng)
     position = next(p for p in iter(lambda: case.position(40), None) if len(case.twin.moves(p)) > 2)

@@ -5,7 +5,7 @@ import pytest
 
 from distsearch.games.interface import legal_moves, step
 from distsearch.service.options import resolve
-from distsearch.tree import jobs
+from distsearch.tree import chance_jobs, jobs
 from distsearch.tree.games_pool import GamesPool
 
 from .driving import do, drive, stop
@@ -15,7 +15,7 @@ GAMES, SEED = 6, 3
 
 @pytest.fixture(autouse=True)
 def _short_parts(monkeypatch):
-    monkeypatch.setattr(jobs, "GAME_PART", 20)
+    monkeypatch.setattr(chance_jobs, "GAME_PART", 20)
 
 
 @pytest.fixture(params=["2048", "2584"])
@@ -101,7 +101,7 @@ def test_games_that_were_begun_go_first(asked):
     (first,), second = pool.take(1, 1), pool.take(2, 2)
     assert (first["node"], second["node"].tolist(), pool.waiting) == (0, [1, 2], GAMES - 3)
     result = do(worker, first)
-    assert (result["complete"][0], result["over"][0], result["length"][0]) == (1, 0, jobs.GAME_PART)
+    assert (result["complete"][0], result["over"][0], result["length"][0]) == (1, 0, chance_jobs.GAME_PART)
     pool.finish(result)
     pool.lost(2)
     assert pool.take(100, 1)["node"].tolist() == [1, 2, 0, *range(3, GAMES)]
@@ -113,7 +113,7 @@ def test_a_part_that_was_stopped_counts_as_far_as_it_went():
     pool, ended = pool_of(asked, games=1)
     record = stop(runner_of(asked[0]), pool.take(1, 1)[0], boards=1000)
     assert not record["complete"][0]
-    assert 0 < record["length"][0] < jobs.GAME_PART
+    assert 0 < record["length"][0] < chance_jobs.GAME_PART
     pool.finish(record)
     assert (pool.done, pool.waiting, ended) == (False, 0, {})
     assert (pool.moves, pool.boards) == (record["moves"][0], record["boards"][0])
@@ -124,5 +124,5 @@ def test_a_record_travels_in_one_small_message(monkeypatch):
     monkeypatch.undo()
     from distsearch.cluster.messages import LARGEST
 
-    assert jobs.game_result(2).itemsize < LARGEST
-    assert np.iinfo(jobs.game_result(2)["codes"].base).max > 255
+    assert chance_jobs.game_result(2).itemsize < LARGEST
+    assert np.iinfo(chance_jobs.game_result(2)["codes"].base).max > 255
