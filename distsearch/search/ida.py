@@ -2,10 +2,10 @@
 
 A run fixes its spawns: the k-th (from 0 on) is the k-th kind and the k-th number of two streams of its seed, the kind
 by the tiles' probabilities, and the number modulo the free cells says on which of them, in the game's order. So the
-game is a puzzle of one player: have a tile of the next code, or beyond, in as few moves as can
-be. What is left to do is bounded from below by two relaxed puzzles, see ``least_moves``. Memory is a stack as deep as
-the path and a table of a fixed size, of states at whose place in the sequence no goal is within the threshold. Korf
-1985 has the algorithm, Reinefeld and Marsland 1994 the table.
+game is a puzzle of one player: have a tile of the next code, or beyond, in as few moves as can be. What is left to do
+is bounded from below by two relaxed puzzles, see ``least_moves``. Memory is a stack as deep as the path and a table of
+a fixed size, of states at whose place in the sequence no goal is within the threshold. Korf 1985 has the algorithm,
+Reinefeld and Marsland 1994 the table.
 
 Where the goal is not found with half of the boards, for it may be hundreds of moves away, a run goes on with the same
 kernel and a bound of 0: to every state at so many moves, one more each time. The best-evaluated state of the last depth
