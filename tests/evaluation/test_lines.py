@@ -20,7 +20,7 @@ def line_2048(codes):
     """The value of one line of 2048, term by term, by the weights of nneonneo/2048-ai."""
     tiles = [code for code in codes if code]
     merges, run = 0, 1
-    for a, b in zip(tiles, [*tiles[1:], None], strict=True):
+    for a, b in zip(tiles, [*tiles[1:], None], strict=False):  # no pair in an empty line
         if a == b:
             run += 1
         else:

@@ -102,7 +102,9 @@ def test_other_weights_are_another_evaluation(name, rng):
     engine.evaluate_by(case.evaluation.tables)
     assert case.search(engine, position, 3).value == first
     case.evaluation = other
-    assert found == value(case.twin, position, 3, case.plain_evaluation) != first
+    expected = value(case.twin, position, 3, case.plain_evaluation)
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-9)
+    assert found != first
 
 
 def test_a_stopped_search_knows_the_moves_it_has_tried(rng):
