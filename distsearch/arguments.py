@@ -52,8 +52,7 @@ def _spelled(parser, arguments):
 
 def _search_arguments(parser):
     _add_searched(parser)
-    chance = _add_chance_options(parser, "of the tiles that startpos begins with, and of sampled runs")
-    _add_sampled_options(chance)
+    _add_sampled_options(_add_chance_options(parser, "of the tiles that startpos begins with, and of sampled runs"))
     _add_ranks(parser)
     _add_checkpoint(parser)
 
@@ -137,9 +136,7 @@ def _solve_arguments(parser):
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     _add_limits(parser, without="--exact")
     _add_search_options(parser)
-    chance = parser.add_argument_group("games against chance")
-    _add_sampled_options(chance)
-    chance.add_argument("--seed", type=_chance_seed, metavar="N", help="of sampled runs (default 0)")
+    _add_sampled_options(_add_chance_options(parser, "of sampled runs"))
     _add_ranks(parser)
     _add_checkpoint(parser)
 

@@ -286,9 +286,11 @@ def _options(args):
         from .service.weights_file import named
 
         given["evaluation"] = named(given["evaluation"], args.game)
-    if args.command == "solve" and not given.keys() & set(limits):
+    if args.command == "solve" and not given.keys() & {*limits, "layers"} and given.get("algorithm") != "ida":
         if _against_chance(args):
-            raise UserError(f"solve {args.game} needs --depth or --time: games against chance have no end to search to")
+            raise UserError(
+                f"solve {args.game} needs --depth, --layers or --time: against chance there is no exact search"
+            )
         given["exact"] = True
     if getattr(args, "resume", False) and not given.keys() & {"policy", "ordering", "nodes", "algorithm"}:
         from .service.checkpoint import policy_in

@@ -61,6 +61,8 @@ def check_limits(depth=None, layers=None, nodes=None, time=None, **_):
 def _check(game, options, count, record):
     if not hasattr(game, "largest"):
         raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
+    if options.algorithm != "expectimax":
+        raise UserError(f"play is by expectimax alone, not by {options.algorithm}")
     if options.time is not None and record is not None:
         raise UserError("record goes without time: a record is to be the same again")
     if not 1 <= count <= _MOST_GAMES:

@@ -192,6 +192,19 @@ def test_refusals(arguments, why):
     assert_refused(ask("search", *arguments), why)
 
 
+@pytest.mark.parametrize(
+    ("how", "alike"),
+    [(("--layers", "1"), ("--depth", "3")), (("--depth", "1", "--deeper", "9:3"), ("--depth", "3"))],
+    ids=["layers", "deeper"],
+)  # fmt: skip
+def test_solve_takes_what_search_takes(how, alike, tmp_path):
+    (tmp_path / "boards").write_text(f"{BOARD}\n")
+    options = "2048", "--min-probability", "0.01", "--chance", "uniform", "--spawn", "2:0.5,4:0.5"
+    (one,) = ask("solve", *options, *how, "--positions", str(tmp_path / "boards"), "--json").results
+    other = found(*options[:1], BOARD, *options[1:], *alike)
+    assert (one["move"], one["score"], one["depth"]) == (other["move"], other["score"], 3)
+
+
 @pytest.mark.parametrize("command", [["simulate", "2048", "--depth", "3"], ["solve", "2048"]], ids=str)
 def test_other_commands_refuse(command):
     assert_refused(ask(*command), "against chance")
