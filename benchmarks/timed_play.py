@@ -28,7 +28,7 @@ def played(game, rules, engine, moves, seconds, seed):
     times, number = [], 0
     while len(times) < moves:
         player = Player(game, rules, engine, seconds=seconds)
-        player.begin(game.start(rules).state, DEEPEST, seed_of(seed, number), 0, 2 * (moves - len(times)))
+        player.begin(game.start(rules).state, DEEPEST, seed_of(seed, number), 0, 2 * (moves - len(times)) + 2)
         while not player.advance(1 << 20):
             pass
         position = game.start(rules)
