@@ -155,8 +155,13 @@ def _bench_arguments(parser):
     parser.add_argument(
         "--messages", action="store_true", help="instead: empty jobs through the master, on 2 ranks or more"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("game", metavar="GAME", nargs="?", help="of --positions")
+    parser.add_argument("--positions", metavar="FILE", help="instead: search these, to the limits; - for stdin")
+    _add_limits(parser)
+    _add_evaluation(parser)
+    _add_chance_options(parser, "of sampled runs")
     _add_prefetch(parser)
+    _add_game_options(parser)
 
 
 def _simulate_arguments(parser):

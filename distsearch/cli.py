@@ -237,8 +237,10 @@ def _simulate(args, session, interrupts):
 def _bench(args, session, interrupts):
     from .service import bench
 
+    if args.messages and args.positions is not None:
+        raise UserError("--messages and --positions exclude each other")
     if not args.messages:
-        rows = bench.bench(session.progress, session.interrupted)
+        rows = _bench_rows(args, session, interrupts)
         _print(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
         return 0
     if session.ranks == 1:
@@ -249,6 +251,23 @@ def _bench(args, session, interrupts):
     figures.update(bench.peers(cluster.comm))
     _print(json.dumps(figures) if args.json else bench.messages_text(figures))
     return 0
+
+
+def _bench_rows(args, session, interrupts):
+    """Return the rows and the signature of the fixed searches, or of those of a file."""
+    from .service import bench
+
+    if args.positions is None:
+        if args.game is not None:
+            raise UserError(f"bench {args.game} needs --positions FILE; without a game it has searches of its own")
+        return bench.bench(session.progress, session.interrupted)
+    if args.game is None:
+        raise UserError("--positions needs a game: distsearch bench GAME --positions FILE")
+    options, game, rules = _options(args)
+    positions, bad = _read_positions(args.positions, game, rules, interrupts)
+    if bad:
+        raise UserError(f"{_name(args.positions)} has {bad} bad lines: its figures would be of other work")
+    return bench.bench_positions(options, positions, args.game, session.progress, session.interrupted)
 
 
 def _serve(args, session, interrupts):

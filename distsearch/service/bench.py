@@ -14,10 +14,13 @@ from .options import Options, checked_prefetch
 from .perft import perft
 from .progress import compact
 from .run import run
-from .search import Searcher
+from .searchers import searcher_of
 
 _OPENING = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
 _ENDING = _OPENING + "e1f2a4a3a5g5f1g4h6h5e2g1h1f6g6g3h4b2c7c8"  # 20 squares are empty
+
+_TILES = "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128"
+_FIBONACCI = "1,3,8,21,0,2,5,34,0,0,1,55,0,0,0,89"
 
 # name → (options, position), of Othello unless they say otherwise; together a few seconds
 SEARCHES = {
@@ -40,6 +43,11 @@ SEARCHES = {
     "exact 4x5": ({"exact": True, "board": (4, 5)}, "startpos"),
     "exact 8x8": ({"exact": True}, _ENDING),
     "exact connect4": ({"exact": True, "game": "connect4"}, "33445256134"),
+    "expectimax 2048": ({"game": "2048", "depth": 9, "min_probability": 1e-4}, _TILES),
+    "expectimax 2584": ({"game": "2584", "layers": 3}, _FIBONACCI),
+    "expectiminimax": ({"game": "2048", "depth": 13, "algorithm": "expectiminimax", "evaluation": "haskell"}, _TILES),
+    "averaged 2048": ({"game": "2048", "depth": 11, "algorithm": "averaged"}, _TILES),
+    "ida 2048": ({"game": "2048", "algorithm": "ida", "nodes": 20_000}, _TILES),
 }
 _TABLE = 8  # MiB
 _PERFT = 9  # plies from the start of 8×8
@@ -55,11 +63,10 @@ def bench(progress, interrupted):
     rows = []
     for name, (asked, text) in SEARCHES.items():
         options = Options(**{"game": "othello", **asked})
-        searcher = Searcher(options, LocalCluster(kinds(far_table(_TABLE))), progress, interrupted)
-        outcome = next(searcher.search([searcher.game.parse(text, searcher.rules)]))
+        searcher = _searcher(options, progress, interrupted)
+        rows.append(_row(name, searcher.search([searcher.game.parse(text, searcher.rules)])))
         if interrupted():
-            return rows, None
-        rows.append((name, outcome.nodes + outcome.ordering_nodes, outcome.cpu_seconds))
+            return rows[:-1], None
     game = games.find("othello")
     options = Options("othello", depth=1)
     start = game.start(game.rules())
@@ -68,6 +75,22 @@ def bench(progress, interrupted):
         return rows, None
     rows.append((f"perft {_PERFT} 8x8", sum(count.counts), count.cpu_seconds))
     return rows, sum(boards for _, boards, _ in rows)
+
+
+def bench_positions(options, positions, name, progress, interrupted):
+    """Return what ``bench`` does, of one row: Positions that are searched under Options."""
+    row = _row(name, _searcher(options, progress, interrupted).search(positions))
+    return [row], None if interrupted() else row[1]
+
+
+def _searcher(options, progress, interrupted):
+    cluster = LocalCluster(kinds(far_table(_TABLE)))
+    return searcher_of(options)(options, cluster, progress, interrupted)
+
+
+def _row(name, outcomes):
+    found = list(filter(None, outcomes))
+    return name, sum(each.nodes + each.ordering_nodes for each in found), sum(each.cpu_seconds for each in found)
 
 
 def bench_text(rows, signature):

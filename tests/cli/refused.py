@@ -235,7 +235,10 @@ REFUSED = [
     ((*SIMULATE, "--rate", "0"), "rate"),
     *(((*SIMULATE, "--seed", seed), "seed") for seed in ("x", "1.5", "")),
     # bench
-    (("bench", "othello"), "othello"),
+    (("bench", "othello"), "othello", "--positions"),
+    (("bench", "--positions", "good.txt"), "game"),
+    (("bench", "--messages", "othello", "--positions", "good.txt"), "exclude each other"),
+    (("bench", "2048", "--depth", "1", "--positions", "missing.txt"), "missing.txt", "No such file"),
     (("bench", "--messages"), "two ranks"),
     (("bench", "--messages", "--prefetch", "x"), "prefetch"),
 ]  # fmt: skip

@@ -2,12 +2,15 @@
 
 import json
 
-from distsearch.service.bench import EmptySource, bench, bench_json, bench_text
+from distsearch.cluster.local import LocalCluster
+from distsearch.service.bench import EmptySource, bench, bench_json, bench_positions, bench_text
+from distsearch.service.chance_search import ChanceSearcher
+from distsearch.service.options import Options
 from distsearch.service.progress import Progress
-from distsearch.tree.jobs import empty_jobs
+from distsearch.tree.jobs import KINDS, empty_jobs
 
 # Changes only when a search is meant to visit other boards; say why in the commit that changes it.
-SIGNATURE = 148960968
+SIGNATURE = 150837361
 
 
 def test_signature():
@@ -15,6 +18,17 @@ def test_signature():
     assert signature == SIGNATURE, "\n".join(f"{name}: {boards}" for name, boards, _ in rows)
     assert json.loads(bench_json(rows, signature))["signature"] == SIGNATURE
     assert str(SIGNATURE) in bench_text(rows, signature)
+
+
+def test_positions_of_a_file():
+    options = Options("2584", layers=1, board=(3, 3))
+    searcher = ChanceSearcher(options, LocalCluster(KINDS))
+    positions = [searcher.game.parse(text, searcher.rules) for text in ("1,3,0,5,0,0,0,0,1", "8,3,0,5,0,0,2,0,1")]
+    rows, signature = bench_positions(options, positions, "mine", Progress(), lambda: False)
+    boards = sum(outcome.nodes for outcome in searcher.search(positions))
+    assert [row[:2] for row in rows] == [("mine", boards)]
+    assert signature == boards > 0
+    assert "mine" in bench_text(rows, signature)
 
 
 def test_empty_source_hands_every_job_out_once():
