@@ -21,7 +21,9 @@ def alone(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("ranks", "options"), [(2, []), (4, []), (5, ["--groups", "2"])], ids=str)
-def test_the_same_record_at_any_number_of_ranks(ranks, options, alone, tmp_path):
+def test_the_same_record_at_any_number_of_ranks(ranks, options, alone, tmp_path, full):
+    if not full and ranks < 5:
+        pytest.skip("with --full")
     path = tmp_path / "record"
     done = run(*SHORT, "--record", str(path), "--json", *options, ranks=ranks, timeout=100)
     assert done.status == 0, done.err
@@ -30,7 +32,9 @@ def test_the_same_record_at_any_number_of_ranks(ranks, options, alone, tmp_path)
 
 
 @pytest.mark.parametrize("ranks", [0, 3])
-def test_ctrl_c_leaves_the_best_so_far(ranks, tmp_path):
+def test_ctrl_c_leaves_the_best_so_far(ranks, tmp_path, full):
+    if not full and not ranks:
+        pytest.skip("with --full")
     path = tmp_path / "record"
     with Job(*TUNE, "--games", "5", "--generations", "100000", "--record", str(path), "--json", ranks=ranks) as job:
         job.wait_for_handlers()
