@@ -187,7 +187,7 @@ def test_a_file_holds_what_search_calls_a_position(tmp_path):
         ([*DEEP, *EMM, "--par-depth", "-1"], "par-depth -1"),
         ([*DEEP, *EMM, "--par-depth", "x"], "--par-depth"),
         ([*DEEP, *EMM, "--par-depth", "3", "--load-factor", "4"], "exclude each other"),
-        (["2048", "--time", "1", *EMM, "--par-depth", "3"], "par-depth 3"),
+        (["2048", "--time", "1", *EMM, "--par-depth", "3"], "par-depth goes with depth or layers"),
         (["2048", "--depth", "30", *EMM, "--par-depth", "29"], "par-depth makes a tree of more than"),
         ([*DEEP, *EMM, "--ordering", "static"], "game against chance"),
         ([*DEEP, *EMM, "--checkpoint", "x"], "checkpoint"),
