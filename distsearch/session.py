@@ -7,7 +7,7 @@ from .cluster.shared import SharedWords
 from .errors import UserError
 from .search.table import DEFAULT_MIB, far_table
 from .service.chance_search import dealt
-from .service.options import resolve
+from .service.options import checked_seed, resolve
 from .service.perft import perft
 from .service.play import DEFAULT_GAMES, check_limits, play
 from .service.progress import Silent
@@ -109,6 +109,7 @@ class Session:
         board: text such as "6x8"; seed: of what chance puts down first, where the position is ``startpos``, and of
         sampled runs. Raises UserError for what makes no sense.
         """
+        checked_seed(seed)
         if options.get("algorithm") in SAMPLED:
             options["seed"] = seed
         options, module, rules = resolve(game, board, empties, **options)
@@ -118,12 +119,12 @@ class Session:
         return next(self.searcher(options).search([start]))
 
     def solve(self, game, lines, board=None, empties=None, **options):
-        """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given.
+        """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given, or by ida.
 
         Lines are read ahead, by thousands. Raises UserError when it reads one that is no position, whatever was
         answered by then, if the session is closed before the end, and as ``search`` does.
         """
-        limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"}
+        limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"} or options.get("algorithm") == "ida"
         options, module, rules = resolve(game, board, empties, **options, **({} if limited else {"exact": True}))
         yield from solve(self, self.searcher(options), (module.parse(line, rules) for line in lines))
 

@@ -54,6 +54,37 @@ def test_games_are_played(session, tmp_path):
         session.play("2048")
 
 
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        *(({"seed": seed}, "seed .* is not a whole number") for seed in (-1, "x", 1.5, None, True)),
+        *(({"deeper": deeper}, "deeper .* is not pairs") for deeper in ("2:5", (2, 5), ((2.5, 3),), None)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_makes_no_sense_against_chance(given, why, session):
+    for ask in (session.search, session.play):
+        with pytest.raises(UserError, match=why):
+            ask("2048", board="2x2", depth=1, **given)
+
+
+@pytest.mark.parametrize("count", ["x", 1.5, None])
+def test_games_are_counted_in_whole_numbers(count, session):
+    with pytest.raises(UserError, match="is not a number of games"):
+        session.play("2048", count, "2x2", depth=1)
+
+
+def test_a_record_may_be_a_path(session, tmp_path):
+    session.play("2048", 1, "2x2", depth=1, record=tmp_path / "games")
+    with pytest.raises(UserError, match="cannot write .*games: File exists"):
+        session.play("2048", 1, "2x2", depth=1, record=tmp_path / "games")
+
+
+def test_ida_needs_no_limit(session):
+    (found,) = session.solve("2048", ["2,2,0,0"], board="2x2", algorithm="ida", runs=2)
+    assert found.score == session.search("2048", "2,2,0,0", board="2x2", algorithm="ida", runs=2).score
+
+
 def test_positions_are_solved_in_order(session, rng):
     lines, scores = late_lines(rng, 200)
     found = list(session.solve("connect4", lines))

@@ -133,6 +133,8 @@ class Options:
         self._check_deeper()
 
     def _check_deeper(self):
+        if not isinstance(self.deeper, tuple | list) or not all(map(_is_pair, self.deeper)):
+            raise UserError(f"deeper {self.deeper!r:.40} is not pairs of whole numbers: empty cells at most, plies")
         most = [cells for cells, _ in self.deeper]
         if self.deeper and (self.depth is None or self.deepening):
             raise UserError("deeper goes with depth or layers, and without time and nodes")
@@ -160,7 +162,9 @@ class Options:
         if self.par_depth is not None:
             if self.load_factor is not None:
                 raise UserError("par-depth and load-factor exclude each other")
-            if self.depth is None or not 1 <= self.par_depth < self.depth:
+            if self.depth is None:
+                raise UserError("par-depth goes with depth or layers")
+            if not 1 <= self.par_depth < self.depth:
                 raise UserError(f"par-depth {self.par_depth} is not a number of plies from 1 on, and below the depth")
 
     @property
@@ -274,9 +278,20 @@ def _rules(game, board, rules):
     return games.find(game).rules(board, **dict(rules))
 
 
+def _is_pair(value):
+    return isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(each, Integral) for each in value)
+
+
 def _among(what, value, allowed):
     if value not in allowed:
         raise UserError(f"{what} '{value[:40]}' is not {' or '.join(allowed)}")
+
+
+def checked_seed(seed):
+    """Return a seed; raises UserError."""
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+        raise UserError(f"seed {seed!r:.40} is not a whole number from 0 on")
+    return seed
 
 
 def checked_prefetch(prefetch):

@@ -1,6 +1,7 @@
 """Games against chance from end to end, spread over whatever cluster there is."""
 
 from contextlib import nullcontext
+from numbers import Integral
 
 from .. import games
 from ..errors import UserError
@@ -8,7 +9,7 @@ from ..tree.games_pool import GamesPool
 from ..tree.jobs import KINDS
 from .game_records import GameRecords
 from .metrics import summary
-from .options import CHANCES, DEEPEST
+from .options import CHANCES, DEEPEST, checked_seed
 from .played import Summary
 from .progress import compact
 from .run import compile_once, run
@@ -25,6 +26,7 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     """
     game = games.find(options.game)
     _check(game, options, count, record)
+    checked_seed(seed)
     rules = game.rules(options.board, **options.rules)
     board = f"{options.board[0]}x{options.board[1]}"
     asked = {
@@ -65,8 +67,8 @@ def _check(game, options, count, record):
         raise UserError(f"play is by expectimax alone, not by {options.algorithm}")
     if options.time is not None and record is not None:
         raise UserError("record goes without time: a record is to be the same again")
-    if not 1 <= count <= _MOST_GAMES:
-        raise UserError(f"games {count} is not a number of games from 1 to {_MOST_GAMES}")
+    if not isinstance(count, Integral) or not 1 <= count <= _MOST_GAMES:
+        raise UserError(f"games {count!r:.40} is not a number of games from 1 to {_MOST_GAMES}")
 
 
 def _describe(pool):

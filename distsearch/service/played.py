@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass, field
 
 from .. import __version__
+from .options import CHANCES
 from .progress import compact
 
 _Z = statistics.NormalDist().inv_cdf(0.975)  # standard errors to either side of 95%
@@ -105,12 +106,17 @@ class Summary:
         ])  # fmt: skip
 
     def _how(self):
-        deeper = [f"{plies} at {most} empty" for most, plies in self.deeper]
         limits = {
-            "depth": ", ".join([*deeper, str(self.depth)]) if self.depth else None, "nodes": self.nodes,
-            "time": self.time, "min-probability": self.min_probability or None, "seed": self.seed,
+            "depth": depth_text(self.depth, self.deeper) if self.depth else None, "nodes": self.nodes,
+            "time": self.time, "min-probability": self.min_probability or None,
+            "chance": None if self.chance == CHANCES[0] else self.chance, "seed": self.seed,
         }  # fmt: skip
         return ", ".join([self.evaluation, *(f"{name} {value}" for name, value in limits.items() if value is not None)])
+
+
+def depth_text(depth, deeper):
+    """Return a depth, and other ones for boards with few empty cells before it, for people."""
+    return ", ".join([*(f"{plies} at {most} empty" for most, plies in deeper), str(depth)])
 
 
 def _score_lines(figures):

@@ -25,4 +25,4 @@ class RecordFile:
             return write()
         except (OSError, ValueError) as error:  # ValueError: a name with a NUL
             reason = getattr(error, "strerror", None) or error
-            raise UserError(f"cannot write {self._path[:200]}: {reason}") from error
+            raise UserError(f"cannot write {str(self._path)[:200]}: {reason}") from error

@@ -13,6 +13,7 @@ from ..search.playing import seed_of
 from ..tree.candidates_pool import CandidatesPool
 from ..tree.jobs import KINDS
 from .options import CHANCES
+from .played import depth_text
 from .progress import compact
 from .record_file import RecordFile
 from .run import compile_once, run
@@ -76,7 +77,10 @@ class Tuned:
         """Return the same for people."""
         asked, rate = self.asked, compact(self.moves / max(self.seconds, 1e-9))
         stopped = "" if self.complete else f" (stopped early: {asked['generations']} generations were asked for)"
-        how = f"{asked['population']} candidates, {asked['games']} games each, depth {asked['depth']}"
+        how = f"{asked['population']} candidates, {asked['games']} games each, "
+        how += f"depth {depth_text(asked['depth'], asked.get('deeper', ()))}"
+        how += f", min-probability {asked['min_probability']}" if asked["min_probability"] else ""
+        how += "" if asked["chance"] == CHANCES[0] else f", chance {asked['chance']}"
         best = "" if self.average is None else f"  last best  average {self.average:,.0f}\n"
         return (
             f"{asked['game']} {asked['board']}  {self.generations} generations of {how}, seed {asked['seed']}\n"
@@ -101,6 +105,7 @@ def tune(options, effort, seed, cluster, progress, interrupted, record=None):
         "game": game.NAME, "board": "{}x{}".format(*options.board), **options.rules, "depth": options.depth,
         "min_probability": options.min_probability or 0.0, "chance": options.chance or CHANCES[0], **vars(effort),
         "seed": seed, "start": f"rows:{start.text}",
+        **({"deeper": options.deeper} if options.deeper else {}),
     }  # fmt: skip
     search = WeightsSearch(start, len(game.VALUES) - 1, effort.population, effort.sigma, seed)
     setup = options.setup("weighted_game")

@@ -135,6 +135,14 @@ def test_a_file_of_positions(tmp_path, how):
     assert "line 2: a position of 2048 4x4 is 16 tile values" in answer.err
 
 
+def test_a_file_holds_what_search_calls_a_position(tmp_path):
+    late = BOARD + " +1"
+    (tmp_path / "boards").write_text(f"{late}\n{late} 7\n")
+    answers = ask("solve", "2048", "--positions", str(tmp_path / "boards"), "--depth", "3", "--json").results
+    alone = found("2048", late, "--depth", "3")
+    assert [(one["position"], one["move"], one["score"]) for one in answers] == [(late, None, alone["score"])] * 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -179,7 +187,7 @@ def test_a_file_of_positions(tmp_path, how):
         ([*DEEP, *EMM, "--par-depth", "-1"], "par-depth -1"),
         ([*DEEP, *EMM, "--par-depth", "x"], "--par-depth"),
         ([*DEEP, *EMM, "--par-depth", "3", "--load-factor", "4"], "exclude each other"),
-        (["2048", "--time", "1", *EMM, "--par-depth", "3"], "par-depth 3"),
+        (["2048", "--time", "1", *EMM, "--par-depth", "3"], "par-depth goes with depth or layers"),
         (["2048", "--depth", "30", *EMM, "--par-depth", "29"], "par-depth makes a tree of more than"),
         ([*DEEP, *EMM, "--ordering", "static"], "game against chance"),
         ([*DEEP, *EMM, "--checkpoint", "x"], "checkpoint"),

@@ -95,6 +95,12 @@ def test_limits_of_a_move_are_in_summary_and_record(limits, expected, tmp_path):
     assert ("depth 5 at 2 empty, 3 at 4 empty, 1" if "deeper" in expected else "nodes 300") in heading
 
 
+def test_text_says_what_chance_is_taken_for():
+    assert ask(*PLAY, "--games", "1", "--chance", "uniform").out.startswith(
+        "2048 3x3  1 games, rows, depth 1, chance uniform, seed 0\n"
+    )
+
+
 def test_moves_may_have_a_limit_of_time():
     options = "play", "2048", "--board", "2x2", "--games", "2", "--time", "0.003"
     (found,) = ask(*options, "--json").results

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from distsearch.errors import UserError
-from distsearch.games import connect4, othello
+from distsearch.games import connect4, g2048, othello
 from distsearch.games.interface import legal_moves, step
 from distsearch.service.lines import LONGEST_LINE, NO_SCORE, Lines, format_scores
 
@@ -162,6 +162,17 @@ def test_where_the_score_stands(line, text, score, written):
     for content in (line, f"{line}\n"):
         ((found, _, found_score),) = told(written(content.encode()))
         assert (found, found_score) == (text, score)
+
+
+@pytest.mark.parametrize(
+    ("late", "score"), [("", None), (" 7", 7), (" -7", -7), ("+1", None), (" +1", None), (" +2 7", 7), (" +2; 7", 7)]
+)
+def test_tiles_that_are_due_are_no_score(late, score, written):
+    board = ",".join("2000400800000000")
+    ((text, position, found),) = told(written(f"{board}{late}".encode(), g2048))
+    assert (found, text) == (score, board + late.removesuffix("7").rstrip(" -;"))
+    assert position == g2048.parse(text, g2048.rules())
+    assert g2048.due(position.state) == (int(late[late.index("+") + 1]) if "+" in late else 0)
 
 
 def test_bytes_that_are_no_text_make_a_bad_line(written):

@@ -108,3 +108,11 @@ def test_without_its_package_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cma", None)
     with pytest.raises(module.UserError, match=r"pip install 'distsearch\[tune\]'"):
         tuned()
+
+
+def test_record_and_text_say_how_moves_were_searched(tmp_path):
+    how = {"deeper": ((2, 3),), "min_probability": 0.1, "chance": "uniform"}
+    found = tuned(str(tmp_path / "record"), effort=Effort(games=1, generations=1, population=4), **how)
+    line = json.loads((tmp_path / "record").read_text())
+    assert (line["deeper"], line["min_probability"], line["chance"]) == ([[2, 3]], 0.1, "uniform")
+    assert ", depth 3 at 2 empty, 1, min-probability 0.1, chance uniform, seed 5\n" in found.to_text()
