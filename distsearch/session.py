@@ -123,7 +123,7 @@ class Session:
         Lines are read ahead, by thousands. Raises UserError when it reads one that is no position, whatever was
         answered by then, if the session is closed before the end, and as ``search`` does.
         """
-        limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"}
+        limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"} or options.get("algorithm") == "ida"
         options, module, rules = resolve(game, board, empties, **options, **({} if limited else {"exact": True}))
         yield from solve(self, self.searcher(options), (module.parse(line, rules) for line in lines))
 

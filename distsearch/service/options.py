@@ -133,6 +133,9 @@ class Options:
         self._check_deeper()
 
     def _check_deeper(self):
+        pairs = isinstance(self.deeper, tuple | list) and all(isinstance(pair, tuple | list) for pair in self.deeper)
+        if not pairs or not all(len(pair) == 2 and all(type(n) is int for n in pair) for pair in self.deeper):
+            raise UserError(f"deeper {self.deeper!r:.40} is not pairs of whole numbers: empty cells and plies")
         most = [cells for cells, _ in self.deeper]
         if self.deeper and (self.depth is None or self.deepening):
             raise UserError("deeper goes with depth or layers, and without time and nodes")

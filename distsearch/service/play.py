@@ -1,6 +1,7 @@
 """Games against chance from end to end, spread over whatever cluster there is."""
 
 from contextlib import nullcontext
+from numbers import Integral
 
 from .. import games
 from ..errors import UserError
@@ -24,7 +25,7 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     a file to make, with a line for each game, see ``GameRecords``.
     """
     game = games.find(options.game)
-    _check(game, options, count, record)
+    _check(game, options, count, seed, record)
     rules = game.rules(options.board, **options.rules)
     board = f"{options.board[0]}x{options.board[1]}"
     asked = {
@@ -58,15 +59,17 @@ def check_limits(depth=None, layers=None, nodes=None, time=None, **_):
         raise UserError("play needs depth, layers, nodes or time: how much each move is searched")
 
 
-def _check(game, options, count, record):
+def _check(game, options, count, seed, record):
     if not hasattr(game, "largest"):
         raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
     if options.algorithm != "expectimax":
         raise UserError(f"play is by expectimax alone, not by {options.algorithm}")
     if options.time is not None and record is not None:
         raise UserError("record goes without time: a record is to be the same again")
-    if not 1 <= count <= _MOST_GAMES:
-        raise UserError(f"games {count} is not a number of games from 1 to {_MOST_GAMES}")
+    if not isinstance(count, Integral) or not 1 <= count <= _MOST_GAMES:
+        raise UserError(f"games {count!r:.40} is not a number of games from 1 to {_MOST_GAMES}")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise UserError(f"seed {seed!r:.40} is not a whole number from 0 on")
 
 
 def _describe(pool):
