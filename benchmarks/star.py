@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 from distsearch import evaluation, games
-from distsearch.evaluation import g2048 as evaluations
+from distsearch.evaluation import lines
 from distsearch.games.interface import CHANCE, legal_moves, step
 from distsearch.search.expectimax_engine import Expectimax
 
@@ -28,7 +28,7 @@ _WORDS, _NUMBER = "uint64[::1]", "float64"
 _SIGNATURE = (
     f"{_NUMBER}(UniTuple(uint64, 2), {_WORDS}, {_WORDS}, int64, int64, {', '.join([_NUMBER] * 4)}, int64[::1], int64)"
 )
-_LINES = {name: getattr(evaluations, f"{name}_of_line") for name in ("rows", "monotonicity", "smoothness")}
+_ROWS = "rows:270,700,47,4,11,3.5"  # nneonneo/2048-ai's weights, so that what was measured can be measured again
 
 
 def kernel(function):
@@ -70,11 +70,7 @@ def kernel(function):
         out, chances = np.empty(64, np.int16), np.empty(64)
         n = np.int64(outcomes(s, r, out, chances, 0))
         least = np.full(n, low)  # that children are worth
-        rest, left, total = (
-            low,
-            1.0,
-            0.0,
-        )  # rest: what those that are not searched add at least; left: their probability
+        rest, left, total = low, 1.0, 0.0  # rest: what those not searched add at least; left: their probability
         if way == 2 and plies > 1:
             for i in range(n):
                 child, _ = play(s, r, np.int64(out[i]))
@@ -105,14 +101,14 @@ def kernel(function):
     return search
 
 
-def bounds(name, rules, largest):
+def bounds(name, tables, largest):
     """Return the (least, most) that an evaluation of a board with no code above ``largest`` may be worth."""
     if name == "free":
         return 0.0, 16.0
-    cells = np.stack(np.meshgrid(*[np.arange(largest + 1)] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
-    values = _LINES[name](cells)
-    lost = evaluations.lines.LOST if name == "rows" else 0.0
-    return 8.0 * values.min() + lost - 8, 8.0 * values.max() + 8
+    worth = (tables[1:].view(np.int32) >> 4) / 4.0  # of lines by their numbers, see ``evaluation.lines``
+    worth = worth[lines.every(GAME.BITS, 4).max(axis=1) <= largest]
+    lost = lines.LOST if name == _ROWS else 0.0
+    return 8.0 * worth.min() + lost - 8, 8.0 * worth.max() + 8
 
 
 def boards(count, rules, rng):
@@ -127,13 +123,13 @@ def boards(count, rules, rng):
     return found
 
 
-def _limits(name, rules, state, depth):
+def _limits(name, rules, tables, state, depth):
     largest = int(np.log2(GAME.largest(state, rules))) + depth // 2 + 1
-    return bounds(name, rules, min(largest, 15))
+    return bounds(name, tables, min(largest, 15))
 
 
 def _print(name, title, tried, leaves, seconds):
-    print(f"{name:<13} {title:<6} {tried:>13,} {leaves:>13,} {seconds:>8.3f}", flush=True)
+    print(f"{name.partition(':')[0]:<13} {title:<6} {tried:>13,} {leaves:>13,} {seconds:>8.3f}", flush=True)
 
 
 def _by_engine(name, rules, chosen, states, depth):
@@ -162,14 +158,14 @@ def main():
     rules = GAME.rules()
     states = boards(args.boards, rules, random.Random(args.seed))
     print(f"{args.boards} boards, {args.depth} plies; boards of the tree, leaves, CPU seconds")
-    for name in ("free", "monotonicity", "smoothness", "rows"):
+    for name in ("free", "monotonicity", "smoothness", _ROWS):
         chosen = evaluation.find(GAME, name, rules)
         search = kernel(chosen.function)
         for way in range(len(WAYS)):
             search(states[0], rules, chosen.tables, 2, way, -1.0, 1.0, -np.inf, np.inf, np.zeros(2, np.int64), 4)
         values = []
         for way, title in enumerate(WAYS):
-            limits = [_limits(name, rules, state, args.depth) for state in states]
+            limits = [_limits(name, rules, chosen.tables, state, args.depth) for state in states]
             counts, began = np.zeros(2, np.int64), time.process_time()
             values.append([
                 search(state, rules, chosen.tables, args.depth, way, *limit, -np.inf, np.inf, counts, 4)

@@ -151,6 +151,8 @@ def _solve(args, session, interrupts):
     from .service.report import Report
 
     options, game, rules = _options(args)
+    if args.check and options.against_chance:
+        raise UserError(f"check compares whole numbers, and {args.game}, a game against chance, has mean values")
     plain = args.plain or args.positions is None
     style = "json" if args.json else "lines" if plain else "table"
     path = "-" if args.positions is None else args.positions

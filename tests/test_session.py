@@ -52,6 +52,14 @@ def test_games_are_played(session, tmp_path):
     assert session.play("2048", 3, "2x2", "4:1", seed=5, nodes=100).scores != found.scores
     with pytest.raises(UserError, match="play needs depth"):
         session.play("2048")
+    for wrong in ({"seed": -1}, {"seed": "1"}, {"games": 1.5}, {"games": 0}, {"deeper": 5}, {"deeper": ((1, "5"),)}):
+        with pytest.raises(UserError, match=f"^{next(iter(wrong))} .* not"):
+            session.play("2048", **{"games": 1, "depth": 1, **wrong})
+
+
+def test_runs_need_no_limit(session):
+    (found,) = session.solve("2048", ["2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128"], algorithm="ida", runs=2)
+    assert (found.runs, found.complete) == (2, True)
 
 
 @pytest.mark.parametrize(

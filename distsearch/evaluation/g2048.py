@@ -31,7 +31,7 @@ def merging(cells):
 
 def monotonicity_of_line(cells):
     """Minus what a line rises by or what it falls by, whichever is less."""
-    return -lines.disorder(cells, 1.0)
+    return -lines.disorder(cells)
 
 
 def smoothness_of_line(cells):

@@ -80,7 +80,7 @@ def without_gaps(cells):
     return sliding.slid(cells, np.zeros((32, 32), np.int64))[0]
 
 
-def disorder(cells, power):
-    """How much lines rise and fall: the less of the two, in codes to a power."""
-    steps = np.diff(cells.astype(float) ** power, axis=1)
+def disorder(cells):
+    """How much lines rise and fall, in codes: the less of the two."""
+    steps = np.diff(cells.astype(float), axis=1)
     return np.minimum(np.maximum(steps, 0).sum(axis=1), np.maximum(-steps, 0).sum(axis=1))

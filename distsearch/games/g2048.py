@@ -12,7 +12,6 @@ from .sliding import (  # noqa: F401, the game's interface
     BOARDS,
     ENDED_STAYS,
     PLAYERS,
-    PLUS_ENDS,
     UNIT,
     draw,
     due,

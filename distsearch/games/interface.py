@@ -42,8 +42,6 @@ and the constants
 ``PLAYERS``      2: two players alternate with zero sum, a state is seen by the side to move, ``kind`` is MAX or END;
                  1: one player, perhaps against chance
 ``ENDED_STAYS``  whether perft counts a finished game again at every deeper depth
-``PLUS_ENDS``    True if the text of a position may end in a space and a number with a plus sign, which a file of
-                 positions then does not take for its score; may be left out
 ===============  =======================================================================================================
 
 A module may also have a compiled reader of positions, for files of millions of them:

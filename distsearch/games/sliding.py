@@ -24,7 +24,6 @@ from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, as_stat
 PLAYERS = 1
 UNIT = "points"
 ENDED_STAYS = False
-PLUS_ENDS = True  # +N
 BOARDS = ((2, 2), (4, 4), (4, 4))
 
 MOVES = "left", "right", "up", "down"

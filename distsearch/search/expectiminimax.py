@@ -49,7 +49,10 @@ LEAST = WEIGHT + MAX_DRAWS
 NUMBERS_SIZE = LEAST + MAX_DRAWS
 
 ANY = -1  # as the draw of a placement: chance has not drawn yet
-TINY = 1e-300  # a draw's least probability, for one of 0 leaves no window
+TINY = 1e-200  # a draw's least probability, for one of 0 leaves no window; what is divided by it stays finite
+# Share of its terms by which the window of one draw of several is wider: rounding neither cuts what matters by its last
+# bit, nor has a value depend on where a window came from.
+SLACK = 2.0**-40
 
 
 def leaf(s, where):
@@ -155,13 +158,18 @@ def narrow(frames, numbers, k):
     if not frames[PLACING]:
         numbers[LOW], numbers[HIGH] = max(numbers[ALPHA], numbers[VALUE]), numbers[BETA]
         return numbers[BETA]
-    rest, last = 0.0, True
+    if frames[GROUPS] == 1:
+        numbers[LOW], numbers[HIGH] = numbers[ALPHA], numbers[BETA]
+        return min(numbers[HIGH], numbers[LEAST])
+    rest, size, last = 0.0, 0.0, True
     for j in range(frames[GROUPS]):
         if j != k:
-            rest += numbers[WEIGHT + j] * numbers[LEAST + j]
+            term = numbers[WEIGHT + j] * numbers[LEAST + j]
+            rest, size = rest + term, size + abs(term)
             last = last and frames[NEXT + j] == frames[END + j]
-    numbers[LOW] = (numbers[ALPHA] - rest) / numbers[WEIGHT + k]
-    numbers[HIGH] = (numbers[BETA] - rest) / numbers[WEIGHT + k] if last else np.inf
+    alpha, beta, weight = numbers[ALPHA], numbers[BETA], numbers[WEIGHT + k]
+    numbers[LOW] = (alpha - rest - SLACK * (size + abs(alpha))) / weight
+    numbers[HIGH] = (beta - rest + SLACK * (size + abs(beta))) / weight if last else np.inf
     return min(numbers[HIGH], numbers[LEAST + k])
 
 
@@ -170,9 +178,9 @@ def take_in(frames, numbers, out, value):
     k = frames[GROUP]
     if frames[PLACING]:
         numbers[LEAST + k] = min(numbers[LEAST + k], value)
-        if value <= numbers[LOW]:  # so is the mean, whatever else the adversary has
-            numbers[VALUE] = min(mean(numbers, frames[GROUPS]), numbers[ALPHA])
-            frames[GROUP] = OVER
+        most = mean(numbers, frames[GROUPS])  # whatever else the adversary has
+        if most <= numbers[ALPHA]:
+            numbers[VALUE], frames[GROUP] = most, OVER
     elif value > numbers[VALUE]:
         numbers[VALUE], frames[BEST] = value, out[frames[NEXT] - 1]
 
@@ -180,10 +188,7 @@ def take_in(frames, numbers, out, value):
 def settled(frames, numbers):
     """Return the value of a frame that has no next child."""
     if frames[PLACING] and frames[GROUP] != OVER:
-        value = mean(numbers, frames[GROUPS])
-        if numbers[LEAST + frames[GROUP]] >= numbers[HIGH]:
-            value = max(value, numbers[BETA])
-        return value
+        return mean(numbers, frames[GROUPS])
     return numbers[VALUE]
 
 

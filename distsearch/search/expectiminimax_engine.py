@@ -25,7 +25,7 @@ def one_draw(m, r):
 class Found(NamedTuple):
     """What a search found."""
 
-    value: float  # of a search that was stopped, a lower bound if it is the player's turn, and else −inf
+    value: float  # of a search that was stopped −inf, or a lower bound if it is the player's turn and alpha was −inf
     bound: int  # EXACT, or LOWER or UPPER where the value is not within the window
     complete: bool
     move: int | None  # the best of the player's moves, if it is the player's turn
@@ -88,6 +88,8 @@ class Expectiminimax:
             self._allocate(depth)
         control = self._control
         control[[emm.BOARDS, emm.EVALUATED, emm.TOP]] = 0
+        if not control[emm.PRUNE]:
+            alpha, beta = -math.inf, math.inf
         self._state, self._window, self._value = state, (alpha, beta), None
         self._values[:] = np.nan
         kind = int(self._game.kind(state, self._rules))
@@ -124,5 +126,4 @@ class Expectiminimax:
         if not complete:
             return LOWER
         alpha, beta = self._window
-        pruned = self._control[emm.PRUNE]
-        return UPPER if pruned and value <= alpha else LOWER if pruned and value >= beta else EXACT
+        return UPPER if value <= alpha else LOWER if value >= beta else EXACT

@@ -2,8 +2,8 @@
 
 A position ends with its line or at a ``;``. Its score, if there is one, is an integer that follows it after white space
 (``4453 -2``), or stands in the first field after the ``;`` that is an integer, names one move and its score
-(``G8:+18``) or contains ``score`` and an integer. The rest of the line is a comment. In a game whose positions may end
-in a number with a plus sign (``PLUS_ENDS``), such a number before the ``;`` is no score.
+(``G8:+18``) or contains ``score`` and an integer. The rest of the line is a comment. In games against chance, whose
+positions are numbers, all before the ``;`` is the position.
 """
 
 import numpy as np
@@ -119,12 +119,12 @@ def find(text, character, at, end):
 
 
 @compiled
-def position_and_score(text, at, end, plus_ends):
+def position_and_score(text, at, end, whole):
     """Return (begin, end, score) of the line text[at:end]: where its position stands, and its score or NO_SCORE."""
     field = find(text, SEMICOLON, at, end)
     begin, stop = trimmed(text, at, field)
     last = last_word(text, begin, stop)
-    if last > at and not (plus_ends and text[last] == _PLUS):
+    if last > at and not whole:
         # white space precedes it, be it that of a line whose position is empty
         score = integer(text, last, stop)
         if score != NO_SCORE:
@@ -139,11 +139,11 @@ def position_and_score(text, at, end, plus_ends):
     return begin, stop, NO_SCORE
 
 
-def scan(text, at, end, most, r, plus_ends, begins, ends, states, sides, scores):
+def scan(text, at, end, most, r, whole, begins, ends, states, sides, scores):
     """Read up to ``most`` of the lines text[at:end], each with its line break; return (lines, where the next begins).
 
     ``begins`` and ``ends`` (int64) tell where positions stand in the text; ``sides`` (int8) is 0 or 1, the side to
-    move, or else UNREAD or TOO_LONG; ``states`` (uint64) is (lines, words). plus_ends: the game's ``PLUS_ENDS``.
+    move, or else UNREAD or TOO_LONG; ``states`` (uint64) is (lines, words). whole: no score before a ``;``.
     """
     n = 0
     while n < most and at < end:
@@ -151,7 +151,7 @@ def scan(text, at, end, most, r, plus_ends, begins, ends, states, sides, scores)
         if stop - at > LONGEST_LINE:
             begins[n], ends[n], scores[n], sides[n] = at, at, NO_SCORE, TOO_LONG
         else:
-            begins[n], ends[n], scores[n] = position_and_score(text, at, stop, plus_ends)
+            begins[n], ends[n], scores[n] = position_and_score(text, at, stop, whole)
             sides[n] = read(text, begins[n], ends[n], r, states[n])
         n += 1
         at = stop + 1

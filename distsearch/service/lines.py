@@ -64,7 +64,6 @@ class Lines:
     def __init__(self, game, rules, descriptor, scored=False):
         self._game, self._rules, self._scored = game, rules, scored
         self._width = game.words(rules)
-        self._plus_ends = getattr(game, "PLUS_ENDS", False)
         functions = {"read": getattr(game, "read", line_format.unread)}
         self._scan = jit.specialise(line_format.scan, f"scan_{games.tag(game)}", functions)
         self._descriptor = descriptor
@@ -155,7 +154,7 @@ class Lines:
         begins, ends, scores = (np.empty(lines, np.int64) for _ in range(3))
         states, sides = np.zeros((lines, self._width), np.uint64), np.empty(lines, np.int8)
         at = self._begin
-        asked = self._bytes, at, self._tail, lines, self._rules, self._plus_ends
+        asked = self._bytes, at, self._tail, lines, self._rules, self._game.PLAYERS == 1
         _, end = self._scan(*asked, begins, ends, states, sides, scores)
         chunk = Chunk(self.place + 1, self._bytes[at:end].copy(), begins - at, ends - at, states, sides, scores)
         self._advance(lines, end)

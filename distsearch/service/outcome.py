@@ -154,8 +154,8 @@ class Outcome:
     def _policy_text(self):
         if self.par_depth is not None:
             return f"{self.policy} at par-depth {self.par_depth}"
-        in_pool = f" at load factor {self.load_factor:g}" if POLICIES[self.policy].grows_ahead else ""
-        return self.policy + in_pool
+        shared = self.runs is None and POLICIES[self.policy].grows_ahead  # runs are what they are, however many ranks
+        return f"{self.policy} at load factor {self.load_factor:g}" if shared else self.policy
 
     def _depth_text(self):
         bounded = self.complete and self.bound != "exact"  # by a window, which goes with exact searches alone

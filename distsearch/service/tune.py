@@ -104,8 +104,7 @@ def tune(options, effort, seed, cluster, progress, interrupted, record=None):
     asked = {
         "game": game.NAME, "board": "{}x{}".format(*options.board), **options.rules, "depth": options.depth,
         "min_probability": options.min_probability or 0.0, "chance": options.chance or CHANCES[0], **vars(effort),
-        "seed": seed, "start": f"rows:{start.text}",
-        **({"deeper": options.deeper} if options.deeper else {}),
+        "seed": seed, "start": f"rows:{start.text}", **({"deeper": options.deeper} if options.deeper else {}),
     }  # fmt: skip
     search = WeightsSearch(start, len(game.VALUES) - 1, effort.population, effort.sigma, seed)
     setup = options.setup("weighted_game")

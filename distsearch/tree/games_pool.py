@@ -98,6 +98,6 @@ class GamesPool:
                 played.codes = []
             elif result["complete"]:
                 self._queue.append(number)
-        self.slowest = max(self.slowest, *results["slowest"].tolist())
+        self.slowest = max([self.slowest, *results["slowest"].tolist()])
         for name in ("moves", "boards", "expanded", "cpu"):
             setattr(self, name, getattr(self, name) + results[name].sum().item())

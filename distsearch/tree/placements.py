@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import UserError
 from ..games.interface import CHANCE, END, MAX_MOVES, as_state
-from ..search.expectiminimax import ANY, TINY
+from ..search.expectiminimax import ANY, SLACK, TINY
 from ..search.expectiminimax_engine import LOWER, UPPER
 from .chance_jobs import EXPECTIMINIMAX_RESULT, expectiminimax_job
 
@@ -274,9 +274,11 @@ class Placements:
             return max([alpha, *(self.low[other] for other in others)]), beta
         if self.kind[node] == _ADVERSARY:
             return alpha, min([beta, *(self.high[other] for other in others)])
-        most = sum(self.weight[other] * self.high[other] for other in others)
-        least = sum(self.weight[other] * self.low[other] for other in others)
-        return (alpha - most) / self.weight[child], (beta - least) / self.weight[child]
+        if not others:
+            return alpha, beta
+        most, least = ([self.weight[other] * column[other] for other in others] for column in (self.high, self.low))
+        weight, below, above = self.weight[child], SLACK * _size(alpha, *most), SLACK * _size(beta, *least)
+        return (alpha - sum(most) - below) / weight, (beta - sum(least) + above) / weight
 
     def _matters(self, path, windows):
         """Whether what is still open of the last node of a path could change the root's value."""
@@ -307,6 +309,12 @@ class Placements:
         children, kind = self.children[node], self.kind[node]
         for column in (self.low, self.high):
             if kind == _CHANCE:
-                column[node] = sum(self.weight[child] * column[child] for child in children)
+                column[node] = 0.0
+                for child in children:  # one by one, as the engine does: ``sum`` rounds otherwise from Python 3.12 on
+                    column[node] += self.weight[child] * column[child]
             else:
                 column[node] = (max if kind == _PLAYER else min)(column[child] for child in children)
+
+
+def _size(*terms):
+    return sum(map(abs, terms))

@@ -235,6 +235,7 @@ REFUSED = [
     ((*SIMULATE, "--rate", "0"), "rate"),
     *(((*SIMULATE, "--seed", seed), "seed") for seed in ("x", "1.5", "")),
     # bench
+    (("solve", "2048", "--depth", "1", "--check"), "check", "2048"),
     (("bench", "othello"), "othello", "--positions"),
     (("bench", "--positions", "good.txt"), "game"),
     (("bench", "--messages", "othello", "--positions", "good.txt"), "exclude each other"),

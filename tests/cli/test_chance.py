@@ -137,10 +137,10 @@ def test_a_file_of_positions(tmp_path, how):
 
 def test_a_file_holds_what_search_calls_a_position(tmp_path):
     late = BOARD + " +1"
-    (tmp_path / "boards").write_text(f"{late}\n{late} 7\n")
+    (tmp_path / "boards").write_text(f"{late}\n{late} ; 7\n{late.replace(',', ' ')}\n")
     answers = ask("solve", "2048", "--positions", str(tmp_path / "boards"), "--depth", "3", "--json").results
     alone = found("2048", late, "--depth", "3")
-    assert [(one["position"], one["move"], one["score"]) for one in answers] == [(late, None, alone["score"])] * 2
+    assert [(one["position"], one["move"], one["score"]) for one in answers] == [(late, None, alone["score"])] * 3
 
 
 @pytest.mark.parametrize(

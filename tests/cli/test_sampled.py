@@ -77,7 +77,7 @@ def test_time_goes_further(how):
     one = found("2048", "2,0,0,0,0,2,0,0,0,0,1024,0,4,0,0,0", *how, "--time", "0.2", "--runs", "4")
     assert one["complete"] or one["move"] is not None
     assert one["jobs"] > 8
-    assert one["seconds"] < 1.5
+    assert one["seconds"] < 5
 
 
 def test_what_needs_no_more_time_takes_none():

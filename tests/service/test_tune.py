@@ -54,6 +54,11 @@ def test_it_may_begin_anywhere():
     assert found.asked["start"] == "rows:200,600,40,3.9,10,3.4"
 
 
+def test_it_says_which_boards_were_searched_deeper():
+    assert tuned(deeper=((2, 3),)).asked["deeper"] == ((2, 3),)
+    assert "deeper" not in tuned().asked
+
+
 def test_what_it_prints_is_a_file_of_weights(tmp_path):
     found = tuned()
     (tmp_path / "weights.json").write_text(found.to_json())
