@@ -160,6 +160,8 @@ class Options:
         if self.policy == "brothers" and not self.pruned:
             raise UserError("policy brothers goes with alpha-beta: where nothing is pruned, nobody has to wait")
         if self.par_depth is not None:
+            if self.deeper:
+                raise UserError("par-depth and deeper exclude each other: the depth must be known")
             if self.load_factor is not None:
                 raise UserError("par-depth and load-factor exclude each other")
             if self.depth is None:

@@ -24,12 +24,10 @@ class CandidatesPool(GamesPool):
         self._seeds = np.array([seed_of(seed, number) for number in range(each)], np.uint64)
         self._job_dtype = weighted_game_job(game.words(rules))
 
-    def take(self, count, worker):
-        """See ``GamesPool.take``."""
-        jobs = super().take(count, worker)
-        candidates, games = np.divmod(jobs["node"], self._each)
-        jobs["weights"], jobs["seed"] = self._candidates[candidates], self._seeds[games]
-        return jobs
+    def _fill(self, job, number):
+        super()._fill(job, number)
+        candidate, game = divmod(number, self._each)
+        job["weights"], job["seed"] = self._candidates[candidate], self._seeds[game]
 
     def scores(self):
         """Return the scores of all games, int64 of shape (candidates, each); they must be over."""

@@ -11,12 +11,13 @@ import numpy as np
 from ..games.interface import CHANCE, END, MAX_MOVES, as_state
 from ..search.expectimax import CERTAIN, times
 from .chance_jobs import EXPECTIMAX_RESULT, expectimax_job
+from .numbered import NumberedJobs
 
 _LEAST_LEFT = 4  # plies of a subtree that is worth growing
 _NONE = -1
 
 
-class ChancePool:
+class ChancePool(NumberedJobs):
     """Subtrees of one state to so many plies.
 
     target: subtrees that the tree is grown to; points, least, alike: as ``expectimax_engine.Expectimax`` has them;
@@ -29,19 +30,18 @@ class ChancePool:
     settled = False  # a deeper search may find another value
 
     def __init__(self, game, rules, state, depth, target, points=False, least=0.0, alike=False, all_moves=False):
+        super().__init__(expectimax_job(game.words(rules)))
         self._game, self._rules = game, rules
         self._points, self._alike = points, alike
         self._least = int(times(CERTAIN, least)) if least else 0
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
         self.states, self.parent, self.left, self.likely, self.by_chance = [], [], [], [], []
         self.move, self.edge, self.value, self.missing, self.children = [], [], [], [], []
-        self.boards = self.hits = self.stores = self.evaluated = self.jobs = self.finished = 0
+        self.boards = self.hits = self.stores = self.evaluated = self.finished = 0
         self.cpu = 0.0
-        self._holders = {}  # node of a job that is out → its worker
         self._best = {}  # node → best move, of those that were jobs
-        self._job_dtype = expectimax_job(game.words(rules))
         self._add(state, _NONE, depth, int(CERTAIN), _NONE, 0.0)
-        self._queue = self._grown(target, all_moves)
+        self._queue.extend(self._grown(target, all_moves))
         self.subtrees = len(self._queue)
 
     def _add(self, state, parent, left, likely, move, edge):
@@ -106,42 +106,19 @@ class ChancePool:
         """Nodes that the master has."""
         return len(self.parent)
 
-    @property
-    def waiting(self):
-        """Jobs that have not been handed out."""
-        return len(self._queue)
-
-    def take(self, count, worker):
-        """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``."""
-        chosen, self._queue = self._queue[:count], self._queue[count:]
-        self._holders.update(dict.fromkeys(chosen, worker))
-        self.jobs += len(chosen)
-        jobs = np.zeros(len(chosen), self._job_dtype)
-        for job, node in zip(jobs, chosen, strict=True):
-            job["node"], job["depth"], job["likely"] = node, self.left[node], self.likely[node]
-            job["state"] = self.states[node]
-        return jobs
-
-    def lost(self, worker):
-        """A worker is gone: its jobs are the next to be handed out."""
-        nodes = [node for node, holder in self._holders.items() if holder == worker]
-        for node in nodes:
-            del self._holders[node]
-        self._queue = nodes + self._queue
-        self.jobs -= len(nodes)
+    def _fill(self, job, node):
+        job["depth"], job["likely"], job["state"] = self.left[node], self.likely[node], self.states[node]
 
     def finish(self, results):
         """Take an array of result records in; one that was stopped leaves its node without a value."""
-        for result in results:
-            node = int(result["node"])
-            del self._holders[node]
+        for node, result in self._back(results):
             self._best[node] = int(result["move"])
             if result["complete"]:
                 self.finished += 1
                 self._known(node, float(result["value"]))
-        for column, field in (("boards", "boards"), ("hits", "table_hits"), ("stores", "table_stores"),
-                              ("evaluated", "evaluated"), ("cpu", "cpu")):  # fmt: skip
-            setattr(self, column, getattr(self, column) + results[field].sum().item())
+        self._add_up(
+            results, boards="boards", hits="table_hits", stores="table_stores", evaluated="evaluated", cpu="cpu"
+        )
 
     def _known(self, node, value):
         """A node has its value, and so perhaps has its parent."""

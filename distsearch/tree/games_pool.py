@@ -6,13 +6,11 @@ nothing up and plays nothing itself to have all moves, the messages stay small, 
 one part.
 """
 
-from collections import deque
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from ..search.playing import seed_of
 from .chance_jobs import game_job, game_result
+from .numbered import NumberedJobs
 
 
 @dataclass
@@ -27,7 +25,7 @@ class Played:
     codes: list = field(default_factory=list)
 
 
-class GamesPool:
+class GamesPool(NumberedJobs):
     """Games of one player to play.
 
     depth: plies that are searched for each move, at most where it has a limit; seed: of all games together;
@@ -35,14 +33,13 @@ class GamesPool:
     """
 
     def __init__(self, game, rules, depth, games, seed, ended=lambda played: None):
+        super().__init__(game_job(game.words(rules)))
         self._start, self._depth, self._ended, self._seed = game.start(rules).state, depth, ended, seed
         self.games, self.over = games, []  # how many; those that are over, as they ended
-        self._job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules))
+        self.result_dtype = game_result(game.words(rules))
         self._next = 0  # number of the first game that nobody has begun
         self._begun = {}  # number → Played, of those that are not over
-        self._queue = deque()  # numbers of those of them whose next part waits
-        self._holders = {}  # number of a game that is out → its worker
-        self.jobs = self.moves = self.boards = self.expanded = 0
+        self.moves = self.boards = self.expanded = 0
         self.cpu = self.slowest = 0.0  # seconds; slowest: of any move, where moves have a limit of time
 
     @property
@@ -52,40 +49,29 @@ class GamesPool:
 
     @property
     def waiting(self):
-        """Jobs that have not been handed out."""
+        """Jobs that have not been handed out: the next parts of games that were begun, and games that were not."""
         return len(self._queue) + self.games - self._next
 
     def take(self, count, worker):
-        """Return up to ``count`` jobs (an array of job records, perhaps empty); games that were begun go first."""
-        jobs = np.zeros(min(count, self.waiting), self._job_dtype)
-        for job in jobs:
-            played = self._following()
-            self._holders[played.number] = worker
-            job["node"], job["depth"], job["seed"] = played.number, self._depth, seed_of(self._seed, played.number)
-            job["drawn"], job["state"] = played.drawn, played.state
-        self.jobs += len(jobs)
-        return jobs
+        """See ``NumberedJobs.take``; games that were begun go first."""
+        numbers = [self._following() for _ in range(min(count, self.waiting))]
+        return self._handed(numbers, worker)
 
     def _following(self):
         if self._queue:
-            return self._begun[self._queue.popleft()]
-        played = self._begun[self._next] = Played(self._next, self._start)
+            return self._queue.popleft()
+        self._begun[self._next] = Played(self._next, self._start)
         self._next += 1
-        return played
+        return self._next - 1
 
-    def lost(self, worker):
-        """A worker is gone: the parts that it had are the next to be handed out."""
-        numbers = [number for number, holder in self._holders.items() if holder == worker]
-        for number in numbers:
-            del self._holders[number]
-        self._queue.extendleft(reversed(numbers))
-        self.jobs -= len(numbers)
+    def _fill(self, job, number):
+        played = self._begun[number]
+        job["depth"], job["seed"] = self._depth, seed_of(self._seed, number)
+        job["drawn"], job["state"] = played.drawn, played.state
 
     def finish(self, results):
         """Take an array of result records in; a part that was stopped is where its game ends for now."""
-        for result in results:
-            number = int(result["node"])
-            del self._holders[number]
+        for number, result in self._back(results):
             played = self._begun[number]
             played.state, played.drawn = tuple(result["state"]), int(result["drawn"])
             played.score += int(result["score"])
@@ -99,5 +85,4 @@ class GamesPool:
             elif result["complete"]:
                 self._queue.append(number)
         self.slowest = max([self.slowest, *results["slowest"].tolist()])
-        for name in ("moves", "boards", "expanded", "cpu"):
-            setattr(self, name, getattr(self, name) + results[name].sum().item())
+        self._add_up(results, moves="moves", boards="boards", expanded="expanded", cpu="cpu")

@@ -22,6 +22,7 @@ from ..games.interface import CHANCE, END, MAX_MOVES, as_state
 from ..search.expectiminimax import ANY, SLACK, TINY
 from ..search.expectiminimax_engine import LOWER, UPPER
 from .chance_jobs import EXPECTIMINIMAX_RESULT, expectiminimax_job
+from .numbered import NumberedJobs
 
 _LEAST_LEFT = 4  # plies of a subtree that is worth growing
 _MOST_NODES = 200_000  # 5 s of growing
@@ -30,7 +31,7 @@ _PLAYER, _CHANCE, _ADVERSARY = range(3)
 _ALL = -math.inf, math.inf
 
 
-class Placements:
+class Placements(NumberedJobs):
     """Subtrees of one state to so many plies.
 
     target: subtrees that the tree is grown to, breadth-first; par_depth: or plies that it is grown to, None for target;
@@ -49,20 +50,18 @@ class Placements:
         self, game, rules, state, depth, target, par_depth=None, whole=False, pruned=True, brothers=False,
         all_moves=False, evaluate=None,
     ):  # fmt: skip
+        super().__init__(expectiminimax_job(game.words(rules)))
         self._game, self._rules, self._whole, self._evaluate = game, rules, whole, evaluate
         self._pruned, self._brothers = pruned, brothers
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
         self.states, self.parent, self.left, self.kind, self.drawn = [], [], [], [], []
         self.move, self.weight, self.low, self.high, self.closed, self.children = [], [], [], [], [], []
-        self.boards = self.evaluated = self.jobs = self.finished = self.jobs_used = self._wasted = 0
+        self.boards = self.evaluated = self.finished = self.jobs_used = self._wasted = 0
         self.cpu = 0.0
-        self._holders = {}  # node of a job that is out → its worker
         self._best = _NONE  # move that the root's own job found
-        self._job_dtype = expectiminimax_job(game.words(rules))
         self._add(state, _NONE, depth, ANY, _NONE, 1.0)
         self._all_moves = all_moves and self.kind[0] == _PLAYER
         self.subtrees = self._grown(target) if par_depth is None else self._grown_to(depth - par_depth)
-        self._queue = deque()
         self._release(0)
 
     def _add(self, state, parent, left, drawn, move, weight):
@@ -145,11 +144,6 @@ class Placements:
         return self.closed[0]
 
     @property
-    def waiting(self):
-        """Jobs that could be handed out now."""
-        return len(self._queue)
-
-    @property
     def jobs_wasted(self):
         """Jobs that were handed out, and whose values did not matter any more when they came, or have not come."""
         return self._wasted + (len(self._holders) if self.done else 0)
@@ -187,8 +181,8 @@ class Placements:
         return {self.move[child]: self.low[child] for child in self.children[0] if self.low[child] == self.high[child]}
 
     def take(self, count, worker):
-        """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``."""
-        chosen = []
+        """See ``NumberedJobs.take``; what does not matter any more is left out."""
+        chosen = {}
         while self._queue and len(chosen) < count:
             node, window = self._queue.popleft(), _ALL
             if self._brothers:
@@ -198,29 +192,18 @@ class Placements:
                     self._close(node)
                     continue
                 window = windows[-1]
-            chosen.append((node, window))
-            self._holders[node] = worker
-        self.jobs += len(chosen)
-        jobs = np.zeros(len(chosen), self._job_dtype)
-        for job, (node, window) in zip(jobs, chosen, strict=True):
-            job["node"], job["depth"], job["drawn"] = node, self.left[node], self.drawn[node]
+            chosen[node] = window
+        jobs = self._handed(list(chosen), worker)
+        for job, window in zip(jobs, chosen.values(), strict=True):
             job["alpha"], job["beta"] = window
-            job["state"] = self.states[node]
         return jobs
 
-    def lost(self, worker):
-        """A worker is gone: its jobs are the next to be handed out."""
-        nodes = [node for node, holder in self._holders.items() if holder == worker]
-        for node in nodes:
-            del self._holders[node]
-        self._queue.extendleft(reversed(nodes))
-        self.jobs -= len(nodes)
+    def _fill(self, job, node):
+        job["depth"], job["drawn"], job["state"] = self.left[node], self.drawn[node], self.states[node]
 
     def finish(self, results):
         """Take an array of result records in; one that was stopped leaves its node as it was."""
-        for result in results:
-            node = int(result["node"])
-            del self._holders[node]
+        for node, result in self._back(results):
             if not result["complete"]:
                 self._wasted += self.done
                 continue
@@ -236,8 +219,7 @@ class Placements:
             if result["bound"] != LOWER:
                 self.high[node] = float(result["value"])
             self._close(node)
-        for column in ("boards", "evaluated", "cpu"):
-            setattr(self, column, getattr(self, column) + results[column].sum().item())
+        self._add_up(results, boards="boards", evaluated="evaluated", cpu="cpu")
 
     def _release(self, node):
         """The turn of a node has come: of its subtree, or of the subtrees that it was grown into."""

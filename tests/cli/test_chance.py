@@ -156,6 +156,10 @@ def test_a_file_holds_what_search_calls_a_position(tmp_path):
         (["2048", "--deeper", "2:5"], "deeper goes with depth"),
         (["2048", "--depth", "1", "--deeper", "2"], "deeper '2' is not"),
         (["othello", "--deeper", "2:5"], "deeper"),
+        (
+            ["2048", "--algorithm", "minimax", "--depth", "5", "--par-depth", "2", "--deeper", "2:7"],
+            "exclude each other",
+        ),
         (["2048", "--layers", "1", "--depth", "3"], "exclude each other"),
         (["2048", "--layers", "-1"], "layers -1"),
         (["2048", "--min-probability", "1.5"], "min-probability 1.5"),

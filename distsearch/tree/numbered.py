@@ -1,0 +1,62 @@
+"""What sources of work share whose jobs are numbers: which of them wait, and which worker has which of the others."""
+
+from collections import deque
+
+import numpy as np
+
+
+class NumberedJobs:
+    """Jobs by number, in whose records and results ``node`` is the number; a kind of source says what else they are.
+
+    job_dtype: of records. ``jobs`` is how many were handed out and not lost.
+    """
+
+    def __init__(self, job_dtype, numbers=()):
+        self._job_dtype = job_dtype
+        self._queue = deque(numbers)
+        self._holders = {}  # number of a job that is out → its worker
+        self.jobs = 0
+
+    def _fill(self, job, number):
+        """Write what a job is to its record."""
+        raise NotImplementedError
+
+    @property
+    def waiting(self):
+        """Jobs that have not been handed out."""
+        return len(self._queue)
+
+    def take(self, count, worker):
+        """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``."""
+        chosen = [self._queue.popleft() for _ in range(min(count, len(self._queue)))]
+        return self._handed(chosen, worker)
+
+    def _handed(self, numbers, worker):
+        """Return the records of jobs that a worker has from now on."""
+        self._holders.update(dict.fromkeys(numbers, worker))
+        self.jobs += len(numbers)
+        jobs = np.zeros(len(numbers), self._job_dtype)
+        for job, number in zip(jobs, numbers, strict=True):
+            job["node"] = number
+            self._fill(job, number)
+        return jobs
+
+    def lost(self, worker):
+        """A worker is gone: its jobs are the next to be handed out."""
+        numbers = [number for number, holder in self._holders.items() if holder == worker]
+        for number in numbers:
+            del self._holders[number]
+        self._queue.extendleft(reversed(numbers))
+        self.jobs -= len(numbers)
+
+    def _back(self, results):
+        """Yield (number, result) of an array of result records, whose jobs are out no longer."""
+        for result in results:
+            number = int(result["node"])
+            del self._holders[number]
+            yield number, result
+
+    def _add_up(self, results, **columns):
+        """Add fields of results to attributes: ``hits="table_hits"``."""
+        for column, field in columns.items():
+            setattr(self, column, getattr(self, column) + results[field].sum().item())
