@@ -129,7 +129,7 @@ def test_slices_change_nothing_and_a_limit_holds(rng):
 
 def test_a_stopped_run_is_not_complete(rng):
     case = Runs("2048", (4, 4), rng)
-    engine = case.engine()
-    engine.begin(case.state(case.position_to_play(40)), 3, PLENTY)
+    engine, far = case.engine(), case.game.parse("0,0,0,0,0,0,0,0,0,0,2,0,0,0,0,1024", case.rules)
+    engine.begin(far.state, 3, PLENTY)
     assert not engine.advance(1)
     assert not engine.result().complete
