@@ -70,12 +70,7 @@ def _play_arguments(parser):
     limits.add_argument("--depth", type=int, metavar="N", help="plies that are searched")
     limits.add_argument("--nodes", type=int, metavar="N", help="boards that are, deeper and deeper")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="the same for so long")
-    _add_evaluation(parser)
-    _add_chance_options(parser, "of all that chance does")
-    parser.add_argument("--record", metavar="FILE", help="write a line of JSON a game, with its moves, to a new file")
-    _add_prefetch(parser)
-    _add_game_options(parser)
-    _add_ranks(parser)
+    _add_player(parser, "of all that chance does", "game, with its moves,")
 
 
 def _tune_arguments(parser):
@@ -85,9 +80,14 @@ def _tune_arguments(parser):
     parser.add_argument("--population", type=int, metavar="N", help="candidates in each of them (default 12)")
     parser.add_argument("--sigma", type=float, metavar="X", help="the first step: 0.3 (default) is about a third")
     parser.add_argument("--depth", type=int, metavar="N", help="plies that are searched for each move (default 3)")
+    _add_player(parser, "of candidates and of all that chance does", "generation")
+
+
+def _add_player(parser, seeded, line):
+    """What whole games take; seeded: what the seed is of; line: what a line of the record is."""
     _add_evaluation(parser)
-    _add_chance_options(parser, "of candidates and of all that chance does")
-    parser.add_argument("--record", metavar="FILE", help="write a line of JSON a generation to a new file")
+    _add_chance_options(parser, seeded)
+    parser.add_argument("--record", metavar="FILE", help=f"write a line of JSON a {line} to a new file")
     _add_prefetch(parser)
     _add_game_options(parser)
     _add_ranks(parser)

@@ -66,15 +66,15 @@ def _expectimax(setup):
     return game, rules, Expectimax(game, rules, chosen, setup["points"], setup["least"], setup["alike"])
 
 
-class _SubtreeRunner:
-    """What runners share that search a subtree by an engine, which is the second argument."""
+class EngineRunner:
+    """What runners share that search by an engine, the second argument, and go on with nothing from job to job."""
 
     def __init__(self, job_dtype, engine):
         self.job_dtype, self._engine = job_dtype, engine
         self.name, self.compile, self.advance = engine.name, engine.compile, engine.advance
 
     def open(self, run):
-        """Nothing is kept but a table, if there is one, whose values hold in any run."""
+        """Nothing is kept but a table, where its values hold in any run."""
 
     @property
     def boards(self):
@@ -88,7 +88,7 @@ class _SubtreeRunner:
         self.begin(job)
 
 
-class ExpectimaxRunner(_SubtreeRunner):
+class ExpectimaxRunner(EngineRunner):
     """Searches subtrees of games against chance."""
 
     result_dtype = EXPECTIMAX_RESULT
@@ -111,7 +111,7 @@ class ExpectimaxRunner(_SubtreeRunner):
         return record
 
 
-class ExpectiminimaxRunner(_SubtreeRunner):
+class ExpectiminimaxRunner(EngineRunner):
     """Searches subtrees of games in which chance has an adversary."""
 
     result_dtype = EXPECTIMINIMAX_RESULT

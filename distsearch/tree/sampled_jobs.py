@@ -4,7 +4,7 @@ import numpy as np
 
 from ..search.averaged_engine import SampledRun
 from ..search.ida_engine import Ida
-from .chance_jobs import ExpectimaxRunner
+from .chance_jobs import EngineRunner, ExpectimaxRunner
 from .setups import evaluated
 
 IDA_RESULT = np.dtype([
@@ -33,9 +33,7 @@ class AveragedRunner(ExpectimaxRunner):
 
     def __init__(self, setup):
         game, rules, chosen = evaluated(setup)
-        self._engine = SampledRun(game, rules, chosen, setup["width"])
-        self.job_dtype = averaged_job(game.words(rules))
-        self.name, self.compile, self.advance = self._engine.name, self._engine.compile, self._engine.advance
+        EngineRunner.__init__(self, averaged_job(game.words(rules)), SampledRun(game, rules, chosen, setup["width"]))
 
     def begin(self, job):
         self._node = job["node"]
@@ -43,23 +41,14 @@ class AveragedRunner(ExpectimaxRunner):
         self._engine.begin(tuple(job["state"]), int(job["depth"]))
 
 
-class IdaRunner:
+class IdaRunner(EngineRunner):
     """Searches a run of IDA*."""
 
     result_dtype = IDA_RESULT
 
     def __init__(self, setup):
         game, rules, chosen = evaluated(setup)
-        self._engine = Ida(game, rules, chosen)
-        self.job_dtype = ida_job(game.words(rules))
-        self.name, self.compile, self.advance = self._engine.name, self._engine.compile, self._engine.advance
-
-    def open(self, run):
-        """Nothing is kept: every run begins with an empty table."""
-
-    @property
-    def boards(self):
-        return self._engine.boards
+        super().__init__(ida_job(game.words(rules)), Ida(game, rules, chosen))
 
     def begin(self, job):
         self._node = job["node"]
