@@ -1,0 +1,88 @@
+"""N-tuple networks: sets of cells whose contents together are looked up, and what is found added up.
+
+A tuple is a set of cells; what they hold is a number, in base ``codes``, with the lowest of the cells as its last digit.
+Each tuple has a weight for every such number. Where symmetric, a tuple is also looked up on the other seven boards that
+turning and mirroring make of this one, with the same weights. A network has sets of weights for several stages of a
+game, of which a board belongs to one; what tells stages apart is for the game to say.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import __version__, archive
+from ..errors import UserError
+
+KIND = "weights"  # of a file
+ENDING = ".npz"
+
+
+class Network(NamedTuple):
+    """A network. game: its name; board: (rows, columns); options: of the rules by which it has learnt, by name.
+
+    tuples: of cells, numbered from 0 row by row, each in rising order; stages: what the second and later ones begin
+    with, none: a single stage; weights: float32, shape (stages, size), those of one tuple after those of another;
+    record: of what made it, plain values by name.
+    """
+
+    game: str
+    board: tuple
+    options: dict
+    tuples: tuple
+    symmetric: bool
+    stages: tuple
+    weights: np.ndarray
+    record: dict
+
+
+def sizes(tuples, codes):
+    """Return how many weights each tuple has, where a cell holds one of so many codes."""
+    return [codes ** len(cells) for cells in tuples]
+
+
+def parse_tuples(text, board):
+    """Return tuples of cells of a text such as ``0,1,2,3/4,5,6,7``; raises UserError."""
+    rows, columns = board
+    tuples = []
+    for part in text.split("/"):
+        if not re.fullmatch(r"\d{1,3}(,\d{1,3})*", part):
+            raise UserError(f"tuples '{text[:60]}' are not cells, such as 0,1,2,3/4,5,6,7")
+        cells = tuple(map(int, part.split(",")))
+        if max(cells) >= rows * columns:
+            raise UserError(f"tuples '{text[:60]}': cells of {rows}x{columns} are 0 to {rows * columns - 1}")
+        if len(set(cells)) < len(cells):
+            raise UserError(f"tuples '{text[:60]}': {part[:30]} has a cell twice")
+        tuples.append(tuple(sorted(cells)))
+    return tuple(tuples)
+
+
+def save(path, network, compact=False):
+    """Write a network to a file; raises OSError. compact: compressed, and weights rounded to 11 bits."""
+    header = network._asdict()
+    weights = header.pop("weights")
+    arrays = {KIND: _rounded(weights) if compact else np.asarray(weights, np.float32)}
+    archive.save(path, KIND, {**header, "version": __version__}, arrays, compact)
+
+
+def load(path, codes):
+    """Return the Network of a file, whose cells hold one of so many codes; raises UserError."""
+    header, arrays = archive.load(path, KIND)
+    shown = str(path)[:200]
+    try:
+        network = Network(
+            header["game"], tuple(header["board"]), header["options"], tuple(map(tuple, header["tuples"])),
+            bool(header["symmetric"]), tuple(header["stages"]), arrays[KIND], header["record"],
+        )  # fmt: skip
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{shown} is not a file of {KIND} of this version") from error
+    shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
+    weights = network.weights
+    if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
+        raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
+    return network._replace(weights=weights if weights.dtype == np.float32 else weights.astype(np.float32))
+
+
+def _rounded(weights):
+    most = np.finfo(np.float16).max
+    return np.clip(weights, -most, most).astype(np.float16)
