@@ -1,6 +1,6 @@
 """N-tuple networks: sets of cells whose contents together are looked up, and what is found added up.
 
-A tuple is a set of cells; what they hold is a number, in base ``codes``, with the lowest of the cells as its last digit.
+A tuple is a set of cells; what they hold is a number in base ``codes``, with the lowest cell as its last digit.
 Each tuple has a weight for every such number. Where symmetric, a tuple is also looked up on the other seven boards that
 turning and mirroring make of this one, with the same weights. A network has sets of weights for several stages of a
 game, of which a board belongs to one; what tells stages apart is for the game to say.
