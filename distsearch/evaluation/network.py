@@ -65,8 +65,8 @@ def save(path, network, compact=False):
     archive.save(path, KIND, {**header, "version": __version__}, arrays, compact)
 
 
-def load(path, codes):
-    """Return the Network of a file, whose cells hold one of so many codes; raises UserError."""
+def load(path, game, codes):
+    """Return the Network of a file; raises UserError. game: its name; codes: how many there are for a cell."""
     header, arrays = archive.load(path, KIND)
     shown = str(path)[:200]
     try:
@@ -76,6 +76,8 @@ def load(path, codes):
         )  # fmt: skip
     except (KeyError, TypeError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
+    if network.game != game:
+        raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
     weights = network.weights
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
