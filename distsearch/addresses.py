@@ -78,3 +78,27 @@ def prefetch(typingctx, where):
         return context.get_dummy_value()
 
     return types.void(types.int64), generate
+
+
+@intrinsic
+def replaced(typingctx, where, old, new):
+    """Write ``new`` (float32) to an address (int64) if ``old`` is there; return whether it was, in one step for all."""
+
+    def generate(context, builder, signature, args):
+        word = ir.IntType(32)
+        pointer = builder.inttoptr(args[0], ir.PointerType(word))
+        old, new = (builder.bitcast(each, word) for each in args[1:])
+        return builder.extract_value(builder.cmpxchg(pointer, old, new, "monotonic"), 1)
+
+    return types.boolean(types.int64, types.float32, types.float32), generate
+
+
+@intrinsic
+def taken(typingctx, where):
+    """Return the int64 at an address (int64) and add 1 to it, in one step for all processes that share it."""
+
+    def generate(context, builder, signature, args):
+        pointer = builder.inttoptr(args[0], ir.PointerType(ir.IntType(64)))
+        return builder.atomic_rmw("add", pointer, ir.IntType(64)(1), "monotonic")
+
+    return types.int64(types.int64), generate

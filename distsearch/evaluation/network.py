@@ -57,32 +57,42 @@ def parse_tuples(text, board):
     return tuple(tuples)
 
 
-def save(path, network, compact=False):
-    """Write a network to a file; raises OSError. compact: compressed, and weights rounded to 11 bits."""
+def save(path, network, compact=False, others=None):
+    """Write a network to a file; raises OSError.
+
+    compact: compressed, and weights rounded to 11 bits; others: further arrays to keep beside it, by name.
+    """
     header = network._asdict()
     weights = header.pop("weights")
-    arrays = {KIND: _rounded(weights) if compact else np.asarray(weights, np.float32)}
+    arrays = {KIND: _rounded(weights) if compact else np.asarray(weights, np.float32), **(others or {})}
     archive.save(path, KIND, {**header, "version": __version__}, arrays, compact)
 
 
 def load(path, game, codes):
     """Return the Network of a file; raises UserError. game: its name; codes: how many there are for a cell."""
+    return load_all(path, game, codes)[0]
+
+
+def load_all(path, game, codes):
+    """Return the Network of a file and the arrays that are kept beside it, by name; raises UserError."""
     header, arrays = archive.load(path, KIND)
     shown = str(path)[:200]
     try:
+        weights = arrays.pop(KIND)
         network = Network(
             header["game"], tuple(header["board"]), header["options"], tuple(map(tuple, header["tuples"])),
-            bool(header["symmetric"]), tuple(header["stages"]), arrays[KIND], header["record"],
+            bool(header["symmetric"]), tuple(header["stages"]), weights, header["record"],
         )  # fmt: skip
     except (KeyError, TypeError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
     if network.game != game:
         raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
-    weights = network.weights
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
-    return network._replace(weights=weights if weights.dtype == np.float32 else weights.astype(np.float32))
+    if weights.dtype != np.float32:
+        network = network._replace(weights=weights.astype(np.float32))
+    return network, arrays
 
 
 def _rounded(weights):

@@ -173,8 +173,16 @@ def of_file(game, path, rules):
     net = _loaded(os.fspath(path), changed, game.NAME, 1 << game.BITS)
     check_fits(net, game, rules, str(path)[:200])
     tables = tables_of(game, net.tuples, net.symmetric, net.stages, net.weights)
-    function = kernels(game.NAME)["learnt"]
-    return {"name": NAME, "function": function, "tables": tables, "bound": 0, "points": True, "keeps": net}
+    promoting = bool(net.stages)
+    function = kernels(game.NAME, promoting)["learnt"]
+    return {
+        "name": f"{NAME}{promoting or ''}",
+        "function": function,
+        "tables": tables,
+        "bound": 0,
+        "points": True,
+        "keeps": net,
+    }
 
 
 @functools.lru_cache(maxsize=4)

@@ -41,10 +41,10 @@ class Expectimax:
     def __init__(self, game, rules, evaluation, points=False, least=0.0, alike=False, entries_bits=_ENTRIES_BITS):
         self._game, self._rules, self._evaluation = game, rules, evaluation
         self.name = f"{self.kind}_{games.tag(game)}_{evaluation.name}"
-        self._kernels = jit.specialise_all(em.TEMPLATES, self.name, self._functions())
+        self.kernels = jit.specialise_all(em.TEMPLATES, self.name, self._functions())
         self._width, self._state = game.words(rules), game.start(rules).state
         self._control = np.zeros(em.CONTROL_SIZE, np.int64)
-        self._where = address(self._control)
+        self.where = address(self._control)
         self._entries = np.zeros(2 << entries_bits, np.uint64)
         self._values = np.zeros(MAX_MOVES)
         control = self._control
@@ -105,9 +105,9 @@ class Expectimax:
         self._value = self._opened = None
         self._by_chance = self._game.kind(state, self._rules) == CHANCE
         if depth == 0 or self._game.kind(state, self._rules) == END:
-            self._value = float(self._kernels["leaf"](state, self._where))
+            self._value = float(self.kernels["leaf"](state, self.where))
             return
-        opened, value = self._kernels["push"](state, self._where, 0, 0, depth, int(likely))
+        opened, value = self.kernels["push"](state, self.where, 0, 0, depth, int(likely))
         if not opened:
             self._value = float(value)
 
@@ -117,7 +117,7 @@ class Expectimax:
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the search is complete."""
-        if self._value is None and self._kernels["advance"](self._state, self._where, self._values, int(budget)):
+        if self._value is None and self.kernels["advance"](self._state, self.where, self._values, int(budget)):
             self._value = float(self._numbers[em.VALUE])
             self._opened = True
         return self._value is not None

@@ -250,7 +250,8 @@ class Options:
                 "kind": kind or self.algorithm, "game": self.game, "board": self.board, "options": self.rules,
                 "evaluation": self.evaluation,
                 "points": evaluation.learnt(games.find(self.game), self.evaluation),
-                "least": self.min_probability or 0.0, "alike": self.chance == "uniform", "deeper": self.deeper, "nodes": self.nodes or 0,
+                "least": self.min_probability or 0.0, "alike": self.chance == "uniform", "deeper": self.deeper,
+                "nodes": self.nodes or 0,
                 "seconds": self.time or 0.0, "width": self.width,
             }  # fmt: skip
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
