@@ -8,7 +8,7 @@ from ..errors import UserError
 
 
 class LearningCurve:
-    """Lines of JSON in a file. path: None for no file; games: that were learnt from before, 0: the file is a new one.
+    """Lines of JSON in a file. path: None for no file; games: that were learnt from before, None: the file is a new one.
 
     Of a file that is gone on with, lines about more games go: they will come again. Raises UserError if it cannot be
     read or written, or is there already.
@@ -21,11 +21,11 @@ class LearningCurve:
         self._do(lambda: self._open(games))
 
     def _open(self, games):
-        if games and os.path.exists(self._path):
+        if games is not None and os.path.exists(self._path):
             with open(self._path, encoding="utf-8") as file:
                 kept = [line for line in file if line.endswith("\n") and self._games(line) <= games]
             replace(self._path, lambda file: file.write("".join(kept).encode()))
-        self._file = open(self._path, "a" if games else "x", encoding="utf-8")  # noqa: SIM115, ``close`` does
+        self._file = open(self._path, "x" if games is None else "a", encoding="utf-8")  # noqa: SIM115, ``close`` does
 
     def _games(self, line):
         try:

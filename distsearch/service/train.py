@@ -160,7 +160,7 @@ class _Begun:
             tuples, _ = options.network
             arrays.weights[0] = options.optimistic / (len(tuples) * (1 if options.asymmetric else 8))
             arrays.weights[1:] = np.nan
-        self.curve = LearningCurve(files.record, self.games)
+        self.curve = LearningCurve(files.record, self.games if files.resume else None)
 
     def _resume(self, options, path, game, arrays):
         net, others = network.load_all(path, game.NAME, 1 << game.BITS)
