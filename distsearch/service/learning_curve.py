@@ -8,10 +8,11 @@ from ..errors import UserError
 
 
 class LearningCurve:
-    """Lines of JSON in a file. path: None for no file; games: that were learnt from before, None: the file is a new one.
+    """Lines of JSON in a file.
 
-    Of a file that is gone on with, lines about more games go: they will come again. Raises UserError if it cannot be
-    read or written, or is there already.
+    path: None for no file; games: that were learnt from before, None: the file is a new one. Of a file that is gone on
+    with, lines about more games go: they will come again. Raises UserError if it cannot be read or written, or a new
+    one is there already.
     """
 
     def __init__(self, path, games):
