@@ -7,8 +7,9 @@ evaluation's bound so that any win is worth more than any unfinished position. I
 float64, of a board before or after chance has moved, and a finished game counts its evaluation; there a text may also
 ask for a weighted sum of several, see ``sums``.
 
-``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` which of the others are
-learnt ones: those of games against chance say what points are still to come, so the points of moves count beside them.
+``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names files that come
+with this package. Learnt evaluations of games against chance say what points are still to come, so the points of moves
+count beside them.
 
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
 weights of the name alone. Their tables take weights as another argument.
@@ -42,7 +43,7 @@ class Evaluation(NamedTuple):
 
 def names(game):
     """The evaluations of a game, the default first."""
-    return list(_known(game))
+    return [*_known(game), *_learnt(game)]
 
 
 def check(game, name):
@@ -53,9 +54,9 @@ def check(game, name):
         if not hasattr(_owner(game), "of_file"):
             raise UserError(f"{game.NAME} has no evaluations that are learnt: {name[:200]}")
     elif _is_sum(game, name):
-        sums.parse(name, [each for each in known if each not in _learnt(game)])
-    elif base not in (weighted if colon else known):
-        raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(known)} for {game.NAME}")
+        sums.parse(name, list(known))
+    elif base not in (weighted if colon else names(game)):
+        raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(names(game))} for {game.NAME}")
     elif colon:
         parse, _ = weighted[base]
         parse(given)
@@ -67,8 +68,8 @@ def find(game, name, rules):
     Its own name is that of its function, without weights, by which kernels are known.
     """
     check(game, name)
-    if name.endswith(ENDING):
-        return Evaluation(**_owner(game).of_file(name, rules))
+    if learnt(game, name):
+        return Evaluation(**_owner(game).of_file(_learnt(game).get(name, name), rules))
     if _is_sum(game, name):
         parts = sums.parse(name, list(_known(game)))
         made = {part.name: find(game, part.name, rules) for part in parts}
@@ -85,7 +86,7 @@ def learnt(game, name):
 
 
 def _learnt(game):
-    return getattr(_owner(game), "LEARNT", ())
+    return getattr(_owner(game), "LEARNT", {})
 
 
 def _is_sum(game, name):

@@ -6,12 +6,14 @@ turning and mirroring make of this one, with the same weights. A network has set
 game, of which a board belongs to one; what tells stages apart is for the game to say.
 """
 
+import contextlib
+import os
 import re
 from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__, archive
+from .. import __version__, archive, jit
 from ..errors import UserError
 
 KIND = "weights"  # of a file
@@ -91,8 +93,23 @@ def load_all(path, game, codes):
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
     if weights.dtype != np.float32:
-        network = network._replace(weights=weights.astype(np.float32))
+        network = network._replace(weights=_unpacked(weights, jit.CACHE / f"weights-{header['checksum'][:16]}.npy"))
     return network, arrays
+
+
+def _unpacked(weights, path):
+    """Return weights in float32, mapped from a file beside the kernels, so that the ranks of a host share one copy."""
+    beside = path.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError, ValueError):
+        if not path.exists():
+            with open(beside, "wb") as file:
+                np.save(file, weights.astype(np.float32))
+            os.replace(beside, path)
+        found = np.load(path, mmap_mode="r")
+        if found.shape == weights.shape and found.dtype == np.float32:
+            return found
+    beside.unlink(missing_ok=True)
+    return weights.astype(np.float32)
 
 
 def _rounded(weights):

@@ -8,6 +8,7 @@ Stages are told apart by the code of the largest tile. Idea: Szubert and Jaśkow
 
 import functools
 import os
+from pathlib import Path
 
 import numpy as np
 
@@ -158,6 +159,11 @@ def checked_tuples(game, text, board):
     if max(map(len, tuples)) > most:
         raise UserError(f"tuples '{text[:60]}': a tuple of {game.NAME} has {most} cells at most")
     return tuples
+
+
+def shipped(game):
+    """Return the name of the file of weights that come with this package for a game, a module."""
+    return str(Path(__file__).parent / "weights" / f"{game.NAME}{network.ENDING}")
 
 
 def of_file(game, path, rules):
