@@ -35,10 +35,14 @@ class Statistics:
 
 
 def figures(window, values, win):
-    """Return the figures of games by name; window: int64, shape (n, 3), see COLUMNS, n > 0."""
+    """Return the figures of games by name; window: int64, shape (n, 3), see COLUMNS, n > 0.
+
+    average_error: the standard error of the average.
+    """
     scores, largest = window[:, 0], window[:, 1]
     reached = {str(values[code]): float((largest >= code).mean()) for code in np.unique(largest)[::-1].tolist()}
     return {
-        "average": float(scores.mean()), "maximum": int(scores.max()), "win_rate": float((largest >= win).mean()),
-        "reached": reached, "moves": int(window[:, 2].sum()),
+        "average": float(scores.mean()), "average_error": float(scores.std() / np.sqrt(len(scores))),
+        "maximum": int(scores.max()), "win_rate": float((largest >= win).mean()), "reached": reached,
+        "moves": int(window[:, 2].sum()),
     }  # fmt: skip
