@@ -7,6 +7,7 @@ import tempfile
 import numpy as np
 
 from ..errors import UserError
+from .hosts import of_this_host
 
 _FILES = "/dev/shm"  # files in memory, where MPI libraries keep what they share as well
 _SPARE = 4 << 20  # bytes that MPI itself needs there
@@ -27,7 +28,7 @@ class SharedWords:
             return
         from mpi4py import MPI
 
-        host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        host = of_this_host(comm)
         room = comm.allreduce(_room() if host.Get_size() > 1 else mib, op=MPI.MIN)
         if room < mib and (room < 1 or not less):
             host.Free()

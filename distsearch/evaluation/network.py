@@ -82,17 +82,19 @@ def load_all(path, game, codes):
     try:
         weights = arrays.pop(KIND)
         network = Network(
-            header["game"], tuple(header["board"]), header["options"], tuple(map(tuple, header["tuples"])),
-            bool(header["symmetric"]), tuple(header["stages"]), weights, header["record"],
+            header["game"], tuple(header["board"]), header["options"],
+            tuple(tuple(map(int, cells)) for cells in header["tuples"]), bool(header["symmetric"]),
+            tuple(map(int, header["stages"])), weights, dict(header["record"]),
         )  # fmt: skip
-    except (KeyError, TypeError) as error:
+        if network.game != game:
+            raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
+        _check_tuples(network)
+    except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
-    if network.game != game:
-        raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
-    if weights.dtype != np.float32:
+    if weights.dtype != np.float32 or not weights.flags.c_contiguous:
         network = network._replace(weights=_unpacked(weights, jit.CACHE / f"weights-{header['checksum'][:16]}.npy"))
     return network, arrays
 
@@ -110,6 +112,18 @@ def _unpacked(weights, path):
             return found
     beside.unlink(missing_ok=True)
     return weights.astype(np.float32)
+
+
+def _check_tuples(network):
+    """Raise ValueError unless a Network's tuples are of cells of its board, and its options plain ones by name."""
+    rows, columns = network.board
+    every = set(range(rows * columns))
+    if not network.tuples or not all(cells and every.issuperset(cells) for cells in network.tuples):
+        raise ValueError("tuples are of other cells")
+    if any(list(cells) != sorted(set(cells)) for cells in network.tuples):
+        raise ValueError("cells are not in rising order")
+    if not network.options.keys() <= {"spawn"} or not all(isinstance(each, str) for each in network.options.values()):
+        raise ValueError("options of other rules")
 
 
 def _rounded(weights):

@@ -135,14 +135,18 @@ def kernels(game, promoting=False):
     return jit.specialise_all(_TEMPLATES, name, functions)
 
 
-def tables_of(game, tuples, symmetric, stages, weights):
-    """Return the tables (uint64) of a network of ``game``, a module; whoever uses them keeps the weights alive."""
+def tables_of(game, columns, tuples, symmetric, stages, weights):
+    """Return the tables (uint64) of a network of ``game``, a module; whoever uses them keeps the weights alive.
+
+    columns: of its board, which lies in the corner of one of 4×4.
+    """
     tables = np.zeros(EACH + EACH_SIZE * len(tuples), np.uint64)
     first, per_word = 0, 16 if game.BITS == 4 else 8
     for i, cells in enumerate(tuples):
         masks = [0, 0]
         for cell in cells:
-            masks[cell // per_word] |= (1 << game.BITS) - 1 << game.BITS * (cell % per_word)
+            on = cell // columns * 4 + cell % columns
+            masks[on // per_word] |= (1 << game.BITS) - 1 << game.BITS * (on % per_word)
         low = masks[0].bit_count()
         tables[EACH + EACH_SIZE * i : EACH + EACH_SIZE * (i + 1)] = *masks, low, first
         first += 1 << game.BITS * len(cells)
@@ -178,7 +182,7 @@ def of_file(game, path, rules):
         changed = None
     net = _loaded(os.fspath(path), changed, game.NAME, 1 << game.BITS)
     check_fits(net, game, rules, str(path)[:200])
-    tables = tables_of(game, net.tuples, net.symmetric, net.stages, net.weights)
+    tables = tables_of(game, int(rules[COLUMNS]), net.tuples, net.symmetric, net.stages, net.weights)
     promoting = bool(net.stages)
     function = kernels(game.NAME, promoting)["learnt"]
     return {

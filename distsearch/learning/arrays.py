@@ -1,8 +1,11 @@
 """What learners of a host share: weights, the traces of coherent learning, counters, and what games came to."""
 
+import os
+
 import numpy as np
 
 from ..cluster.shared import SharedWords
+from ..errors import UserError
 from ..search.memory import HugePages, lazy_zeros
 from . import td
 
@@ -43,7 +46,10 @@ class Arrays:
 
 
 def _alone(mib):
-    """Return words in huge pages, where there are any."""
+    """Return words in huge pages, where there are any; raises UserError if the host has not so much memory."""
+    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    if mib >= room:
+        raise UserError(f"weights {mib}: this host has {room} MiB of memory; use fewer or smaller tuples")
     words = lazy_zeros(mib << 17)
     pages = HugePages(words)
     while pages.left:

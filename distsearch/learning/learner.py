@@ -6,11 +6,11 @@ from .. import games, jit
 from ..addresses import address
 from ..evaluation import Evaluation, ntuple
 from ..games.interface import MAX_MOVES
-from ..games.sliding import with_due
+from ..games.sliding import COLUMNS, with_due
 from ..search.expectimax_engine import Expectimax
 from . import td
 
-_PATH = 1 << 16  # afterstates; longer games are learnt from in parts
+_PATH = 1 << 16  # afterstates
 _ENTRIES_BITS = 12  # of the table of a search: 64 KiB, which every game begins with empty
 
 
@@ -19,15 +19,16 @@ class Learner:
 
     game, rules: of its games; tuples, symmetric, stages: of the network, see ``Network``; arrays: the ``Arrays`` it
     works on; rate: of learning; seed: of all games; layers: of the search for a move; steps: n; forward, coherent: see
-    ``td``; counting: whether to count writes that collide.
+    ``td``; counting: whether to count writes that collide; room: afterstates that are kept to be learnt from, so that
+    longer games are learnt from in parts.
     """
 
     def __init__(
         self, game, rules, tuples, symmetric, stages, arrays, rate, seed, layers=0, steps=1, forward=False,
-        coherent=False, counting=False,
+        coherent=False, counting=False, room=_PATH,
     ):  # fmt: skip
         self._arrays, self._rules, self._forward = arrays, rules, forward
-        self._tables = ntuple.tables_of(game, tuples, symmetric, stages, arrays.weights)
+        self._tables = ntuple.tables_of(game, int(rules[COLUMNS]), tuples, symmetric, stages, arrays.weights)
         functions = dict(ntuple.kernels(game.NAME, bool(stages)))
         hooks = games.knowledge(game)
         functions |= {name: getattr(game, name) for name in ("free_cells", "cell_of", "put", "code_at")}
@@ -43,8 +44,8 @@ class Learner:
         self._indices = np.zeros(8 * len(tuples), np.int64)
         self._moves, self._gains = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES, np.int64)
         self._children = np.zeros(2 * MAX_MOVES, np.uint64)
-        self._states = np.zeros(2 * _PATH, np.uint64)
-        self._sums, self._values = np.zeros(_PATH, np.int64), np.zeros(_PATH)
+        self._states = np.zeros(2 * room, np.uint64)
+        self._sums, self._values = np.zeros(room, np.int64), np.zeros(room)
         self._control = control = np.zeros(td.CONTROL_SIZE, np.int64)
         self._where, self._any = address(control), game.start(rules).state
         for at, array in (
@@ -56,7 +57,7 @@ class Learner:
         if arrays.traces is not None:
             control[td.TRACES] = address(arrays.traces)
         control[td.SEARCH] = self._search.where
-        control[td.SEED], control[td.STEPS], control[td.PLIES], control[td.ROOM] = seed, steps, 2 * layers + 1, _PATH
+        control[td.SEED], control[td.STEPS], control[td.PLIES], control[td.ROOM] = seed, steps, 2 * layers + 1, room
         control[td.RATE] = np.float64(rate).view(np.int64)
         control[td.NUMBER], control[td.LEARNING] = -1, 1
 
@@ -86,8 +87,18 @@ class Learner:
 
     def give_up(self):
         """Drop the game at work, if nothing was learnt from it yet."""
-        if not self._forward and self._control[td.LENGTH] < _PATH:
+        nothing_yet = not self._forward and self._control[td.PLAYED] <= self._control[td.ROOM]
+        if nothing_yet or not self.learning:
             self._control[td.NUMBER] = -1
+
+    @property
+    def path(self):
+        """Of the last game, or as much of its end as there is room for: what boards its moves left, and their points.
+
+        Returns (states, uint64, shape (n, 2); the sum of points up to each of them, int64, shape (n,)).
+        """
+        n = int(self._control[td.LENGTH])
+        return self._states[: 2 * n].reshape(n, 2).copy(), self._sums[:n].copy()
 
     @property
     def collisions(self):

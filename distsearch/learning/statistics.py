@@ -9,11 +9,11 @@ class Statistics:
     """Sums games up in windows of ``size``.
 
     values: of the codes; win: the code that wins; told(line): takes each line, a dictionary. games: how many there were
-    so far; seconds: of learning by then. window: int64, shape (n, 3), see COLUMNS: those of the window at work.
+    so far. window: int64, shape (n, 3), see COLUMNS: those of the window at work; since: seconds of learning before it.
     """
 
-    def __init__(self, size, values, win, told, games=0, seconds=0.0, window=None):
-        self._size, self._values, self._win, self._told, self._since = size, values, win, told, seconds
+    def __init__(self, size, values, win, told, games=0, since=0.0, window=None):
+        self._size, self._values, self._win, self._told, self.since = size, values, win, told, since
         self.games, self.window = games, np.zeros((0, COLUMNS), np.int64) if window is None else np.array(window)
 
     def add(self, results, seconds):
@@ -22,14 +22,14 @@ class Statistics:
         self.games += len(rows)
         rows = np.concatenate([self.window, rows])
         full, after = len(rows) // self._size, self.games - len(rows)
-        each = (seconds - self._since) / max(1, full)
+        each = (seconds - self.since) / max(1, full)
         for i in range(full):
             window = rows[i * self._size : (i + 1) * self._size]
             found = figures(window, self._values, self._win)
-            self._since += each
+            self.since += each
             self._told({
                 "games": after + (i + 1) * self._size, **found,
-                "moves_per_second": round(found["moves"] / max(each, 1e-6)), "seconds": round(self._since, 3),
+                "moves_per_second": round(found["moves"] / max(each, 1e-6)), "seconds": round(self.since, 3),
             })  # fmt: skip
         self.window = rows[full * self._size :]
 

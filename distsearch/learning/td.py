@@ -19,6 +19,7 @@ from ..evaluation import ntuple
 from ..games import lanes
 from ..games.sliding import CELLS, KINDS, SPAWNS
 from ..jit import compiled
+from ..search import expectimax
 from ..search.drawing import below, drawn
 
 # bound for each game
@@ -42,9 +43,8 @@ RATE = 29  # the bits of a float64
 CONTROL_SIZE = 30
 
 # What learners of a host share (int64).
-NEXT, LIMIT, STOP, FIRST = range(
-    4
-)  # number of the next game; no game from here on; 1: stop; number of the first result
+NEXT, LIMIT = 0, 1  # number of the next game; no game from here on
+STOP, FIRST = 2, 3  # 1: stop; number of the game that has the first result
 SHARED_SIZE = 8
 RESULT_SIZE = 4  # words of a game's result: 1 + score, code of its largest tile, moves, whether there was learning
 
@@ -195,6 +195,11 @@ def begin(s, where):
     s = (np.uint64(0), np.uint64(0))
     for i in range(2):
         s = spawned(s, r, drawn(seed, np.int64(i)))
+    if control[PLIES] > 1:  # what the search's table holds is of weights before the last game was learnt from
+        search = int64s(control[SEARCH])
+        entries = uint64s(search[expectimax.ENTRIES])
+        for i in range(2 * (search[expectimax.ENTRY_MASK] + 1)):
+            entries[i] = np.uint64(0)
     control[DRAWN], control[LENGTH], control[SCORE], control[PLAYED], control[FIRST_LEARNT] = 2, 0, 0, 0, 0
     return s
 

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from ..cluster.hosts import of_this_host
 from ..cluster.waiting import sleep_until
 from . import td
 
@@ -20,8 +21,7 @@ PHASE, KIND, ACTIVE = range(td.SHARED_SIZE, td.SHARED_SIZE + 3)
 EACH = td.SHARED_SIZE + 8
 _DONE, _CPU, _EACH_SIZE = 0, 1, 8  # a cache line each
 
-_BUDGET = 1 << 13  # moves between two looks at words and messages, at first; then about so many seconds
-_SLICE = 5e-3
+_SLICE = 5e-3  # seconds between two looks at words and messages
 _STOP, _RESULTS, _FIGURES = 7, 8, 9  # tags
 
 
@@ -45,15 +45,18 @@ class Team:
         if self.ranks > 1:
             from mpi4py import MPI
 
-            local = comm.Split_type(MPI.COMM_TYPE_SHARED)
+            local = of_this_host(comm)
             self.place, size = local.Get_rank(), local.Get_size()
-            self.leaders = comm.Split(0 if self.place == 0 else MPI.UNDEFINED)
+            leaders = comm.Split(0 if self.place == 0 else MPI.UNDEFINED)
+            self.leaders = leaders if self.place == 0 else None
             told = (self.leaders.Get_rank(), self.leaders.allgather(size)) if self.place == 0 else None
             self.host, self.on_host = local.bcast(told)
             self.hosts = len(self.on_host)
             local.Free()
         self.merger, self.others_cpu = None, 0.0
-        self._phase, self._budget = 0, _BUDGET
+        self._at_work = False
+        self._stopping = []  # messages on their way, and what they say
+        self._phase, self._budget = 0, 1  # moves of a slice: one of a deep search may take long
 
     def join(self, arrays, learner, merger=None):
         """Take the Arrays, this rank's Learner, and with several hosts its Merger."""
@@ -85,15 +88,17 @@ class Team:
         Merger's. active: ranks of each host that play, None: all; with fewer only this host does. between(): called
         every few milliseconds. Games that were stopped, see ``stop``, have results of 0.
         """
-        told = [kind, first, games, 0 if active is None else active]
+        told, self._at_work = [kind, first, games, 0 if active is None else active], True
         self._tell(told)
-        return self._take_part(told, between)
+        found = self._take_part(told, between)
+        self._at_work = False
+        return found
 
     def stop(self):
         """Have the phase end early, on rank 0: games that are at work are given up, others not begun."""
         self._words[td.STOP] = 1
-        for host in range(1, self.hosts):
-            self.leaders.Isend(np.array([self._phase]), host, _STOP).Free()
+        told = np.array([self._phase])
+        self._stopping = [(self.leaders.Isend(told, host, _STOP), told) for host in range(1, self.hosts)]
 
     @property
     def stopped(self):
@@ -101,7 +106,9 @@ class Team:
         return bool(self._words[td.STOP])
 
     def finish(self):
-        """Let the other ranks go, on rank 0."""
+        """Let the other ranks go, on rank 0. If it failed in the middle of a phase, only ending the job helps them."""
+        if self._at_work:
+            return
         self._tell([QUIT, 0, 0, 0])
         if self.place == 0 and self.on_host[0] > 1:
             self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
@@ -145,7 +152,7 @@ class Team:
         sleep_until(lambda: (self._look(between), (slots >= self._phase).all())[1])
         if self.merger is not None:
             self.merger.after(kind)
-        return self._gathered(first, games, active, share) if kind in (LEARN, WATCH) else None
+        return self._gathered(first, games, active, share, between) if kind in (LEARN, WATCH) else None
 
     def _share(self, first, games, active, host=None):
         """Return (number of the first game, the one after the last) that are a host's of a phase."""
@@ -196,7 +203,7 @@ class Team:
             if told[0] == self._phase:  # else it was on its way when that phase ended
                 self._words[td.STOP] = 1
 
-    def _gathered(self, first, games, active, share):
+    def _gathered(self, first, games, active, share, between):
         """Return all hosts' results on rank 0; the others send theirs."""
         own = self._arrays.results[: share[1] - share[0]]
         if self.hosts == 1:
@@ -210,7 +217,8 @@ class Team:
         for host in range(1, self.hosts):
             begin, end = self._share(first, games, active, host)
             theirs, cpu = np.zeros((end - begin, td.RESULT_SIZE), np.int64), np.zeros(1)
-            wait(self.leaders.Irecv(theirs, host, _RESULTS))
+            arriving = self.leaders.Irecv(theirs, host, _RESULTS)
+            sleep_until(lambda arriving=arriving: (self._look(between), arriving.Test())[1])
             wait(self.leaders.Irecv(cpu, host, _FIGURES))
             found.append(theirs)
             self.others_cpu += float(cpu[0])

@@ -31,14 +31,14 @@ class Training:
     """Has a Team learn, on rank 0.
 
     plan: a Plan; statistics: ``Statistics``; interrupted(): whether to end early; described(text of what is going on):
-    called every few milliseconds; evaluated(dictionary): takes each evaluation; save(training): keeps it. begun: number
-    of the next game; seconds: of learning so far; merging: of them, those that merges took; moves, cpu_seconds: of
-    learning by all ranks, here and now.
+    called every few milliseconds; evaluated(dictionary): takes each evaluation; save(last): keeps it all, last: for the
+    last time. begun: number of the next game; due: whether there is to be an evaluation first; seconds: of learning so
+    far; merging: of them, those that merges took; moves, cpu_seconds: of learning by all ranks, here and now.
     """
 
-    def __init__(self, team, arrays, plan, statistics, values, win, begun=0, seconds=0.0):
+    def __init__(self, team, arrays, plan, statistics, values, win, begun=0, seconds=0.0, due=False):
         self._team, self._arrays, self._plan, self._statistics = team, arrays, plan, statistics
-        self._values, self._win = values, win
+        self._values, self._win, self.due = values, win, due and plan.evaluate_every > 0
         self.begun, self.seconds, self.merging, self.moves, self.cpu_seconds = begun, seconds, 0.0, 0, 0.0
 
     @property
@@ -48,24 +48,25 @@ class Training:
 
     def run(self, interrupted, described, evaluated, save):
         """Learn until all games are played or the user wants an end; return whether they are."""
-        plan, saved = self._plan, self.games
+        plan, saved = self._plan, (self.games, self.due) if self.games else None
         self._spread()
-        while self.games < plan.games and not interrupted():
+        while (self.games < plan.games or self.due) and not interrupted():
             before = self.games
-            self._learn(self._until(), interrupted, described)
-            if interrupted():
-                break
-            if _passed(before, self.games, plan.merge_every):
+            if not self.due:
+                self._learn(self._until(), interrupted, described)
+                self.due = _passed(before, self.games, plan.evaluate_every)
+            if _passed(before, self.games, plan.merge_every) and not interrupted():
                 self._merge()
-            if _passed(before, self.games, plan.evaluate_every):
+            if self.due and not interrupted():
                 self._evaluate(interrupted, evaluated)
-            if _passed(before, self.games, plan.save_every) and self.games < plan.games:
-                save()
-                saved = self.games
-        if self.games > saved or not saved:
+            if _passed(before, self.games, plan.save_every) and self.games < plan.games and not interrupted():
+                self._merge_all()  # or the file would lack what other hosts have learnt
+                save(False)
+                saved = self.games, self.due
+        if (self.games, self.due) != saved:
             self._merge_all()
-            save()
-        return self.games >= plan.games
+            save(True)
+        return self.games >= plan.games and not self.due
 
     def _until(self):
         """Return how many games there are to be when the next thing happens."""
@@ -109,6 +110,8 @@ class Training:
     def _spread(self):
         """Have all hosts go on with what this one has."""
         if self._team.hosts > 1:
+            if self._team.merger.pending:
+                self._team.phase(teams.APPLY)
             self._team.phase(teams.FETCH)
 
     def _merge(self):
@@ -128,7 +131,7 @@ class Training:
             self._team.phase(teams.APPLY)
 
     def _evaluate(self, interrupted, evaluated):
-        """Play games without learning."""
+        """Play games without learning; it stays due if it is interrupted."""
 
         def between():
             if interrupted() and not self._team.stopped:
@@ -137,7 +140,7 @@ class Training:
         began = time.perf_counter()
         found = self._team.phase(teams.WATCH, _EVALUATION_SEED, self._plan.evaluated, None, between)
         if (found[:, 0] > 0).all():
-            took = time.perf_counter() - began
+            self.due, took = False, time.perf_counter() - began
             rows = found[:, :3] - np.array([1, 0, 0])
             evaluated({
                 "games": self.games, "evaluated": len(rows), **figures(rows, self._values, self._win),

@@ -141,6 +141,7 @@ def _begin(team, begin):
             begun = begin()
         except UserError as refused:
             error = str(refused)
+    team.meet()  # asleep, for reading a large file takes seconds
     if team.comm is not None:
         error = team.comm.bcast(error)
     if error:
@@ -152,33 +153,37 @@ class _Begun:
     """What training begins with: what was saved, or weights that know nothing."""
 
     def __init__(self, options, files, game, arrays):
-        self.games, self.begun, self.seconds, self.window = 0, 0, 0.0, None
+        self.state, self.window = {"games": 0, "begun": 0, "seconds": 0.0, "since": 0.0, "due": False}, None
+        _try_out(files.save)
         if files.resume and os.path.exists(files.save):
             self._resume(options, files.save, game, arrays)
         else:
-            _try_out(files.save)
             tuples, _ = options.network
             arrays.weights[0] = options.optimistic / (len(tuples) * (1 if options.asymmetric else 8))
             arrays.weights[1:] = np.nan
-        self.curve = LearningCurve(files.record, self.games if files.resume else None)
+        self.curve = LearningCurve(files.record, self.state["games"] if files.resume else None)
 
     def _resume(self, options, path, game, arrays):
         net, others = network.load_all(path, game.NAME, 1 << game.BITS)
         state, shown = net.record.get("state"), path[:200]
-        if state is None or "window" not in others or options.coherence != ("traces" in others):
+        if state is None:
             raise UserError(f"{shown} has weights alone: training cannot go on from there")
-        options.check_resumes(net.record["options"], shown)
-        arrays.weights[:] = net.weights
-        if options.coherence:
-            arrays.traces[:] = others["traces"]
-        self.games, self.begun, self.seconds = state["games"], state["begun"], state["seconds"]
-        self.window = others["window"]
+        try:
+            options.check_resumes(net.record["options"], shown)
+            arrays.weights[:] = net.weights
+            if options.coherence:
+                arrays.traces[:] = others["traces"]
+            self.state, self.window = {name: state[name] for name in self.state}, others["window"]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
 
 
 def _try_out(path):
     """Raise UserError now, and not after hours, if nothing can be written there."""
     if path is None:
         return
+    if os.path.isdir(path):
+        raise UserError(f"cannot write {path[:200]}: it is a folder")
     try:
         with open(f"{path}.new", "wb"):
             pass
@@ -202,14 +207,15 @@ class _Lead:
         self._curve, self._progress, self._told, self._failed = begun.curve, progress, told, None
         win = game.VALUES.index(WINS[game.NAME])
         self._statistics = Statistics(
-            LINE, game.VALUES, win, self._line, begun.games, begun.seconds, begun.window
+            LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
         )  # fmt: skip
         plan = Plan(
             options.games, options.warm_up if team.ranks > 1 else 0, options.merge_every if team.hosts > 1 else 0,
             options.evaluate_every, options.evaluate_games, options.save_every,
         )  # fmt: skip
         self._training = Training(
-            team, arrays, plan, self._statistics, game.VALUES, win, begun.begun, begun.seconds
+            team, arrays, plan, self._statistics, game.VALUES, win,
+            *(begun.state[name] for name in ("begun", "seconds", "due")),
         )  # fmt: skip
 
     def run(self, interrupted, learner):
@@ -249,12 +255,15 @@ class _Lead:
             rate = compact(training.moves / max(training.seconds, 1e-9))
             self._progress.show(f"{training.games:,}/{self._options.games:,} games, {rate} moves/s")
 
-    def _save(self):
+    def _save(self, last):
         if self._files.save is None:
             return
         options, training, files = self._options, self._training, self._files
         tuples, stages = options.network
-        state = {"games": training.games, "begun": training.begun, "seconds": training.seconds}
+        state = {
+            "games": training.games, "begun": training.begun, "seconds": training.seconds,
+            "since": self._statistics.since, "due": training.due,
+        }  # fmt: skip
         record = {"options": options.described(), "games": training.games, "ranks": self._team.ranks}
         others = {} if files.compact else {"window": self._statistics.window}
         if not files.compact:
@@ -268,7 +277,7 @@ class _Lead:
             network.save(files.save, net, files.compact, others)
         except OSError as error:
             failed = UserError(f"cannot write {files.save[:200]}: {error.strerror or error}")
-            if training.games >= options.games:
-                self._failed = failed
+            if last:
+                self._failed = self._failed or failed
             else:
                 self._progress.note(f"distsearch: {failed}; training goes on")
