@@ -43,8 +43,8 @@ def _view(dtype):
     return view
 
 
-uint64s, int64s, int16s, float64s, float32s = map(
-    _view, (types.uint64, types.int64, types.int16, types.float64, types.float32)
+uint64s, int64s, int16s, uint8s, float64s, float32s = map(
+    _view, (types.uint64, types.int64, types.int16, types.uint8, types.float64, types.float32)
 )
 
 

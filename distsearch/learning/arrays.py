@@ -8,6 +8,7 @@ from ..cluster.shared import SharedWords
 from ..errors import UserError
 from ..search.memory import HugePages, lazy_zeros
 from . import td
+from .merging import LINE
 
 RESULTS = 1 << 16  # games whose results are kept until they are read
 
@@ -18,15 +19,15 @@ class Arrays:
     stages, size: of the network; coherent: whether there are traces; hosts: how many there are. weights: float32, shape
     (stages, size); traces: float32, shape (stages · size, 2), for each weight the sum of its errors and that of their
     sizes, or None; learnt: float32, both of them as one row; shared: int64, see ``td`` and ``team``; results: int64,
-    shape (RESULTS, 4). With several hosts base, own and total: float32, as ``learnt``, see ``merging``, and touched:
-    uint8, the same length. All are zero at first. Raises UserError if a host has no room.
+    shape (RESULTS, 4); marks: uint8, with several hosts for every line of weights, see ``merging``. All are zero at
+    first. Raises UserError if a host has no room.
     """
 
     def __init__(self, comm, stages, size, coherent, shared_size, hosts=1):
         count = stages * size
         learnt = -(-count * (3 if coherent else 1) // 2)
-        others = [learnt] * 3 + [-(-learnt // 4)] if hosts > 1 else []
-        words = [learnt, shared_size, RESULTS * td.RESULT_SIZE, *others]
+        marks = -(-count // (8 * LINE)) if hosts > 1 else 0
+        words = [learnt, shared_size, RESULTS * td.RESULT_SIZE, marks]
         mib = -(-8 * sum(words) >> 20)
         self._memory = SharedWords(comm, mib, _alone, what="weights")
         ends = np.cumsum(words)
@@ -35,10 +36,7 @@ class Arrays:
         self.weights = self.learnt[:count].reshape(stages, size)
         self.traces = self.learnt[count : 3 * count].reshape(count, 2) if coherent else None
         self.shared, self.results = parts[1].view(np.int64), parts[2].view(np.int64).reshape(RESULTS, td.RESULT_SIZE)
-        self.base = self.own = self.total = self.touched = None
-        if others:
-            self.base, self.own, self.total = (part.view(np.float32) for part in parts[3:6])
-            self.touched = parts[6].view(np.uint8)[: len(self.learnt)]
+        self.marks = parts[3].view(np.uint8)
 
     def close(self):
         """Give the memory back; nobody uses the arrays any more."""

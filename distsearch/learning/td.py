@@ -14,7 +14,7 @@ Several learners share weights without locks; what two write at the same moment 
 
 import numpy as np
 
-from ..addresses import float32s, float64s, int16s, int64s, number_of, replaced, taken, uint64s
+from ..addresses import float32s, float64s, int16s, int64s, number_of, replaced, taken, uint8s, uint64s
 from ..evaluation import ntuple
 from ..games import lanes
 from ..games.sliding import CELLS, KINDS, SPAWNS
@@ -25,7 +25,8 @@ from ..search.drawing import below, drawn
 # bound for each game
 boards_of = index_of = stage_of = value_of = weight_at = None
 expand = free_cells = cell_of = put = code_at = with_due = descend = None
-COHERENT = COUNTING = FORWARD = False
+COHERENT = COUNTING = FORWARD = MARKING = False
+LINE = 1
 
 # The control array (int64): addresses first.
 RULES, TABLES, TRACES, INDICES, MOVES, CHILDREN, GAINS, STATES, SUMS, VALUES, SEARCH, SHARED, RESULTS = range(13)
@@ -40,7 +41,8 @@ FIRST_LEARNT = 25  # of the path, forward: what comes before has learnt
 MOVED = 26  # moves since the beginning
 WRITES, LOST = 27, 28  # counted: weights written, and those that another learner had changed in between
 RATE = 29  # the bits of a float64
-CONTROL_SIZE = 30
+MARKS = 30  # address: a byte for every LINE weights, 1: changed since the last merge
+CONTROL_SIZE = 31
 
 # What learners of a host share (int64).
 NEXT, LIMIT = 0, 1  # number of the next game; no game from here on
@@ -142,6 +144,9 @@ def adjust(s, where, target):
     else:
         for i in range(n):
             change(weights, indices[i], by, control, tables)
+    if MARKING:
+        for i in range(n):
+            uint8s(control[MARKS])[indices[i] // LINE] = 1
     return added(tables, indices, n)
 
 

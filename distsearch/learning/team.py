@@ -12,8 +12,9 @@ import numpy as np
 from ..cluster.hosts import of_this_host
 from ..cluster.waiting import sleep_until
 from . import td
+from .waiting import wait
 
-QUIT, LEARN, WATCH, DIFFER, APPLY, FETCH = range(6)  # kinds of phases, see ``Team.phase``
+QUIT, LEARN, WATCH, FETCH = range(4)  # kinds of phases, see ``Team.phase``
 
 # Behind what ``td`` shares: the number of the phase, what it is, and how many ranks take part; then for each rank the
 # number of the last phase that it has done, and the microseconds of CPU that it has used.
@@ -23,6 +24,7 @@ _DONE, _CPU, _EACH_SIZE = 0, 1, 8  # a cache line each
 
 _SLICE = 5e-3  # seconds between two looks at words and messages
 _STOP, _RESULTS, _FIGURES = 7, 8, 9  # tags
+_TOLD = 5  # numbers that say what a phase is
 
 
 def shared_size(ranks):
@@ -54,7 +56,7 @@ class Team:
             self.hosts = len(self.on_host)
             local.Free()
         self.merger, self.others_cpu = None, 0.0
-        self._at_work = False
+        self._at_work = self._merging = False
         self._stopping = []  # messages on their way, and what they say
         self._phase, self._budget = 0, 1  # moves of a slice: one of a deep search may take long
 
@@ -69,6 +71,8 @@ class Team:
             self._words[EACH + _EACH_SIZE * self.place + _CPU] = self._cpu()
         if self.comm is not None:
             wait(self.comm.Ibarrier())
+            if count_from_here:
+                self.others_cpu = sum(self.comm.allgather(time.process_time())) - self.cpu_seconds()
 
     def _cpu(self):
         return int(time.process_time() * 1e6)
@@ -81,14 +85,16 @@ class Team:
                 return
             self._take_part(told, lambda: None)
 
-    def phase(self, kind, first=0, games=0, active=None, between=lambda: None):
+    def phase(self, kind, first=0, games=0, active=None, merges=None, between=lambda: None):
         """Have all ranks do a phase, on rank 0; return the results of its games in the order of their numbers.
 
-        LEARN, WATCH: play ``games`` games from number ``first`` on, and learn from them or not; the others are a
-        Merger's. active: ranks of each host that play, None: all; with fewer only this host does. between(): called
-        every few milliseconds. Games that were stopped, see ``stop``, have results of 0.
+        LEARN, WATCH: play ``games`` games from number ``first`` on, and learn from them or not; FETCH: all hosts take
+        what this one has. active: ranks of this host that play, None: all of all hosts; merges: how many there are in
+        between, and one at the end, None: not even that. between(): called every few milliseconds. Games that were
+        stopped, see ``stop``, have results of 0.
         """
-        told, self._at_work = [kind, first, games, 0 if active is None else active], True
+        told = [kind, first, games, 0 if active is None else active, -1 if merges is None else merges]
+        self._at_work = True
         self._tell(told)
         found = self._take_part(told, between)
         self._at_work = False
@@ -109,7 +115,7 @@ class Team:
         """Let the other ranks go, on rank 0. If it failed in the middle of a phase, only ending the job helps them."""
         if self._at_work:
             return
-        self._tell([QUIT, 0, 0, 0])
+        self._tell([QUIT] + [0] * (_TOLD - 1))
         if self.place == 0 and self.on_host[0] > 1:
             self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
 
@@ -125,33 +131,38 @@ class Team:
     def _heard(self):
         """Return what the next phase is: of a message, or of the words of this host."""
         if self.place == 0:
-            told = np.zeros(4, np.int64)
+            told = np.zeros(_TOLD, np.int64)
             wait(self.leaders.Ibcast(told))
             if told[0] == QUIT:
                 self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
             return told.tolist()
         sleep_until(lambda: self._words[PHASE] > self._phase)
-        return [int(self._words[KIND]), 0, 0, int(self._words[ACTIVE])]
+        return [int(self._words[KIND]), 0, 0, int(self._words[ACTIVE]), -1]
 
     def _take_part(self, told, between):
         """Do a phase; return the results of its games on rank 0."""
-        kind, first, games, active = told
+        kind, first, games, active, merges = told
+        self._merging = merges >= 0
         if self.place == 0:
             share = self._share(first, games, active)
-            if self.merger is not None:
-                self.merger.before(kind)
+            if self._merging:
+                self.merger.begin(merges, share[1] - share[0])
+            if kind == FETCH:
+                self.merger.fetch()
             self._announce(kind, *share, active)
         else:
             self._phase += 1
-        self._do(kind, active, between)
+        if kind in (LEARN, WATCH) and (not active or self.place < active):
+            self._play(kind == LEARN, between)
         self._words[EACH + _EACH_SIZE * self.place + _CPU] = self._cpu()
         self._words[EACH + _EACH_SIZE * self.place + _DONE] = self._phase
         if self.place > 0:
             return None
         slots = self._words[EACH + _DONE :: _EACH_SIZE]
         sleep_until(lambda: (self._look(between), (slots >= self._phase).all())[1])
-        if self.merger is not None:
-            self.merger.after(kind)
+        if self._merging:
+            self._merging = False
+            self.merger.end(lambda: self._look(between))
         return self._gathered(first, games, active, share, between) if kind in (LEARN, WATCH) else None
 
     def _share(self, first, games, active, host=None):
@@ -171,13 +182,6 @@ class Team:
         self._phase += 1
         words[PHASE] = self._phase  # last: it tells that the others are there
 
-    def _do(self, kind, active, between):
-        if kind in (LEARN, WATCH):
-            if not active or self.place < active:
-                self._play(kind == LEARN, between)
-        else:
-            self.merger.do(kind, self.place, self.on_host[self.host])
-
     def _play(self, learning, between):
         self._learner.learning = learning
         while True:
@@ -195,8 +199,8 @@ class Team:
     def _look(self, between):
         """What a host's first rank does between slices of work."""
         between()
-        if self.merger is not None:
-            self.merger.look()
+        if self._merging:
+            self.merger.look(int(self._words[td.NEXT] - self._words[td.FIRST]))
         if self.hosts > 1 and not self.first and self.leaders.Iprobe(0, _STOP):
             told = np.zeros(1, np.int64)
             self.leaders.Recv(told, 0, _STOP)
@@ -217,14 +221,8 @@ class Team:
         for host in range(1, self.hosts):
             begin, end = self._share(first, games, active, host)
             theirs, cpu = np.zeros((end - begin, td.RESULT_SIZE), np.int64), np.zeros(1)
-            arriving = self.leaders.Irecv(theirs, host, _RESULTS)
-            sleep_until(lambda arriving=arriving: (self._look(between), arriving.Test())[1])
+            wait(self.leaders.Irecv(theirs, host, _RESULTS), lambda: self._look(between))
             wait(self.leaders.Irecv(cpu, host, _FIGURES))
             found.append(theirs)
             self.others_cpu += float(cpu[0])
         return np.concatenate(found)
-
-
-def wait(request):
-    """Wait for a request of MPI, asleep."""
-    sleep_until(request.Test)

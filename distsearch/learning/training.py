@@ -9,6 +9,7 @@ from . import team as teams
 from .arrays import RESULTS
 from .statistics import figures
 
+_TOGETHER = 5000  # games after which several hosts wait for one another, so that there is something to tell
 _EVALUATION_SEED = 1 << 62  # games without learning have numbers from here on, the same ones every time
 
 
@@ -33,13 +34,13 @@ class Training:
     plan: a Plan; statistics: ``Statistics``; interrupted(): whether to end early; described(text of what is going on):
     called every few milliseconds; evaluated(dictionary): takes each evaluation; save(last): keeps it all, last: for the
     last time. begun: number of the next game; due: whether there is to be an evaluation first; seconds: of learning so
-    far; merging: of them, those that merges took; moves, cpu_seconds: of learning by all ranks, here and now.
+    far; moves, cpu_seconds: of learning by all ranks, here and now.
     """
 
     def __init__(self, team, arrays, plan, statistics, values, win, begun=0, seconds=0.0, due=False):
         self._team, self._arrays, self._plan, self._statistics = team, arrays, plan, statistics
         self._values, self._win, self.due = values, win, due and plan.evaluate_every > 0
-        self.begun, self.seconds, self.merging, self.moves, self.cpu_seconds = begun, seconds, 0.0, 0, 0.0
+        self.begun, self.seconds, self.moves, self.cpu_seconds = begun, seconds, 0, 0.0
 
     @property
     def games(self):
@@ -55,23 +56,20 @@ class Training:
             if not self.due:
                 self._learn(self._until(), interrupted, described)
                 self.due = _passed(before, self.games, plan.evaluate_every)
-            if _passed(before, self.games, plan.merge_every) and not interrupted():
-                self._merge()
             if self.due and not interrupted():
                 self._evaluate(interrupted, evaluated)
             if _passed(before, self.games, plan.save_every) and self.games < plan.games and not interrupted():
-                self._merge_all()  # or the file would lack what other hosts have learnt
                 save(False)
                 saved = self.games, self.due
         if (self.games, self.due) != saved:
-            self._merge_all()
             save(True)
         return self.games >= plan.games and not self.due
 
     def _until(self):
         """Return how many games there are to be when the next thing happens."""
         plan, games = self._plan, self.games
-        every = [each for each in (plan.merge_every, plan.evaluate_every, plan.save_every, RESULTS) if each]
+        most = RESULTS if self._team.hosts == 1 else _TOGETHER
+        every = [each for each in (plan.evaluate_every, plan.save_every, most) if each]
         ends = [games - games % each + each for each in every] + [plan.games]
         return min([*ends, *([plan.warm_up] if games < plan.warm_up else [])])
 
@@ -94,7 +92,8 @@ class Training:
                     read = ended
             described()
 
-        found = team.phase(teams.LEARN, self.begun, count, 1 if alone else None, between)
+        merges = None if alone or team.hosts == 1 else count // self._plan.merge_every
+        found = team.phase(teams.LEARN, self.begun, count, 1 if alone else None, merges, between)
         self.seconds = before + time.perf_counter() - began
         self._take(found[read:])
         finished = np.flatnonzero(found[:, 0] > 0)
@@ -110,25 +109,7 @@ class Training:
     def _spread(self):
         """Have all hosts go on with what this one has."""
         if self._team.hosts > 1:
-            if self._team.merger.pending:
-                self._team.phase(teams.APPLY)
             self._team.phase(teams.FETCH)
-
-    def _merge(self):
-        """Take in what the other hosts had changed by the last merge, and send out what has changed since."""
-        if self._team.hosts > 1:
-            began = time.perf_counter()
-            if self._team.merger.pending:
-                self._team.phase(teams.APPLY)
-            self._team.phase(teams.DIFFER)
-            took = time.perf_counter() - began
-            self.merging, self.seconds = self.merging + took, self.seconds + took
-
-    def _merge_all(self):
-        """Have the same on all hosts."""
-        if self._team.hosts > 1:
-            self._merge()
-            self._team.phase(teams.APPLY)
 
     def _evaluate(self, interrupted, evaluated):
         """Play games without learning; it stays due if it is interrupted."""
@@ -138,7 +119,7 @@ class Training:
                 self._team.stop()
 
         began = time.perf_counter()
-        found = self._team.phase(teams.WATCH, _EVALUATION_SEED, self._plan.evaluated, None, between)
+        found = self._team.phase(teams.WATCH, _EVALUATION_SEED, self._plan.evaluated, between=between)
         if (found[:, 0] > 0).all():
             self.due, took = False, time.perf_counter() - began
             rows = found[:, :3] - np.array([1, 0, 0])

@@ -53,7 +53,7 @@ class Trained:
     moves: int
     seconds: float
     cpu_seconds: float
-    merging: float
+    merging: float  # seconds that merges took of rank 0
     collisions: tuple
     ranks: int
     hosts: int
@@ -106,9 +106,10 @@ def train(options, files, comm, progress, interrupted, told):
     try:
         learner = Learner(
             game, rules, tuples, not options.asymmetric, stages, arrays, options.rate, options.seed, options.layers,
-            options.steps, options.forward, options.coherence, options.collisions,
+            options.steps, options.forward, options.coherence, options.collisions, team.hosts > 1,
         )  # fmt: skip
-        merger = Merger(team.leaders, arrays, options.merge) if team.hosts > 1 else None
+        merging = team.hosts > 1 and team.place == 0
+        merger = Merger(team.leaders, arrays, options.merge) if merging else None
         team.join(arrays, learner, merger)
         begun = _begin(team, lambda: _Begun(options, files, game, arrays))
         _compile(team, options, learner, merger, progress)
@@ -219,7 +220,7 @@ class _Lead:
         )  # fmt: skip
 
     def run(self, interrupted, learner):
-        training, before = self._training, self._statistics.games
+        training, before, merger = self._training, self._statistics.games, self._team.merger
         seconds = training.seconds
         self._progress.begin()
         complete = training.run(
@@ -230,7 +231,8 @@ class _Lead:
             raise self._failed
         return Trained(
             self._options.described(), training.games, training.games - before, training.moves,
-            training.seconds - seconds, training.cpu_seconds, training.merging, learner.collisions, self._team.ranks,
+            training.seconds - seconds, training.cpu_seconds, 0.0 if merger is None else merger.seconds,
+            learner.collisions, self._team.ranks,
             self._team.hosts, complete, self._files.save,
         )  # fmt: skip
 

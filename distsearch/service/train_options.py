@@ -48,7 +48,7 @@ class TrainOptions:
     optimistic: float = 0.0
     warm_up: int = 0
     merge: str = MODES[0]
-    merge_every: int = 10_000
+    merge_every: int = 200
     evaluate_every: int = 0
     evaluate_games: int = 100
     save_every: int = 0
