@@ -44,7 +44,7 @@ class Expectimax:
         self._kernels = jit.specialise_all(em.TEMPLATES, self.name, self._functions())
         self._width, self._state = game.words(rules), game.start(rules).state
         self._control = np.zeros(em.CONTROL_SIZE, np.int64)
-        self._where = address(self._control)
+        self.where = address(self._control)
         self._entries = np.zeros(2 << entries_bits, np.uint64)
         self._values = np.zeros(MAX_MOVES)
         control = self._control
@@ -64,12 +64,19 @@ class Expectimax:
         functions["expand"] = getattr(hooks, "expand", by_playing)
         return functions
 
+    def specialised(self, templates):
+        """Return templates around this engine's kernels, such as games of its searches, by name."""
+        return jit.specialise_all(templates, self.name, self._kernels)
+
     def compile(self):
         """Compile, or load from disk, every kernel."""
         self.begin(self._state, 1)
         self.advance(1)
 
-    def _allocate(self, depth):
+    def make_room(self, depth):
+        """Have arrays for searches of so many plies."""
+        if depth <= self._deepest:
+            return
         self._deepest = depth
         self._moves = np.zeros((depth + 1) * MAX_MOVES, np.int16)
         self._chances = np.zeros((depth + 1) * MAX_MOVES)
@@ -97,17 +104,16 @@ class Expectimax:
 
     def begin(self, state, depth, likely=em.CERTAIN):
         """Start a search of ``state`` to ``depth`` plies, 0 for its evaluation; likely: as ``expectimax`` has it."""
-        if depth > self._deepest:
-            self._allocate(depth)
+        self.make_room(depth)
         control = self._control
         control[[em.BOARDS, em.EXPANDED, em.EVALUATED, em.HITS, em.STORES, em.TOP]] = 0
         self._state = state
         self._value = self._opened = None
         self._by_chance = self._game.kind(state, self._rules) == CHANCE
         if depth == 0 or self._game.kind(state, self._rules) == END:
-            self._value = float(self._kernels["leaf"](state, self._where))
+            self._value = float(self._kernels["leaf"](state, self.where))
             return
-        opened, value = self._kernels["push"](state, self._where, 0, 0, depth, int(likely))
+        opened, value = self._kernels["push"](state, self.where, 0, 0, depth, int(likely))
         if not opened:
             self._value = float(value)
 
@@ -117,7 +123,7 @@ class Expectimax:
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the search is complete."""
-        if self._value is None and self._kernels["advance"](self._state, self._where, self._values, int(budget)):
+        if self._value is None and self._kernels["advance"](self._state, self.where, self._values, int(budget)):
             self._value = float(self._numbers[em.VALUE])
             self._opened = True
         return self._value is not None

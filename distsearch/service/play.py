@@ -38,11 +38,11 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     asked |= {name: value for name, value in limits.items() if value}
     heading = {**asked, **options.rules}
     with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
-        setup = options.setup("game")
+        setup = options.setup("game") | {"recorded": record is not None}
         runner = KINDS["game"](setup)
         compile_once(runner.name, options.game, runner.compile, progress)
-        ended = [] if records is None else [records.add]
-        pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, *ended)
+        ended = None if records is None else records.add
+        pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, ended)
         took = run(cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch)
     over = sorted(pool.over, key=lambda played: played.number)
     return Summary(
