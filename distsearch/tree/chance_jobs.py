@@ -168,7 +168,7 @@ class GameRunner:
         return self._games.boards if self._is_shallow else self._player.boards
 
     def batch(self, jobs, budget):
-        """Do jobs one after another until about ``budget`` boards, see ``jobs``; of deep searches only begin the first."""
+        """Do jobs one after another until about ``budget`` boards, see ``jobs``; or only begin one of deep searches."""
         if not self._begin_shallow(jobs):
             self.begin(jobs[0])
             return np.zeros(0, self.result_dtype)

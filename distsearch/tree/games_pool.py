@@ -13,7 +13,6 @@ from ..search.playing import seed_of
 from .chance_jobs import game_job, game_result
 from .numbered import NumberedJobs
 
-
 _NOTHING = array("h")
 
 
