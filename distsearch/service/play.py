@@ -5,7 +5,7 @@ from numbers import Integral
 
 from .. import games
 from ..errors import UserError
-from ..tree.games_pool import GamesPool
+from ..tree.games_pool import HANDED_OUT, GamesPool
 from ..tree.jobs import KINDS
 from .game_records import GameRecords
 from .metrics import summary
@@ -43,7 +43,9 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
         compile_once(runner.name, options.game, runner.compile, progress)
         ended = None if records is None else records.add
         pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, ended)
-        took = run(cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch)
+        took = run(
+            cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch, **HANDED_OUT
+        )  # fmt: skip
     over = sorted(pool.over, key=lambda played: played.number)
     return Summary(
         **asked, asked=count,
