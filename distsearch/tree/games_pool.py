@@ -14,7 +14,7 @@ from .chance_jobs import game_job, game_result
 from .numbered import NumberedJobs
 
 # How a run hands games out, as ``cluster.events.Begin`` has it. Short ones take the first rank a third of what they
-# take a worker, so it is to be ahead: with a millisecond of work in a batch, as usual, two workers idled 60% of the time.
+# take a worker, so it is to be ahead: with a millisecond of work a batch, as usual, two workers idled 60% of the time.
 HANDED_OUT = {"batch": 4e-3, "ahead": 4}
 
 _NOTHING = array("h")
