@@ -78,10 +78,10 @@ def load(path, kind):
     except (zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, EOFError, NotImplementedError,
             RecursionError) as error:  # fmt: skip
         raise UserError(f"{shown} is not a file of {kind}, or it is damaged") from error
-    if header.pop("checksum", None) != _checksum(header, arrays):
+    checksum = header.pop("checksum", None)
+    if checksum != _checksum(header, arrays):
         raise UserError(f"{shown} is damaged: its content does not match its checksum")
-    del header["kind"]
-    return header, arrays
+    return {**header, "checksum": checksum}, arrays
 
 
 def _checksum(header, arrays):

@@ -83,6 +83,45 @@ def _tune_arguments(parser):
     _add_player(parser, "of candidates and of all that chance does", "generation")
 
 
+def _train_arguments(parser):
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("--games", type=_count, metavar="N", help="in all (default 100000)")
+    network = parser.add_argument_group("the network")
+    network.add_argument("--tuples", metavar="T", help="a preset, such as 4x6, or cells: 0,1,2,3/4,5,6,7")
+    network.add_argument(
+        "--asymmetric", action="store_true", default=None, help="tuples look at the board as it is, not turned as well"
+    )
+    network.add_argument("--stages", metavar="TILE,...", help="largest tiles with which further stages begin")
+    network.add_argument("--optimistic", type=float, metavar="V", help="what boards are worth at first (default 0)")
+    learning = parser.add_argument_group("learning")
+    learning.add_argument("--rate", type=float, metavar="A", help="(default 0.1; with coherence 1)")
+    learning.add_argument(
+        "--coherence", action="store_true", default=None, help="a rate for each weight, by its errors"
+    )
+    learning.add_argument("--forward", action="store_true", default=None, help="at once, not at the end of a game")
+    learning.add_argument("--steps", type=_count, metavar="N", help="moves before a target's value (default 1)")
+    learning.add_argument("--layers", type=_count, metavar="X", help="of the search for each move: 0 (default) to 3")
+    learning.add_argument("--spawn", metavar="T:P,...", help="tiles that come, with their probabilities")
+    learning.add_argument("--seed", type=_chance_seed, metavar="N", help="of all games (default 0)")
+    ranks = parser.add_argument_group("many ranks")
+    ranks.add_argument("--warm-up", type=_count, metavar="N", help="games that one rank learns from first (default 0)")
+    ranks.add_argument("--merge", metavar="NAME", help="of what hosts have changed: mean (default) or sum")
+    ranks.add_argument("--merge-every", type=_count, metavar="N", help="games between merges (default 10000)")
+    ranks.add_argument(
+        "--collisions", action="store_true", default=None, help="count weights that two ranks change at once"
+    )
+    files = parser.add_argument_group("evaluation and files")
+    files.add_argument("--evaluate-every", type=_count, metavar="N", help="games between evaluations (default: none)")
+    files.add_argument("--evaluate-games", type=_count, metavar="N", help="of an evaluation (default 100)")
+    files.add_argument("--save", metavar="FILE", help="of weights, .npz, for --evaluation")
+    files.add_argument("--save-every", type=_count, metavar="N", help="games (default: at the end, and at SIGTERM)")
+    files.add_argument("--resume", action="store_true", help="go on with what the file has, if it is there")
+    files.add_argument("--compact", action="store_true", help="a small file, which cannot be resumed")
+    files.add_argument("--record", metavar="FILE", help="write a line of JSON for each 1,000 games")
+    parser.add_argument("--board", metavar="RxC", help="rows x columns")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
 def _add_player(parser, seeded, line):
     """What whole games take; seeded: what the seed is of; line: what a line of the record is."""
     _add_evaluation(parser)
@@ -275,6 +314,10 @@ def _mebibytes(text):
     return _number(text, "table", "MiB", checked_table)
 
 
+def _count(text):
+    return _number(text, "number", "15 digits at most", int)
+
+
 def _chance_seed(text):
     return _number(text, "seed", "15 digits at most", int)
 
@@ -314,6 +357,7 @@ _COMMANDS = {
     "search": _Command("best move and score of one position", _search_arguments),
     "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments),
     "play": _Command("games against chance: scores, tiles, moves a second", _play_arguments),
+    "train": _Command("n-tuple networks by temporal differences", _train_arguments),
     "tune": _Command("weights of an evaluation that play well, by CMA-ES", _tune_arguments),
     "sample": _Command("boards out of recorded games, by how far these are", _sample_arguments),
     "perft": _Command("count leaf positions by depth", _perft_arguments),

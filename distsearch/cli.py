@@ -63,6 +63,8 @@ def _run(argv):
     interrupts = Interrupts()
     if comm is not None and comm.Get_rank() > 0:
         ignore()
+    if args.command == "train":
+        return _train(args, comm, interrupts, Progress())
     groups = 0 if args.command == "simulate" else getattr(args, "groups", None) or 0
     with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups) as session:
         if session is None:
@@ -209,6 +211,29 @@ def _tune(args, session, interrupts):
     found = tune(options, effort, args.seed or 0, *asked)
     _print(found.to_json() if args.json else found.to_text())
     return 0
+
+
+def _train(args, comm, interrupts, progress):
+    """On every rank: learning takes no jobs from rank 0."""
+    from .service.train import Files, train
+    from .service.train_options import asked
+    from .service.train_report import line_text
+
+    options = asked(args)
+    files = Files(args.save, args.resume, args.compact, args.record)
+
+    def told(line):
+        _print(json.dumps(line) if args.json else line_text(line))
+
+    if comm is not None and comm.Get_rank() > 0:
+        train(options, files, comm, progress, lambda: False, told)
+        return 0
+    with interrupts:
+        found = train(options, files, comm, progress, lambda: interrupts.signal is not None or interrupts.save, told)
+        _print(found.to_json() if args.json else found.to_text())
+        if files.save is not None:
+            interrupts.forgive()  # batch systems say so when time is up, and what was learnt is saved
+        return interrupts.exit_status
 
 
 def _sample(args, session, interrupts):

@@ -16,11 +16,11 @@ class SharedWords:
     """An array of uint64, zero at first, that all ranks of a host see; collective over ``comm`` (None: one process).
 
     ``mib`` is its size, less if ``less`` will do and a host has no room for more; alone(mib): makes the array for a
-    process alone, which needs no room there. Pages take memory when they are first written to. Raises UserError, on
-    every rank, if a host has no room.
+    process alone, which needs no room there; what: to call it. Pages take memory when they are first written to. Raises
+    UserError, on every rank, if a host has no room.
     """
 
-    def __init__(self, comm, mib, alone, less=False):
+    def __init__(self, comm, mib, alone, less=False, what="table"):
         self.mib = mib
         if comm is None or comm.Get_size() == 1:
             self.words = alone(mib)
@@ -31,9 +31,9 @@ class SharedWords:
         room = comm.allreduce(_room() if host.Get_size() > 1 else mib, op=MPI.MIN)
         if room < mib and (room < 1 or not less):
             host.Free()
-            instead = f" or use --table {room}" if room else ""
+            instead = f" or use --table {room}" if room and what == "table" else ""
             raise UserError(
-                f"table {mib}: a host's shared memory ({_FILES}) has room for {room} MiB; give it more{instead}"
+                f"{what} {mib}: a host's shared memory ({_FILES}) has room for {room} MiB; give it more{instead}"
             )
         self.mib = min(mib, room)
         error = None

@@ -7,6 +7,10 @@ evaluation's bound so that any win is worth more than any unfinished position. I
 float64, of a board before or after chance has moved, and a finished game counts its evaluation; there a text may also
 ask for a weighted sum of several, see ``sums``.
 
+``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names files that come
+with this package. Learnt evaluations of games against chance say what points are still to come, so the points of moves
+count beside them.
+
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
 weights of the name alone. Their tables take weights as another argument.
 """
@@ -23,6 +27,7 @@ from .. import games
 from ..errors import UserError
 from ..jit import compiled
 from . import sums
+from .network import ENDING
 
 
 class Evaluation(NamedTuple):
@@ -32,21 +37,26 @@ class Evaluation(NamedTuple):
     function: Callable  # compiled (s, r, tables) -> int64
     tables: np.ndarray  # uint64, what the function reads
     bound: int  # no unfinished position is worth more, nor less than minus this; 0: values are final scores
+    points: bool = False  # whether what moves bring counts beside it
+    keeps: object = None  # what holds memory that the tables point to
 
 
 def names(game):
     """The evaluations of a game, the default first."""
-    return list(_known(game))
+    return [*_known(game), *_learnt(game)]
 
 
 def check(game, name):
     """Raise UserError if ``game`` has no evaluation ``name``, which may end in ``:`` and its weights, or be a sum."""
     base, colon, given = name.partition(":")
     known, weighted = _known(game), _weighted(game)
-    if _is_sum(game, name):
+    if name.endswith(ENDING):
+        if not hasattr(_owner(game), "of_file"):
+            raise UserError(f"{game.NAME} has no evaluations that are learnt: {name[:200]}")
+    elif _is_sum(game, name):
         sums.parse(name, list(known))
-    elif base not in (weighted if colon else known):
-        raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(known)} for {game.NAME}")
+    elif base not in (weighted if colon else names(game)):
+        raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(names(game))} for {game.NAME}")
     elif colon:
         parse, _ = weighted[base]
         parse(given)
@@ -58,6 +68,8 @@ def find(game, name, rules):
     Its own name is that of its function, without weights, by which kernels are known.
     """
     check(game, name)
+    if learnt(game, name):
+        return Evaluation(**_owner(game).of_file(_learnt(game).get(name, name), rules))
     if _is_sum(game, name):
         parts = sums.parse(name, list(_known(game)))
         made = {part.name: find(game, part.name, rules) for part in parts}
@@ -66,6 +78,15 @@ def find(game, name, rules):
     function, tables, bound = _known(game)[base]
     given = [weights(game, name)] if base in _weighted(game) else []
     return Evaluation(base, function, tables(rules, *given), bound(rules))
+
+
+def learnt(game, name):
+    """Whether an evaluation of a game is learnt, rather than made by hand."""
+    return name.endswith(ENDING) or name in _learnt(game)
+
+
+def _learnt(game):
+    return getattr(_owner(game), "LEARNT", {})
 
 
 def _is_sum(game, name):

@@ -14,7 +14,7 @@ from ..games import g2048, lanes
 from ..games.sliding import COLUMNS, ROWS
 from ..games.sliding import VALUES as TILES
 from ..jit import compiled
-from . import lines, rows
+from . import lines, ntuple, rows
 from .rows import Weights
 
 # Found by ``tune`` from those of nneonneo/2048-ai on, which are 270,700,47,4,11,3.5: docs/tuning.md has the way.
@@ -125,3 +125,5 @@ EVALUATIONS = {
     "haskell": (haskell, nothing, lambda r: 0),
 }  # fmt: skip
 WEIGHTED = {"rows": (partial(rows.parse, most=len(g2048.VALUES) - 1), WEIGHTS)}
+of_file = partial(ntuple.of_file, g2048)
+LEARNT = {ntuple.NAME: ntuple.shipped(g2048)}

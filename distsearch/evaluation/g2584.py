@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from ..games import g2584
-from . import lines, rows
+from . import lines, ntuple, rows
 from .rows import Weights
 
 # Found by hand.
@@ -26,3 +26,5 @@ def rows_tables(r, weights):
 
 EVALUATIONS = {"rows": (lines.bound_to(g2584), rows_tables, lambda r: 0)}
 WEIGHTED = {"rows": (partial(rows.parse, most=len(g2584.VALUES) - 1), WEIGHTS)}
+of_file = partial(ntuple.of_file, g2584)
+LEARNT = {ntuple.NAME: ntuple.shipped(g2584)}

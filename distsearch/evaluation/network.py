@@ -6,12 +6,14 @@ turning and mirroring make of this one, with the same weights. A network has set
 game, of which a board belongs to one; what tells stages apart is for the game to say.
 """
 
+import contextlib
+import os
 import re
 from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__, archive
+from .. import __version__, archive, jit
 from ..errors import UserError
 
 KIND = "weights"  # of a file
@@ -57,30 +59,57 @@ def parse_tuples(text, board):
     return tuple(tuples)
 
 
-def save(path, network, compact=False):
-    """Write a network to a file; raises OSError. compact: compressed, and weights rounded to 11 bits."""
+def save(path, network, compact=False, others=None):
+    """Write a network to a file; raises OSError.
+
+    compact: compressed, and weights rounded to 11 bits; others: further arrays to keep beside it, by name.
+    """
     header = network._asdict()
     weights = header.pop("weights")
-    arrays = {KIND: _rounded(weights) if compact else np.asarray(weights, np.float32)}
+    arrays = {KIND: _rounded(weights) if compact else np.asarray(weights, np.float32), **(others or {})}
     archive.save(path, KIND, {**header, "version": __version__}, arrays, compact)
 
 
-def load(path, codes):
-    """Return the Network of a file, whose cells hold one of so many codes; raises UserError."""
+def load(path, game, codes):
+    """Return the Network of a file; raises UserError. game: its name; codes: how many there are for a cell."""
+    return load_all(path, game, codes)[0]
+
+
+def load_all(path, game, codes):
+    """Return the Network of a file and the arrays that are kept beside it, by name; raises UserError."""
     header, arrays = archive.load(path, KIND)
     shown = str(path)[:200]
     try:
+        weights = arrays.pop(KIND)
         network = Network(
             header["game"], tuple(header["board"]), header["options"], tuple(map(tuple, header["tuples"])),
-            bool(header["symmetric"]), tuple(header["stages"]), arrays[KIND], header["record"],
+            bool(header["symmetric"]), tuple(header["stages"]), weights, header["record"],
         )  # fmt: skip
     except (KeyError, TypeError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
+    if network.game != game:
+        raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
-    weights = network.weights
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
-    return network._replace(weights=weights if weights.dtype == np.float32 else weights.astype(np.float32))
+    if weights.dtype != np.float32:
+        network = network._replace(weights=_unpacked(weights, jit.CACHE / f"weights-{header['checksum'][:16]}.npy"))
+    return network, arrays
+
+
+def _unpacked(weights, path):
+    """Return weights in float32, mapped from a file beside the kernels, so that the ranks of a host share one copy."""
+    beside = path.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError, ValueError):
+        if not path.exists():
+            with open(beside, "wb") as file:
+                np.save(file, weights.astype(np.float32))
+            os.replace(beside, path)
+        found = np.load(path, mmap_mode="r")
+        if found.shape == weights.shape and found.dtype == np.float32:
+            return found
+    beside.unlink(missing_ok=True)
+    return weights.astype(np.float32)
 
 
 def _rounded(weights):

@@ -41,7 +41,7 @@ class Expectimax:
     def __init__(self, game, rules, evaluation, points=False, least=0.0, alike=False, entries_bits=_ENTRIES_BITS):
         self._game, self._rules, self._evaluation = game, rules, evaluation
         self.name = f"{self.kind}_{games.tag(game)}_{evaluation.name}"
-        self._kernels = jit.specialise_all(em.TEMPLATES, self.name, self._functions())
+        self.kernels = jit.specialise_all(em.TEMPLATES, self.name, self._functions())
         self._width, self._state = game.words(rules), game.start(rules).state
         self._control = np.zeros(em.CONTROL_SIZE, np.int64)
         self.where = address(self._control)
@@ -63,10 +63,6 @@ class Expectimax:
         by_playing = jit.specialise(em.expand_by_playing, f"expand_by_playing_{self.name}", functions)
         functions["expand"] = getattr(hooks, "expand", by_playing)
         return functions
-
-    def specialised(self, templates):
-        """Return templates around this engine's kernels, such as games of its searches, by name."""
-        return jit.specialise_all(templates, self.name, self._kernels)
 
     def compile(self):
         """Compile, or load from disk, every kernel."""
@@ -111,9 +107,9 @@ class Expectimax:
         self._value = self._opened = None
         self._by_chance = self._game.kind(state, self._rules) == CHANCE
         if depth == 0 or self._game.kind(state, self._rules) == END:
-            self._value = float(self._kernels["leaf"](state, self.where))
+            self._value = float(self.kernels["leaf"](state, self.where))
             return
-        opened, value = self._kernels["push"](state, self.where, 0, 0, depth, int(likely))
+        opened, value = self.kernels["push"](state, self.where, 0, 0, depth, int(likely))
         if not opened:
             self._value = float(value)
 
@@ -123,7 +119,7 @@ class Expectimax:
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the search is complete."""
-        if self._value is None and self._kernels["advance"](self._state, self.where, self._values, int(budget)):
+        if self._value is None and self.kernels["advance"](self._state, self.where, self._values, int(budget)):
             self._value = float(self._numbers[em.VALUE])
             self._opened = True
         return self._value is not None

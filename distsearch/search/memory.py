@@ -1,7 +1,4 @@
-"""Arrays by their address, and the pages of large ones.
-
-numba passes an array as seven words, and six arrays took a fifth of the exact solver's time. Engines pass the address
-of one array instead, find those of others in it, and see them as arrays again, which costs nothing.
+"""The pages of large arrays.
 
 A large array of zeros takes memory page by page, as it is written to. Small pages suit short work: a first write to a
 huge one clears 2 MiB, 2 s for 1 GiB. Huge ones suit long work: random access to 1 GiB is a third faster. So arrays
@@ -13,79 +10,17 @@ import mmap
 import sys
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 
-
-def address(array):
-    """Return where the elements of a contiguous numpy array are; whoever uses it keeps the array alive."""
-    if not array.flags.c_contiguous:
-        raise ValueError("an array whose elements are not one after another has no single address")
-    return int(array.ctypes.data)
-
-
-def _view(dtype):
-    array_type = types.Array(dtype, 1, "C")
-
-    @intrinsic
-    def view(typingctx, where):
-        """Return the array at an address (int64); nothing checks how long it is."""
-
-        def generate(context, builder, signature, args):
-            array = make_array(array_type)(context, builder)
-            size = context.get_abi_sizeof(context.get_data_type(dtype))
-            populate_array(
-                array,
-                data=builder.inttoptr(args[0], array.data.type),
-                shape=cgutils.pack_array(builder, [cgutils.intp_t(1 << 48)]),
-                strides=cgutils.pack_array(builder, [cgutils.intp_t(size)]),
-                itemsize=cgutils.intp_t(size),
-                meminfo=None,
-            )
-            return array._getvalue()
-
-        return array_type(types.int64), generate
-
-    return view
-
-
-uint64s, int64s, int16s, float64s = map(_view, (types.uint64, types.int64, types.int16, types.float64))
-
-
-def _reading(source, target, kind):
-    @intrinsic
-    def read(typingctx, value):
-        """Return a number of the other type with the same 64 bits."""
-
-        def generate(context, builder, signature, args):
-            return builder.bitcast(args[0], kind)
-
-        return target(source), generate
-
-    return read
-
-
-bits_of = _reading(types.float64, types.int64, ir.IntType(64))
-number_of = _reading(types.int64, types.float64, ir.DoubleType())
-
-
-@intrinsic
-def prefetch(typingctx, where):
-    """Begin to fetch the cache line at an address (int64)."""
-
-    def generate(context, builder, signature, args):
-        pointer, word = ir.PointerType(ir.IntType(8)), ir.IntType(32)
-        function = builder.module.declare_intrinsic(
-            "llvm.prefetch", [pointer], ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
-        )
-        builder.call(function, [builder.inttoptr(args[0], pointer), word(0), word(3), word(1)])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), generate
-
+from ..addresses import (  # noqa: F401, engines find all that is about memory here
+    address,
+    bits_of,
+    float64s,
+    int16s,
+    int64s,
+    number_of,
+    prefetch,
+    uint64s,
+)
 
 HUGE_PAGE = 1 << 21  # bytes
 _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .. import jit
 from . import shallow
 from .memory import address
 
@@ -17,7 +18,7 @@ class Shallow:
 
     def __init__(self, game, rules, engine):
         self._engine, self._state = engine, game.start(rules).state
-        self._kernel = engine.specialised(shallow.TEMPLATES)["play_games"]
+        self._kernel = jit.specialise_all(shallow.TEMPLATES, engine.name, engine.kernels)["play_games"]
         self.begin([self._state], [1], [0], [0], 0, 1)
 
     def compile(self):

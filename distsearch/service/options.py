@@ -248,8 +248,10 @@ class Options:
         if self.against_chance:
             return {
                 "kind": kind or self.algorithm, "game": self.game, "board": self.board, "options": self.rules,
-                "evaluation": self.evaluation, "points": False, "least": self.min_probability or 0.0,
-                "alike": self.chance == "uniform", "deeper": self.deeper, "nodes": self.nodes or 0,
+                "evaluation": self.evaluation,
+                "points": evaluation.learnt(games.find(self.game), self.evaluation),
+                "least": self.min_probability or 0.0, "alike": self.chance == "uniform", "deeper": self.deeper,
+                "nodes": self.nodes or 0,
                 "seconds": self.time or 0.0, "width": self.width,
             }  # fmt: skip
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"

@@ -1,0 +1,59 @@
+"""Single words of bits: what processors have an instruction for, and a plain way where they have none."""
+
+import llvmlite.binding
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from ..jit import compiled
+
+_I64 = ir.IntType(64)
+
+
+def _instruction(name):
+    def generate(context, builder, signature, args):
+        function = ir.FunctionType(_I64, [_I64] * len(args))
+        return builder.call(cgutils.get_or_insert_function(builder.module, function, name), args)
+
+    return generate
+
+
+@intrinsic
+def _pext(typingctx, x, mask):
+    return types.uint64(types.uint64, types.uint64), _instruction("llvm.x86.bmi.pext.64")
+
+
+@intrinsic
+def byte_swap(typingctx, x):
+    """Return a word with its bytes in the other order."""
+    return types.uint64(types.uint64), _instruction("llvm.bswap.i64")
+
+
+@compiled
+def gathered(x, mask):
+    """Return the bits of x where mask has ones, side by side from the lowest bit on: by a loop."""
+    found, bit = np.uint64(0), np.uint64(1)
+    while mask != 0:
+        lowest = mask & (~mask + np.uint64(1))
+        if x & lowest:
+            found |= bit
+        mask ^= lowest
+        bit <<= np.uint64(1)
+    return found
+
+
+@compiled
+def _by_instruction(x, mask):
+    return _pext(x, mask)
+
+
+def _has_instruction():
+    named = numba.config.CPU_NAME or numba.config.CPU_FEATURES  # kernels may be made for another processor
+    return not named and llvmlite.binding.get_host_cpu_features().get("bmi2", False)
+
+
+# The same by one instruction of BMI2, where the processor has it: learning is twice as fast so.
+pext = _by_instruction if _has_instruction() else gathered

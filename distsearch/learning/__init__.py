@@ -1,0 +1,1 @@
+"""Learning: evaluations that come of playing."""

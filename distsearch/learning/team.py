@@ -1,0 +1,222 @@
+"""Learners of all ranks of all hosts, which work phase by phase.
+
+Rank 0 says what the next phase is. The first rank of each other host hears of it by a message, everybody else by words
+that a host's ranks share: so what ranks of a host have to tell one another takes no messages, however many they are.
+Nobody spins: who waits looks at those words, or at MPI, and sleeps in between.
+"""
+
+import time
+
+import numpy as np
+
+from ..cluster.waiting import sleep_until
+from . import td
+
+QUIT, LEARN, WATCH, DIFFER, APPLY, FETCH = range(6)  # kinds of phases, see ``Team.phase``
+
+# Behind what ``td`` shares: the number of the phase, what it is, and how many ranks take part; then for each rank the
+# number of the last phase that it has done, and the microseconds of CPU that it has used.
+PHASE, KIND, ACTIVE = range(td.SHARED_SIZE, td.SHARED_SIZE + 3)
+EACH = td.SHARED_SIZE + 8
+_DONE, _CPU, _EACH_SIZE = 0, 1, 8  # a cache line each
+
+_BUDGET = 1 << 13  # moves between two looks at words and messages, at first; then about so many seconds
+_SLICE = 5e-3
+_STOP, _RESULTS, _FIGURES = 7, 8, 9  # tags
+
+
+def shared_size(ranks):
+    """Return how many words a host of so many ranks shares."""
+    return EACH + _EACH_SIZE * ranks
+
+
+class Team:
+    """All ranks: collective over ``comm`` (an mpi4py communicator, or None for this process alone).
+
+    host, hosts: number of this rank's host, and how many there are; on_host: ranks of each host; place: this rank's
+    place on its host; first: whether this is rank 0; leaders: a communicator of the hosts' first ranks, None elsewhere.
+    """
+
+    def __init__(self, comm):
+        self.comm, self.leaders = comm, None
+        self.ranks = 1 if comm is None else comm.Get_size()
+        self.first = comm is None or comm.Get_rank() == 0
+        self.host, self.hosts, self.place, self.on_host = 0, 1, 0, [1]
+        if self.ranks > 1:
+            from mpi4py import MPI
+
+            local = comm.Split_type(MPI.COMM_TYPE_SHARED)
+            self.place, size = local.Get_rank(), local.Get_size()
+            self.leaders = comm.Split(0 if self.place == 0 else MPI.UNDEFINED)
+            told = (self.leaders.Get_rank(), self.leaders.allgather(size)) if self.place == 0 else None
+            self.host, self.on_host = local.bcast(told)
+            self.hosts = len(self.on_host)
+            local.Free()
+        self.merger, self.others_cpu = None, 0.0
+        self._phase, self._budget = 0, _BUDGET
+
+    def join(self, arrays, learner, merger=None):
+        """Take the Arrays, this rank's Learner, and with several hosts its Merger."""
+        self._arrays, self._learner, self.merger = arrays, learner, merger
+        self._words = arrays.shared
+
+    def meet(self, count_from_here=False):
+        """Wait until all ranks are here; count_from_here: what they have used of CPU so far is not for learning."""
+        if count_from_here:
+            self._words[EACH + _EACH_SIZE * self.place + _CPU] = self._cpu()
+        if self.comm is not None:
+            wait(self.comm.Ibarrier())
+
+    def _cpu(self):
+        return int(time.process_time() * 1e6)
+
+    def work(self):
+        """Work for rank 0, on any other rank, until it says QUIT."""
+        while True:
+            told = self._heard()
+            if told[0] == QUIT:
+                return
+            self._take_part(told, lambda: None)
+
+    def phase(self, kind, first=0, games=0, active=None, between=lambda: None):
+        """Have all ranks do a phase, on rank 0; return the results of its games in the order of their numbers.
+
+        LEARN, WATCH: play ``games`` games from number ``first`` on, and learn from them or not; the others are a
+        Merger's. active: ranks of each host that play, None: all; with fewer only this host does. between(): called
+        every few milliseconds. Games that were stopped, see ``stop``, have results of 0.
+        """
+        told = [kind, first, games, 0 if active is None else active]
+        self._tell(told)
+        return self._take_part(told, between)
+
+    def stop(self):
+        """Have the phase end early, on rank 0: games that are at work are given up, others not begun."""
+        self._words[td.STOP] = 1
+        for host in range(1, self.hosts):
+            self.leaders.Isend(np.array([self._phase]), host, _STOP).Free()
+
+    @property
+    def stopped(self):
+        """Whether the phase at work was told to stop."""
+        return bool(self._words[td.STOP])
+
+    def finish(self):
+        """Let the other ranks go, on rank 0."""
+        self._tell([QUIT, 0, 0, 0])
+        if self.place == 0 and self.on_host[0] > 1:
+            self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
+
+    def cpu_seconds(self):
+        """Return what the ranks of this host have used of CPU."""
+        return float(self._words[EACH + _CPU :: _EACH_SIZE].sum()) * 1e-6
+
+    def _tell(self, told):
+        """Tell the leaders of the other hosts what the next phase is."""
+        if self.hosts > 1:
+            wait(self.leaders.Ibcast(np.array(told)))
+
+    def _heard(self):
+        """Return what the next phase is: of a message, or of the words of this host."""
+        if self.place == 0:
+            told = np.zeros(4, np.int64)
+            wait(self.leaders.Ibcast(told))
+            if told[0] == QUIT:
+                self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
+            return told.tolist()
+        sleep_until(lambda: self._words[PHASE] > self._phase)
+        return [int(self._words[KIND]), 0, 0, int(self._words[ACTIVE])]
+
+    def _take_part(self, told, between):
+        """Do a phase; return the results of its games on rank 0."""
+        kind, first, games, active = told
+        if self.place == 0:
+            share = self._share(first, games, active)
+            if self.merger is not None:
+                self.merger.before(kind)
+            self._announce(kind, *share, active)
+        else:
+            self._phase += 1
+        self._do(kind, active, between)
+        self._words[EACH + _EACH_SIZE * self.place + _CPU] = self._cpu()
+        self._words[EACH + _EACH_SIZE * self.place + _DONE] = self._phase
+        if self.place > 0:
+            return None
+        slots = self._words[EACH + _DONE :: _EACH_SIZE]
+        sleep_until(lambda: (self._look(between), (slots >= self._phase).all())[1])
+        if self.merger is not None:
+            self.merger.after(kind)
+        return self._gathered(first, games, active, share) if kind in (LEARN, WATCH) else None
+
+    def _share(self, first, games, active, host=None):
+        """Return (number of the first game, the one after the last) that are a host's of a phase."""
+        host = self.host if host is None else host
+        if active:
+            return (first, first + games) if host == 0 else (first, first)
+        before, size, ranks = sum(self.on_host[:host]), self.on_host[host], sum(self.on_host)
+        return first + games * before // ranks, first + games * (before + size) // ranks
+
+    def _announce(self, kind, begin, end, active):
+        """Tell this host's ranks of a phase."""
+        words = self._words
+        self._arrays.results[: end - begin] = 0
+        words[[td.FIRST, td.NEXT, td.LIMIT, td.STOP]] = begin, begin, end, 0
+        words[KIND], words[ACTIVE] = kind, active
+        self._phase += 1
+        words[PHASE] = self._phase  # last: it tells that the others are there
+
+    def _do(self, kind, active, between):
+        if kind in (LEARN, WATCH):
+            if not active or self.place < active:
+                self._play(kind == LEARN, between)
+        else:
+            self.merger.do(kind, self.place, self.on_host[self.host])
+
+    def _play(self, learning, between):
+        self._learner.learning = learning
+        while True:
+            began, before = time.perf_counter(), self._learner.moves
+            over = self._learner.run(self._budget)
+            took, played = time.perf_counter() - began, self._learner.moves - before
+            if over:
+                return
+            self._budget = max(1, round((self._budget + played * _SLICE / max(took, 1e-6)) / 2))
+            if self.place == 0:
+                self._look(between)
+            if self._words[td.STOP]:
+                self._learner.give_up()
+
+    def _look(self, between):
+        """What a host's first rank does between slices of work."""
+        between()
+        if self.merger is not None:
+            self.merger.look()
+        if self.hosts > 1 and not self.first and self.leaders.Iprobe(0, _STOP):
+            told = np.zeros(1, np.int64)
+            self.leaders.Recv(told, 0, _STOP)
+            if told[0] == self._phase:  # else it was on its way when that phase ended
+                self._words[td.STOP] = 1
+
+    def _gathered(self, first, games, active, share):
+        """Return all hosts' results on rank 0; the others send theirs."""
+        own = self._arrays.results[: share[1] - share[0]]
+        if self.hosts == 1:
+            return own
+        if not self.first:
+            wait(self.leaders.Isend(np.ascontiguousarray(own), 0, _RESULTS))
+            wait(self.leaders.Isend(np.array([self.cpu_seconds()]), 0, _FIGURES))
+            return None
+        found = [own]
+        self.others_cpu = 0.0
+        for host in range(1, self.hosts):
+            begin, end = self._share(first, games, active, host)
+            theirs, cpu = np.zeros((end - begin, td.RESULT_SIZE), np.int64), np.zeros(1)
+            wait(self.leaders.Irecv(theirs, host, _RESULTS))
+            wait(self.leaders.Irecv(cpu, host, _FIGURES))
+            found.append(theirs)
+            self.others_cpu += float(cpu[0])
+        return np.concatenate(found)
+
+
+def wait(request):
+    """Wait for a request of MPI, asleep."""
+    sleep_until(request.Test)

@@ -1,0 +1,149 @@
+"""Training: the phases that a Team goes through on its way to so many games."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import team as teams
+from .arrays import RESULTS
+from .statistics import figures
+
+_EVALUATION_SEED = 1 << 62  # games without learning have numbers from here on, the same ones every time
+
+
+@dataclass
+class Plan:
+    """What happens when, in games; 0: never.
+
+    games: to the end; warm_up: until which rank 0 learns alone; evaluated: games of an evaluation.
+    """
+
+    games: int
+    warm_up: int = 0
+    merge_every: int = 0
+    evaluate_every: int = 0
+    evaluated: int = 0
+    save_every: int = 0
+
+
+class Training:
+    """Has a Team learn, on rank 0.
+
+    plan: a Plan; statistics: ``Statistics``; interrupted(): whether to end early; described(text of what is going on):
+    called every few milliseconds; evaluated(dictionary): takes each evaluation; save(training): keeps it. begun: number
+    of the next game; seconds: of learning so far; merging: of them, those that merges took; moves, cpu_seconds: of
+    learning by all ranks, here and now.
+    """
+
+    def __init__(self, team, arrays, plan, statistics, values, win, begun=0, seconds=0.0):
+        self._team, self._arrays, self._plan, self._statistics = team, arrays, plan, statistics
+        self._values, self._win = values, win
+        self.begun, self.seconds, self.merging, self.moves, self.cpu_seconds = begun, seconds, 0.0, 0, 0.0
+
+    @property
+    def games(self):
+        """How many have been learnt from."""
+        return self._statistics.games
+
+    def run(self, interrupted, described, evaluated, save):
+        """Learn until all games are played or the user wants an end; return whether they are."""
+        plan, saved = self._plan, self.games
+        self._spread()
+        while self.games < plan.games and not interrupted():
+            before = self.games
+            self._learn(self._until(), interrupted, described)
+            if interrupted():
+                break
+            if _passed(before, self.games, plan.merge_every):
+                self._merge()
+            if _passed(before, self.games, plan.evaluate_every):
+                self._evaluate(interrupted, evaluated)
+            if _passed(before, self.games, plan.save_every) and self.games < plan.games:
+                save()
+                saved = self.games
+        if self.games > saved or not saved:
+            self._merge_all()
+            save()
+        return self.games >= plan.games
+
+    def _until(self):
+        """Return how many games there are to be when the next thing happens."""
+        plan, games = self._plan, self.games
+        every = [each for each in (plan.merge_every, plan.evaluate_every, plan.save_every, RESULTS) if each]
+        ends = [games - games % each + each for each in every] + [plan.games]
+        return min([*ends, *([plan.warm_up] if games < plan.warm_up else [])])
+
+    def _learn(self, until, interrupted, described):
+        """Learn from games until there are so many."""
+        team, alone = self._team, self.games < self._plan.warm_up
+        began, before, read = time.perf_counter(), self.seconds, 0
+        cpu = team.cpu_seconds() + team.others_cpu
+        count, results = until - self.games, self._arrays.results
+
+        def between():
+            nonlocal read
+            self.seconds = before + time.perf_counter() - began
+            if interrupted() and not team.stopped:
+                team.stop()
+            if team.hosts == 1:
+                ended = read + int((np.cumprod(results[read : min(read + 4096, count), 0] > 0)).sum())
+                if ended > read:
+                    self._take(results[read:ended].copy())
+                    read = ended
+            described()
+
+        found = team.phase(teams.LEARN, self.begun, count, 1 if alone else None, between)
+        self.seconds = before + time.perf_counter() - began
+        self._take(found[read:])
+        finished = np.flatnonzero(found[:, 0] > 0)
+        self.begun += int(finished[-1]) + 1 if len(finished) else 0
+        self.cpu_seconds += team.cpu_seconds() + team.others_cpu - cpu
+        if alone and self.games >= self._plan.warm_up:
+            self._spread()
+
+    def _take(self, results):
+        self.moves += int(results[results[:, 0] > 0, 2].sum())
+        self._statistics.add(results, self.seconds)
+
+    def _spread(self):
+        """Have all hosts go on with what this one has."""
+        if self._team.hosts > 1:
+            self._team.phase(teams.FETCH)
+
+    def _merge(self):
+        """Take in what the other hosts had changed by the last merge, and send out what has changed since."""
+        if self._team.hosts > 1:
+            began = time.perf_counter()
+            if self._team.merger.pending:
+                self._team.phase(teams.APPLY)
+            self._team.phase(teams.DIFFER)
+            took = time.perf_counter() - began
+            self.merging, self.seconds = self.merging + took, self.seconds + took
+
+    def _merge_all(self):
+        """Have the same on all hosts."""
+        if self._team.hosts > 1:
+            self._merge()
+            self._team.phase(teams.APPLY)
+
+    def _evaluate(self, interrupted, evaluated):
+        """Play games without learning."""
+
+        def between():
+            if interrupted() and not self._team.stopped:
+                self._team.stop()
+
+        began = time.perf_counter()
+        found = self._team.phase(teams.WATCH, _EVALUATION_SEED, self._plan.evaluated, None, between)
+        if (found[:, 0] > 0).all():
+            took = time.perf_counter() - began
+            rows = found[:, :3] - np.array([1, 0, 0])
+            evaluated({
+                "games": self.games, "evaluated": len(rows), **figures(rows, self._values, self._win),
+                "evaluation_seconds": round(took, 3),
+            })  # fmt: skip
+
+
+def _passed(before, after, every):
+    return bool(every) and before // every < after // every

@@ -1,0 +1,274 @@
+"""Training from end to end, on all ranks: what is said of it, recorded and saved."""
+
+import json
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import __version__, games
+from ..errors import UserError
+from ..evaluation import network
+from ..learning.arrays import Arrays
+from ..learning.learner import Learner
+from ..learning.merging import Merger
+from ..learning.statistics import Statistics
+from ..learning.team import Team, shared_size
+from ..learning.training import Plan, Training
+from .learning_curve import LearningCurve
+from .progress import Silent, compact
+from .run import compile_once
+from .train_options import WINS
+
+LINE = 1000  # games of a line
+
+
+@dataclass
+class Files:
+    """Where training is kept. Creating one raises UserError if it makes no sense.
+
+    save: name of the file of weights, or None; resume: go on from there, if there is one; compact: make it small, so
+    that nothing can go on from it; record: name of the file that takes a line of JSON for each LINE games, or None.
+    """
+
+    save: str | None = None
+    resume: bool = False
+    compact: bool = False
+    record: str | None = None
+
+    def __post_init__(self):
+        if self.save is None and (self.resume or self.compact):
+            raise UserError("resume and compact go with save, which names the file")
+        if self.save is not None and not self.save.endswith(network.ENDING):
+            raise UserError(f"save {self.save[:200]} does not end in {network.ENDING}, as files of weights do")
+
+
+@dataclass
+class Trained:
+    """What training came to: see ``Training``; complete: whether all games were played."""
+
+    options: dict
+    games: int
+    learnt: int  # games of this run
+    moves: int
+    seconds: float
+    cpu_seconds: float
+    merging: float
+    collisions: tuple
+    ranks: int
+    hosts: int
+    complete: bool
+    saved: str | None
+
+    def to_json(self):
+        """Return all of it as one line of JSON."""
+        written, lost = self.collisions
+        return json.dumps({
+            **self.options, "played": self.games, "learnt": self.learnt, "moves": self.moves,
+            "seconds": round(self.seconds, 3), "cpu_seconds": round(self.cpu_seconds, 3),
+            "moves_per_second": round(self.moves / max(self.seconds, 1e-9)),
+            "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
+            "merging": round(self.merging, 3), "written": written, "collided": lost, "ranks": self.ranks,
+            "hosts": self.hosts, "complete": self.complete, "save": self.saved, "version": __version__,
+        })  # fmt: skip
+
+    def to_text(self):
+        """Return the same for people."""
+        rate, cpu_rate = self.moves / max(self.seconds, 1e-9), self.moves / max(self.cpu_seconds, 1e-9)
+        written, lost = self.collisions
+        collided = f"\n  collisions {lost:,} of {written:,} writes ({lost / written:.2e})" if written else ""
+        merging = f"\n  merging    {self.merging:.2f} s ({self.merging / self.seconds:.1%})" if self.merging else ""
+        stopped = "" if self.complete else f" (stopped early: {self.options['games']:,} games were asked for)"
+        saved = "" if self.saved is None else f"\n  saved      {self.saved}"
+        return (
+            f"{self.options['game']} {'x'.join(map(str, self.options['board']))}  {self.games:,} games learnt from"
+            f"{stopped}\n  moves      {self.moves:,}: {compact(rate)} moves/s, {compact(cpu_rate)} a CPU second"
+            f"{collided}{merging}{saved}\n"
+            f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, "
+            f"{self.hosts} host{'s' * (self.hosts > 1)}"
+        )
+
+
+def train(options, files, comm, progress, interrupted, told):
+    """Learn by ``TrainOptions``, on all ranks of ``comm`` (None: this process alone); return Trained on rank 0.
+
+    told(dictionary): takes each line and each evaluation, on rank 0. Raises UserError on every rank for what makes no
+    sense or cannot be read, and on rank 0 for what cannot be written at the end.
+    """
+    team = Team(comm)
+    if options.stages and team.hosts > 1:
+        raise UserError("stages are for the ranks of one host: weights not learnt yet cannot be merged")
+    game = games.find(options.game)
+    rules = game.rules(options.board, **options.rules)
+    tuples, stages = options.network
+    most = shared_size(max(team.on_host))
+    arrays = Arrays(comm, len(stages) + 1, options.size, options.coherence, most, team.hosts)
+    try:
+        learner = Learner(
+            game, rules, tuples, not options.asymmetric, stages, arrays, options.rate, options.seed, options.layers,
+            options.steps, options.forward, options.coherence, options.collisions,
+        )  # fmt: skip
+        merger = Merger(team.leaders, arrays, options.merge) if team.hosts > 1 else None
+        team.join(arrays, learner, merger)
+        begun = _begin(team, lambda: _Begun(options, files, game, arrays))
+        _compile(team, options, learner, merger, progress)
+        if not team.first:
+            team.work()
+            return None
+        return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
+    finally:
+        arrays.close()
+
+
+def _compile(team, options, learner, merger, progress):
+    """Compile on the first rank of each host; the others then load."""
+    if team.place == 0:
+        name = f"{learner.name}-{options.layers > 0}"
+        compile_once(name, options.game, learner.compile, progress if team.first else Silent())
+    team.meet()
+    if team.place > 0:
+        learner.compile()
+    if merger is not None:
+        merger.compile()
+    team.meet(count_from_here=True)
+
+
+def _begin(team, begin):
+    """Return what ``begin()`` returns, on rank 0; a UserError there is one on every rank."""
+    begun, error = None, None
+    if team.first:
+        try:
+            begun = begin()
+        except UserError as refused:
+            error = str(refused)
+    if team.comm is not None:
+        error = team.comm.bcast(error)
+    if error:
+        raise UserError(error)
+    return begun
+
+
+class _Begun:
+    """What training begins with: what was saved, or weights that know nothing."""
+
+    def __init__(self, options, files, game, arrays):
+        self.games, self.begun, self.seconds, self.window = 0, 0, 0.0, None
+        if files.resume and os.path.exists(files.save):
+            self._resume(options, files.save, game, arrays)
+        else:
+            _try_out(files.save)
+            tuples, _ = options.network
+            arrays.weights[0] = options.optimistic / (len(tuples) * (1 if options.asymmetric else 8))
+            arrays.weights[1:] = np.nan
+        self.curve = LearningCurve(files.record, self.games if files.resume else None)
+
+    def _resume(self, options, path, game, arrays):
+        net, others = network.load_all(path, game.NAME, 1 << game.BITS)
+        state, shown = net.record.get("state"), path[:200]
+        if state is None or "window" not in others or options.coherence != ("traces" in others):
+            raise UserError(f"{shown} has weights alone: training cannot go on from there")
+        options.check_resumes(net.record["options"], shown)
+        arrays.weights[:] = net.weights
+        if options.coherence:
+            arrays.traces[:] = others["traces"]
+        self.games, self.begun, self.seconds = state["games"], state["begun"], state["seconds"]
+        self.window = others["window"]
+
+
+def _try_out(path):
+    """Raise UserError now, and not after hours, if nothing can be written there."""
+    if path is None:
+        return
+    try:
+        with open(f"{path}.new", "wb"):
+            pass
+        os.unlink(f"{path}.new")
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot write {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told):
+    """Have the ranks learn, on rank 0; return Trained."""
+    try:
+        return _Lead(team, options, files, game, arrays, begun, progress, told).run(interrupted, learner)
+    finally:
+        team.finish()
+        begun.curve.close()
+
+
+class _Lead:
+    def __init__(self, team, options, files, game, arrays, begun, progress, told):
+        self._team, self._options, self._files, self._game, self._arrays = team, options, files, game, arrays
+        self._curve, self._progress, self._told, self._failed = begun.curve, progress, told, None
+        win = game.VALUES.index(WINS[game.NAME])
+        self._statistics = Statistics(
+            LINE, game.VALUES, win, self._line, begun.games, begun.seconds, begun.window
+        )  # fmt: skip
+        plan = Plan(
+            options.games, options.warm_up if team.ranks > 1 else 0, options.merge_every if team.hosts > 1 else 0,
+            options.evaluate_every, options.evaluate_games, options.save_every,
+        )  # fmt: skip
+        self._training = Training(
+            team, arrays, plan, self._statistics, game.VALUES, win, begun.begun, begun.seconds
+        )  # fmt: skip
+
+    def run(self, interrupted, learner):
+        training, before = self._training, self._statistics.games
+        seconds = training.seconds
+        self._progress.begin()
+        complete = training.run(
+            lambda: interrupted() or self._failed is not None, self._describe, self._evaluated, self._save
+        )  # fmt: skip
+        self._progress.clear()
+        if self._failed is not None:
+            raise self._failed
+        return Trained(
+            self._options.described(), training.games, training.games - before, training.moves,
+            training.seconds - seconds, training.cpu_seconds, training.merging, learner.collisions, self._team.ranks,
+            self._team.hosts, complete, self._files.save,
+        )  # fmt: skip
+
+    def _line(self, line):
+        self._tell({"kind": "learning", **line})
+
+    def _evaluated(self, line):
+        self._tell({"kind": "evaluation", **line})
+
+    def _tell(self, line):
+        """Hand a line on; what fails ends training at its next look, and not in the middle of a phase."""
+        try:
+            self._curve.add(line)
+            self._progress.clear()
+            self._told(line)
+        except (UserError, OSError) as error:
+            self._failed = self._failed or error
+
+    def _describe(self):
+        if self._progress.due():
+            training = self._training
+            rate = compact(training.moves / max(training.seconds, 1e-9))
+            self._progress.show(f"{training.games:,}/{self._options.games:,} games, {rate} moves/s")
+
+    def _save(self):
+        if self._files.save is None:
+            return
+        options, training, files = self._options, self._training, self._files
+        tuples, stages = options.network
+        state = {"games": training.games, "begun": training.begun, "seconds": training.seconds}
+        record = {"options": options.described(), "games": training.games, "ranks": self._team.ranks}
+        others = {} if files.compact else {"window": self._statistics.window}
+        if not files.compact:
+            record["state"] = state
+            others |= {} if self._arrays.traces is None else {"traces": self._arrays.traces}
+        net = network.Network(
+            self._game.NAME, options.board, options.rules, tuples, not options.asymmetric, stages,
+            self._arrays.weights, record,
+        )  # fmt: skip
+        try:
+            network.save(files.save, net, files.compact, others)
+        except OSError as error:
+            failed = UserError(f"cannot write {files.save[:200]}: {error.strerror or error}")
+            if training.games >= options.games:
+                self._failed = failed
+            else:
+                self._progress.note(f"distsearch: {failed}; training goes on")
