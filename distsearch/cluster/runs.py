@@ -74,12 +74,13 @@ class Cluster:
         """How many seconds to wait for mail before the next turn, after one that brought none."""
         return self._rest.seconds
 
-    def run(self, setup, source, watch, prefetch=2, shared=False):
+    def run(self, setup, source, watch, prefetch=2, **how):
         """Have ``source`` done; ``watch(state)`` is called every few milliseconds and returns True to stop early.
 
-        Meanwhile ``current`` is the run's number. Returns the workers' METRICS_RECORDs by rank.
+        Meanwhile ``current`` is the run's number; how: more of ``events.Begin``. Returns the workers' METRICS_RECORDs
+        by rank.
         """
-        run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True, shared=shared)
+        run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True, **how)
         halted, seen, looked = False, None, 0.0
         try:
             while self.is_open(run):

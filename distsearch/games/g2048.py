@@ -131,8 +131,8 @@ def code_at(s, cell):
 _functions = jit.specialise_all(sliding.TEMPLATES, NAME, {
     "moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at,
 })  # fmt: skip
-kind, moves, outcomes, play, moves_left = (
-    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left")
+kind, moves, outcomes, play, moves_left, largest_code = (
+    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "largest_code")
 )
 
 
@@ -146,7 +146,7 @@ def text(position, r):
 
 
 def largest(state, r):
-    return sliding.largest_of(state, VALUES, code_at)
+    return sliding.largest_of(state, VALUES, largest_code)
 
 
 def empties(state, r):

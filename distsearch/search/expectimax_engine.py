@@ -69,7 +69,10 @@ class Expectimax:
         self.begin(self._state, 1)
         self.advance(1)
 
-    def _allocate(self, depth):
+    def make_room(self, depth):
+        """Have arrays for searches of so many plies."""
+        if depth <= self._deepest:
+            return
         self._deepest = depth
         self._moves = np.zeros((depth + 1) * MAX_MOVES, np.int16)
         self._chances = np.zeros((depth + 1) * MAX_MOVES)
@@ -97,8 +100,7 @@ class Expectimax:
 
     def begin(self, state, depth, likely=em.CERTAIN):
         """Start a search of ``state`` to ``depth`` plies, 0 for its evaluation; likely: as ``expectimax`` has it."""
-        if depth > self._deepest:
-            self._allocate(depth)
+        self.make_room(depth)
         control = self._control
         control[[em.BOARDS, em.EXPANDED, em.EVALUATED, em.HITS, em.STORES, em.TOP]] = 0
         self._state = state

@@ -5,7 +5,7 @@ from numbers import Integral
 
 from .. import games
 from ..errors import UserError
-from ..tree.games_pool import GamesPool
+from ..tree.games_pool import HANDED_OUT, GamesPool
 from ..tree.jobs import KINDS
 from .game_records import GameRecords
 from .metrics import summary
@@ -38,12 +38,14 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     asked |= {name: value for name, value in limits.items() if value}
     heading = {**asked, **options.rules}
     with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
-        setup = options.setup("game")
+        setup = options.setup("game") | {"recorded": record is not None}
         runner = KINDS["game"](setup)
         compile_once(runner.name, options.game, runner.compile, progress)
-        ended = [] if records is None else [records.add]
-        pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, *ended)
-        took = run(cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch)
+        ended = None if records is None else records.add
+        pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, ended)
+        took = run(
+            cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch, **HANDED_OUT
+        )  # fmt: skip
     over = sorted(pool.over, key=lambda played: played.number)
     return Summary(
         **asked, asked=count,

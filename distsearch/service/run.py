@@ -53,12 +53,14 @@ def compile_once(name, game, compile_all, progress):
         jit.mark_seen(name)
 
 
-def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2, keep=lambda seconds: None):
+def run(
+    cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2, keep=lambda _: None, **how
+):  # fmt: skip
     """Have ``source`` done by ``cluster`` until it is, for ``limit`` seconds at most; return a Run.
 
     interrupted(): whether the user wants an end; describe(boards_at_work, seconds): the line to show as progress;
     keep(seconds): called every few milliseconds, where ``source`` may be looked at and ``cluster.current`` saved, and
-    before an early end.
+    before an early end; how: more of ``events.Begin``.
     """
     asked, began, stopped, busy = cluster.clock(), None, False, 0.0
 
@@ -74,7 +76,7 @@ def run(cluster, setup, source, progress, interrupted, describe, limit=math.inf,
         keep(0.0 if began is None else now - began)
         return stopped or began is not None and now - began >= limit
 
-    records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch, setup.get("share", False))
+    records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch, shared=setup.get("share", False), **how)
     progress.clear()
     ended, busy = cluster.clock(), cluster.master_seconds - busy
     began = ended if began is None else began

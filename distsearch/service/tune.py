@@ -11,6 +11,7 @@ from .. import __version__, evaluation, games
 from ..errors import UserError
 from ..search.playing import seed_of
 from ..tree.candidates_pool import CandidatesPool
+from ..tree.games_pool import HANDED_OUT
 from ..tree.jobs import KINDS
 from .options import CHANCES
 from .played import depth_text
@@ -116,7 +117,8 @@ def tune(options, effort, seed, cluster, progress, interrupted, record=None):
             candidates, games_seed = search.ask(), seed_of(seed, found.generations)
             pool = CandidatesPool(game, rules, options.depth, np.array(candidates), effort.games, games_seed)
             took = run(
-                cluster, setup, pool, progress, interrupted, _describe(pool, found), prefetch=options.prefetch
+                cluster, setup, pool, progress, interrupted, _describe(pool, found), prefetch=options.prefetch,
+                **HANDED_OUT,
             )  # fmt: skip
             _count(found, pool, took)
             if not pool.done:

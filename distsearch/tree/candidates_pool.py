@@ -26,8 +26,10 @@ class CandidatesPool(GamesPool):
 
     def _fill(self, job, number):
         super()._fill(job, number)
-        candidate, game = divmod(number, self._each)
-        job["weights"], job["seed"] = self._candidates[candidate], self._seeds[game]
+        job["weights"] = self._candidates[number // self._each]
+
+    def _seed_of(self, number):
+        return int(self._seeds[number % self._each])
 
     def scores(self):
         """Return the scores of all games, int64 of shape (candidates, each); they must be over."""

@@ -4,12 +4,17 @@ import numpy as np
 
 from .. import evaluation
 from ..evaluation.rows import Weights
+from ..search import shallow
 from ..search.expectimax_engine import Expectimax
 from ..search.expectiminimax_engine import Expectiminimax
 from ..search.playing import Player
+from ..search.shallow_engine import SHALLOW, Shallow
 from .setups import evaluated
 
 GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 KiB
+# Parts of a game in a job of which nobody wants the moves, by plies that are searched: some 50 to 500 ms with a learnt
+# network. Jobs that end with the part would be mostly messages: half a millisecond each without a search.
+PARTS = 0, 64, 64, 8, 8, 1
 
 EXPECTIMAX_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("move", np.int16), ("value", np.float64), ("boards", np.int64),
@@ -51,13 +56,13 @@ def weighted_game_job(words):
     return np.dtype([*game_job(words).descr, ("weights", np.float64, len(Weights._fields))])
 
 
-def game_result(words):
-    """Record of how such a part went, and of where the game stands."""
+def game_result(words, recorded):
+    """Record of how such a part went, and of where the game stands; recorded: with the codes of its moves."""
+    codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
     return np.dtype([
         ("node", np.int32), ("complete", np.int8), ("over", np.int8), ("score", np.int64), ("moves", np.int32),
         ("drawn", np.int64), ("boards", np.int64), ("expanded", np.int64), ("seconds", np.float64),
-        ("cpu", np.float64), ("slowest", np.float32), ("state", np.uint64, words), ("length", np.int16),
-        ("codes", np.int16, GAME_PART),
+        ("cpu", np.float64), ("slowest", np.float32), ("state", np.uint64, words), *codes,
     ])  # fmt: skip
 
 
@@ -136,34 +141,93 @@ class ExpectiminimaxRunner(EngineRunner):
 
 
 class GameRunner:
-    """Plays games against chance, a part of one in each job; see ``games_pool``."""
+    """Plays games against chance, a part of one in each job; see ``games_pool``.
+
+    Searches of a few plies are played in compiled code, many jobs in one call; others move by move.
+    """
 
     def __init__(self, setup):
         game, rules, self._engine = _expectimax(setup)
-        self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules))
-        self._player = Player(game, rules, self._engine, setup["deeper"], setup["nodes"], setup["seconds"])
-        self.name, self.compile, self.advance = f"game_{self._engine.name}", self._player.compile, self._player.advance
+        self._recorded = setup.get("recorded", False)
+        self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules), self._recorded)
+        limits = setup["deeper"], setup["nodes"], setup["seconds"]
+        self._player, self._games = Player(game, rules, self._engine, *limits), Shallow(game, rules, self._engine)
+        self._to_a_depth, self._is_shallow = not any(limits), False
+        self.name = f"game_{self._engine.name}"
+
+    def compile(self):
+        """Compile, or load from disk, all that games take."""
+        self._player.compile()
+        self._games.compile()
 
     def open(self, run):
         """Nothing is kept."""
 
     @property
     def boards(self):
-        return self._player.boards
+        return self._games.boards if self._is_shallow else self._player.boards
+
+    def batch(self, jobs, budget):
+        """Do jobs one after another until about ``budget`` boards, see ``jobs``; or only begin one of deep searches."""
+        if not self._begin_shallow(jobs):
+            self.begin(jobs[0])
+            return np.zeros(0, self.result_dtype)
+        self._games.advance(budget)
+        self._games.drop_waiting()
+        return self._played(0, self._games.at)
 
     def begin(self, job):
-        self._node = job["node"]
-        self._player.begin(tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["drawn"]), GAME_PART)
+        self._nodes = [job["node"]]
+        if not self._begin_shallow(np.array([job], job.dtype)):
+            start = tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["drawn"])
+            self._player.begin(*start, GAME_PART)
+
+    def _begin_shallow(self, jobs):
+        deepest = int(jobs["depth"].max())
+        self._is_shallow = self._to_a_depth and deepest <= SHALLOW
+        if self._is_shallow:
+            self._nodes = jobs["node"]
+            most = GAME_PART * (1 if self._recorded else PARTS[deepest])
+            start = jobs["state"], jobs["depth"], jobs["seed"], jobs["drawn"]
+            self._games.begin(*start, most, GAME_PART, self._recorded)
+        return self._is_shallow
+
+    def advance(self, budget):
+        return (self._games if self._is_shallow else self._player).advance(budget)
 
     def result(self, seconds, cpu):
+        if self._is_shallow:
+            record = self._played(self._games.last, self._games.last + 1)
+            record["seconds"], record["cpu"] = seconds, cpu
+            return record
         record, player = np.zeros(1, self.result_dtype), self._player
-        length = len(player.codes)
-        record[0] = (
-            self._node, player.complete, player.over, player.score, player.moves, player.drawn, player.boards,
-            player.expanded, seconds, cpu, max(player.times, default=0.0), player.state, length, 0,
+        fields = (
+            self._nodes[0], player.complete, player.over, player.score, player.moves, player.drawn, player.boards,
+            player.expanded, seconds, cpu, max(player.times, default=0.0), player.state,
         )  # fmt: skip
-        record["codes"][0, :length] = player.codes
+        for name, value in zip(record.dtype.names, fields, strict=False):
+            record[name] = value
+        if self._recorded:
+            record["length"] = len(player.codes)
+            record["codes"][0, : len(player.codes)] = player.codes
         return record
+
+    def _played(self, first, end):
+        """Return records of some of the jobs that are played in compiled code."""
+        records, table = np.zeros(end - first, self.result_dtype), self._games.table[first:end]
+        records["node"], records["state"] = self._nodes[first:end], self._games.states[first:end]
+        records["complete"] = self._games.complete[first:end]
+        for field, column in _PLAYED.items():
+            records[field] = table[:, column]
+        if self._recorded:
+            records["length"], records["codes"] = table[:, shallow.COUNT], self._games.codes[first:end]
+        return records
+
+
+_PLAYED = {
+    "over": shallow.OVER, "score": shallow.SCORE, "moves": shallow.MOVES, "drawn": shallow.DRAWN,
+    "boards": shallow.BOARDS, "expanded": shallow.EXPANDED,
+}  # fmt: skip
 
 
 class WeightedGameRunner(GameRunner):
@@ -175,8 +239,20 @@ class WeightedGameRunner(GameRunner):
         game, self._rules, chosen = evaluated(setup)
         self._tables_of, self._weights = evaluation.tables_of(game, chosen.name), None
 
+    def batch(self, jobs, budget):
+        others = np.flatnonzero((jobs["weights"] != jobs["weights"][0]).any(axis=1))
+        alike = int(others[0]) if len(others) else len(jobs)
+        self._weigh(jobs[0])
+        records = super().batch(jobs[:alike], budget)
+        if len(records) == alike < len(jobs):
+            self.begin(jobs[alike])
+        return records
+
     def begin(self, job):
+        self._weigh(job)
+        super().begin(job)
+
+    def _weigh(self, job):
         if (weights := Weights(*job["weights"].tolist())) != self._weights:
             self._engine.evaluate_by(self._tables_of(self._rules, weights))
             self._weights = weights
-        super().begin(job)

@@ -3,8 +3,8 @@
 A runner is made from a *setup*, a small dictionary that says which game, rules and search. ``open(run)`` tells it the
 number of a run; it then takes one job record after another: ``begin(job)``, ``advance(budget) -> done`` until done,
 ``result(seconds, cpu)``. In between, ``save() -> (node, bytes)`` tells how far the job is, and another runner of the
-same setup goes on from there, ``restore(job, bytes)``; without bytes it is to begin again. Runners whose engine has a
-table also take an array of jobs in one call, ``batch``. What takes them so many boards as ``tell(boards)`` said they
+same setup goes on from there, ``restore(job, bytes)``; without bytes it is to begin again. Runners of jobs that may be
+small also take an array of them in one call, ``batch``. What takes them so many boards as ``tell(boards)`` said they
 return by ``found()``, and what those of other hosts have found they take in by ``learn(bytes)``.
 """
 

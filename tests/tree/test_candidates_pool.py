@@ -18,6 +18,7 @@ OTHERS = [(200.0, 500.0, 20.0, 3.0, 11.0, 3.0), (270.0, 0.0, 0.0, 1.0, 0.0, 1.0)
 @pytest.fixture(autouse=True)
 def _short_parts(monkeypatch):
     monkeypatch.setattr("distsearch.tree.chance_jobs.GAME_PART", 30)
+    monkeypatch.setattr("distsearch.tree.chance_jobs.PARTS", (0, 1, 1, 1, 1, 1))
 
 
 @pytest.fixture(params=["2048", "2584"])
@@ -68,3 +69,24 @@ def test_a_job_of_a_lost_worker_is_the_same_again(asked):
     runner = jobs.KINDS["weighted_game"](options.setup("weighted_game"))
     pool.finish(do(runner, first[0]))
     assert pool.moves > 0
+
+
+def test_jobs_in_one_go_are_each_by_its_weights(asked):
+    options, game, rules = asked
+    pool = CandidatesPool(game, rules, options.depth, candidates(game), EACH, SEED)
+    taken, runner = pool.take(3 * EACH, worker=1), jobs.KINDS["weighted_game"](options.setup("weighted_game"))
+    alone = np.concatenate([do(runner, job) for job in taken])
+    found, left = [], taken
+    while len(left):
+        found.append(runner.batch(left, 10**9))
+        left = left[len(found[-1]) :]
+        assert len(found[-1]) == EACH
+        if len(left):  # the first job by other weights is at work
+            while not runner.advance(10**9):
+                pass
+            found.append(runner.result(0.0, 0.0))
+            left = left[1:]
+            break
+    first = np.concatenate(found)
+    for name in ("node", "score", "boards", "state"):
+        assert np.array_equal(first[name], alone[name][: EACH + 1])

@@ -23,8 +23,8 @@ def asked(request):
     return resolve(request.param, "3x3", depth=3)
 
 
-def runner_of(options):
-    return jobs.KINDS["game"](options.setup("game"))
+def runner_of(options, recorded=True):
+    return jobs.KINDS["game"](options.setup("game") | {"recorded": recorded})
 
 
 def pool_of(asked, games=GAMES):
@@ -73,7 +73,7 @@ def test_they_replay_to_their_scores(asked):
             position = step(game, position, rules, code)
         assert (total, position.state) == (score, played.state)
         assert sum(code < 4 for code in codes) == moves
-        assert played.codes == []  # not kept
+        assert not played.codes  # not kept
     assert len(set(ended.values())) == GAMES
 
 
@@ -124,5 +124,50 @@ def test_a_record_travels_in_one_small_message(monkeypatch):
     monkeypatch.undo()
     from distsearch.cluster.messages import LARGEST
 
-    assert chance_jobs.game_result(2).itemsize < LARGEST
-    assert np.iinfo(chance_jobs.game_result(2)["codes"].base).max > 255
+    recorded, brief = chance_jobs.game_result(2, True), chance_jobs.game_result(2, False)
+    assert recorded.itemsize < LARGEST
+    assert brief.itemsize * 30 < LARGEST
+    assert np.iinfo(recorded["codes"].base).max > 255
+
+
+def test_games_that_nobody_records_are_the_same(asked, monkeypatch):
+    """In fewer and longer jobs; boards too, as the table is forgotten where a recorded game's part ends."""
+    monkeypatch.setattr(chance_jobs, "PARTS", (0, 9, 9, 3, 3, 1))
+    first, expected = whole(asked)
+    options, game, rules = asked
+    pool = GamesPool(game, rules, options.depth, GAMES, SEED)
+    worker = runner_of(options, recorded=False)
+    while not pool.done:
+        for job in pool.take(1, worker=1):
+            pool.finish(do(worker, job))
+    assert {played.number: (played.score, played.moves) for played in pool.over} == {
+        number: (score, moves) for number, (score, moves, _) in expected.items()
+    }
+    assert (pool.boards, pool.expanded) == (first.boards, first.expanded)
+    assert GAMES < pool.jobs < first.jobs
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6])
+@pytest.mark.parametrize("recorded", [True, False])
+def test_jobs_in_one_go_are_those_done_alone(depth, recorded, rng):
+    """Also those that stay at work, and those of deep searches, which are played move by move."""
+    asked = resolve("2048", "2x3", depth=depth)
+    jobs_ = pool_of(asked)[0].take(5, worker=1)
+    alone = [do(runner_of(asked[0], recorded), job) for job in jobs_]
+    for budget in (1, rng.randint(2, 300), 10**9):
+        worker, records, left = runner_of(asked[0], recorded), [], jobs_
+        while len(left):
+            found = worker.batch(left, budget)
+            found["seconds"], found["cpu"] = 2.0, 1.0
+            records.extend(found[i : i + 1] for i in range(len(found)))
+            left = left[len(found) :]
+            if len(left):
+                before = worker.boards
+                assert before == 0 or budget < 10**9
+                while not worker.advance(budget):
+                    assert worker.boards > before
+                    before = worker.boards
+                records.append(worker.result(seconds=2.0, cpu=1.0))
+                left = left[1:]
+        for found, expected in zip(records, alone, strict=True):
+            assert found.tobytes() == expected.tobytes()
