@@ -38,7 +38,7 @@ def flat(rows):
 @pytest.mark.parametrize(("name", "coherent"), [("2048", False), ("2048", True), ("2584", False)])
 def test_values_become_those_of_the_best_player(name, coherent, full, seed):
     """The seed is fixed but with --full: so nothing here is left to chance. Of 20 other seeds none came near."""
-    if coherent and not full:
+    if (coherent or name == "2584") and not full:
         pytest.skip("with --full: compiles another learner")
     known, twin = known_worth(name), twin_of(name, (2, 2))
     most = max(known.values())
