@@ -57,7 +57,9 @@ def test_values_become_those_of_the_best_player(name, coherent, full, seed):
         """(what the learnt weights say that a board is worth to the player, rows after the move that they choose)"""
         found = [twin.slid(board, move) for move in twin.moves((board, 0))]
         worth = [points + value(after) for after, points in found]
-        return max(zip(worth, [after for after, _ in found], strict=True), default=(0.0, None), key=lambda each: each[0])
+        return max(
+            zip(worth, [after for after, _ in found], strict=True), default=(0.0, None), key=lambda each: each[0]
+        )
 
     def value(after):
         if after not in learnt:
