@@ -33,7 +33,7 @@ def save(path, kind, header, arrays, compress=False):
     def write(file):
         with zipfile.ZipFile(file, "w") as archive:
             for name, array in {_HEADER: packed, **arrays}.items():
-                _add(archive, file, f"{name}.npy", np.ascontiguousarray(array), compress)
+                _add(archive, file, f"{name}.npy", np.asarray(array, order="C"), compress)
 
     replace(path, write)
 
@@ -88,7 +88,7 @@ def load(path, kind):
 def _checksum(header, arrays):
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
+        array = np.asarray(arrays[name], order="C")
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(array.reshape(-1).view(np.uint8))
     return digest.hexdigest()

@@ -48,7 +48,7 @@ def parse_tuples(text, board):
     rows, columns = board
     tuples = []
     for part in text.split("/"):
-        if not re.fullmatch(r"\d{1,3}(,\d{1,3})*", part):
+        if not re.fullmatch(r"[0-9]{1,3}(,[0-9]{1,3})*", part):
             raise UserError(f"tuples '{text[:60]}' are not cells, such as 0,1,2,3/4,5,6,7")
         cells = tuple(map(int, part.split(",")))
         if max(cells) >= rows * columns:
@@ -89,7 +89,7 @@ def load_all(path, game, codes):
         if network.game != game:
             raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
         _check_tuples(network)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:

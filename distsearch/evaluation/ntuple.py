@@ -210,7 +210,11 @@ def check_fits(net: Network, game, rules, shown):
     fit = all(board[0] * board[1] > max(each) and len(each) <= _MOST_BITS // game.BITS for each in net.tuples)
     if not fit or len(net.stages) >= MOST_STAGES or net.symmetric and board != (4, 4):
         raise UserError(f"{shown} has tuples or stages that {game.NAME} cannot have")
-    if not np.array_equal(game.rules(board, **net.options), rules):
+    try:
+        learnt_by = game.rules(board, **net.options)
+    except UserError as error:
+        raise UserError(f"{shown}: {error}") from error
+    if not np.array_equal(learnt_by, rules):
         raise UserError(
             f"{shown} has weights for tiles that come by {net.options.get('spawn', game.SPAWN)}, not by these"
         )

@@ -158,7 +158,7 @@ class Team:
         self._words[EACH + _EACH_SIZE * self.place + _DONE] = self._phase
         if self.place > 0:
             return None
-        slots = self._words[EACH + _DONE :: _EACH_SIZE]
+        slots = self._words[EACH + _DONE :: _EACH_SIZE][: self.on_host[self.host]]  # other hosts may have more ranks
         sleep_until(lambda: (self._look(between), (slots >= self._phase).all())[1])
         if self._merging:
             self._merging = False

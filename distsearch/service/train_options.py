@@ -128,7 +128,7 @@ def asked(args):
     if args.spawn is not None:
         given["rules"] = {"spawn": args.spawn}
     if args.stages is not None:
-        if not re.fullmatch(r"\d{1,9}(,\d{1,9})*", args.stages):
+        if not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", args.stages):
             raise UserError(f"stages '{args.stages[:60]}' are not tiles, such as 16384,32768")
         given["stages"] = tuple(map(int, args.stages.split(",")))
     return TrainOptions(args.game, **given)
