@@ -105,8 +105,11 @@ def _train_arguments(parser):
     learning.add_argument("--seed", type=_chance_seed, metavar="N", help="of all games (default 0)")
     ranks = parser.add_argument_group("many ranks")
     ranks.add_argument("--warm-up", type=_count, metavar="N", help="games that one rank learns from first (default 0)")
-    ranks.add_argument("--merge", metavar="NAME", help="of what hosts have changed: sum (default) or mean")
-    ranks.add_argument("--merge-every", type=_count, metavar="N", help="games between merges (default 200)")
+    ranks.add_argument(
+        "--sharing", type=_count, metavar="N", help="of a host that share a copy of the weights (default: all)"
+    )
+    ranks.add_argument("--merge", metavar="NAME", help="of what copies have changed: visits (default), sum or mean")
+    ranks.add_argument("--merge-every", type=_count, metavar="N", help="games between merges (default 500)")
     ranks.add_argument(
         "--collisions", action="store_true", default=None, help="count weights that two ranks change at once"
     )

@@ -7,7 +7,6 @@ import tempfile
 import numpy as np
 
 from ..errors import UserError
-from .hosts import of_this_host
 
 _FILES = "/dev/shm"  # files in memory, where MPI libraries keep what they share as well
 _SPARE = 4 << 20  # bytes that MPI itself needs there
@@ -17,19 +16,19 @@ class SharedWords:
     """An array of uint64, zero at first, that all ranks of a host see; collective over ``comm`` (None: one process).
 
     ``mib`` is its size, less if ``less`` will do and a host has no room for more; alone(mib): makes the array for a
-    process alone, which needs no room there; what: to call it. Pages take memory when they are first written to. Raises
-    UserError, on every rank, if a host has no room.
+    process alone, which needs no room there; what: to call it; times: how many such arrays the host is to hold. Pages
+    take memory when they are first written to. Raises UserError, on every rank, if a host has no room.
     """
 
-    def __init__(self, comm, mib, alone, less=False, what="table"):
+    def __init__(self, comm, mib, alone, less=False, what="table", times=1):
         self.mib = mib
         if comm is None or comm.Get_size() == 1:
             self.words = alone(mib)
             return
         from mpi4py import MPI
 
-        host = of_this_host(comm)
-        room = comm.allreduce(_room() if host.Get_size() > 1 else mib, op=MPI.MIN)
+        host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        room = comm.allreduce(_room() // times if host.Get_size() > 1 else mib, op=MPI.MIN)
         if room < mib and (room < 1 or not less):
             host.Free()
             instead = f" or use --table {room}" if room and what == "table" else ""

@@ -9,7 +9,6 @@ from ..games.interface import MAX_MOVES
 from ..games.sliding import COLUMNS, with_due
 from ..search.expectimax_engine import Expectimax
 from . import td
-from .merging import LINE
 
 _PATH = 1 << 16  # afterstates
 _ENTRIES_BITS = 12  # of the table of a search: 64 KiB, which every game begins with empty
@@ -20,13 +19,13 @@ class Learner:
 
     game, rules: of its games; tuples, symmetric, stages: of the network, see ``Network``; arrays: the ``Arrays`` it
     works on; rate: of learning; seed: of all games; layers: of the search for a move; steps: n; forward, coherent: see
-    ``td``; counting: whether to count writes that collide; marking: whether to mark what changes, for merges; room:
-    afterstates that are kept to be learnt from, so that longer games are learnt from in parts.
+    ``td``; counting: whether to count writes that collide; visiting: whether to count how often weights change, for
+    merges; room: afterstates that are kept to be learnt from, so that longer games are learnt from in parts.
     """
 
     def __init__(
         self, game, rules, tuples, symmetric, stages, arrays, rate, seed, layers=0, steps=1, forward=False,
-        coherent=False, counting=False, marking=False, room=_PATH,
+        coherent=False, counting=False, visiting=False, room=_PATH,
     ):  # fmt: skip
         self._arrays, self._rules, self._forward = arrays, rules, forward
         self._tables = ntuple.tables_of(game, int(rules[COLUMNS]), tuples, symmetric, stages, arrays.weights)
@@ -34,11 +33,11 @@ class Learner:
         hooks = games.knowledge(game)
         functions |= {name: getattr(game, name) for name in ("free_cells", "cell_of", "put", "code_at")}
         functions |= {"with_due": with_due, "expand": hooks.expand}
-        functions |= {"COHERENT": coherent, "COUNTING": counting, "FORWARD": forward, "MARKING": marking, "LINE": LINE}
+        functions |= {"COHERENT": coherent, "COUNTING": counting, "FORWARD": forward, "VISITING": visiting}
         evaluated = Evaluation(f"learning{bool(stages):d}", functions["learnt"], self._tables, 0, True)
         self._search = Expectimax(game, rules, evaluated, points=True, entries_bits=_ENTRIES_BITS)
         functions["descend"] = self._search.kernels["descend"]
-        name = f"{game.NAME}_{bool(stages):d}{coherent:d}{counting:d}{forward:d}{marking:d}"
+        name = f"{game.NAME}_{bool(stages):d}{coherent:d}{counting:d}{forward:d}{visiting:d}"
         self.name = f"learning_{name}"
         self._run = jit.specialise_all(td.TEMPLATES, name, functions)["run"]
         self._search.begin(game.start(rules).state, 2 * layers + 2)
@@ -55,8 +54,8 @@ class Learner:
             (td.VALUES, self._values), (td.SHARED, arrays.shared), (td.RESULTS, arrays.results),
         ):  # fmt: skip
             control[at] = address(array)
-        if marking:
-            control[td.MARKS] = address(arrays.marks)
+        if visiting:
+            control[td.VISITS] = address(arrays.visits)
         if arrays.traces is not None:
             control[td.TRACES] = address(arrays.traces)
         control[td.SEARCH] = self._search.where

@@ -1,14 +1,16 @@
-"""Merging: what hosts have learnt apart is added to what each of them has, while they play on.
+"""Merging: what was learnt apart, on several copies of the weights, is put together while all play on.
 
-The first rank of each host keeps the weights as of the last merge. Writers mark the lines of 16 weights that they
-change; what these lines have changed by goes out to all hosts in the background, and comes to be added to what they
-have by then. Nobody stops for it, and what takes part in a merge is no more than what has changed. Of a weight that
-several hosts have changed, either all of the changes count (``sum``), or their mean, weighted by their sizes
-(``mean``): a plain mean would halve what one host has learnt for a change of next to nothing on another.
+Copies are on several hosts, or on one. The first rank of each keeps the weights as of the last merge. Writers count how
+often they change a weight. What lines of 16 weights with such counts have changed by goes out to all copies in the
+background, and is added to what they have by then. Nobody stops for it, and what takes part in a merge is no more than
+what has changed.
 
-Hosts learn from weights that lack what the others have learnt since. With ``sum`` that is as harmless as the delay is
-short; where each host for itself has learnt all that there is to learn of a weight, their sum is too much. ``mean``
-stands long delays, and learns more slowly.
+Of a weight that several copies have changed, all of the changes count (``sum``); or their mean (``mean``); or what is
+between, by how often they have changed it (``visits``). For a change takes a share r of the error off: n of them take
+1 − (1 − r)^n of it. r is a tenth of the learning rate, for a weight shares its error with the others of a board. What
+copies have done apart, in n and m changes, is put together as if one copy had made n + m: a weight that each has
+visited now and then gets all of it, and one of which each for itself has learnt all that there is to learn, the mean.
+There the sum of two oscillates, and that of three diverges; where changes are few the mean wastes them.
 """
 
 import time
@@ -19,43 +21,40 @@ from ..addresses import float32s, uint8s, uint64s
 from ..jit import compiled
 from .waiting import wait
 
-MODES = "sum", "mean"
-LINE = 16  # weights, or pairs of traces, that are marked and sent together
-_WORD = 8  # lines whose marks are looked at together
+MODES = "visits", "sum", "mean"
+LINE = 16  # weights, or pairs of traces, that are sent together
+MOST = 255  # visits that are counted
+_PART = 0.1  # of the learning rate; with 0.03 to 1 learning differs by a few percent
 
 
 @compiled
-def _marked(marks, words):
-    """Return how many lines are marked. marks: the address of uint8 marks; words: how many uint64 they fill."""
-    found, marks = 0, uint64s(marks)
-    for i in range(words):
-        if marks[i] != 0:
-            word = marks[i]
-            while word != 0:
-                found += np.int64(word & np.uint64(1))
-                word >>= np.uint64(8)
+def _visited(visits, lines):
+    """Return how many lines have counts. visits: the address of a uint8 for each weight."""
+    found, words = 0, uint64s(visits)
+    for line in range(lines):
+        found += words[2 * line] | words[2 * line + 1] != 0
     return found
 
 
 @compiled
-def _collect(learnt, base, marks, words, weights, width, lines, values, most):
-    """Write the numbers of marked lines and what they have changed by, ``most`` of them; return how many there were.
+def _collect(learnt, base, visits, weights, width, lines, values, counts):
+    """Write the numbers of visited lines, what they have changed by and how often; return how many there were.
 
-    learnt, base, marks: addresses; weights: how many there are, with traces behind them where ``width`` is above LINE.
+    learnt, base, visits: addresses; weights: how many there are, with traces behind them where ``width`` is above LINE.
+    No more are written than there is room for.
     """
-    learnt, base, each, marks = float32s(learnt), float32s(base), uint8s(marks), uint64s(marks)
+    learnt, base, each, words = float32s(learnt), float32s(base), uint8s(visits), uint64s(visits)
     n = 0
-    for i in range(words):
-        if marks[i] == 0:
-            continue
-        for line in range(_WORD * i, _WORD * i + _WORD):
-            if each[line] and n < most:
-                each[line] = 0  # first: what is written from here on is marked anew
-                lines[n] = line
-                for j in range(width):
-                    at = _place(line, j, weights)
-                    values[n, j] = learnt[at] - base[at]
-                n += 1
+    for line in range(weights // LINE):
+        if words[2 * line] | words[2 * line + 1] != 0 and n < len(lines):
+            lines[n] = line
+            for j in range(LINE):
+                counts[n, j] = each[LINE * line + j]
+                each[LINE * line + j] = 0  # first: what is written from here on is counted anew
+            for j in range(width):
+                at = _place(line, j, weights)
+                values[n, j] = learnt[at] - base[at]
+            n += 1
     return n
 
 
@@ -66,12 +65,12 @@ def _place(line, j, weights):
 
 
 @compiled
-def _add(learnt, base, weights, width, first, lines, values, begin, end):
-    """Add all hosts' changes, from the ``first`` value of a line on; those from begin to end are our own."""
+def _add_traces(learnt, base, weights, width, lines, values, begin, end):
+    """Add all copies' changes of traces; those from begin to end are our own."""
     learnt, base = float32s(learnt), float32s(base)
     for i in range(len(lines)):
         own = begin <= i < end
-        for j in range(first, width):
+        for j in range(LINE, width):
             at = _place(lines[i], j, weights)
             base[at] += values[i, j]
             if not own:
@@ -79,40 +78,58 @@ def _add(learnt, base, weights, width, first, lines, values, begin, end):
 
 
 @compiled
-def _add_means(learnt, base, lines, values, begin, end, scratch):
-    """Add the weighted means of all hosts' changes of weights. scratch: float32, shape (3, weights), zeros."""
+def _add(learnt, base, lines, values, counts, begin, end, shares, scratch):
+    """Add what all copies' changes of weights come to.
+
+    shares: float32, what so many visits take off an error, see ``_shares``; scratch: float32, shape (weights, 4),
+    zeros: sums of changes, of their shares, of visits, and our own change.
+    """
     learnt, base = float32s(learnt), float32s(base)
     for i in range(len(lines)):
         for j in range(LINE):
-            at, value = LINE * lines[i] + j, values[i, j]
-            scratch[0, at] += value * abs(value)
-            scratch[1, at] += abs(value)
+            at, count = LINE * lines[i] + j, counts[i, j]
+            scratch[at, 0] += values[i, j]
+            scratch[at, 1] += shares[count]
+            scratch[at, 2] += count
             if begin <= i < end:
-                scratch[2, at] = value
+                scratch[at, 3] = values[i, j]
     for i in range(len(lines)):
         for j in range(LINE):
             at = LINE * lines[i] + j
-            if scratch[1, at] > 0:  # a line comes several times, and counts once
-                change = scratch[0, at] / scratch[1, at]
+            visits = np.int64(scratch[at, 2])  # a line comes several times, and counts once
+            if visits > 0:
+                change = scratch[at, 0] * shares[visits] / scratch[at, 1]
                 base[at] += change
-                learnt[at] += change - scratch[2, at]
-                scratch[0, at] = scratch[1, at] = scratch[2, at] = 0
+                learnt[at] += change - scratch[at, 3]
+                scratch[at, 0] = scratch[at, 1] = scratch[at, 2] = scratch[at, 3] = 0
+
+
+def _shares(mode, rate, copies):
+    """Return what changes take off an error, by their number, float32: what is put together of shares counts as one.
+
+    So changes that take as much each, whatever their number, come to their mean; and those that add up, to their sum.
+    """
+    visits = np.arange(MOST * copies + 1)
+    if mode == "visits":
+        return (1 - (1 - _PART * min(rate, 1.0)) ** visits).astype(np.float32)
+    return (visits if mode == "sum" else np.minimum(visits, 1)).astype(np.float32)
 
 
 class Merger:
-    """Merges the ``Arrays`` of several hosts, on the first rank of each.
+    """Merges the ``Arrays`` of several copies, on the first rank of each.
 
-    leaders: a communicator of these; mode: of MODES. seconds: that it has taken of this rank's time; merges: how many
-    there were.
+    leaders: a communicator of these; mode: of MODES; rate: of learning. seconds: that it has taken of this rank's time;
+    merges: how many there were.
     """
 
-    def __init__(self, leaders, arrays, mode):
-        self._leaders, self._arrays, self._mean = leaders, arrays, mode == "mean"
-        self._learnt, self._marks = arrays.learnt, arrays.marks
+    def __init__(self, leaders, arrays, mode, rate):
+        self._leaders, self._arrays = leaders, arrays
+        self._learnt, self._visits = arrays.learnt, arrays.visits
         self._base = np.zeros_like(arrays.learnt)
         self._weights = arrays.weights.size
         self._width = LINE if arrays.traces is None else 3 * LINE
-        self._scratch = np.zeros((3, self._weights if self._mean else 0), np.float32)
+        self._scratch = np.zeros((self._weights, 4), np.float32)
+        self._shares = _shares(mode, rate, leaders.Get_size())
         self._requests, self._then = [], None
         self._asked, self._share = 0, 1
         self.seconds, self.merges = 0.0, 0
@@ -120,20 +137,20 @@ class Merger:
     def compile(self):
         """Compile, or load from disk, all that a merge takes."""
         self._collected()
-        self._added(np.zeros(0, np.int32), np.zeros((0, self._width), np.float32), 0, 0)
+        self._added(np.zeros(0, np.int32), np.zeros((0, self._width), np.float32), np.zeros((0, LINE), np.uint8), 0, 0)
 
     def fetch(self):
-        """Have all hosts take what the first one has."""
+        """Have all copies become what the first one is."""
         wait(self._leaders.Ibcast(self._learnt))
         self._base[:] = self._learnt
-        self._marks[:] = 0
+        self._visits[:] = 0
 
     def begin(self, merges, share):
-        """A phase begins with so many merges to make, evenly, while this host plays its share of the games."""
+        """A phase begins with so many merges to make, evenly, while this copy's ranks play their share of the games."""
         self._asked, self._share, self._made = merges, max(1, share), 0
 
     def look(self, games):
-        """Go on with merging; games: that this host has begun in this phase."""
+        """Go on with merging; games: that they have begun in this phase."""
         began = time.perf_counter()
         if self._then is not None:
             waiting = [request for request in self._requests if not request.Test()]
@@ -157,7 +174,7 @@ class Merger:
         self.seconds += time.perf_counter() - began
 
     def _send_counts(self):
-        self._lines, self._values = self._collected()
+        self._lines, self._values, self._visited = self._collected()
         self._counts = np.zeros(self._leaders.Get_size(), np.int32)
         self._requests = [self._leaders.Iallgather(np.array([len(self._lines)], np.int32), self._counts)]
         self._then = self._send_changes
@@ -166,30 +183,34 @@ class Merger:
         total = int(self._counts.sum())
         self._all_lines = np.zeros(total, np.int32)
         self._all_values = np.zeros((total, self._width), np.float32)
-        values = self._counts * self._width
+        self._all_visited = np.zeros((total, LINE), np.uint8)
         self._requests = [
-            self._leaders.Iallgatherv(self._lines, (self._all_lines, self._counts)),
-            self._leaders.Iallgatherv(self._values, (self._all_values, values)),
+            self._leaders.Iallgatherv(own, (every, self._counts * (every.size // max(1, total))))
+            for own, every in (
+                (self._lines, self._all_lines),
+                (self._values, self._all_values),
+                (self._visited, self._all_visited),
+            )
         ]
         self._then = self._take_in
 
     def _take_in(self):
         begin = int(self._counts[: self._leaders.Get_rank()].sum())
-        self._added(self._all_lines, self._all_values, begin, begin + len(self._lines))
+        own = begin, begin + len(self._lines)
+        self._added(self._all_lines, self._all_values, self._all_visited, *own)
         self._requests, self._then = [], None
         self._made, self.merges = self._made + 1, self.merges + 1
 
     def _collected(self):
-        """Return the numbers of changed lines, int32, and by what they have changed, float32, shape (n, width)."""
-        marks, words = self._marks.ctypes.data, len(self._marks) // _WORD
-        most = _marked(marks, words)
+        """Return of changed lines the numbers, int32, the changes, float32, shape (n, width), and visits, (n, LINE)."""
+        where = self._learnt.ctypes.data, self._base.ctypes.data, self._visits.ctypes.data
+        most = _visited(where[2], self._weights // LINE)
         lines, values = np.zeros(most, np.int32), np.zeros((most, self._width), np.float32)
-        where = self._learnt.ctypes.data, self._base.ctypes.data
-        found = _collect(*where, marks, words, self._weights, self._width, lines, values, most)
-        return lines[:found], values[:found]
+        visited = np.zeros((most, LINE), np.uint8)
+        found = _collect(*where, self._weights, self._width, lines, values, visited)
+        return lines[:found], values[:found], visited[:found]
 
-    def _added(self, lines, values, begin, end):
+    def _added(self, lines, values, visited, begin, end):
         where = self._learnt.ctypes.data, self._base.ctypes.data
-        if self._mean:
-            _add_means(*where, lines, values, begin, end, self._scratch)
-        _add(*where, self._weights, self._width, LINE if self._mean else 0, lines, values, begin, end)
+        _add(*where, lines, values, visited, begin, end, self._shares, self._scratch)
+        _add_traces(*where, self._weights, self._width, lines, values, begin, end)

@@ -25,8 +25,7 @@ from ..search.drawing import below, drawn
 # bound for each game
 boards_of = index_of = stage_of = value_of = weight_at = None
 expand = free_cells = cell_of = put = code_at = with_due = descend = None
-COHERENT = COUNTING = FORWARD = MARKING = False
-LINE = 1
+COHERENT = COUNTING = FORWARD = VISITING = False
 
 # The control array (int64): addresses first.
 RULES, TABLES, TRACES, INDICES, MOVES, CHILDREN, GAINS, STATES, SUMS, VALUES, SEARCH, SHARED, RESULTS = range(13)
@@ -41,7 +40,7 @@ FIRST_LEARNT = 25  # of the path, forward: what comes before has learnt
 MOVED = 26  # moves since the beginning
 WRITES, LOST = 27, 28  # counted: weights written, and those that another learner had changed in between
 RATE = 29  # the bits of a float64
-MARKS = 30  # address: a byte for every LINE weights, 1: changed since the last merge
+VISITS = 30  # address: a uint8 for every weight, how often it has changed since the last merge
 CONTROL_SIZE = 31
 
 # What learners of a host share (int64).
@@ -144,9 +143,11 @@ def adjust(s, where, target):
     else:
         for i in range(n):
             change(weights, indices[i], by, control, tables)
-    if MARKING:
+    if VISITING:
+        visits = uint8s(control[VISITS])
         for i in range(n):
-            uint8s(control[MARKS])[indices[i] // LINE] = 1
+            count = visits[indices[i]]
+            visits[indices[i]] = count + (count < 255)
     return added(tables, indices, n)
 
 

@@ -1,7 +1,8 @@
-"""Learners of all ranks of all hosts, which work phase by phase.
+"""Learners of all ranks, which work phase by phase.
 
-Rank 0 says what the next phase is. The first rank of each other host hears of it by a message, everybody else by words
-that a host's ranks share: so what ranks of a host have to tell one another takes no messages, however many they are.
+All ranks of a host share a copy of the weights, or several copies are shared by some of them each. Rank 0 says what the
+next phase is. The first rank of each other copy hears of it by a message, everybody else by words that are shared like
+the weights: so what sharers have to tell one another takes no messages, however many they are.
 Nobody spins: who waits looks at those words, or at MPI, and sleeps in between.
 """
 
@@ -9,7 +10,6 @@ import time
 
 import numpy as np
 
-from ..cluster.hosts import of_this_host
 from ..cluster.waiting import sleep_until
 from . import td
 from .waiting import wait
@@ -28,40 +28,50 @@ _TOLD = 5  # numbers that say what a phase is
 
 
 def shared_size(ranks):
-    """Return how many words a host of so many ranks shares."""
+    """Return how many words so many ranks share."""
     return EACH + _EACH_SIZE * ranks
 
 
 class Team:
     """All ranks: collective over ``comm`` (an mpi4py communicator, or None for this process alone).
 
-    host, hosts: number of this rank's host, and how many there are; on_host: ranks of each host; place: this rank's
-    place on its host; first: whether this is rank 0; leaders: a communicator of the hosts' first ranks, None elsewhere.
+    sharing: how many ranks of a host share one copy of the weights, 0: all of them. copy, copies: number of this rank's
+    copy, and how many there are; sizes: how many ranks share each; place: this rank's among those of its copy; first:
+    whether this is rank 0; sharers: a communicator of the ranks of its copy, None for a process alone; leaders: one of
+    the copies' first ranks, None elsewhere; hosts: how many there are; here: copies on this host.
     """
 
-    def __init__(self, comm):
-        self.comm, self.leaders = comm, None
-        self.ranks = 1 if comm is None else comm.Get_size()
-        self.first = comm is None or comm.Get_rank() == 0
-        self.host, self.hosts, self.place, self.on_host = 0, 1, 0, [1]
-        if self.ranks > 1:
-            from mpi4py import MPI
-
-            local = of_this_host(comm)
-            self.place, size = local.Get_rank(), local.Get_size()
-            leaders = comm.Split(0 if self.place == 0 else MPI.UNDEFINED)
-            self.leaders = leaders if self.place == 0 else None
-            told = (self.leaders.Get_rank(), self.leaders.allgather(size)) if self.place == 0 else None
-            self.host, self.on_host = local.bcast(told)
-            self.hosts = len(self.on_host)
-            local.Free()
+    def __init__(self, comm, sharing=0):
+        self.comm = self.sharers = self.leaders = None
+        self.ranks = self.hosts = self.here = 1
+        self.first, self.place, self.copy, self.copies, self.sizes = True, 0, 0, 1, [1]
+        if comm is not None and comm.Get_size() > 1:
+            self._split(comm, sharing)
         self.merger, self.others_cpu = None, 0.0
         self._at_work = self._merging = False
         self._stopping = []  # messages on their way, and what they say
         self._phase, self._budget = 0, 1  # moves of a slice: one of a deep search may take long
 
+    def _split(self, comm, sharing):
+        from mpi4py import MPI
+
+        host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        size, rank = host.Get_size(), host.Get_rank()
+        each = sharing or size
+        self.comm, self.ranks, self.first = comm, comm.Get_size(), comm.Get_rank() == 0
+        self.hosts, self.here = comm.allreduce(int(rank == 0)), -(-size // each)
+        self.sharers = host.Split(rank // each, rank)
+        self.place = self.sharers.Get_rank()
+        leaders = comm.Split(0 if self.place == 0 else MPI.UNDEFINED)
+        self.leaders = leaders if self.place == 0 else None
+        size = self.sharers.Get_size()
+        told = (self.leaders.Get_rank(), self.leaders.allgather(size)) if self.place == 0 else None
+        self.copy, self.sizes = self.sharers.bcast(told)
+        self.copies = len(self.sizes)
+        host.Free()
+
     def join(self, arrays, learner, merger=None):
-        """Take the Arrays, this rank's Learner, and with several hosts its Merger."""
+        """Take the Arrays, this rank's Learner, and, of the first of its copy among several, its Merger."""
         self._arrays, self._learner, self.merger = arrays, learner, merger
         self._words = arrays.shared
 
@@ -88,8 +98,8 @@ class Team:
     def phase(self, kind, first=0, games=0, active=None, merges=None, between=lambda: None):
         """Have all ranks do a phase, on rank 0; return the results of its games in the order of their numbers.
 
-        LEARN, WATCH: play ``games`` games from number ``first`` on, and learn from them or not; FETCH: all hosts take
-        what this one has. active: ranks of this host that play, None: all of all hosts; merges: how many there are in
+        LEARN, WATCH: play ``games`` games from number ``first`` on, and learn from them or not; FETCH: all copies
+        become what this one is. active: ranks of this copy that play, None: all of all; merges: how many there are in
         between, and one at the end, None: not even that. between(): called every few milliseconds. Games that were
         stopped, see ``stop``, have results of 0.
         """
@@ -104,7 +114,7 @@ class Team:
         """Have the phase end early, on rank 0: games that are at work are given up, others not begun."""
         self._words[td.STOP] = 1
         told = np.array([self._phase])
-        self._stopping = [(self.leaders.Isend(told, host, _STOP), told) for host in range(1, self.hosts)]
+        self._stopping = [(self.leaders.Isend(told, copy, _STOP), told) for copy in range(1, self.copies)]
 
     @property
     def stopped(self):
@@ -116,20 +126,20 @@ class Team:
         if self._at_work:
             return
         self._tell([QUIT] + [0] * (_TOLD - 1))
-        if self.place == 0 and self.on_host[0] > 1:
+        if self.place == 0 and self.sizes[0] > 1:
             self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
 
     def cpu_seconds(self):
-        """Return what the ranks of this host have used of CPU."""
+        """Return what the ranks of this copy have used of CPU."""
         return float(self._words[EACH + _CPU :: _EACH_SIZE].sum()) * 1e-6
 
     def _tell(self, told):
-        """Tell the leaders of the other hosts what the next phase is."""
-        if self.hosts > 1:
+        """Tell the leaders of the other copies what the next phase is."""
+        if self.copies > 1:
             wait(self.leaders.Ibcast(np.array(told)))
 
     def _heard(self):
-        """Return what the next phase is: of a message, or of the words of this host."""
+        """Return what the next phase is: of a message, or of the words that are shared."""
         if self.place == 0:
             told = np.zeros(_TOLD, np.int64)
             wait(self.leaders.Ibcast(told))
@@ -158,23 +168,23 @@ class Team:
         self._words[EACH + _EACH_SIZE * self.place + _DONE] = self._phase
         if self.place > 0:
             return None
-        slots = self._words[EACH + _DONE :: _EACH_SIZE][: self.on_host[self.host]]  # other hosts may have more ranks
+        slots = self._words[EACH + _DONE :: _EACH_SIZE][: self.sizes[self.copy]]  # other copies may have more ranks
         sleep_until(lambda: (self._look(between), (slots >= self._phase).all())[1])
         if self._merging:
             self._merging = False
             self.merger.end(lambda: self._look(between))
         return self._gathered(first, games, active, share, between) if kind in (LEARN, WATCH) else None
 
-    def _share(self, first, games, active, host=None):
-        """Return (number of the first game, the one after the last) that are a host's of a phase."""
-        host = self.host if host is None else host
+    def _share(self, first, games, active, copy=None):
+        """Return (number of the first game, the one after the last) that are a copy's of a phase."""
+        copy = self.copy if copy is None else copy
         if active:
-            return (first, first + games) if host == 0 else (first, first)
-        before, size, ranks = sum(self.on_host[:host]), self.on_host[host], sum(self.on_host)
+            return (first, first + games) if copy == 0 else (first, first)
+        before, size, ranks = sum(self.sizes[:copy]), self.sizes[copy], sum(self.sizes)
         return first + games * before // ranks, first + games * (before + size) // ranks
 
     def _announce(self, kind, begin, end, active):
-        """Tell this host's ranks of a phase."""
+        """Tell this copy's ranks of a phase."""
         words = self._words
         self._arrays.results[: end - begin] = 0
         words[[td.FIRST, td.NEXT, td.LIMIT, td.STOP]] = begin, begin, end, 0
@@ -197,20 +207,20 @@ class Team:
                 self._learner.give_up()
 
     def _look(self, between):
-        """What a host's first rank does between slices of work."""
+        """What a copy's first rank does between slices of work."""
         between()
         if self._merging:
             self.merger.look(int(self._words[td.NEXT] - self._words[td.FIRST]))
-        if self.hosts > 1 and not self.first and self.leaders.Iprobe(0, _STOP):
+        if self.copies > 1 and not self.first and self.leaders.Iprobe(0, _STOP):
             told = np.zeros(1, np.int64)
             self.leaders.Recv(told, 0, _STOP)
             if told[0] == self._phase:  # else it was on its way when that phase ended
                 self._words[td.STOP] = 1
 
     def _gathered(self, first, games, active, share, between):
-        """Return all hosts' results on rank 0; the others send theirs."""
+        """Return all copies' results on rank 0; the others send theirs."""
         own = self._arrays.results[: share[1] - share[0]]
-        if self.hosts == 1:
+        if self.copies == 1:
             return own
         if not self.first:
             wait(self.leaders.Isend(np.ascontiguousarray(own), 0, _RESULTS))
@@ -218,11 +228,11 @@ class Team:
             return None
         found = [own]
         self.others_cpu = 0.0
-        for host in range(1, self.hosts):
-            begin, end = self._share(first, games, active, host)
+        for copy in range(1, self.copies):
+            begin, end = self._share(first, games, active, copy)
             theirs, cpu = np.zeros((end - begin, td.RESULT_SIZE), np.int64), np.zeros(1)
-            wait(self.leaders.Irecv(theirs, host, _RESULTS), lambda: self._look(between))
-            wait(self.leaders.Irecv(cpu, host, _FIGURES))
+            wait(self.leaders.Irecv(theirs, copy, _RESULTS), lambda: self._look(between))
+            wait(self.leaders.Irecv(cpu, copy, _FIGURES))
             found.append(theirs)
             self.others_cpu += float(cpu[0])
         return np.concatenate(found)

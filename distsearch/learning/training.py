@@ -9,7 +9,7 @@ from . import team as teams
 from .arrays import RESULTS
 from .statistics import figures
 
-_TOGETHER = 5000  # games after which several hosts wait for one another, so that there is something to tell
+_AT_FIRST, _LONG = 1000, 0.5  # games after which copies wait for one another; twice as many next, if in so few seconds
 _EVALUATION_SEED = 1 << 62  # games without learning have numbers from here on, the same ones every time
 
 
@@ -40,6 +40,7 @@ class Training:
     def __init__(self, team, arrays, plan, statistics, values, win, begun=0, seconds=0.0, due=False):
         self._team, self._arrays, self._plan, self._statistics = team, arrays, plan, statistics
         self._values, self._win, self.due = values, win, due and plan.evaluate_every > 0
+        self._together = _AT_FIRST
         self.begun, self.seconds, self.moves, self.cpu_seconds = begun, seconds, 0, 0.0
 
     @property
@@ -68,7 +69,7 @@ class Training:
     def _until(self):
         """Return how many games there are to be when the next thing happens."""
         plan, games = self._plan, self.games
-        most = RESULTS if self._team.hosts == 1 else _TOGETHER
+        most = RESULTS if self._team.copies == 1 else self._together
         every = [each for each in (plan.evaluate_every, plan.save_every, most) if each]
         ends = [games - games % each + each for each in every] + [plan.games]
         return min([*ends, *([plan.warm_up] if games < plan.warm_up else [])])
@@ -85,16 +86,18 @@ class Training:
             self.seconds = before + time.perf_counter() - began
             if interrupted() and not team.stopped:
                 team.stop()
-            if team.hosts == 1:
+            if team.copies == 1:
                 ended = read + int((np.cumprod(results[read : min(read + 4096, count), 0] > 0)).sum())
                 if ended > read:
                     self._take(results[read:ended].copy())
                     read = ended
             described()
 
-        merges = None if alone or team.hosts == 1 else count // self._plan.merge_every
+        merges = None if alone or team.copies == 1 else count // self._plan.merge_every
         found = team.phase(teams.LEARN, self.begun, count, 1 if alone else None, merges, between)
         self.seconds = before + time.perf_counter() - began
+        if self.seconds - before < _LONG:
+            self._together = min(2 * self._together, RESULTS)
         self._take(found[read:])
         finished = np.flatnonzero(found[:, 0] > 0)
         self.begun += int(finished[-1]) + 1 if len(finished) else 0
@@ -107,8 +110,8 @@ class Training:
         self._statistics.add(results, self.seconds)
 
     def _spread(self):
-        """Have all hosts go on with what this one has."""
-        if self._team.hosts > 1:
+        """Have all copies go on as this one."""
+        if self._team.copies > 1:
             self._team.phase(teams.FETCH)
 
     def _evaluate(self, interrupted, evaluated):

@@ -57,6 +57,7 @@ class Trained:
     collisions: tuple
     ranks: int
     hosts: int
+    copies: int  # of the weights
     complete: bool
     saved: str | None
 
@@ -69,7 +70,8 @@ class Trained:
             "moves_per_second": round(self.moves / max(self.seconds, 1e-9)),
             "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
             "merging": round(self.merging, 3), "written": written, "collided": lost, "ranks": self.ranks,
-            "hosts": self.hosts, "complete": self.complete, "save": self.saved, "version": __version__,
+            "hosts": self.hosts, "copies": self.copies,
+            "complete": self.complete, "save": self.saved, "version": __version__,
         })  # fmt: skip
 
     def to_text(self):
@@ -78,6 +80,7 @@ class Trained:
         written, lost = self.collisions
         collided = f"\n  collisions {lost:,} of {written:,} writes ({lost / written:.2e})" if written else ""
         merging = f"\n  merging    {self.merging:.2f} s ({self.merging / self.seconds:.1%})" if self.merging else ""
+        copies = f", {self.copies} copies of the weights" if self.copies > 1 else ""
         stopped = "" if self.complete else f" (stopped early: {self.options['games']:,} games were asked for)"
         saved = "" if self.saved is None else f"\n  saved      {self.saved}"
         return (
@@ -85,7 +88,7 @@ class Trained:
             f"{stopped}\n  moves      {self.moves:,}: {compact(rate)} moves/s, {compact(cpu_rate)} a CPU second"
             f"{collided}{merging}{saved}\n"
             f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, "
-            f"{self.hosts} host{'s' * (self.hosts > 1)}"
+            f"{self.hosts} host{'s' * (self.hosts > 1)}{copies}"
         )
 
 
@@ -95,21 +98,20 @@ def train(options, files, comm, progress, interrupted, told):
     told(dictionary): takes each line and each evaluation, on rank 0. Raises UserError on every rank for what makes no
     sense or cannot be read, and on rank 0 for what cannot be written at the end.
     """
-    team = Team(comm)
-    if options.stages and team.hosts > 1:
-        raise UserError("stages are for the ranks of one host: weights not learnt yet cannot be merged")
+    team = Team(comm, options.sharing)
+    if options.stages and team.copies > 1:
+        raise UserError("stages are for ranks that share their weights: those not learnt yet cannot be merged")
     game = games.find(options.game)
     rules = game.rules(options.board, **options.rules)
     tuples, stages = options.network
-    most = shared_size(max(team.on_host))
-    arrays = Arrays(comm, len(stages) + 1, options.size, options.coherence, most, team.hosts)
+    several, most = team.copies > 1, shared_size(max(team.sizes))
+    arrays = Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
     try:
         learner = Learner(
             game, rules, tuples, not options.asymmetric, stages, arrays, options.rate, options.seed, options.layers,
-            options.steps, options.forward, options.coherence, options.collisions, team.hosts > 1,
+            options.steps, options.forward, options.coherence, options.collisions, several,
         )  # fmt: skip
-        merging = team.hosts > 1 and team.place == 0
-        merger = Merger(team.leaders, arrays, options.merge) if merging else None
+        merger = Merger(team.leaders, arrays, options.merge, options.rate) if several and team.place == 0 else None
         team.join(arrays, learner, merger)
         begun = _begin(team, lambda: _Begun(options, files, game, arrays))
         _compile(team, options, learner, merger, progress)
@@ -211,7 +213,7 @@ class _Lead:
             LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
         )  # fmt: skip
         plan = Plan(
-            options.games, options.warm_up if team.ranks > 1 else 0, options.merge_every if team.hosts > 1 else 0,
+            options.games, options.warm_up if team.ranks > 1 else 0, options.merge_every if team.copies > 1 else 0,
             options.evaluate_every, options.evaluate_games, options.save_every,
         )  # fmt: skip
         self._training = Training(
@@ -233,7 +235,7 @@ class _Lead:
             self._options.described(), training.games, training.games - before, training.moves,
             training.seconds - seconds, training.cpu_seconds, 0.0 if merger is None else merger.seconds,
             learner.collisions, self._team.ranks,
-            self._team.hosts, complete, self._files.save,
+            self._team.hosts, self._team.copies, complete, self._files.save,
         )  # fmt: skip
 
     def _line(self, line):

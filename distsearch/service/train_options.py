@@ -16,7 +16,14 @@ from .options import checked_board, checked_seed, parse_board
 _MOST_GAMES = 10**12
 _MOST_LAYERS = 3
 _MOST_STEPS = 1000
-_FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"  # a resumed training may have others
+_FREE = (
+    "games",
+    "rate",
+    "evaluate_every",
+    "evaluate_games",
+    "save_every",
+    "sharing",
+)  # a resumed training may have others
 WINS = {"2048": 2048, "2584": 2584}
 
 
@@ -28,8 +35,9 @@ class TrainOptions:
     tuples: a preset's name or cells such as ``0,1,2,3/4,5,6,7``, None for the first preset; asymmetric: tuples are not
     looked up on turned and mirrored boards; stages: tiles with which stages after the first begin; rate: of learning,
     None for 0.1, or 1 with coherence; coherence, forward, steps, layers: see ``learning.td``; optimistic: what every
-    board is taken to be worth before; warm_up: games that one rank learns from alone before the others; merge,
-    merge_every: how hosts merge, and after how many games; evaluate_every, evaluate_games: games after which there are
+    board is taken to be worth before; warm_up: games that one rank learns from alone before the others; sharing:
+    ranks of a host that share a copy of the weights, 0: all; merge, merge_every: how copies merge, and after how many
+    games; evaluate_every, evaluate_games: games after which there are
     so many without learning; save_every: games, 0: at the end; collisions: count writes that collide; seed: of all.
     """
 
@@ -47,8 +55,9 @@ class TrainOptions:
     layers: int = 0
     optimistic: float = 0.0
     warm_up: int = 0
+    sharing: int = 0
     merge: str = MODES[0]
-    merge_every: int = 200
+    merge_every: int = 500
     evaluate_every: int = 0
     evaluate_games: int = 100
     save_every: int = 0
@@ -62,7 +71,7 @@ class TrainOptions:
         for name, low, high in (
             ("games", 1, _MOST_GAMES), ("steps", 1, _MOST_STEPS), ("layers", 0, _MOST_LAYERS),
             ("warm_up", 0, _MOST_GAMES), ("merge_every", 1, _MOST_GAMES), ("evaluate_every", 0, _MOST_GAMES),
-            ("evaluate_games", 1, RESULTS), ("save_every", 0, _MOST_GAMES),
+            ("evaluate_games", 1, RESULTS), ("save_every", 0, _MOST_GAMES), ("sharing", 0, 10**6),
         ):  # fmt: skip
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
