@@ -53,7 +53,7 @@ def assert_goes_on_to_the_same(tmp_path, more, *options):
     assert lines_of(tmp_path / "stopped.jsonl") == lines_of(tmp_path / "whole.jsonl")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGUSR1, marks=pytest.mark.full)])
 def test_signals_of_batch_systems_save_and_end(number, tmp_path):
     path, options = tmp_path / "stopped.npz", ("--evaluate-every", "3000", "--evaluate-games", "100")
     files = "--save", str(path), "--record", str(tmp_path / "stopped.jsonl")
@@ -152,7 +152,7 @@ def test_ranks_that_have_nothing_to_do_sleep():
     assert max(used[1], used[2]) < 0.1 * used[0], used
 
 
-@pytest.mark.parametrize("victim", [0, 2])
+@pytest.mark.parametrize("victim", [2, pytest.param(0, marks=pytest.mark.full)])
 def test_a_killed_rank_ends_the_job(victim, tmp_path):
     with Job(*QUICK, *ENDLESS, "--save", str(tmp_path / "file.npz"), "--json", ranks=3) as job:
         job.wait_for_handlers()
@@ -165,7 +165,9 @@ def test_a_killed_rank_ends_the_job(victim, tmp_path):
 
 
 @pytest.mark.parametrize("ranks", [0, 3])
-@pytest.mark.parametrize("wrong", ["game", "save", "record", "file", "room"])
+@pytest.mark.parametrize(
+    "wrong", ["file", "room", *(pytest.param(x, marks=pytest.mark.full) for x in ("game", "save", "record"))]
+)
 def test_what_is_wrong_is_one_line_from_all_ranks(wrong, ranks, tmp_path, full):
     if not full and not ranks:
         pytest.skip("with --full; tests/cli has them in one process")
@@ -188,7 +190,7 @@ def test_what_is_wrong_is_one_line_from_all_ranks(wrong, ranks, tmp_path, full):
 
 
 @pytest.mark.parametrize(("ranks", "hosts"), [(3, 2), pytest.param(5, 3, marks=pytest.mark.full)])
-@pytest.mark.parametrize("merge", ["mean", "sum"])
+@pytest.mark.parametrize("merge", ["mean", pytest.param("sum", marks=pytest.mark.full)])
 def test_hosts_that_learn_apart(ranks, hosts, merge, tmp_path):
     """One machine that is taken for several hosts."""
     path, record = tmp_path / "file.npz", tmp_path / "record"

@@ -20,8 +20,8 @@ CASES = [
     ("2048", {"symmetric": False, "rate": 1.0, "steps": 1000}),
     ("2584", {"coherent": True, "forward": True, "begins": (5, 8)}),
     ("2584", {"coherent": True, "forward": True, "begins": (6,), "steps": 3, "room": 5, "symmetric": False}),
-    ("2584", {"coherent": True, "forward": True, "begins": (4,), "steps": 2, "board": (3, 4), "tuples": "0,1,2,3/5,6,9/10,11",
-              "symmetric": False}),
+    ("2584", {"coherent": True, "forward": True, "begins": (4,), "steps": 2, "board": (3, 4), "symmetric": False,
+              "tuples": "0,1,2,3/5,6,9/10,11"}),
 ]  # fmt: skip
 MORE = [
     ("2048", {"forward": True}), ("2048", {"forward": True, "steps": 3, "room": 10}), ("2048", {"coherent": True}),

@@ -7,7 +7,6 @@ from distsearch import games
 from distsearch.cluster import shared
 from distsearch.cluster.hosts import VARIABLE, of_this_host
 from distsearch.errors import UserError
-from distsearch.evaluation import ntuple
 from distsearch.evaluation.network import sizes
 from distsearch.learning import team as teams
 from distsearch.learning.arrays import Arrays
