@@ -1,0 +1,1 @@
+"""What is learnt from the program's own searches and games."""
