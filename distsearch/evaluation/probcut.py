@@ -1,8 +1,8 @@
 """Fits of shallow searches to deep ones, for ``search.probcut``: what a fit is, its file, and the one of an evaluation.
 
-By stage of the game and pair of depths, a deep search's value is a line of a shallow one's, and an error:
-v(deep) = slope · v(shallow) + offset + error, the error of deviation sigma (Buro 1997). Such a fit is of one game, board
-and evaluation with its weights. ``learning.probcut`` makes them; those for the package's own evaluations are files here.
+For each pair of depths and stage of the game, v(deep) = slope · v(shallow) + offset + error, with an error of deviation
+sigma (Buro 1997). A fit is of one game, board, and evaluation with its weights. ``learning.probcut`` makes them; those
+for the package's own evaluations are files in ``fits``.
 """
 
 import hashlib
@@ -45,8 +45,8 @@ class Fit(NamedTuple):
         """Return the fit as JSON, a pair a line."""
         head = {"format": FORMAT, **self._asdict(), "board": list(self.board)}
         del head["pairs"]
-        rows = ",\n".join(f"  {json.dumps(list(pair))}" for pair in self.pairs)
-        return f'{json.dumps(head, indent=1)[:-2]},\n "columns": {json.dumps(Pair._fields)},\n "pairs": [\n{rows}\n ]\n}}\n'
+        head["columns"], rows = Pair._fields, ",\n".join(f"  {json.dumps(pair)}" for pair in self.pairs)
+        return f'{json.dumps(head)[:-1]}, "pairs": [\n{rows}\n]}}\n'
 
 
 def weights_of(evaluation):
@@ -68,27 +68,23 @@ def find(game, board, name, evaluation, path=None):
     """
     shape = f"{board[0]}x{board[1]}"
     how = f"python -m distsearch.learning.probcut {game.NAME} --board {shape} --evaluation {name[:80]} makes one"
+    shown = path or f"{game.NAME}_{shape}_{evaluation.name}.json"
     try:
         if path is not None:
             with open(path, "rb") as file:
                 content = file.read(_LONGEST)
         else:
-            file = resources.files(__package__) / "fits" / f"{game.NAME}_{shape}_{evaluation.name}.json"
-            content = file.read_bytes()
-    except FileNotFoundError as error:
-        missing = f"there is no fit for {game.NAME} {shape} and evaluation {name[:40]}"
-        raise UserError(f"selective: {missing if path is None else f'there is no file {path[:200]}'}; {how}") from error
+            content = (resources.files(__package__) / "fits" / shown).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
-    fit = parse(content, path or file.name)
+        if path is None:
+            raise UserError(f"selective has no fit for {game.NAME} {shape} by {name[:40]}; {how} for --fit") from error
+        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}; {how}") from error
+    fit = parse(content, shown)
     if (fit.game, fit.board, fit.evaluation) != (game.NAME, tuple(board), evaluation.name):
-        rows, columns = fit.board
-        raise UserError(
-            f"{path[:200]} is for {fit.game} {rows}x{columns} and {fit.evaluation}, not for {game.NAME} {shape} and "
-            f"{evaluation.name}; {how}"
-        )
+        of = f"{fit.game[:40]} {fit.board[0]}x{fit.board[1]} by {fit.evaluation[:40]}"
+        raise UserError(f"{shown[:200]} is a fit for {of}, not for {game.NAME} {shape} by {evaluation.name}; {how}")
     if fit.weights != weights_of(evaluation):
-        raise UserError(f"selective: the fit is for other weights of evaluation {evaluation.name}; {how}")
+        raise UserError(f"{shown[:200]} is a fit for other weights than those of {name[:40]}; {how}")
     return fit
 
 

@@ -131,7 +131,7 @@ def main(argv=None):
     parser.add_argument("--pairs", default=PAIRS, metavar="D:S,...", help=f"deep and shallow plies (default {PAIRS})")
     parser.add_argument("--positions", type=int, default=180, metavar="N", help="of each stage (default 180)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the games (default 1)")
-    parser.add_argument("--output", required=True, metavar="FILE", help="for --selective-fit")
+    parser.add_argument("--output", required=True, metavar="FILE", help="for --fit of search and solve")
     try:
         args = parser.parse_args(argv)
         game = games.find(args.game)

@@ -1,6 +1,6 @@
 """Multi-ProbCut: nodes whose value a shallow search foretells are not searched deeply (Buro 1997).
 
-Searches of a position to two depths agree but for an error: v(deep) = slope · v(shallow) + offset + error, with an error
+Searches of a position to two depths agree but for an error: v(deep) = slope · v(shallow) + offset + error, the error
 of deviation sigma; the numbers are found for each pair of depths and stage of the game by ``learning.probcut``. So
 there are two values that v(shallow) may reach, *enough* and *little*, from which on v(deep) lies above or below the
 node's null window with the probability that was asked for. Where the evaluation of the node itself reaches one, a

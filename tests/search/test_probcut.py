@@ -1,4 +1,4 @@
-"""Selective searches: against a plain twin, with tests that are always right, in slices, steered, beside other searches."""
+"""Selective searches: against a plain twin, with tests that are always right, in slices, steered, beside others."""
 
 import functools
 import itertools
