@@ -1,11 +1,11 @@
 """What selective searches save and what they cost: boards, CPU time, scores and moves, and a match.
 
     python benchmarks/selective.py --depth 10 12
-    python benchmarks/selective.py --match 12 --games 100
+    python benchmarks/selective.py --match 12 --against 11 --games 100 --selective 0.7
 
 Positions are of games in which every player looks two plies ahead, and plays one move in fifty at random, so they are
-about even. In a match a selective search to the depth plays both colours of random openings against the full search of
-two plies less; both begin each move with nothing known.
+about even. In a match a selective search to the depth plays both colours of random openings against the full search to
+another one; both begin each move with nothing known.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def compare(states, full, selective, depth, runs):
     )
 
 
-def match(game, rules, full, selective, depth, games_):
+def match(game, rules, full, selective, depth, other, games_):
     """Play pairs of games from random openings and print who wins, and what it took."""
     rng, won, discs = random.Random(SEED), [0, 0, 0], []
     full.seconds = selective.seconds = 0.0
@@ -106,7 +106,7 @@ def match(game, rules, full, selective, depth, games_):
             position = opening
             while game.kind(position.state, rules) != END:
                 mine = position.side == side
-                line = (selective if mine else full).search(position.state, depth if mine else depth - 2).line
+                line = (selective if mine else full).search(position.state, depth if mine else other).line
                 position = step(game, position, rules, line[0])
             score = int(game.final(position.state, rules)) * (1 if position.side == side else -1)
             discs.append(score)
@@ -114,7 +114,7 @@ def match(game, rules, full, selective, depth, games_):
     n, share = len(discs), (won[2] + won[1] / 2) / len(discs)
     error = np.std([(score > 0) + (score == 0) / 2 for score in discs]) / n**0.5
     print(
-        f"selective to {depth} against full to {depth - 2}: {won[2]} won, {won[1]} drawn, {won[0]} lost; "
+        f"selective to {depth} against full to {other}: {won[2]} won, {won[1]} drawn, {won[0]} lost; "
         f"{share:.1%} ± {1.96 * error:.1%}, {np.mean(discs):+.1f} discs a game; "
         f"CPU s {selective.seconds:.1f} against {full.seconds:.1f}"
     )
@@ -126,6 +126,7 @@ def main():
     parser.add_argument("--positions", type=int, default=5, help=f"for each of {LEFT} moves left (default 5)")
     parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts (default 3)")
     parser.add_argument("--match", type=int, help="depth of the selective player")
+    parser.add_argument("--against", type=int, default=10, help="depth of the full player (default 10)")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--selective", type=float, nargs="+", default=[0.95], help="probabilities (default 0.95)")
     parser.add_argument("--evaluation", default="complex")
@@ -141,7 +142,7 @@ def main():
         for depth in args.depth:
             compare(states, full, selective, depth, args.runs)
         if args.match:
-            match(game, rules, full, selective, args.match, args.games)
+            match(game, rules, full, selective, args.match, args.against, args.games)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ REFUSED = [
     # selective searches
     *(((*SEARCH, "--depth", "4", "--selective", text), "above 0.5 and below 1") for text in ("0.5", "1", "nan", "95")),
     ((*SEARCH, "--depth", "4", "--selective", "much"), "--selective", "much"),
-    ((*SEARCH, "--depth", "4", "--selective", "-0.9"), "--selective"),
+    ((*SEARCH, "--depth", "4", "--selective", "-0.9"), "selective -0.9"),
     ((*SEARCH, "--exact", "--selective", "0.9"), "exact goes without selective"),
     (("solve", "othello", "--positions", "good.txt", "--selective", "0.9"), "exact goes without selective"),
     ((*SEARCH, "--depth", "4", "--algorithm", "minimax", "--selective", "0.9"), "minimax"),

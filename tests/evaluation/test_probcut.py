@@ -39,11 +39,11 @@ def test_the_package_has_one_for_the_usual_evaluation():
     fit = probcut.find(othello, (8, 8), "complex", chosen("complex"))
     assert len(fit.pairs) > 20
     assert fit.made["seed"] is not None
-    assert {pair.deep - pair.shallow for pair in fit.pairs} == {4}
-    assert all(0.2 < pair.slope < 1.3 and 1 < pair.sigma < 40 and pair.positions >= 100 for pair in fit.pairs)
-    far = [pair.sigma for pair in fit.pairs if pair.shallow == 1]
+    assert {pair.deep - pair.shallow for pair in fit.pairs} == {2}
+    assert all(0.2 < pair.slope < 1.3 and 0.5 < pair.sigma < 40 and pair.positions >= 100 for pair in fit.pairs)
+    far = [pair.sigma for pair in fit.pairs if pair.shallow == 2]
     near = [pair.sigma for pair in fit.pairs if pair.shallow >= 6]
-    assert sum(near) / len(near) < sum(far) / len(far)  # a search of 6 plies foretells one of 10 better than 1 does 5
+    assert sum(near) / len(near) < sum(far) / len(far)  # deep searches agree better
 
 
 @pytest.mark.parametrize(
