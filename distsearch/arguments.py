@@ -254,6 +254,11 @@ def _add_search_options(parser):
         "averaged or ida",
     )  # fmt: skip
     _add_evaluation(parser)
+    parser.add_argument(
+        "--selective", type=float, metavar="P",
+        help="leave out what a shallow search says, with probability P, does not matter: 0.95; not for exact scores",
+    )  # fmt: skip
+    parser.add_argument("--fit", metavar="FILE", help="of selective, as python -m distsearch.learning.probcut makes it")
     parser.add_argument("--ordering", metavar="NAME", help="none, static or shallow[:D], of plain alpha-beta")
     parser.add_argument(
         "--policy", metavar="NAME",

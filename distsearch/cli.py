@@ -325,6 +325,7 @@ def _options(args):
         args.deeper = parse_deeper(args.deeper)
     names = *limits, "window", "prefetch", "algorithm", "policy", "load_factor", "ordering", "evaluation", "all_moves"
     names += "layers", "min_probability", "chance", "deeper", "pruning", "par_depth", "runs", "width"
+    names += "selective", "fit"
     if args.command == "solve" or getattr(args, "algorithm", None) in SAMPLED:
         names += ("seed",)
     given = {name: getattr(args, name) for name in names if getattr(args, name, None) is not None}

@@ -1,1 +1,1 @@
-"""Learning: evaluations that come of playing."""
+"""Learning: weights of evaluations that come of playing, and what a program learns of its own searches."""

@@ -8,7 +8,7 @@ from .. import games, jit
 from ..errors import UserError
 from ..games.interface import END
 from . import drivers as dr
-from . import pvs
+from . import probcut, pvs
 from . import table as tt
 from .batch import any_move
 from .memory import address, int64s, uint64s
@@ -69,22 +69,25 @@ def answer(s, r, control):
     return -pvs.INFINITY, any_move(control), False
 
 
-_TEMPLATES = (
+_BELOW = (
     pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.examine, pvs.descend,
-    pvs.open_root, pvs.advance, dr.depth_after, dr.deepen, dr.follow, pose, answer,
+    pvs.open_root,
 )  # fmt: skip
+_PROBCUT = probcut.thresholds, probcut.ask, probcut.take
+_ABOVE = pvs.advance, dr.depth_after, dr.deepen, dr.follow, pose, answer
 
 
 class Deep(Tabled):
     """A pausable alpha-beta search to a number of plies, by iterative deepening.
 
     ``far`` is as ``Tabled`` has it; repeatable: every search starts with empty tables of its own, so that boards and
-    line depend on nothing else.
+    line depend on nothing else; selective: of ``probcut``, the array (float64) that it looks up, or None for a search
+    of every line.
     """
 
     driver = dr.deepen
 
-    def __init__(self, game, rules, evaluation, far=None, repeatable=False, part=False):
+    def __init__(self, game, rules, evaluation, far=None, repeatable=False, part=False, selective=None):
         if evaluation.bound > _HIGHEST_BOUND:
             raise UserError(
                 f"evaluation {evaluation.name} is worth up to {evaluation.bound}, more than the {_HIGHEST_BOUND} that "
@@ -93,10 +96,16 @@ class Deep(Tabled):
         name = f"{games.tag(game)}_{evaluation.name}_deep"
         tables = hashlib.sha256(evaluation.tables.tobytes()).hexdigest()
         tag = f"{evaluation.name} {evaluation.bound} {tables}"
-        self._tables = evaluation.tables
+        self._tables, self._probcut = evaluation.tables, selective
         functions = _bound(game, evaluation, name)
-        super().__init__(game, rules, None if repeatable else far, name, tag, functions, _TEMPLATES, _LIMITS, part)
+        templates = _BELOW + _ABOVE
+        if selective is not None:
+            name, tag = f"{name}_selective", f"{tag} {hashlib.sha256(selective.tobytes()).hexdigest()}"
+            functions["SELECTIVE"], templates = True, _BELOW + _PROBCUT + _ABOVE
+        super().__init__(game, rules, None if repeatable else far, name, tag, functions, templates, _LIMITS, part)
         self._control[pvs.TABLES] = address(self._tables)
+        if selective is not None:
+            self._control[pvs.PROBCUT] = address(selective)
         self._control[[pvs.WIN, dr.STEP, dr.FORGETFUL]] = evaluation.bound, _STEP, repeatable
 
     def begin(self, state, depth, low=-pvs.INFINITY, high=pvs.INFINITY):

@@ -26,9 +26,10 @@ from . import table as tt
 from .memory import int16s, int64s, uint64s
 
 # bound for each game, and by the engine
-bounds = candidates = canonical = final = key = kind = moves = play = settled = None
+ask = bounds = candidates = canonical = final = key = kind = moves = play = settled = take = None
 SMALL = -1  # what is left where ``settled`` is asked first
 EXACT = True  # to the end of the game; else by depth
+SELECTIVE = False  # by depth, with ``probcut``
 
 INFINITY = np.int64(30_000)
 SETTLED = np.int64(-1)  # instead of a number of moves: the score is known well enough
@@ -44,7 +45,8 @@ RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 
 FOUND, FOUND_COUNT, FOUND_ROOM = range(FRAMES + 1, FRAMES + 4)  # what is told to others: address, rows, most rows
 TOLD = 4  # numbers of a row before the state's words, see ``told``
 DEAR = FOUND_ROOM + 1  # boards below a frame from which on it is told
-CONTROL_SIZE = DEAR + 1  # drivers have theirs behind it
+PROBCUT = DEAR + 1  # address of what ``probcut`` looks up
+CONTROL_SIZE = PROBCUT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
@@ -52,7 +54,8 @@ GIVEN = 11  # upper end of the window that the move at work got
 AGAIN = 12  # 1: it is to get all of the window
 BEFORE = 13  # EVALUATED before its node was looked at
 OPENED = 14  # BOARDS when it was opened
-FRAME_SIZE = 15
+PROBE = 15  # which shallow search is next or at work, see ``probcut``; 0: none
+FRAME_SIZE = 16
 
 
 def hashed(s, r, control):
@@ -234,11 +237,18 @@ def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h, befo
     """Begin the frame of index ``top`` with what ``examine`` found: n moves from ``first`` on, bounds and hash."""
     control[TOP] = top
     f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
-    f[NEXT] = f[AGAIN] = 0
+    f[NEXT] = f[AGAIN] = f[PROBE] = 0
     f[COUNT], f[FIRST], f[ALPHA], f[BETA], f[LEFT] = n, first, alpha, beta, left
     f[BEST] = f[FLOOR] = best
     f[CEILING], f[BEST_MOVE], f[HASH] = ceiling, NO_MOVE, np.int64(h)
     f[BEFORE], f[OPENED] = before, control[BOARDS]
+
+
+@compiled
+def begin_probes(control):
+    """Have shallow searches come first at the last frame's node, if its window is null and it has a choice of moves."""
+    f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * control[TOP])
+    f[PROBE] = f[BETA] - f[ALPHA] == 1 and f[COUNT] > 1
 
 
 def advance(like, where):
@@ -250,6 +260,9 @@ def advance(like, where):
     while True:
         top = control[TOP]
         f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
+        if SELECTIVE and f[PROBE] > 0:
+            ask(like, control)
+            continue
         beta, left = f[BETA], f[LEFT]
         if f[NEXT] < f[COUNT] and f[BEST] < beta:
             if control[BOARDS] >= limit:
@@ -275,6 +288,8 @@ def advance(like, where):
                     top += 1
                     lanes.store(states, top * width, child)
                     open_frame(control, top, first, n, -high, -low, best, ceiling, left, h, before)
+                    if SELECTIVE:
+                        begin_probes(control)
                     continue
                 value = -best
         else:
@@ -284,9 +299,12 @@ def advance(like, where):
                 tell(control, f, states, top * width, width)
             if top == 0:
                 return True
-            value = -f[BEST]
+            value, move = -f[BEST], f[BEST_MOVE]
             control[TOP] = top - 1
             f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * (top - 1))
+            if SELECTIVE and f[PROBE] > 0:
+                take(like, control, f, -value, move)
+                continue
         if value > f[BEST]:
             f[BEST], f[BEST_MOVE] = value, out[f[FIRST] + f[NEXT] - 1]
             if f[ALPHA] < value < f[BETA] and f[GIVEN] < f[BETA]:  # better, but how much is not known

@@ -31,6 +31,7 @@ from .pvs import (
     MOVES,
     NEXT,
     NO_MOVE,
+    PROBE,
     STATES,
     TOP,
 )
@@ -96,6 +97,8 @@ def narrow(where, low, high):
             if i > 0:
                 int64s(place(control, i - 1))[NEXT] -= 1
             break
+        if f[PROBE] > 0:  # above it is a shallow search, in a window of its own
+            break
         f[GIVEN] = min(f[GIVEN], f[BETA])
         low, high = -f[GIVEN], -f[ALPHA]  # the next frame's BETA is no more than -BEST already
 
@@ -112,6 +115,8 @@ def level_to_give(control, least_left):
         return np.int64(-1)
     for i in range(control[TOP]):  # the last frame has no move at work, with which the search could go on
         f = int64s(place(control, i))
+        if f[PROBE] > 0:  # a shallow search above it is not a part of anything
+            break
         if 1 < f[NEXT] < f[COUNT] and f[LEFT] > least_left:
             return np.int64(i)
     return np.int64(-1)

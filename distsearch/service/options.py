@@ -8,6 +8,7 @@ from numbers import Integral, Real
 
 from .. import evaluation, games
 from ..errors import UserError
+from ..evaluation import probcut
 from ..search.alphabeta_engine import parse_ordering
 from ..tree.policies import POLICIES
 from . import sampled_options
@@ -20,9 +21,9 @@ CHANCES = ("weighted", "uniform")
 PRUNINGS = ("alphabeta", "none")
 DEFAULT_SECONDS = 5.0
 _TYPES = (
-    (("game", "algorithm", "policy", "ordering", "evaluation", "chance", "pruning"), (str,), "a text"),
+    (("game", "algorithm", "policy", "ordering", "evaluation", "chance", "pruning", "fit"), (str,), "a text"),
     (("depth", "nodes", "prefetch", "layers", "par_depth", "runs", "width", "seed"), (Integral,), "a whole number"),
-    (("time", "load_factor", "min_probability"), (Real,), "a number"),
+    (("time", "load_factor", "min_probability", "selective"), (Real,), "a number"),
     (("exact", "all_moves"), (bool,), "True or False"),
 )
 DEEPEST = 1000  # plies; more than any game has
@@ -39,7 +40,9 @@ class Options:
     game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
     (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
     search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
-    without nodes; None: split, or pool where no table is used, or nodes or a load factor is given.
+    without nodes; None: split, or pool where no table is used, or nodes or a load factor is given; selective: the
+    probability with which a position's value has to be foretold by a shallow search for a deep one to be left out, see
+    ``search.probcut``, None: nothing is left out; fit: a file for that, None: the package's own for the evaluation.
 
     In games against chance: layers: instead of depth, X times a move and what follows it, and another move;
     min_probability: positions that chance leads to less likely than that are evaluated, 0: none; chance: weighted, or
@@ -75,6 +78,8 @@ class Options:
     runs: int | None = None
     width: int | None = None
     seed: int | None = None
+    selective: float | None = None
+    fit: str | None = None
 
     def __post_init__(self):
         self._check_types()
@@ -106,6 +111,7 @@ class Options:
         self.evaluation = evaluation.names(module)[0] if self.evaluation is None else self.evaluation
         evaluation.check(module, self.evaluation)
         self._check_limits()
+        self.foretelling = self._foretelling()  # what runners need to know of it, of plain types
 
     def _check_types(self):
         for names, types, meaning in _TYPES:
@@ -209,6 +215,23 @@ class Options:
         if not self.exact and self.depth is self.time is self.nodes is None:
             self.time = DEFAULT_SECONDS
 
+    def _foretelling(self):
+        if self.selective is None:
+            if self.fit is not None:
+                raise UserError("fit goes with selective")
+            return None
+        probcut.checked_probability(self.selective)
+        if self.against_chance:
+            raise UserError(f"selective is not for {self.game}, a game against chance")
+        if self.exact:
+            raise UserError("exact goes without selective, which leaves out what is only likely not to matter")
+        if not self.tabled:
+            raise UserError("selective goes with the search with a table alone, not with minimax or an ordering")
+        game, rules = games.find(self.game), _rules(self.game, self.board, tuple(self.rules.items()))
+        chosen = evaluation.find(game, self.evaluation, rules)
+        fit = probcut.find(game, self.board, self.evaluation, chosen, self.fit)
+        return [float(self.selective), fit.stage, [list(pair) for pair in fit.pairs]]
+
     @property
     def deepening(self):
         """Whether the search goes deeper and deeper until a limit ends it."""
@@ -258,7 +281,7 @@ class Options:
         return {
             "kind": kind or searching, "repeatable": self.repeatable, "game": self.game, "board": self.board,
             "options": self.rules, "algorithm": self.algorithm, "ordering": self._plain_ordering,
-            "evaluation": self.evaluation,
+            "evaluation": self.evaluation, "selective": self.foretelling,
         }  # fmt: skip
 
     def target(self, workers):

@@ -11,7 +11,7 @@ from .progress import compact
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
 _NOT_ALWAYS = (  # in JSON: where there is something to say
     "moves", "chance_to_move", "pruning", "par_depth", "jobs_used", "jobs_wasted", "jobs_cut", "runs", "width", "goals",
-    "seed",
+    "seed", "selective",
 )  # fmt: skip
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 
@@ -24,7 +24,9 @@ class Outcome:
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
-    runs, width, seed: of a search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary:
+    selective: of a search that left
+    lines out, the probability that was asked for; runs, width, seed: of a search by sampled runs, goals: runs that made
+    a larger tile. Where chance has an adversary:
     pruning; par_depth; jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were
     not handed out. ``add_run`` adds the rest, see ``metrics.summary``.
     """
@@ -52,6 +54,7 @@ class Outcome:
     ranks: int = 1
     workers: int = 1
     algorithm: str = "alphabeta"
+    selective: float | None = None
     policy: str = "split"
     load_factor: float = 1
     jobs: int = 0
@@ -143,7 +146,8 @@ class Outcome:
 
     def _algorithm_text(self):
         unpruned = self.algorithm == "expectiminimax" and self.pruning == "none"
-        return self.algorithm + " without pruning" * unpruned
+        selective = "" if self.selective is None else f", selective {self.selective:g}"
+        return self.algorithm + " without pruning" * unpruned + selective
 
     def _runs_text(self):
         if self.runs is None:

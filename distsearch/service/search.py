@@ -319,6 +319,7 @@ class Searcher:
             "game": self.game.NAME, "board": f"{options.board[0]}x{options.board[1]}",
             "position": self.game.text(position, self.rules), "ranks": cluster.ranks, "workers": cluster.workers,
             "algorithm": options.algorithm, "policy": options.policy, "load_factor": self.target / cluster.workers,
+            "selective": options.selective,
         }  # fmt: skip
 
     def _points(self, score):

@@ -10,7 +10,7 @@ return by ``found()``, and what those of other hosts have found they take in by 
 
 import numpy as np
 
-from ..search import batch, pvs
+from ..search import batch, probcut, pvs
 from ..search.alphabeta import INFINITY, LINE_LENGTH
 from ..search.alphabeta_engine import AlphaBeta
 from ..search.deep_engine import Deep
@@ -240,9 +240,10 @@ class DeepRunner(_TabledRunner):
 
     def __init__(self, setup, far=None):
         game, rules, chosen = evaluated(setup)
-        super().__init__(
-            setup, game, rules, Deep(game, rules, chosen, far, setup["repeatable"], setup.get("part", False))
-        )
+        selective = setup.get("selective")
+        tests = None if selective is None else probcut.table(*selective, chosen.bound)
+        engine = Deep(game, rules, chosen, far, setup["repeatable"], setup.get("part", False), tests)
+        super().__init__(setup, game, rules, engine)
 
     def _start(self, state, depth, window):
         self._engine.begin(state, depth, *window)

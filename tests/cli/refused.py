@@ -38,6 +38,21 @@ REFUSED = [
     )),
     ((*SEARCH, "--board", "-1x8"), "--board"),
     ((*SEARCH, "--board"), "--board"),
+    # selective searches
+    *(((*SEARCH, "--depth", "4", "--selective", text), "above 0.5 and below 1") for text in ("0.5", "1", "nan", "95")),
+    ((*SEARCH, "--depth", "4", "--selective", "much"), "--selective", "much"),
+    ((*SEARCH, "--depth", "4", "--selective", "-0.9"), "selective -0.9"),
+    ((*SEARCH, "--exact", "--selective", "0.9"), "exact goes without selective"),
+    (("solve", "othello", "--positions", "good.txt", "--selective", "0.9"), "exact goes without selective"),
+    ((*SEARCH, "--depth", "4", "--algorithm", "minimax", "--selective", "0.9"), "minimax"),
+    ((*SEARCH, "--depth", "4", "--ordering", "static", "--selective", "0.9"), "ordering"),
+    (("search", "2048", "--depth", "3", "--selective", "0.9"), "selective", "2048"),
+    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--board", "6x6"), "6x6", "distsearch.learning.probcut othello"),
+    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--evaluation", "discs"), "discs", "distsearch.learning.probcut"),
+    (("search", "connect4", "--depth", "4", "--selective", "0.9"), "connect4", "distsearch.learning.probcut"),
+    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--fit", "none.json"), "none.json", "No such file"),
+    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--fit", "good.txt"), "good.txt", "no fit"),
+    ((*SEARCH, "--depth", "4", "--fit", "good.txt"), "fit goes with selective"),
     # positions
     ((*SEARCH, "-" * 64), "arguments"),  # not a position: argparse takes it for an option
     ((*SEARCH, START), "16", "64"),

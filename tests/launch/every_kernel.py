@@ -11,6 +11,7 @@ from distsearch.games import connect4, othello
 from distsearch.search.alphabeta_engine import AlphaBeta
 from distsearch.search.deep_engine import Deep
 from distsearch.search.perft import Perft
+from distsearch.search.probcut import table
 from distsearch.search.solver_engine import Solver
 from distsearch.service.lines import Lines, format_scores
 from distsearch.tree.grow import Grower
@@ -24,6 +25,8 @@ def engines(game, rules):
         chosen = evaluation.find(game, name, rules)
         yield AlphaBeta(game, rules, chosen, ordering="shallow:1")
         yield Deep(game, rules, chosen)
+    if game is connect4:  # once: the kernels of all games are made from the same templates
+        yield Deep(game, rules, chosen, selective=table(0.9, 6, [], chosen.bound))
     yield Solver(game, rules)
     yield Perft(game, rules)
     yield Grower(game, rules)
