@@ -189,32 +189,35 @@ def test_what_is_wrong_is_one_line_from_all_ranks(wrong, ranks, tmp_path, full):
     assert sorted(os.listdir(tmp_path)) == ["file.npz", "record"]
 
 
-@pytest.mark.parametrize(("ranks", "hosts"), [(3, 2), pytest.param(5, 3, marks=pytest.mark.full)])
-@pytest.mark.parametrize("merge", ["mean", pytest.param("sum", marks=pytest.mark.full)])
-def test_hosts_that_learn_apart(ranks, hosts, merge, tmp_path):
-    """One machine that is taken for several hosts."""
+@pytest.mark.parametrize(("ranks", "sharing"), [(3, 2), pytest.param(5, 2, marks=pytest.mark.full)])
+@pytest.mark.parametrize("merge", ["visits", pytest.param("mean", marks=pytest.mark.full)])
+def test_copies_that_learn_apart(ranks, sharing, merge, tmp_path):
     path, record = tmp_path / "file.npz", tmp_path / "record"
-    environment = {"DISTSEARCH_HOSTS": str(hosts)}
-    options = "--merge", merge, "--merge-every", "700", "--evaluate-every", "5000", "--warm-up", "1000"
+    options = (
+        "--merge",
+        merge,
+        "--merge-every",
+        "700",
+        "--evaluate-every",
+        "5000",
+        "--warm-up",
+        "1000",
+        "--sharing",
+        str(sharing),
+    )
     files = "--save", str(path), "--record", str(record), "--save-every", "3000"
-    done = run(*QUICK, *options, *files, "--games", "20000", "--json", ranks=ranks, environment=environment, timeout=60)
+    done = run(*QUICK, *options, *files, "--games", "20000", "--json", ranks=ranks, timeout=60)
     assert done.status == 0, done.err
     found = done.results[-1]
-    assert (found["played"], found["hosts"], found["ranks"]) == (20000, hosts, ranks)
+    assert (found["played"], found["copies"], found["ranks"]) == (20000, -(-ranks // sharing), ranks)
     assert found["merging"] > 0
     lines = [line for line in lines_of(record) if line["kind"] == "learning"]
     assert [line["games"] for line in lines] == list(range(1000, 20001, 1000))
     assert lines[-1]["average"] > 1.05 * lines[0]["average"]
-    with Job(*QUICK, *options, *files[:2], "--resume", *ENDLESS, "--json", ranks=ranks, environment=environment) as job:
+    with Job(*QUICK, *options, *files[:2], "--resume", *ENDLESS, "--json", ranks=ranks) as job:
         job.wait_for_handlers()
         job.hear()
         send(job, ranks, signal.SIGTERM)
         done = job.finish(_SOON)
     assert done.status == 0, done.err
     assert done.results[-1]["played"] == games_of(path) > 20000
-
-
-def test_hosts_are_a_number():
-    done = run(*QUICK, "--games", "10", ranks=2, environment={"DISTSEARCH_HOSTS": "two"})
-    assert "DISTSEARCH_HOSTS two" in done.err
-    assert TRACEBACK not in done.err

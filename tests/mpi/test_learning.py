@@ -1,11 +1,10 @@
-"""Learning on several hosts, which one machine is taken for: what merges keep, and what they make alike."""
+"""Learning on several copies of the weights: what merges keep, and what they make alike."""
 
 import numpy as np
 import pytest
 
 from distsearch import games
 from distsearch.cluster import shared
-from distsearch.cluster.hosts import VARIABLE, of_this_host
 from distsearch.errors import UserError
 from distsearch.evaluation.network import sizes
 from distsearch.learning import team as teams
@@ -20,18 +19,28 @@ pytestmark = pytest.mark.mpi(min_size=2)
 GAME = games.find("2048")
 BOARD = 2, 3
 TUPLES = ((0, 1, 2, 3), (2, 3, 4, 5))
+RATE = 0.1
+
+
+def team_of(comm, copies):
+    """A Team with so many copies of the weights, or as many as can be."""
+    return Team(comm, -(-comm.Get_size() // copies))
 
 
 class Rank:
-    """One rank of a team that is taken for several hosts."""
+    """One rank of a team."""
 
-    def __init__(self, comm, merge="sum", coherent=False):
-        self.team, rules = Team(comm), GAME.rules(BOARD)
-        team = self.team
-        self.arrays = Arrays(comm, 1, sum(sizes(TUPLES, 16)), coherent, shared_size(max(team.on_host)), team.hosts)
-        self.learner = Learner(GAME, rules, TUPLES, False, (), self.arrays, 0.1, 1, coherent=coherent)
+    def __init__(self, comm, copies=1, merge="visits", coherent=False):
+        self.team, rules = team_of(comm, copies), GAME.rules(BOARD)
+        team, several = self.team, self.team.copies > 1
+        size = sum(sizes(TUPLES, 16))
+        words = shared_size(max(team.sizes))
+        self.arrays = Arrays(team.sharers, 1, size, coherent, words, several, team.here)
+        self.learner = Learner(
+            GAME, rules, TUPLES, False, (), self.arrays, RATE, 1, coherent=coherent, visiting=several
+        )  # fmt: skip
         self.learner.compile()
-        merger = Merger(team.leaders, self.arrays, merge) if team.hosts > 1 else None
+        merger = Merger(team.leaders, self.arrays, merge, RATE) if several and team.place == 0 else None
         team.join(self.arrays, self.learner, merger)
         team.meet()
 
@@ -45,95 +54,88 @@ class Rank:
 
 
 @pytest.fixture(params=[1, 2, 3])
-def hosts(request, comm, monkeypatch):
-    """How many hosts there are, of which each has a rank or more."""
+def copies(request, comm):
+    """How many copies there are, of which each has a rank or more."""
     if request.param > comm.Get_size():
-        pytest.skip(f"{request.param} hosts need as many ranks")
-    monkeypatch.setenv(VARIABLE, str(request.param))
+        pytest.skip(f"{request.param} copies need as many ranks")
     return request.param
 
 
-def test_ranks_are_told_apart(comm, agree, hosts):
-    host = of_this_host(comm)
-    team, size = Team(comm), comm.Get_size()
-    agree(team.hosts == hosts and sum(team.on_host) == size and len(team.on_host) == hosts, vars(team))
-    agree(team.on_host[team.host] == host.Get_size() and team.place == host.Get_rank(), vars(team))
+def test_ranks_are_told_apart(comm, agree, copies):
+    team, size = team_of(comm, copies), comm.Get_size()
+    agree(team.copies == copies and sum(team.sizes) == size and len(team.sizes) == copies, vars(team))
+    agree((team.hosts, team.here) == (1, copies), vars(team))
     agree((team.leaders is not None) == (team.place == 0), vars(team))
-    places = comm.allgather((team.host, team.place))
+    places = comm.allgather((team.copy, team.place))
     agree(len(set(places)) == size and max(map(max, places)) < size, places)
-    host.Free()
 
 
-def test_memory_is_of_a_host(comm, agree, hosts):
-    team, words = Team(comm), shared.SharedWords(comm, 1, lambda mib: np.zeros(mib << 17, np.uint64)).words
-    words[team.place] = 1 + team.host
+def test_memory_is_of_a_copy(comm, agree, copies):
+    team = team_of(comm, copies)
+    words = shared.SharedWords(team.sharers, 1, lambda mib: np.zeros(mib << 17, np.uint64)).words
+    words[team.place] = 1 + team.copy
     comm.Barrier()
-    expected = [1 + team.host] * team.on_host[team.host]
+    expected = [1 + team.copy] * team.sizes[team.copy]
     agree(words[: len(expected) + 1].tolist() == [*expected, 0], words[:9])
     comm.Barrier()
 
 
-@pytest.mark.parametrize("mode", ["sum", "mean"])
-def test_changes_made_by_hand_are_merged_as_they_should(mode, comm, agree, hosts):
-    """Weights that one host has changed, two, and all; once more while the first changes are on their way."""
-    if hosts == 1:
-        pytest.skip("one host merges nothing")
-    rank = Rank(comm, mode)
-    team, arrays = rank.team, rank.arrays
-    every = np.arange(hosts)
-    first = np.zeros((hosts, 4), np.float32)  # what each host changes, of four weights
+@pytest.mark.parametrize("mode", ["visits", "sum", "mean"])
+def test_changes_made_by_hand_are_merged_as_they_should(mode, comm, agree, copies):
+    """Weights that one copy has changed, two, and all; once more while the first changes are on their way."""
+    if copies == 1:
+        pytest.skip("one copy has nothing to merge")
+    rank = Rank(comm, copies, mode)
+    team, arrays, merger = rank.team, rank.arrays, rank.team.merger
+    every = np.arange(copies)
+    first = np.zeros((copies, 4), np.float32)  # what each copy changes, of four weights
     first[0, 1], first[:2, 2], first[:, 3] = 8, (8, 2), 1 + every
-    later = np.float32([[10.0 * (1 + host), 0, 0, 1] for host in range(hosts)])
-    last = len(arrays.learnt) - 4  # and of the last ones, whose owner is another rank
+    later = np.float32([[10.0 * (1 + copy), 0, 0, 1] for copy in range(copies)])
+    often = np.array([[1, 3, 200, 5 + copy] for copy in range(copies)])  # each visits a weight that it changes
+    last = len(arrays.learnt) - 4
 
     def change(by):
-        if team.place == 0:
-            for at in 0, last:
-                arrays.learnt[at : at + 4] += by[team.host]
+        for at in 0, last:
+            arrays.learnt[at : at + 4] += by[team.copy]
+            arrays.visits[at : at + 4] += ((by[team.copy] != 0) * often[team.copy]).astype(np.uint8)
 
     def merged(changes):
-        changed = (changes != 0).sum(0)
-        return changes.sum(0) / (np.maximum(changed, 1) if mode == "mean" else 1)
+        visits = (changes != 0) * often
+        if mode == "mean":
+            return changes.sum(0) / np.maximum((changes != 0).sum(0), 1)
+        if mode == "sum":
+            return changes.sum(0)
+        left = 1 - RATE / 10  # of an error, by each visit
+        apart = (1 - left**visits).sum(0)
+        return changes.sum(0) * np.where(apart > 0, (1 - left ** visits.sum(0)) / np.where(apart > 0, apart, 1), 0)
 
-    seen = []
-
-    def do(kind):
-        if team.first:
-            team.phase(kind)
-        else:
-            told = team._heard()
-            team._take_part(told, lambda: None)
-        comm.Barrier()
-        seen.append(arrays.learnt[[*range(4), *range(last, last + 4)]].reshape(2, 4).copy())
-        comm.Barrier()
-
-    if team.first:
-        arrays.learnt[:] = 100
-    do(teams.FETCH)
-    change(first)
-    do(teams.DIFFER)
-    change(later)  # while the first ones are on their way
-    do(teams.APPLY)
-    do(teams.DIFFER)
-    do(teams.APPLY)
-    expected = [
-        100 + 0 * first[0], 100 + first[team.host], 100 + merged(first) + later[team.host],
-        100 + merged(first) + later[team.host], 100 + merged(first) + merged(later),
-    ]  # fmt: skip
-    for i, (found, right) in enumerate(zip(seen, expected, strict=True)):
-        agree(np.allclose(found, right, rtol=1e-6), f"phase {i}: {found} is not {right}")
-    agree(not team.merger.pending)
+    if team.place == 0:
+        arrays.learnt[:] = 100 if team.first else 7
+        merger.fetch()
+        change(first)
+        merger.begin(1, 1)
+        merger.look(1)  # the first changes are read
+        change(later)
+        merger.end(lambda: None)
+        expected = 100 + merged(first) + merged(later)
+        found = arrays.learnt[[*range(4), *range(last, last + 4)]].reshape(2, 4)
+        right, others = np.allclose(found, expected, rtol=1e-5), (arrays.learnt == 100).sum()
+        done = right and others == len(arrays.learnt) - 8 and not arrays.visits.any() and merger.merges == 2
+        message = f"{found} is not {expected}; {merger.merges} merges"
+    else:
+        done, message = True, ""
+    agree(done, message)
     rank.lead(lambda: None)
 
 
-@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("mode", ["visits", "mean"])
 @pytest.mark.parametrize("warm_up", [0, 250])
-def test_training_ends_with_the_same_on_all_hosts(mode, warm_up, comm, agree, hosts):
+def test_training_ends_with_the_same_on_all_copies(mode, warm_up, comm, agree, copies):
     """Every game counts once; evaluations and saves come between merges; nothing that was learnt is lost."""
-    rank = Rank(comm, mode)
+    rank = Rank(comm, copies, mode)
     team, arrays, saved, lines, evaluations = rank.team, rank.arrays, [], [], []
     statistics = Statistics(100, GAME.VALUES, 11, lines.append)
-    plan = Plan(2000, warm_up, 130 if hosts > 1 else 0, 500, 60, 700)
+    plan = Plan(2000, warm_up, 130 if copies > 1 else 0, 500, 60, 700)
     training = Training(team, arrays, plan, statistics, GAME.VALUES, 11)
 
     def body():
@@ -145,9 +147,7 @@ def test_training_ends_with_the_same_on_all_hosts(mode, warm_up, comm, agree, ho
 
     rank.lead(body)
     everywhere = comm.allgather(arrays.learnt[:: 97 if comm.Get_size() > 3 else 7].copy())
-    agree(all(np.allclose(each, everywhere[0], rtol=1e-4, atol=1e-2) for each in everywhere), "hosts differ")
-    if hosts > 1:
-        agree(np.allclose(arrays.learnt, arrays.base, rtol=1e-4, atol=1e-2), "base is not what was learnt")
+    agree(all(np.allclose(each, everywhere[0], rtol=1e-4, atol=1e-2) for each in everywhere), "copies differ")
     counted = ([line["games"] for line in lines], [each["games"] for each in evaluations], [each[:2] for each in saved])
     right = (list(range(100, 2001, 100)), [500, 1000, 1500, 2000], [(700, False), (1400, False), (2000, True)])
     agree(not team.first or counted == right, counted)
@@ -157,9 +157,9 @@ def test_training_ends_with_the_same_on_all_hosts(mode, warm_up, comm, agree, ho
     agree(np.isfinite(arrays.learnt).all() and arrays.learnt.any(), "weights")
 
 
-def test_a_wish_to_end_is_heard_on_all_hosts(comm, agree, hosts):
+def test_a_wish_to_end_is_heard_on_all_copies(comm, agree, copies):
     """However many games are left; and the next phase is as any."""
-    rank, results = Rank(comm), []
+    rank, results, merges = Rank(comm, copies), [], 50 if copies > 1 else None
     calls = 0
 
     def between():
@@ -172,24 +172,24 @@ def test_a_wish_to_end_is_heard_on_all_hosts(comm, agree, hosts):
         nonlocal calls
         for _ in range(3):
             calls = 0
-            results.append(rank.team.phase(teams.LEARN, 0, 60_000, None, between))
+            results.append(rank.team.phase(teams.LEARN, 0, 60_000, merges=merges, between=between))
         calls = 10
-        results.append(rank.team.phase(teams.WATCH, 0, 200, None, between))
+        results.append(rank.team.phase(teams.WATCH, 0, 200, between=between))
 
     rank.lead(body)
     counts = [int((each[:, 0] > 0).sum()) for each in results]
     agree(not rank.team.first or (max(counts[:3]) < 60_000 and counts[3] == 200), counts)
 
 
-def test_hosts_without_room_say_so(comm, agree, hosts, monkeypatch):
+def test_copies_without_room_say_so(comm, agree, copies, monkeypatch):
     monkeypatch.setattr(shared, "_room", lambda: 0 if comm.Get_rank() == comm.Get_size() - 1 else 1 << 20)
-    text = None
+    team, text = team_of(comm, copies), None
     try:
-        Arrays(comm, 1, 1000, False, shared_size(comm.Get_size()), hosts)
+        Arrays(team.sharers, 1, 1000, False, shared_size(max(team.sizes)))
     except UserError as error:
         text = str(error)
-    alone = Team(comm).on_host[-1] == 1
-    agree((text is None) == alone, text)
+    last = team.copy == copies - 1 and team.sizes[-1] > 1
+    agree((text is not None) == last, text)
     agree(text is None or "weights" in text, text)
 
 
