@@ -1,0 +1,194 @@
+"""Othello's patterns from the program's own games, with ends that it solves.
+
+    python -m distsearch.learning.othello weights.npz --games 1000,20000 --depth 2,4 --seed 1
+
+In rounds: games are played by the weights of the round before (in the first one by ``complex``), and weights are fitted
+to all games so far. A game begins with random moves, as many as a draw says, goes on by a search of a few plies, and is
+played by exact scores once few squares are empty; some moves there are random again. A position is worth the exact
+score of the first solved position that best play by the searches reaches from it.
+"""
+
+import argparse
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import evaluation
+from ..evaluation import network as nw
+from ..evaluation import patterns as pt
+from ..games import othello
+from ..games.interface import END, MAX_MOVES
+from ..games.othello import count, final, kind, moves, play
+from ..jit import compiled
+from ..search import batch, pvs
+from ..search.deep_engine import Deep
+from ..search.solver_engine import Solver
+from .regression import Regression, Samples, joined
+
+_MOST_PLIES = 128  # of a game, passes among them
+_AT_ONCE = 256  # games that are played side by side, so that a call searches a position of each
+_BUDGET = 1 << 40  # boards: no search stops early
+
+
+class Plan(NamedTuple):
+    """How games are played. depth: plies; solved: empty squares from which on scores are exact; wild: the share of
+    random moves among solved positions; least_random, most_random: moves that a game begins with."""
+
+    games: int
+    depth: int
+    solved: int = 12
+    wild: float = 0.2
+    least_random: int = 4
+    most_random: int = 40
+
+
+def samples(plan, network, seed, progress=None):
+    """Return the Samples of games by a Network, or by ``complex`` if None. progress: called with games done."""
+    rules = othello.rules()
+    if network is None:
+        chosen = evaluation.find(othello, "complex", rules)
+    else:
+        chosen = evaluation.Evaluation("patterns", pt.patterns, pt.tables_of(network), pt.BOUND)
+    engines = Deep(othello, rules, chosen), Solver(othello, rules)
+    rng, found = np.random.default_rng(seed), []
+    for done in range(0, plan.games, _AT_ONCE):
+        found.append(_together(min(_AT_ONCE, plan.games - done), plan, engines, rules, rng))
+        if progress:
+            progress(done + _AT_ONCE)
+    return joined(found)
+
+
+def _together(n, plan, engines, rules, rng):
+    """Return the Samples of n games that are played side by side."""
+    states = np.tile(np.array(othello.start(rules).state, np.uint64), (n, 1))
+    first = rng.integers(plan.least_random, plan.most_random + 1, n)
+    history, scores, kept = [], [], []  # by ply: states; exact scores, or NaN; whether the move after is a good one
+    empty, ended = np.zeros(n, np.int64), np.zeros(n, bool)
+    for ply in range(_MOST_PLIES):
+        known, chosen = np.full(n, np.nan, np.float32), np.zeros(n, np.int16)
+        _look(states, rules, rng.integers(1 << 62, size=n), chosen, known, empty, ended, np.zeros(MAX_MOVES, np.int16))
+        history.append(states.copy())
+        scores.append(known)
+        if ended.all():
+            break
+        good = ended.copy()
+        for engine, plies, asked in zip(engines, (plan.depth, 0), _asked(plan, ply < first, empty, ended), strict=True):
+            best, score = _searched(engine, states[asked], plies)
+            wild = (rng.random(len(best)) < plan.wild) & (plies == 0)
+            chosen[asked] = np.where(wild, chosen[asked], best)
+            good[asked] = ~wild
+            if plies == 0:
+                known[asked] = score
+        kept.append(good)
+        _go_on(states, rules, chosen, ended)
+    return _labelled(history, scores, kept)
+
+
+def _asked(plan, opening, empty, ended):
+    """Return which games want a search to a depth, and which an exact one (indices)."""
+    late = empty <= plan.solved
+    return np.flatnonzero(~ended & ~opening & ~late), np.flatnonzero(~ended & ~opening & late)
+
+
+def _searched(engine, states, plies):
+    """Return the best moves and the scores of states."""
+    if len(states) == 0:
+        return np.zeros(0, np.int16), np.zeros(0, np.float32)
+    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
+    asked[:, batch.PLIES], asked[:, batch.BRIEF] = plies, 1
+    asked[:, batch.LOWEST], asked[:, batch.HIGHEST] = -pvs.INFINITY, pvs.INFINITY
+    found, lines = engine.batch(np.ascontiguousarray(states), asked, _BUDGET)
+    return lines[:, 0], found[:, batch.SCORE].astype(np.float32)
+
+
+def _labelled(history, scores, kept):
+    """Return the Samples of games whose good moves carry a score back to the position before."""
+    value, found = scores[-1], []
+    for ply in range(len(history) - 2, -1, -1):
+        value = np.where(np.isnan(scores[ply]), np.where(kept[ply], -value, np.nan), scores[ply])
+        # a finished game stays where it is, and is no lesson
+        use = ~np.isnan(value) & (history[ply] != history[ply + 1]).any(axis=1)
+        found.append(Samples(history[ply][use], value[use].astype(np.float32)))
+    return joined(found)
+
+
+@compiled
+def _look(states, r, draws, chosen, known, empty, ended, out):
+    """Write of each state a random move, its score if it is finished, its empty squares, and whether it is finished."""
+    for i in range(len(states)):
+        s = (states[i, 0], states[i, 1])
+        empty[i] = 64 - count(s)
+        ended[i] = kind(s, r) == END
+        if ended[i]:
+            known[i] = final(s, r)
+        else:
+            chosen[i] = out[draws[i] % moves(s, r, out, 0)]
+
+
+@compiled
+def _go_on(states, r, chosen, ended):
+    """Play a move in each state that is not finished."""
+    for i in range(len(states)):
+        if not ended[i]:
+            s, _ = play((states[i, 0], states[i, 1]), r, np.int64(chosen[i]))
+            states[i, 0], states[i, 1] = s
+
+
+def fit(taught, rates, seed, progress=None, start=None):
+    """Return (Regression, root mean square error of a fiftieth of the Samples that it has not seen, in discs).
+
+    rates: of each pass; progress: called with the pass, its error and that of what is held back; start: a Network.
+    """
+    rng = np.random.default_rng(seed)
+    aside = rng.random(len(taught.scores)) < 0.02
+    unseen, seen = (Samples(taught.states[part], taught.scores[part]) for part in (aside, ~aside))
+    fitted = Regression(pt.PRESET, pt.STAGES)
+    if start is not None:
+        fitted.start_from(start)
+    error = 0.0
+    for done, rate in enumerate(rates, 1):
+        squared = fitted.learn(seen, rate, rng)
+        error = float(np.sqrt((fitted.errors(unseen).astype(np.float64) ** 2).mean()))
+        if progress:
+            progress(done, squared**0.5, error)
+    return fitted, error
+
+
+def falling(passes, first=0.5, last=0.02):
+    """Return the rates of so many passes."""
+    return np.geomspace(first, last, passes).tolist()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out")
+    parser.add_argument("--games", default="1000,20000", help="of each round")
+    parser.add_argument("--depth", default="2,4", help="plies of the searches of each round")
+    parser.add_argument("--solved", type=int, default=12, help="empty squares from which on scores are exact")
+    parser.add_argument("--passes", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    began, network, parts = time.process_time(), None, []
+
+    def tell(text):
+        print(f"{time.process_time() - began:8.1f} s  {text}", file=sys.stderr, flush=True)
+
+    rounds = zip(map(int, args.games.split(",")), map(int, args.depth.split(",")), strict=True)
+    for number, (games, depth) in enumerate(rounds):
+        plan = Plan(games, depth, args.solved)
+        parts.append(samples(plan, network, [args.seed, number], lambda n: n % 2048 or tell(f"{n} games")))
+        taught = joined(parts)
+        passed = lambda *figures: tell("pass {}: {:.2f}, unseen {:.2f}".format(*figures))  # noqa: E731
+        fitted, error = fit(taught, falling(args.passes), args.seed, passed)
+        network = fitted.network({
+            "made": "distsearch.learning.othello", "games": args.games, "depth": args.depth, "solved": args.solved,
+            "passes": args.passes, "seed": args.seed, "positions": len(taught.scores), "error": round(error, 3),
+            "cpu_seconds": round(time.process_time() - began),
+        })  # fmt: skip
+        nw.save(args.out, network, compact=True)
+
+
+if __name__ == "__main__":
+    main()
