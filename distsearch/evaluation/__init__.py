@@ -39,6 +39,7 @@ class Evaluation(NamedTuple):
     bound: int  # no unfinished position is worth more, nor less than minus this; 0: values are final scores
     points: bool = False  # whether what moves bring counts beside it
     keeps: object = None  # what holds memory that the tables point to
+    unit: int = 1  # of values, a point of a final score, where they are learnt from scores
 
 
 def names(game):
@@ -83,6 +84,12 @@ def find(game, name, rules):
 def learnt(game, name):
     """Whether an evaluation of a game is learnt, rather than made by hand."""
     return name.endswith(ENDING) or name in _learnt(game)
+
+
+def for_order(game, rules):
+    """Return the Evaluation that exact searches of a game order moves by, or None if there is none for these rules."""
+    chosen = getattr(_owner(game), "for_order", None)
+    return Evaluation(**chosen(rules)) if chosen and chosen(rules) else None
 
 
 def _learnt(game):

@@ -17,7 +17,6 @@ import os
 
 import numpy as np
 
-from .. import archive
 from ..errors import UserError
 from ..games.bits import byte_swap, pext
 from ..games.lanes import popcount
@@ -25,9 +24,12 @@ from ..games.othello import COLUMNS, ROWS
 from ..jit import CACHE, compiled
 from . import network as nw
 
+NAME = "patterns"
+GAME = "othello"
 CODES = 3  # of a square
 SIDE = 8
 MOST_CELLS = 10
+MOST_PLACES = 1024  # of a position, in a stage's weights
 UNIT = 100  # of a value, a disc
 BOUND = 64 * UNIT
 
@@ -193,7 +195,7 @@ def layout(tuples):
 
 
 def header(tuples, stages):
-    """Return the tables without the weights; there are ``weights_at`` int16 before them, and so many for a stage."""
+    """Return (the tables without the weights, int16 that each stage's weights take behind them)."""
     order, begins, size = layout(tuples)
     room = -(-size // 4) * 4
     tables = np.zeros(_PATTERNS + 2 * len(tuples), np.uint64)
@@ -211,7 +213,7 @@ def header(tuples, stages):
 
 
 def tables_of(network):
-    """Return the tables (uint64) of a Network that fits, see ``fitting``."""
+    """Return the tables (uint64) of a Network that fits, see ``check_fits``."""
     head, room = header(network.tuples, network.stages)
     order, begins, _ = layout(network.tuples)
     sizes = nw.sizes(network.tuples, CODES)
@@ -224,40 +226,55 @@ def tables_of(network):
     return np.concatenate([head, packed.ravel().view(np.uint64)])
 
 
-def fitting(network, shown):
-    """Return a Network of Othello's patterns; raises UserError for one that is none. shown: its file's name."""
-    if network.game != "othello" or tuple(network.board) != (SIDE, SIDE):
-        board = "x".join(map(str, network.board))
-        raise UserError(f"{shown} has weights for {network.game} {board}, not for othello 8x8")
-    if not network.symmetric or max(map(len, network.tuples)) > MOST_CELLS:
-        raise UserError(f"{shown}: patterns of othello are symmetric and of up to {MOST_CELLS} squares")
+def check_fits(network, shown):
+    """Raise UserError unless a Network is one of Othello's patterns; shown: what to call it."""
+    if tuple(network.board) != (SIDE, SIDE):
+        raise UserError(f"{shown} has weights for {'x'.join(map(str, network.board))[:20]}, not for 8x8")
+    fit = all(max(cells) < SIDE * SIDE and len(cells) <= MOST_CELLS for cells in network.tuples)
+    if not fit or not network.symmetric or 8 * len(network.tuples) > MOST_PLACES or len(network.stages) > SIDE * SIDE:
+        raise UserError(f"{shown} has patterns that are not symmetric, or of more than {MOST_CELLS} squares, or too many")
     if not np.isfinite(network.weights).all():
         raise UserError(f"{shown} has weights that are not numbers")
-    return network
+
+
+def fits(rules):
+    """Whether there are patterns for a board."""
+    return int(rules[ROWS]) == int(rules[COLUMNS]) == SIDE
+
+
+def of_file(path, rules):
+    """Return the evaluation of a file's network, as the fields of an ``Evaluation`` by name.
+
+    Raises UserError if the file has no network for Othello, or the rules are not those of 8×8.
+    """
+    if not fits(rules):
+        raise UserError(f"learnt patterns are for othello on 8x8, not on {rules[ROWS]}x{rules[COLUMNS]}")
+    try:
+        state = os.stat(path)
+        changed = state.st_mtime_ns, state.st_size, state.st_ino
+    except (OSError, ValueError):  # ValueError: a name with a NUL; reading it says what is wrong
+        changed = None
+    return {"name": NAME, "function": patterns, "tables": _of_file(os.fspath(path), changed), "bound": BOUND, "unit": UNIT}
 
 
 @functools.lru_cache(maxsize=4)
-def _of_file(path, changed):
-    """Return the tables of a file, mapped from the one beside the kernels, which is made if it is not there."""
-    with open(path, "rb") as file:
-        digest = hashlib.sha256(file.read()).hexdigest()[:32]
+def _of_file(path, _):
+    """Return the tables of a file, mapped from one beside the kernels, which is made if it is not there."""
+    try:
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()[:16]
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
     made = CACHE / f"patterns-{digest}.tables"
     if not made.exists():
-        tables = tables_of(fitting(nw.load(path, CODES), path[:200]))
+        network = nw.load(path, GAME, CODES)
+        check_fits(network, path[:200])
+        tables = tables_of(network)
+        beside = made.with_suffix(f".{os.getpid()}")
         try:
             made.parent.mkdir(parents=True, exist_ok=True)
-            archive.replace(made, lambda file: file.write(tables.tobytes()))
+            tables.tofile(beside)
+            os.replace(beside, made)
         except OSError:  # no room, or nowhere to write: this process then has a copy of its own
             return tables
     return np.asarray(np.memmap(made, np.uint64, "c"))
-
-
-def tables_from(path, r):
-    """Return the tables of the patterns in a file, for a board; raises UserError if they do not fit."""
-    if (int(r[ROWS]), int(r[COLUMNS])) != (SIDE, SIDE):
-        raise UserError(f"patterns are for othello 8x8, not for {r[ROWS]}x{r[COLUMNS]}")
-    try:
-        state = os.stat(path)
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
-    return _of_file(path, (state.st_mtime_ns, state.st_size, state.st_ino))

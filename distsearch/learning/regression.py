@@ -14,8 +14,6 @@ from ..evaluation import patterns as pt
 from ..games.lanes import popcount
 from ..jit import compiled
 
-_MOST_PLACES = 1024
-
 
 class Samples(NamedTuple):
     """Positions and what they are worth. states: uint64, shape (n, 2); scores: float32, discs of the side to move."""
@@ -40,7 +38,7 @@ class Regression:
         discs = np.arange(65)[:, None]
         near = [(discs + shift >= np.array(stages)).sum(axis=1) for shift in (0, -overlap, overlap)]
         self._stage_of = np.stack(near).astype(np.int64)
-        self._out = np.zeros(_MOST_PLACES, np.int32)
+        self._out = np.zeros(pt.MOST_PLACES, np.int32)
 
     def learn(self, samples, rate, rng):
         """Go once through Samples in random order; return the mean squared error, in discs², before each step.
@@ -79,7 +77,7 @@ class Regression:
             parts[i] = own
         weights = np.concatenate([parts[i] for i in range(len(self._tuples))], axis=1)
         return nw.Network(
-            "othello", (pt.SIDE, pt.SIDE), {}, self._tuples, True, self._stages, weights.astype(np.float32), record
+            pt.GAME, (pt.SIDE, pt.SIDE), {}, self._tuples, True, self._stages, weights.astype(np.float32), record
         )
 
 
