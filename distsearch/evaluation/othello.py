@@ -162,5 +162,5 @@ LEARNT = {patterns.NAME: str(Path(__file__).parent / "weights" / f"othello{ENDIN
 
 
 def for_order(rules):
-    """Return the evaluation, as ``of_file`` does, that orders moves of exact searches; None for other boards than 8×8."""
+    """Return what orders moves of exact searches, as ``of_file`` does; None for other boards than 8×8."""
     return of_file(LEARNT[patterns.NAME], rules) if patterns.fits(rules) else None

@@ -158,7 +158,8 @@ def images(cells):
         for rows in (1, -1):
             for columns in (1, -1):
                 placed = (cell_of(*divmod(cell, SIDE)) for cell in cells)
-                found.append(tuple(SIDE * (i if rows > 0 else 7 - i) + (j if columns > 0 else 7 - j) for i, j in placed))
+                placed = ((i if rows > 0 else SIDE - 1 - i, j if columns > 0 else SIDE - 1 - j) for i, j in placed)
+                found.append(tuple(SIDE * i + j for i, j in placed))
     return found
 
 
@@ -181,7 +182,7 @@ def kind_of(cells):
 
 
 def added_up(cells, weights):
-    """Return a pattern's weights as they are looked up: by ``kind_of`` images instead of eight. weights: (stages, n)."""
+    """Return a pattern's weights, shape (stages, n), as they are looked up: by ``kind_of`` images, not eight."""
     if kind_of(cells) == 8:
         return weights
     return sum(weights[:, order] for order in mirrorings(cells))
@@ -231,8 +232,8 @@ def check_fits(network, shown):
     if tuple(network.board) != (SIDE, SIDE):
         raise UserError(f"{shown} has weights for {'x'.join(map(str, network.board))[:20]}, not for 8x8")
     fit = all(max(cells) < SIDE * SIDE and len(cells) <= MOST_CELLS for cells in network.tuples)
-    if not fit or not network.symmetric or 8 * len(network.tuples) > MOST_PLACES or len(network.stages) > SIDE * SIDE:
-        raise UserError(f"{shown} has patterns that are not symmetric, or of more than {MOST_CELLS} squares, or too many")
+    if not fit or not network.symmetric or 8 * len(network.tuples) > MOST_PLACES:
+        raise UserError(f"{shown}: patterns are to be symmetric, {MOST_PLACES // 8} of up to {MOST_CELLS} squares")
     if not np.isfinite(network.weights).all():
         raise UserError(f"{shown} has weights that are not numbers")
 
@@ -254,7 +255,8 @@ def of_file(path, rules):
         changed = state.st_mtime_ns, state.st_size, state.st_ino
     except (OSError, ValueError):  # ValueError: a name with a NUL; reading it says what is wrong
         changed = None
-    return {"name": NAME, "function": patterns, "tables": _of_file(os.fspath(path), changed), "bound": BOUND, "unit": UNIT}
+    tables = _of_file(os.fspath(path), changed)
+    return {"name": NAME, "function": patterns, "tables": tables, "bound": BOUND, "unit": UNIT}
 
 
 @functools.lru_cache(maxsize=4)

@@ -34,7 +34,7 @@ _BUDGET = 1 << 40  # boards: no search stops early
 
 class Plan(NamedTuple):
     """How games are played. depth: plies; solved: empty squares from which on scores are exact; wild: the share of
-    random moves among solved positions; least_random, most_random: moves that a game begins with."""
+    random moves among solved positions; least_random, most_random: moves that a game begins with, fewer more often."""
 
     games: int
     depth: int
@@ -63,7 +63,7 @@ def samples(plan, network, seed, progress=None):
 def _together(n, plan, engines, rules, rng):
     """Return the Samples of n games that are played side by side."""
     states = np.tile(np.array(othello.start(rules).state, np.uint64), (n, 1))
-    first = rng.integers(plan.least_random, plan.most_random + 1, n)
+    first = plan.least_random + (plan.most_random - plan.least_random + 1) * rng.random(n) * rng.random(n)
     history, scores, kept = [], [], []  # by ply: states; exact scores, or NaN; whether the move after is a good one
     empty, ended = np.zeros(n, np.int64), np.zeros(n, bool)
     for ply in range(_MOST_PLIES):

@@ -8,8 +8,7 @@ from .. import games, jit
 from ..errors import UserError
 from ..games.interface import END
 from . import drivers as dr
-from . import learnt
-from . import pvs
+from . import learnt, pvs
 from . import table as tt
 from .batch import any_move
 from .memory import address, int64s, uint64s

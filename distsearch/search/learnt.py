@@ -7,6 +7,7 @@ depend on any of this: what the evaluation says decides what is searched first, 
 import numpy as np
 
 from ..games.ordering import sort
+from .drivers import WINDOW_HIGH, WINDOW_LOW
 from .memory import int16s, int64s, uint64s
 from .pvs import INFINITY, MOVES, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
 
@@ -42,14 +43,15 @@ def rank(s, control, at, n, left):
     plies = min((left - control[RANK_LEFT]) // control[RANK_STEP], _MOST_PLIES)
     for i in range(at, at + n):
         child, _ = play(s, r, np.int64(out[i]))
-        scores[i] = control[RANK_WEIGHT] * scores[i] - glimpse(child, control[WHERE], at + n, plies, -INFINITY, INFINITY)
+        value = -glimpse(child, control[WHERE], at + n, plies, -INFINITY, INFINITY)
+        scores[i] = value + control[RANK_WEIGHT] * scores[i]
     sort(out, scores, at, n)
 
 
 def guess(s, control, left):
-    """Return a score to ask for first."""
+    """Return a score to ask for first; 0 where the window leaves no choice, or a short search is too much."""
     plies = min((left - control[RANK_LEFT]) // control[RANK_STEP], _MOST_PLIES)
-    if plies < 1:
+    if plies < 1 or control[WINDOW_HIGH] - control[WINDOW_LOW] <= 2:
         return np.int64(0)
     return glimpse(s, control[WHERE], np.int64(0), plies, -INFINITY, INFINITY) // UNIT
 
