@@ -1,9 +1,9 @@
 """Othello's patterns from the program's own games, with ends that it solves.
 
-    python -m distsearch.learning.othello weights.npz --games 1000,20000 --depth 2,4 --seed 1
+    mpirun -n 2 python -m distsearch.learning.othello weights.npz --games 1000,20000 --depth 2,4 --seed 1
 
 In rounds: games are played by the weights of the round before (in the first one by ``complex``), and weights are fitted
-to all games so far. A game begins with random moves, as many as a draw says, goes on by a search of a few plies, and is
+to the games of this round and the one before. A game begins with random moves, as many as a draw says, goes on by a search of a few plies, and is
 played by exact scores once few squares are empty; some moves there are random again. A position is worth the exact
 score of the first solved position that best play by the searches reaches from it.
 """
@@ -14,6 +14,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from mpi4py import MPI
 
 from .. import evaluation
 from ..evaluation import network as nw
@@ -136,20 +137,18 @@ def _go_on(states, r, chosen, ended):
             states[i, 0], states[i, 1] = s
 
 
-def fit(taught, rates, seed, progress=None, start=None):
-    """Return (Regression, root mean square error of a fiftieth of the Samples that it has not seen, in discs).
+def fit(taught, unseen, rates, seed, progress=None, start=None):
+    """Return (Regression, root mean square error of Samples that it has not seen, in discs).
 
-    rates: of each pass; progress: called with the pass, its error and that of what is held back; start: a Network.
+    rates: of each pass; progress: called with the pass, its error and that of the unseen; start: a Network.
     """
     rng = np.random.default_rng(seed)
-    aside = rng.random(len(taught.scores)) < 0.02
-    unseen, seen = (Samples(taught.states[part], taught.scores[part]) for part in (aside, ~aside))
     fitted = Regression(pt.PRESET, pt.STAGES)
     if start is not None:
         fitted.start_from(start)
     error = 0.0
     for done, rate in enumerate(rates, 1):
-        squared = fitted.learn(seen, rate, rng)
+        squared = fitted.learn(taught, rate, rng)
         error = float(np.sqrt((fitted.errors(unseen).astype(np.float64) ** 2).mean()))
         if progress:
             progress(done, squared**0.5, error)
@@ -161,32 +160,79 @@ def falling(passes, first=0.5, last=0.02):
     return np.geomspace(first, last, passes).tolist()
 
 
+class Crew:
+    """The ranks of a run: each plays its share of the games, the first one learns from them all."""
+
+    def __init__(self, comm):
+        self._comm, self.rank, self.size = comm, comm.rank, comm.size
+
+    def share(self, games):
+        """Return how many of so many games this rank plays."""
+        return games // self.size + (self.rank < games % self.size)
+
+    def gathered(self, found):
+        """Return the Samples of all ranks on the first one, None on the others."""
+        if self.rank > 0:
+            self._comm.send(found, 0)
+            return None
+        return joined([found, *(self._received(rank) for rank in range(1, self.size))])
+
+    def told(self, network):
+        """Return the first rank's Network on every rank."""
+        if self.rank > 0:
+            return self._received(0)
+        for rank in range(1, self.size):
+            self._comm.send(network, rank)
+        return network
+
+    def _received(self, rank):
+        while not self._comm.Iprobe(rank):  # a blocking call would keep a core busy
+            time.sleep(0.01)
+        return self._comm.recv(source=rank)
+
+
+def train(games, depths, solved, passes, seed, crew, tell):
+    """Return the Network of rounds of so many games with searches so deep each, on the first rank of a Crew."""
+    began, network, parts = time.process_time(), None, []
+    for number, (count, depth) in enumerate(zip(games, depths, strict=True)):
+        plan = Plan(crew.share(count), depth, solved)
+        found = samples(plan, network, [seed, number, crew.rank], lambda n, of=plan: tell(f"{n} of {of.games} games"))
+        taught = crew.gathered(found)
+        if crew.rank == 0:
+            parts = [*parts[-1:], taught]  # weak play is forgotten
+            taught = joined(parts)
+            unseen = samples(plan._replace(games=_AT_ONCE), network, [seed, number, crew.size])
+            fitted, error = fit(
+                taught, unseen, falling(passes), seed,
+                lambda done, seen, unseen: tell(f"pass {done}: error {seen:.2f} discs, unseen {unseen:.2f}"),
+            )  # fmt: skip
+            network = fitted.network({
+                "games": list(games), "depth": list(depths), "solved": solved, "passes": passes, "seed": seed,
+                "ranks": crew.size, "positions": len(taught.scores), "error": round(error, 2),
+                "cpu_seconds": round(time.process_time() - began),
+            })  # fmt: skip
+        network = crew.told(network)
+    return network
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
     parser.add_argument("--games", default="1000,20000", help="of each round")
     parser.add_argument("--depth", default="2,4", help="plies of the searches of each round")
     parser.add_argument("--solved", type=int, default=12, help="empty squares from which on scores are exact")
-    parser.add_argument("--passes", type=int, default=20)
+    parser.add_argument("--passes", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    began, network, parts = time.process_time(), None, []
+    crew = Crew(MPI.COMM_WORLD)
 
     def tell(text):
-        print(f"{time.process_time() - began:8.1f} s  {text}", file=sys.stderr, flush=True)
+        if crew.rank == 0:
+            print(f"{time.process_time():8.1f} s  {text}", file=sys.stderr, flush=True)
 
-    rounds = zip(map(int, args.games.split(",")), map(int, args.depth.split(",")), strict=True)
-    for number, (games, depth) in enumerate(rounds):
-        plan = Plan(games, depth, args.solved)
-        parts.append(samples(plan, network, [args.seed, number], lambda n: n % 2048 or tell(f"{n} games")))
-        taught = joined(parts)
-        passed = lambda *figures: tell("pass {}: {:.2f}, unseen {:.2f}".format(*figures))  # noqa: E731
-        fitted, error = fit(taught, falling(args.passes), args.seed, passed)
-        network = fitted.network({
-            "made": "distsearch.learning.othello", "games": args.games, "depth": args.depth, "solved": args.solved,
-            "passes": args.passes, "seed": args.seed, "positions": len(taught.scores), "error": round(error, 3),
-            "cpu_seconds": round(time.process_time() - began),
-        })  # fmt: skip
+    games, depths = ([int(part) for part in text.split(",")] for text in (args.games, args.depth))
+    network = train(games, depths, args.solved, args.passes, args.seed, crew, tell)
+    if crew.rank == 0:
         nw.save(args.out, network, compact=True)
 
 
