@@ -3,9 +3,9 @@
     mpirun -n 2 python -m distsearch.learning.othello weights.npz --games 1000,20000 --depth 2,4 --seed 1
 
 In rounds: games are played by the weights of the round before (in the first one by ``complex``), and weights are fitted
-to the games of this round and the one before. A game begins with random moves, as many as a draw says, goes on by a search of a few plies, and is
-played by exact scores once few squares are empty; some moves there are random again. A position is worth the exact
-score of the first solved position that best play by the searches reaches from it.
+to the games of this round and the one before. A game begins with random moves, as many as a draw says, goes on by a
+search of a few plies, and is played by exact scores once few squares are empty; some moves there are random again. A
+position is worth the exact score of the first solved position that best play by the searches reaches from it.
 """
 
 import argparse
@@ -194,8 +194,8 @@ class Crew:
 def train(games, depths, solved, passes, seed, crew, tell):
     """Return the Network of rounds of so many games with searches so deep each, on the first rank of a Crew."""
     began, network, parts = time.process_time(), None, []
-    for number, (count, depth) in enumerate(zip(games, depths, strict=True)):
-        plan = Plan(crew.share(count), depth, solved)
+    for number, (played, depth) in enumerate(zip(games, depths, strict=True)):
+        plan = Plan(crew.share(played), depth, solved)
         found = samples(plan, network, [seed, number, crew.rank], lambda n, of=plan: tell(f"{n} of {of.games} games"))
         taught = crew.gathered(found)
         if crew.rank == 0:

@@ -44,8 +44,8 @@ def test_a_regression_goes_on_from_a_network(seed):
 def test_late_positions_have_their_exact_scores(seed):
     taught, rules = games.samples(PLAN, None, seed), othello.rules()
     solver, solved = Solver(othello, rules), 0
-    for state, score in zip(taught.states, taught.scores, strict=True):
-        state = as_state(state)
+    for words, score in zip(taught.states, taught.scores, strict=True):
+        state = as_state(words)
         if othello.moves_left(state, rules) <= PLAN.solved:
             solver.begin(state)
             assert solver.advance(1 << 40)
