@@ -9,7 +9,7 @@ import numpy as np
 from ..games.ordering import sort
 from .drivers import WINDOW_HIGH, WINDOW_LOW
 from .memory import int16s, int64s, uint64s
-from .pvs import INFINITY, MOVES, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
+from .pvs import BOARDS, INFINITY, MOVES, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
 
 evaluate = final = moves = play = None  # bound for each game, and by the engine
 _MOST_PLIES = np.int64(4)
@@ -28,6 +28,7 @@ def glimpse(s, where, at, plies, alpha, beta):
     best = -INFINITY
     for i in range(at, at + n):
         child, _ = play(s, r, np.int64(out[i]))
+        control[BOARDS] += 1
         value = -glimpse(child, where, at + n, plies - np.int64(1), -beta, -max(alpha, best))
         best = max(best, value)
         if best >= beta:
@@ -43,6 +44,7 @@ def rank(s, control, at, n, left):
     plies = min((left - control[RANK_LEFT]) // control[RANK_STEP], _MOST_PLIES)
     for i in range(at, at + n):
         child, _ = play(s, r, np.int64(out[i]))
+        control[BOARDS] += 1
         value = -glimpse(child, control[WHERE], at + n, plies, -INFINITY, INFINITY)
         scores[i] = value + control[RANK_WEIGHT] * scores[i]
     sort(out, scores, at, n)
@@ -50,8 +52,8 @@ def rank(s, control, at, n, left):
 
 def guess(s, control, left):
     """Return a score to ask for first; 0 where the window leaves no choice, or a short search is too much."""
-    plies = min((left - control[RANK_LEFT]) // control[RANK_STEP], _MOST_PLIES)
-    if plies < 1 or control[WINDOW_HIGH] - control[WINDOW_LOW] <= 2:
+    plies = min((left - control[RANK_LEFT]) // np.int64(2) + np.int64(1), _MOST_PLIES + np.int64(2))
+    if plies < 2 or control[WINDOW_HIGH] - control[WINDOW_LOW] <= 2:
         return np.int64(0)
     return glimpse(s, control[WHERE], np.int64(0), plies, -INFINITY, INFINITY) // UNIT
 

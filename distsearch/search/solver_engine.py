@@ -12,6 +12,7 @@ from .batch import any_move
 from .memory import address, int16s
 from .tabled import Tabled, itself, no_bounds
 
+_RANKED = 13, 4, 32  # see ``learnt``
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
 
@@ -95,7 +96,7 @@ class Solver(Tabled):
         if order is not None:
             self._tables = order.tables
             self._control[pvs.TABLES] = address(self._tables)
-            self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = 13, 3, 8
+            self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = _RANKED
 
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
         """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``."""
