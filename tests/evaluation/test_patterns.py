@@ -19,11 +19,11 @@ TUPLES = nw.parse_tuples("0,1,2,8,9/0,1,8/0,1,2,3,4,5,6,7/2,61/1,15,48,62/0,9,54
 STAGES = (20, 40)
 
 
-def network(tuples=TUPLES, stages=STAGES, seed=1, **changed):
+def network(tuples=TUPLES, stages=STAGES, seed=1):
     """A Network of random weights."""
     rng = np.random.default_rng(seed)
     weights = rng.normal(0, 2, (len(stages) + 1, sum(nw.sizes(tuples, 3)))).astype(np.float32)
-    return nw.Network("othello", (8, 8), {}, tuples, True, stages, weights, {})._replace(**changed)
+    return nw.Network("othello", (8, 8), {}, tuples, True, stages, weights, {})
 
 
 def turned(squares):
@@ -114,7 +114,7 @@ def test_a_file_is_an_evaluation(tmp_path, positions):
 ])  # fmt: skip
 def test_files_that_do_not_fit_are_refused(tmp_path, changed, wrong):
     path = tmp_path / "weights.npz"
-    nw.save(path, network(**changed))
+    nw.save(path, network()._replace(**changed))
     with pytest.raises(UserError, match=wrong):
         evaluation.find(othello, str(path), othello.rules())
 
