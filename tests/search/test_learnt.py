@@ -50,10 +50,9 @@ def test_scores_do_not_depend_on_the_order(ranked, rng, full, seed):
 
 def test_the_order_saves_boards():
     """With the weights that are shipped, over positions late enough to take little time: the same ones every time."""
-    learnt, plain = solver(evaluation.for_order(othello, rules(BOARD)), (11, 4)), solver(None)
-    states = [
-        s for s in unfinished_states(random.Random(1), BOARD, 60, 15) if othello.moves_left(s, rules(BOARD)) >= 13
-    ]
+    learnt, plain = solver(evaluation.for_order(othello, rules(BOARD))), solver(None)
+    late = unfinished_states(random.Random(1), BOARD, 80, 18)
+    states = [state for state in late if othello.moves_left(state, rules(BOARD)) == 18]
     boards = {learnt: 0, plain: 0}
     for state in states:
         for engine in boards:
