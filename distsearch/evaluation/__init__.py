@@ -8,8 +8,8 @@ float64, of a board before or after chance has moved, and a finished game counts
 ask for a weighted sum of several, see ``sums``.
 
 ``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names files that come
-with this package. Learnt evaluations of games against chance say what points are still to come, so the points of moves
-count beside them.
+with this package; ``for_order`` says which one exact searches order moves by. Learnt evaluations of games against
+chance say what points are still to come, so the points of moves count beside them.
 
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
 weights of the name alone. Their tables take weights as another argument.
@@ -88,8 +88,8 @@ def learnt(game, name):
 
 def for_order(game, rules):
     """Return the Evaluation that exact searches of a game order moves by, or None if there is none for these rules."""
-    chosen = getattr(_owner(game), "for_order", None)
-    return Evaluation(**chosen(rules)) if chosen and chosen(rules) else None
+    chosen = getattr(_owner(game), "for_order", lambda rules: None)(rules)
+    return Evaluation(**chosen) if chosen else None
 
 
 def _learnt(game):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..evaluation import network as nw
 from ..evaluation import patterns as pt
+from ..evaluation.patterns import places
 from ..games.lanes import popcount
 from ..jit import compiled
 
@@ -101,9 +102,6 @@ def _value(s, stage, tables, same, weights, out):
         out[i] = same[out[i]]
         value += weights[stage, out[i]]
     return n, value
-
-
-places = pt.places
 
 
 @compiled
