@@ -1,7 +1,10 @@
 """Regression of patterns: weights that made the scores are found again, and games label what they should."""
 
 import numpy as np
+from mpi4py import MPI
 
+from distsearch import evaluation
+from distsearch.evaluation import network as nw
 from distsearch.evaluation import patterns as pt
 from distsearch.games import othello
 from distsearch.games.interface import as_state
@@ -61,3 +64,18 @@ def test_games_repeat_themselves():
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     other = games.samples(PLAN, None, 6)
     assert not np.array_equal(first.states[:50], other.states[:50])
+
+
+def test_a_training_makes_a_network_of_the_preset(tmp_path):
+    told = []
+    crew = games.Crew(MPI.COMM_SELF)
+    net = games.train([300], [1], solved=6, passes=3, seed=1, crew=crew, tell=told.append)
+    assert net.tuples == pt.PRESET
+    assert net.record["games"] == [300]
+    assert len(told) == 2 + 3  # after every 256 games, and every pass
+    nw.save(tmp_path / "weights.npz", net, compact=True)
+    found = evaluation.find(othello, str(tmp_path / "weights.npz"), othello.rules())
+    # and other games end as it says, more or less
+    other = games.samples(PLAN, None, 2)
+    values = [found.function(as_state(words), othello.rules(), found.tables) for words in other.states]
+    assert np.corrcoef(values, other.scores)[0, 1] > 0.5
