@@ -11,6 +11,7 @@ weights as int16, and of a pattern that a mirror leaves in its place the weights
 A quarter of the look-ups is saved so, and half of the memory.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -278,5 +279,7 @@ def _of_file(path, _):
             tables.tofile(beside)
             os.replace(beside, made)
         except OSError:  # no room, or nowhere to write: this process then has a copy of its own
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
             return tables
     return np.asarray(np.memmap(made, np.uint64, "c"))

@@ -45,7 +45,9 @@ FOUND, FOUND_COUNT, FOUND_ROOM = range(FRAMES + 1, FRAMES + 4)  # what is told t
 TOLD = 4  # numbers of a row before the state's words, see ``told``
 DEAR = FOUND_ROOM + 1  # boards below a frame from which on it is told
 WHERE = DEAR + 1  # address of the control array itself
-RANK_LEFT, RANK_STEP, RANK_WEIGHT = range(WHERE + 1, WHERE + 4)  # see ``learnt``
+# for engines that order moves as ``learnt`` does: what is left from which on, how much more takes another ply, and what
+# the order of ``candidates`` counts beside it
+RANK_LEFT, RANK_STEP, RANK_WEIGHT = range(WHERE + 1, WHERE + 4)
 CONTROL_SIZE = RANK_WEIGHT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.

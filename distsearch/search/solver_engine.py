@@ -12,7 +12,7 @@ from .batch import any_move
 from .memory import address, int16s
 from .tabled import Tabled, itself, no_bounds
 
-_RANKED = 13, 3, 24  # see ``learnt``
+_RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
 

@@ -106,7 +106,7 @@ def test_a_file_is_an_evaluation(tmp_path, positions):
 
 @pytest.mark.parametrize(("changed", "wrong"), [
     ({"game": "2048"}, "for 2048, not for othello"),
-    ({"board": (6, 6)}, "for 6x6, not for 8x8"),
+    ({"board": (10, 10)}, "for 10x10, not for 8x8"),
     ({"symmetric": False}, "symmetric"),
     ({"tuples": ((0, 1, 2),)}, "do not fit its tuples"),
     ({"tuples": (tuple(range(11)),), "weights": np.zeros((3, 3**11), np.float32)}, "of up to 10 squares"),
