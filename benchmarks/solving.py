@@ -2,11 +2,13 @@
 
     python benchmarks/solving.py --positions FILE [FILE ...] --tables 1,64,1024 --bitbully
     python benchmarks/solving.py --game othello --positions FILE --lines 21-25 --reference L2_R2.txt
+    python benchmarks/solving.py --game othello --positions FILE --lines 21-25 --orders 3
 
 A line of FILE is a position and its score; or, of Othello, a board, ``; score +2;`` and a name. Tables are cleared
 before each position and the clearing is not timed; CPU seconds. With --generate CLASS:COUNT positions are drawn
-instead, see ``generate``. --reference: Connect 4 positions on which bitbully's mtdf takes 5.1 ms on the machine that
-absolute times are meant for; it prints by how much this one is slower, and divides by it.
+instead, see ``generate``. --orders: Othello's learnt order of moves beside the search without it, position after
+position, the best of so many times. --reference: Connect 4 positions on which bitbully's mtdf takes 5.1 ms on the
+machine that absolute times are meant for; it prints by how much this one is slower, and divides by it.
 """
 
 import argparse
@@ -16,7 +18,7 @@ import time
 
 import numpy as np
 
-from distsearch import games
+from distsearch import evaluation, games
 from distsearch.games import connect4
 from distsearch.games.interface import END, legal_moves, step
 from distsearch.search.solver_engine import Solver
@@ -139,6 +141,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", default="64", help="MiB, several with commas")
     parser.add_argument("--bitbully", action="store_true", help="time it as well, in the same run")
+    parser.add_argument("--orders", type=int, metavar="TIMES", help="with and without the learnt order of moves")
     parser.add_argument("--reference", metavar="FILE")
     args = parser.parse_args()
     game = games.find(args.game)
@@ -151,7 +154,38 @@ def main():
         factor = time_bitbully(read(args.reference, ""), "mtdf")[0] / REFERENCE
         print(f"this machine takes {factor:.3f} times as long as the reference", flush=True)
     for name, positions in sets.items():
+        if args.orders:
+            compare_orders(game, positions, args)
+            continue
         measure(game, name, positions, args, factor)
+
+
+def compare_orders(game, positions, args):
+    """Print boards and CPU seconds of each position with the learnt order of moves and without, in turns."""
+    r, mib = game.rules(), int(args.tables)
+    learnt = evaluation.for_order(game, r)
+    engines = [Solver(game, r, np.ones(mib << 17, np.uint64), order=order) for order in (learnt, None)]
+    boards, seconds = np.zeros((len(positions), 2)), np.full((len(positions), 2), np.inf)
+    for engine in engines:
+        engine.compile()
+    for i, (text, score) in enumerate(positions):
+        for _ in range(args.orders):
+            for k, engine in enumerate(engines):
+                _, boards[i, k], _, wrong = found = time_solver(game, engine, [(text, score)])
+                seconds[i, k] = min(seconds[i, k], found[0])
+                if wrong:
+                    raise SystemExit(f"position {i + 1}: a wrong score")
+        print_orders(f"position {i + 1}", boards[i], seconds[i])
+    print_orders("in all", boards.sum(axis=0), seconds.sum(axis=0))
+
+
+def print_orders(name, boards, seconds):
+    """Print what the learnt order took and what the search without it did."""
+    print(
+        f"{name}: {boards[0] / 1e6:.2f} M boards, {seconds[0]:.3f} CPU s; without {boards[1] / 1e6:.2f} M, "
+        f"{seconds[1]:.3f} s: {boards[1] / boards[0]:.2f} times the boards, {seconds[1] / seconds[0]:.2f} the time",
+        flush=True,
+    )
 
 
 def measure(game, name, positions, args, factor):
@@ -162,7 +196,7 @@ def measure(game, name, positions, args, factor):
         print(f"{name} bitbully {search}: {1e3 * peers[search]:.3f} ms, {wrong} wrong", flush=True)
     for mib in map(int, args.tables.split(",")):
         far = np.ones(mib << 17, np.uint64)  # every page is touched before anything is timed
-        solver = Solver(game, game.rules(), far)
+        solver = Solver(game, game.rules(), far, order=evaluation.for_order(game, game.rules()))
         solver.compile()
         seconds, boards, hits, wrong = time_solver(game, solver, positions)
         ratio = f", {seconds / min(peers.values()):.3f} of bitbully's better" if peers else ""

@@ -106,11 +106,14 @@ def variant(game, name, changes):
 
 def solvers(game, rules):
     """Yield (name, engine) of the exact solver, first with everything, then without one thing after another."""
-    yield "", Solver(game, rules, touched_table())
+    order = evaluation.for_order(game, rules)
+    yield "", Solver(game, rules, touched_table(), order=order)
+    if order:
+        yield "learnt order", Solver(game, rules, touched_table())
     for name, changes in CONTROL.items():
-        yield name, changed(Solver(game, rules, touched_table()), changes)
+        yield name, changed(Solver(game, rules, touched_table(), order=order), changes)
     for name, changes in HOOKS[game.NAME].items():
-        yield name, Solver(game, rules, touched_table(), hooks=variant(game, name, changes))
+        yield name, Solver(game, rules, touched_table(), hooks=variant(game, name, changes), order=order)
 
 
 def deep_searches(rules):

@@ -8,8 +8,8 @@ float64, of a board before or after chance has moved, and a finished game counts
 ask for a weighted sum of several, see ``sums``.
 
 ``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names files that come
-with this package. Learnt evaluations of games against chance say what points are still to come, so the points of moves
-count beside them.
+with this package; ``for_order`` says which one exact searches order moves by. Learnt evaluations of games against
+chance say what points are still to come, so the points of moves count beside them.
 
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
 weights of the name alone. Their tables take weights as another argument.
@@ -39,6 +39,7 @@ class Evaluation(NamedTuple):
     bound: int  # no unfinished position is worth more, nor less than minus this; 0: values are final scores
     points: bool = False  # whether what moves bring counts beside it
     keeps: object = None  # what holds memory that the tables point to
+    unit: int = 1  # of values, a point of a final score, where they are learnt from scores
 
 
 def names(game):
@@ -83,6 +84,12 @@ def find(game, name, rules):
 def learnt(game, name):
     """Whether an evaluation of a game is learnt, rather than made by hand."""
     return name.endswith(ENDING) or name in _learnt(game)
+
+
+def for_order(game, rules):
+    """Return the Evaluation that exact searches of a game order moves by, or None if there is none for these rules."""
+    chosen = getattr(_owner(game), "for_order", lambda rules: None)(rules)
+    return Evaluation(**chosen) if chosen else None
 
 
 def _learnt(game):

@@ -4,6 +4,8 @@ Each is a function ``(s, r, tables) -> int64``, the value for the side to move, 
 the function of the same name ending in ``_tables`` makes from the rules. Swapping the sides negates the value.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 from ..games import lanes
@@ -24,6 +26,8 @@ from ..games.othello import (
     sides,
 )  # fmt: skip
 from ..jit import compiled
+from . import patterns
+from .network import ENDING
 
 # Points a disc for `static`, over the 1 that a disc on the inside is worth. The signs are the report's (corners good,
 # their neighbours bad while the corner is empty, edges good); the sizes are ours.
@@ -151,3 +155,12 @@ EVALUATIONS = {
     "static": (static, static_tables, _most_static),
     "discs": (discs, discs_tables, lambda r: 0),
 }
+
+# what files of learnt weights are, and those that come with this package
+of_file = patterns.of_file
+LEARNT = {patterns.NAME: str(Path(__file__).parent / "weights" / f"othello{ENDING}")}
+
+
+def for_order(rules):
+    """Return what orders moves of exact searches, as ``of_file`` does; None for other boards than 8×8."""
+    return of_file(LEARNT[patterns.NAME], rules) if patterns.fits(rules) else None

@@ -8,7 +8,7 @@ from .. import games, jit
 from ..errors import UserError
 from ..games.interface import END
 from . import drivers as dr
-from . import probcut, pvs
+from . import learnt, probcut, pvs
 from . import table as tt
 from .batch import any_move
 from .memory import address, int64s, uint64s
@@ -118,6 +118,7 @@ def _bound(game, evaluation, name):
     hooks = games.knowledge(game)
     functions = {**games.functions(game), "bounds": no_bounds, "canonical": getattr(hooks, "canonical", itself)}
     functions.update(SMALL=0, EXACT=False, evaluate=evaluation.function)
+    functions["rank"] = jit.specialise(learnt.unranked, f"unranked_{name}", functions)
     if hasattr(hooks, "promising"):
         functions["promising"] = hooks.promising
     else:

@@ -26,7 +26,7 @@ from . import table as tt
 from .memory import int16s, int64s, uint64s
 
 # bound for each game, and by the engine
-ask = bounds = candidates = canonical = final = key = kind = moves = play = settled = take = None
+ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None
 SMALL = -1  # what is left where ``settled`` is asked first
 EXACT = True  # to the end of the game; else by depth
 SELECTIVE = False  # by depth, with ``probcut``
@@ -45,7 +45,11 @@ RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 
 FOUND, FOUND_COUNT, FOUND_ROOM = range(FRAMES + 1, FRAMES + 4)  # what is told to others: address, rows, most rows
 TOLD = 4  # numbers of a row before the state's words, see ``told``
 DEAR = FOUND_ROOM + 1  # boards below a frame from which on it is told
-PROBCUT = DEAR + 1  # address of what ``probcut`` looks up
+WHERE = DEAR + 1  # address of the control array itself
+# for engines that order moves as ``learnt`` does: what is left from which on, how much more takes another ply, and what
+# the order of ``candidates`` counts beside it
+RANK_LEFT, RANK_STEP, RANK_WEIGHT = range(WHERE + 1, WHERE + 4)
+PROBCUT = RANK_WEIGHT + 1  # address of what ``probcut`` looks up
 CONTROL_SIZE = PROBCUT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
@@ -151,6 +155,7 @@ def examine(s, control, at, left, alpha, beta):
         cut = known_cut(s, r, control, out, at, n, left, beta)
         if cut >= beta:
             return SETTLED, cut, high, h
+    rank(s, control, at, n, left)
     if move != NO_MOVE:
         move_to_front(out, at, n, move)
     return n, low, high, h

@@ -6,12 +6,13 @@ from .. import games, jit
 from ..games.interface import END
 from ..jit import compiled
 from . import drivers as dr
-from . import pvs
+from . import learnt, pvs
 from . import table as tt
 from .batch import any_move
-from .memory import int16s
+from .memory import address, int16s
 from .tabled import Tabled, itself, no_bounds
 
+_RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
 
@@ -25,7 +26,7 @@ def nothing_small(s, r, left, beta):
     return False, np.int64(0), np.int64(0)
 
 
-bounds = final = kind = moves = moves_left = ordered_moves = small = None  # bound for each game
+bounds = final = guess = kind = moves = moves_left = ordered_moves = small = None  # bound for each game
 
 
 def plain_candidates(s, r, left, note, out, scores, at):
@@ -48,6 +49,7 @@ def pose(s, r, control, plies):
         control[dr.LOW] = control[dr.HIGH] = final(s, r)
         return True
     control[dr.LOW], control[dr.HIGH], _ = bounds(s, r, left, np.int64(0))
+    control[dr.LATEST] = guess(s, control, left)
     return False
 
 
@@ -78,23 +80,30 @@ _TEMPLATES = (
 class Solver(Tabled):
     """A pausable exact search. ``far`` and ``tag`` are as ``Tabled`` has them.
 
-    hooks: what the game knows, its knowledge module if None; ``VARIANT`` is the name of any other.
+    hooks: what the game knows, its knowledge module if None; ``VARIANT`` is the name of any other. order: a learnt
+    Evaluation that orders moves, None for none.
     """
 
     driver = dr.solve
 
-    def __init__(self, game, rules, far=None, tag="", hooks=None, part=False):
+    def __init__(self, game, rules, far=None, tag="", hooks=None, part=False, order=None):
         hooks = hooks or games.knowledge(game)
         name = f"{games.tag(game)}_exact{getattr(hooks, 'VARIANT', '')}"
-        functions = _bound(game, hooks, name)
+        if order is not None:
+            name += f"_by_{order.name}"
+        functions = _bound(game, hooks, name, order)
         super().__init__(game, rules, far, name, tag, functions, _TEMPLATES, getattr(hooks, "SOLVER", _PLAIN), part)
+        if order is not None:
+            self._tables = order.tables
+            self._control[pvs.TABLES] = address(self._tables)
+            self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = _RANKED
 
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
         """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``."""
         self._begin(state, 0, low, high)
 
 
-def _bound(game, hooks, name):
+def _bound(game, hooks, name, order):
     """Return what the templates are bound to: the game's own functions and hooks, or plain ones in their stead."""
     functions = games.functions(game)
     plain = {"bounds": no_bounds, "next_beta": latest_value, "canonical": itself, "small": nothing_small}
@@ -106,4 +115,9 @@ def _bound(game, hooks, name):
         functions["candidates"] = hooks.candidates
     else:
         functions["candidates"] = jit.specialise(plain_candidates, f"candidates_{name}", functions)
-    return functions
+    if order is None:
+        for hook, stand_in in (("rank", learnt.unranked), ("guess", learnt.no_guess)):
+            functions[hook] = jit.specialise(stand_in, f"{hook}_{name}", functions)
+        return functions
+    functions.update(evaluate=order.function, UNIT=np.int64(order.unit))
+    return jit.specialise_all((learnt.glimpse, learnt.rank, learnt.guess), name, functions)

@@ -82,7 +82,7 @@ class Tabled:
             tt.NEAR: self._near, tt.FAR: self._far, pvs.RULES: self._rules, pvs.MOVES: self._moves,
             pvs.SCORES: self._scores, pvs.STATES: self._states, pvs.FRAMES: self._frames,
         }  # fmt: skip
-        self._control[dr.ROOM] = moves_left
+        self._control[[dr.ROOM, pvs.WHERE]] = moves_left, address(self._control)
         for place, array in places.items():
             self._control[place] = address(array)
         self._where = address(self._control)

@@ -10,6 +10,7 @@ return by ``found()``, and what those of other hosts have found they take in by 
 
 import numpy as np
 
+from .. import evaluation
 from ..search import batch, probcut, pvs
 from ..search.alphabeta import INFINITY, LINE_LENGTH
 from ..search.alphabeta_engine import AlphaBeta
@@ -254,7 +255,8 @@ class SolveRunner(_TabledRunner):
 
     def __init__(self, setup, far=None):
         game, rules = rules_of(setup)
-        super().__init__(setup, game, rules, Solver(game, rules, far, part=setup.get("part", False)))
+        order = evaluation.for_order(game, rules)
+        super().__init__(setup, game, rules, Solver(game, rules, far, part=setup.get("part", False), order=order))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, *window)

@@ -22,12 +22,16 @@ BOARDS = {"1": (8, 8), "2": (9, 8), "3": (12, 13), "4": (16, 16)}
 def engines(game, rules):
     """Yield every engine that there is for a board."""
     for name in evaluation.names(game):
+        if evaluation.learnt(game, name) and not evaluation.for_order(game, rules):
+            continue  # learnt for another board
         chosen = evaluation.find(game, name, rules)
         yield AlphaBeta(game, rules, chosen, ordering="shallow:1")
         yield Deep(game, rules, chosen)
     if game is connect4:  # once: the kernels of all games are made from the same templates
         yield Deep(game, rules, chosen, selective=table(0.9, 6, [], chosen.bound))
     yield Solver(game, rules)
+    if order := evaluation.for_order(game, rules):
+        yield Solver(game, rules, order=order)
     yield Perft(game, rules)
     yield Grower(game, rules)
 

@@ -17,7 +17,7 @@ from distsearch.search.alphabeta_engine import AlphaBeta, parse_ordering
 
 from ..games.othello_twin import OthelloTwin, random_game, random_position
 
-EVALUATIONS = evaluation.names(othello)
+EVALUATIONS = [name for name in evaluation.names(othello) if not evaluation.learnt(othello, name)]  # for any board
 EMPTIES = othello.OPTIONS["empties"]
 ORDERINGS = ("none", "static", "shallow", "shallow:2")
 NO_PAUSE = 10**9  # boards; more than any search here takes

@@ -1,0 +1,285 @@
+"""Learnt evaluation of Othello on 8×8: a network of patterns, by the number of discs on the board.
+
+A *pattern* is a tuple of up to 10 squares, each empty (0), of the side to move (1) or of the other one (2); all eight
+boards that turning and mirroring make of a position are looked up (Buro 1997, "Experiments with Multi-ProbCut and a new
+high-quality evaluation function for Othello"; the preset is the set that Edax uses). Values are in hundredths of a
+disc, of the final score that the side to move may expect. Swapping the sides does not negate them: to have the move is
+worth something.
+
+What is looked up is made from a network once and kept in a file beside the kernels, which the processes of a host map:
+weights as int16, and of a pattern that a mirror leaves in its place the weights of what it looks like there added up.
+A quarter of the look-ups is saved so, and half of the memory.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+
+import numpy as np
+
+from ..errors import UserError
+from ..games.bits import byte_swap, pext
+from ..games.lanes import popcount
+from ..games.othello import COLUMNS, ROWS
+from ..jit import CACHE, compiled
+from . import network as nw
+
+NAME = "patterns"
+GAME = "othello"
+CODES = 3  # of a square
+SIDE = 8
+MOST_CELLS = 10
+MOST_PLACES = 1024  # of a position, in a stage's weights
+UNIT = 100  # of a value, a disc
+BOUND = 64 * UNIT
+
+# The squares of the preset, from one corner or edge; the others follow by turning and mirroring.
+PRESET = nw.parse_tuples(
+    "0,1,2,8,9,10,16,17,18"  # a corner
+    "/0,1,2,3,4,8,9,16,24,32"  # its two edges, with the square diagonal to it
+    "/0,1,2,3,4,5,6,7,9,14"  # an edge, and both of those
+    "/0,2,3,4,5,7,10,11,12,13"  # an edge's middle, two rows deep, and its corners
+    "/8,9,10,11,12,13,14,15/16,17,18,19,20,21,22,23/24,25,26,27,28,29,30,31"  # the second to fourth row
+    "/0,9,18,27,36,45,54,63/1,10,19,28,37,46,55/2,11,20,29,38,47/3,12,21,30,39/4,13,22,31",  # diagonals
+    (SIDE, SIDE),
+)
+STAGES = tuple(range(12, 64, 4))  # discs on the board with which the second and later stages begin
+
+# Where things are in the tables (uint64).
+_COUNTS = 0  # patterns with two, four and eight different images, in this order
+_STAGE = 4  # by the number of discs: where its weights begin, in int16 from the start of the tables
+_BASE3 = _STAGE + 65  # by binary number: that in base 3 with the same digits, four of them a word
+_PATTERNS = _BASE3 + (1 << MOST_CELLS) // 4  # two words each: its squares, and where its weights begin in a stage's
+_KINDS = (2, 4, 8)
+_QUARTER_TURNS = (0, 3, 5, 6)  # among ``images``; the others are mirrored
+
+_A, _B = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+_C = np.uint64(0x0F0F0F0F0F0F0F0F)
+_T1, _T2, _T4 = np.uint64(0x00AA00AA00AA00AA), np.uint64(0x0000CCCC0000CCCC), np.uint64(0x00000000F0F0F0F0)
+_1, _2, _4, _7, _14, _28 = map(np.uint64, (1, 2, 4, 7, 14, 28))
+
+
+@compiled
+def mirrored(x):
+    """Return a mask of the board with left and right exchanged."""
+    x = x >> _1 & _A | (x & _A) << _1
+    x = x >> _2 & _B | (x & _B) << _2
+    return x >> _4 & _C | (x & _C) << _4
+
+
+@compiled
+def transposed(x):
+    """Return a mask of the board with rows and columns exchanged."""
+    t = (x ^ x >> _7) & _T1
+    x ^= t ^ t << _7
+    t = (x ^ x >> _14) & _T2
+    x ^= t ^ t << _14
+    t = (x ^ x >> _28) & _T4
+    return x ^ t ^ t << _28
+
+
+@compiled
+def _place(own, opp, squares, base3):
+    """Return the number that a pattern's squares hold on a board."""
+    return np.uint64(base3[pext(own, squares)]) + _2 * np.uint64(base3[pext(opp, squares)])
+
+
+@compiled
+def _turned(own, opp):
+    """Return the boards of both sides, one after the other, after each quarter turn."""
+    own_t, opp_t = transposed(own), transposed(opp)
+    return (
+        own, opp, byte_swap(own_t), byte_swap(opp_t), byte_swap(mirrored(own)), byte_swap(mirrored(opp)),
+        mirrored(own_t), mirrored(opp_t),
+    )  # fmt: skip
+
+
+@compiled
+def _two(boards, squares, begin, base3, weights):
+    """Return the weights of a pattern on the first two of the boards, added up."""
+    first = weights[begin + _place(boards[0], boards[1], squares, base3)]
+    return np.int64(first) + weights[begin + _place(boards[2], boards[3], squares, base3)]
+
+
+@compiled
+def _four(boards, squares, begin, base3, weights):
+    third = weights[begin + _place(boards[4], boards[5], squares, base3)]
+    fourth = weights[begin + _place(boards[6], boards[7], squares, base3)]
+    return _two(boards, squares, begin, base3, weights) + third + fourth
+
+
+@compiled
+def _looked_up(s, tables):
+    """Return the sum of the weights of a position."""
+    base3, weights = tables[_BASE3:_PATTERNS].view(np.uint16), tables.view(np.int16)
+    stage = tables[_STAGE + popcount(s[0] | s[1])]
+    turned, value, at = _turned(s[0], s[1]), np.int64(0), np.uint64(_PATTERNS)
+    # a loop over images instead takes 1.25 times as long
+    for _ in range(np.int64(tables[_COUNTS])):
+        value += _two(turned, tables[at], tables[at + _1] + stage, base3, weights)
+        at += _2
+    for _ in range(np.int64(tables[_COUNTS + 1])):
+        value += _four(turned, tables[at], tables[at + _1] + stage, base3, weights)
+        at += _2
+    if tables[_COUNTS + 2] > 0:
+        others = _turned(mirrored(s[0]), mirrored(s[1]))
+        for _ in range(np.int64(tables[_COUNTS + 2])):
+            value += _four(turned, tables[at], tables[at + _1] + stage, base3, weights)
+            value += _four(others, tables[at], tables[at + _1] + stage, base3, weights)
+            at += _2
+    return value
+
+
+@compiled
+def places(s, tables, out):
+    """Write where in a stage's weights a position's are to ``out`` (int32), and return how many they are."""
+    base3 = tables[_BASE3:_PATTERNS].view(np.uint16)
+    boards, n, at = _turned(s[0], s[1]) + _turned(mirrored(s[0]), mirrored(s[1])), 0, np.uint64(_PATTERNS)
+    for kind in range(len(_KINDS)):
+        for _ in range(np.int64(tables[_COUNTS + kind])):
+            squares, begin = tables[at], tables[at + _1]
+            at += _2
+            for image in range(0, 4 << kind, 2):
+                out[n] = np.int32(begin + _place(boards[image], boards[image + 1], squares, base3))
+                n += 1
+    return n
+
+
+@compiled
+def patterns(s, r, tables):
+    """Hundredths of a disc that the side to move may expect to win by, at most BOUND."""
+    return min(max(_looked_up(s, tables), np.int64(-BOUND)), np.int64(BOUND))
+
+
+def images(cells):
+    """Return the eight images of a pattern: of each, the squares of the board where its cells are found, in order."""
+    found = []
+    for cell_of in (lambda i, j: (i, j), lambda i, j: (j, i)):
+        for rows in (1, -1):
+            for columns in (1, -1):
+                placed = (cell_of(*divmod(cell, SIDE)) for cell in cells)
+                placed = ((i if rows > 0 else SIDE - 1 - i, j if columns > 0 else SIDE - 1 - j) for i, j in placed)
+                found.append(tuple(SIDE * i + j for i, j in placed))
+    return found
+
+
+@functools.cache
+def mirrorings(cells):
+    """Return how a pattern's contents change where turning or mirroring the board leaves it in its place.
+
+    An array of the number of its contents afterwards for each (int32), the first one as they are.
+    """
+    digits = np.arange(CODES ** len(cells))[:, None] // CODES ** np.arange(len(cells)) % CODES
+    orders = [[cells.index(q) for q in image] for image in images(cells) if sorted(image) == list(cells)]
+    return [(digits[:, order] @ CODES ** np.arange(len(cells))).astype(np.int32) for order in orders]
+
+
+def kind_of(cells):
+    """Return by how many images a pattern is looked up: the different ones, if quarter turns make them; else all 8."""
+    still = [turn for turn, image in enumerate(images(cells)) if sorted(image) == list(cells)]
+    turns = [turn for turn in still if turn in _QUARTER_TURNS]
+    return {(2, 1): 4, (4, 2): 2}.get((len(still), len(turns)), 8)
+
+
+def added_up(cells, weights):
+    """Return a pattern's weights, shape (stages, n), as they are looked up: by ``kind_of`` images, not eight."""
+    if kind_of(cells) == 8:
+        return weights
+    return sum(weights[:, order] for order in mirrorings(cells))
+
+
+def layout(tuples):
+    """Return (patterns in the order in which they are looked up, where the weights of each begin, weights in all)."""
+    order = sorted(range(len(tuples)), key=lambda i: (_KINDS.index(kind_of(tuples[i])), i))
+    sizes = nw.sizes([tuples[i] for i in order], CODES)
+    return order, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sum(sizes)
+
+
+def header(tuples, stages):
+    """Return (the tables without the weights, int16 that each stage's weights take behind them)."""
+    order, begins, size = layout(tuples)
+    room = -(-size // 4) * 4
+    tables = np.zeros(_PATTERNS + 2 * len(tuples), np.uint64)
+    kinds = [kind_of(tuples[i]) for i in order]
+    tables[_COUNTS : _COUNTS + 3] = [kinds.count(kind) for kind in _KINDS]
+    first = 4 * len(tables)
+    for discs in range(65):
+        tables[_STAGE + discs] = first + room * sum(discs >= stage for stage in stages)
+    binary = np.arange(1 << MOST_CELLS)[:, None] >> np.arange(MOST_CELLS) & 1
+    tables[_BASE3:_PATTERNS] = (binary @ CODES ** np.arange(MOST_CELLS)).astype(np.uint16).view(np.uint64)
+    for k, i in enumerate(order):
+        tables[_PATTERNS + 2 * k] = sum(1 << cell for cell in tuples[i])
+        tables[_PATTERNS + 2 * k + 1] = begins[k]
+    return tables, room
+
+
+def tables_of(network):
+    """Return the tables (uint64) of a Network that fits, see ``check_fits``."""
+    head, room = header(network.tuples, network.stages)
+    order, begins, _ = layout(network.tuples)
+    sizes = nw.sizes(network.tuples, CODES)
+    ends = np.cumsum(sizes)
+    packed = np.zeros((len(network.weights), room), np.int16)
+    for i, begin in zip(order, begins, strict=True):
+        own = network.weights[:, ends[i] - sizes[i] : ends[i]].astype(np.float64)
+        most = np.iinfo(np.int16).max
+        packed[:, begin : begin + sizes[i]] = np.clip(np.rint(UNIT * added_up(network.tuples[i], own)), -most, most)
+    return np.concatenate([head, packed.ravel().view(np.uint64)])
+
+
+def check_fits(network, shown):
+    """Raise UserError unless a Network is one of Othello's patterns; shown: what to call it."""
+    if tuple(network.board) != (SIDE, SIDE):
+        raise UserError(f"{shown} has weights for {'x'.join(map(str, network.board))[:20]}, not for 8x8")
+    fit = all(max(cells) < SIDE * SIDE and len(cells) <= MOST_CELLS for cells in network.tuples)
+    if not fit or not network.symmetric or 8 * len(network.tuples) > MOST_PLACES:
+        raise UserError(f"{shown}: patterns are to be symmetric, {MOST_PLACES // 8} of up to {MOST_CELLS} squares")
+    if not np.isfinite(network.weights).all():
+        raise UserError(f"{shown} has weights that are not numbers")
+
+
+def fits(rules):
+    """Whether there are patterns for a board."""
+    return int(rules[ROWS]) == int(rules[COLUMNS]) == SIDE
+
+
+def of_file(path, rules):
+    """Return the evaluation of a file's network, as the fields of an ``Evaluation`` by name.
+
+    Raises UserError if the file has no network for Othello, or the rules are not those of 8×8.
+    """
+    if not fits(rules):
+        raise UserError(f"learnt patterns are for othello on 8x8, not on {rules[ROWS]}x{rules[COLUMNS]}")
+    try:
+        state = os.stat(path)
+        changed = state.st_mtime_ns, state.st_size, state.st_ino
+    except (OSError, ValueError):  # ValueError: a name with a NUL; reading it says what is wrong
+        changed = None
+    tables = _of_file(os.fspath(path), changed)
+    return {"name": NAME, "function": patterns, "tables": tables, "bound": BOUND, "unit": UNIT}
+
+
+@functools.lru_cache(maxsize=4)
+def _of_file(path, _):
+    """Return the tables of a file, mapped from one beside the kernels, which is made if it is not there."""
+    try:
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()[:16]
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
+    made = CACHE / f"patterns-{digest}.tables"
+    if not made.exists():
+        network = nw.load(path, GAME, CODES)
+        check_fits(network, path[:200])
+        tables = tables_of(network)
+        beside = made.with_suffix(f".{os.getpid()}")
+        try:
+            made.parent.mkdir(parents=True, exist_ok=True)
+            tables.tofile(beside)
+            os.replace(beside, made)
+        except OSError:  # no room, or nowhere to write: this process then has a copy of its own
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+            return tables
+    return np.asarray(np.memmap(made, np.uint64, "c"))

@@ -1,0 +1,240 @@
+"""Othello's patterns from the program's own games, with ends that it solves.
+
+    mpirun -n 2 python -m distsearch.learning.othello weights.npz --games 1000,20000 --depth 2,4 --seed 1
+
+In rounds: games are played by the weights of the round before (in the first one by ``complex``), and weights are fitted
+to the games of this round and the one before. A game begins with random moves, as many as a draw says, goes on by a
+search of a few plies, and is played by exact scores once few squares are empty; some moves there are random again. A
+position is worth the exact score of the first solved position that best play by the searches reaches from it.
+"""
+
+import argparse
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+from mpi4py import MPI
+
+from .. import evaluation
+from ..evaluation import network as nw
+from ..evaluation import patterns as pt
+from ..games import othello
+from ..games.interface import END, MAX_MOVES
+from ..games.othello import count, final, kind, moves, play
+from ..jit import compiled
+from ..search import batch, pvs
+from ..search.deep_engine import Deep
+from ..search.solver_engine import Solver
+from .regression import Regression, Samples, joined
+
+_MOST_PLIES = 128  # of a game, passes among them
+_AT_ONCE = 256  # games that are played side by side, so that a call searches a position of each
+_BUDGET = 1 << 40  # boards: no search stops early
+
+
+class Plan(NamedTuple):
+    """How games are played. depth: plies; solved: empty squares from which on scores are exact; wild: the share of
+    random moves among solved positions; least_random, most_random: moves that a game begins with, fewer more often."""
+
+    games: int
+    depth: int
+    solved: int = 12
+    wild: float = 0.2
+    least_random: int = 4
+    most_random: int = 40
+
+
+def samples(plan, network, seed, progress=None):
+    """Return the Samples of games by a Network, or by ``complex`` if None. progress: called with games done."""
+    rules = othello.rules()
+    if network is None:
+        chosen = evaluation.find(othello, "complex", rules)
+    else:
+        chosen = evaluation.Evaluation("patterns", pt.patterns, pt.tables_of(network), pt.BOUND)
+    engines = Deep(othello, rules, chosen), Solver(othello, rules)
+    rng, found = np.random.default_rng(seed), []
+    for done in range(0, plan.games, _AT_ONCE):
+        found.append(_together(min(_AT_ONCE, plan.games - done), plan, engines, rules, rng))
+        if progress:
+            progress(done + _AT_ONCE)
+    return joined(found)
+
+
+def _together(n, plan, engines, rules, rng):
+    """Return the Samples of n games that are played side by side."""
+    states = np.tile(np.array(othello.start(rules).state, np.uint64), (n, 1))
+    first = plan.least_random + (plan.most_random - plan.least_random + 1) * rng.random(n) * rng.random(n)
+    history, scores, kept = [], [], []  # by ply: states; exact scores, or NaN; whether the move after is a good one
+    empty, ended = np.zeros(n, np.int64), np.zeros(n, bool)
+    for ply in range(_MOST_PLIES):
+        known, chosen = np.full(n, np.nan, np.float32), np.zeros(n, np.int16)
+        _look(states, rules, rng.integers(1 << 62, size=n), chosen, known, empty, ended, np.zeros(MAX_MOVES, np.int16))
+        history.append(states.copy())
+        scores.append(known)
+        if ended.all():
+            break
+        good = ended.copy()
+        for engine, plies, asked in zip(engines, (plan.depth, 0), _asked(plan, ply < first, empty, ended), strict=True):
+            best, score = _searched(engine, states[asked], plies)
+            wild = (rng.random(len(best)) < plan.wild) & (plies == 0)
+            chosen[asked] = np.where(wild, chosen[asked], best)
+            good[asked] = ~wild
+            if plies == 0:
+                known[asked] = score
+        kept.append(good)
+        _go_on(states, rules, chosen, ended)
+    return _labelled(history, scores, kept)
+
+
+def _asked(plan, opening, empty, ended):
+    """Return which games want a search to a depth, and which an exact one (indices)."""
+    late = empty <= plan.solved
+    return np.flatnonzero(~ended & ~opening & ~late), np.flatnonzero(~ended & ~opening & late)
+
+
+def _searched(engine, states, plies):
+    """Return the best moves and the scores of states."""
+    if len(states) == 0:
+        return np.zeros(0, np.int16), np.zeros(0, np.float32)
+    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
+    asked[:, batch.PLIES], asked[:, batch.BRIEF] = plies, 1
+    asked[:, batch.LOWEST], asked[:, batch.HIGHEST] = -pvs.INFINITY, pvs.INFINITY
+    found, lines = engine.batch(np.ascontiguousarray(states), asked, _BUDGET)
+    return lines[:, 0], found[:, batch.SCORE].astype(np.float32)
+
+
+def _labelled(history, scores, kept):
+    """Return the Samples of games whose good moves carry a score back to the position before."""
+    value, found = scores[-1], []
+    for ply in range(len(history) - 2, -1, -1):
+        value = np.where(np.isnan(scores[ply]), np.where(kept[ply], -value, np.nan), scores[ply])
+        # a finished game stays where it is, and is no lesson
+        use = ~np.isnan(value) & (history[ply] != history[ply + 1]).any(axis=1)
+        found.append(Samples(history[ply][use], value[use].astype(np.float32)))
+    return joined(found)
+
+
+@compiled
+def _look(states, r, draws, chosen, known, empty, ended, out):
+    """Write of each state a random move, its score if it is finished, its empty squares, and whether it is finished."""
+    for i in range(len(states)):
+        s = (states[i, 0], states[i, 1])
+        empty[i] = 64 - count(s)
+        ended[i] = kind(s, r) == END
+        if ended[i]:
+            known[i] = final(s, r)
+        else:
+            chosen[i] = out[draws[i] % moves(s, r, out, 0)]
+
+
+@compiled
+def _go_on(states, r, chosen, ended):
+    """Play a move in each state that is not finished."""
+    for i in range(len(states)):
+        if not ended[i]:
+            s, _ = play((states[i, 0], states[i, 1]), r, np.int64(chosen[i]))
+            states[i, 0], states[i, 1] = s
+
+
+def fit(taught, unseen, rates, seed, progress=None, start=None):
+    """Return (Regression, root mean square error of Samples that it has not seen, in discs).
+
+    rates: of each pass; progress: called with the pass, its error and that of the unseen; start: a Network.
+    """
+    rng = np.random.default_rng(seed)
+    fitted = Regression(pt.PRESET, pt.STAGES)
+    if start is not None:
+        fitted.start_from(start)
+    error = 0.0
+    for done, rate in enumerate(rates, 1):
+        squared = fitted.learn(taught, rate, rng)
+        error = float(np.sqrt((fitted.errors(unseen).astype(np.float64) ** 2).mean()))
+        if progress:
+            progress(done, squared**0.5, error)
+    return fitted, error
+
+
+def falling(passes, first=0.5, last=0.02):
+    """Return the rates of so many passes."""
+    return np.geomspace(first, last, passes).tolist()
+
+
+class Crew:
+    """The ranks of a run: each plays its share of the games, the first one learns from them all."""
+
+    def __init__(self, comm):
+        self._comm, self.rank, self.size = comm, comm.rank, comm.size
+
+    def share(self, games):
+        """Return how many of so many games this rank plays."""
+        return games // self.size + (self.rank < games % self.size)
+
+    def gathered(self, found):
+        """Return the Samples of all ranks on the first one, None on the others."""
+        if self.rank > 0:
+            self._comm.send(found, 0)
+            return None
+        return joined([found, *(self._received(rank) for rank in range(1, self.size))])
+
+    def told(self, network):
+        """Return the first rank's Network on every rank."""
+        if self.rank > 0:
+            return self._received(0)
+        for rank in range(1, self.size):
+            self._comm.send(network, rank)
+        return network
+
+    def _received(self, rank):
+        while not self._comm.Iprobe(rank):  # a blocking call would keep a core busy
+            time.sleep(0.01)
+        return self._comm.recv(source=rank)
+
+
+def train(games, depths, solved, passes, seed, crew, tell):
+    """Return the Network of rounds of so many games with searches so deep each, on the first rank of a Crew."""
+    began, network, parts = time.process_time(), None, []
+    for number, (played, depth) in enumerate(zip(games, depths, strict=True)):
+        plan = Plan(crew.share(played), depth, solved)
+        found = samples(plan, network, [seed, number, crew.rank], lambda n, of=plan: tell(f"{n} of {of.games} games"))
+        taught = crew.gathered(found)
+        if crew.rank == 0:
+            parts = [*parts[-1:], taught]  # weak play is forgotten
+            taught = joined(parts)
+            unseen = samples(plan._replace(games=_AT_ONCE), network, [seed, number, crew.size])
+            fitted, error = fit(
+                taught, unseen, falling(passes), seed,
+                lambda done, seen, unseen: tell(f"pass {done}: error {seen:.2f} discs, unseen {unseen:.2f}"),
+            )  # fmt: skip
+            network = fitted.network({
+                "games": list(games), "depth": list(depths), "solved": solved, "passes": passes, "seed": seed,
+                "ranks": crew.size, "positions": len(taught.scores), "error": round(error, 2),
+                "cpu_seconds": round(time.process_time() - began),
+            })  # fmt: skip
+        network = crew.told(network)
+    return network
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out")
+    parser.add_argument("--games", default="1000,20000", help="of each round")
+    parser.add_argument("--depth", default="2,4", help="plies of the searches of each round")
+    parser.add_argument("--solved", type=int, default=12, help="empty squares from which on scores are exact")
+    parser.add_argument("--passes", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    crew = Crew(MPI.COMM_WORLD)
+
+    def tell(text):
+        if crew.rank == 0:
+            print(f"{time.process_time():8.1f} s  {text}", file=sys.stderr, flush=True)
+
+    games, depths = ([int(part) for part in text.split(",")] for text in (args.games, args.depth))
+    network = train(games, depths, args.solved, args.passes, args.seed, crew, tell)
+    if crew.rank == 0:
+        nw.save(args.out, network, compact=True)
+
+
+if __name__ == "__main__":
+    main()

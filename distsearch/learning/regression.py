@@ -1,0 +1,132 @@
+"""Weights of patterns by regression: scores of positions as sums of weights, fitted by stochastic gradient descent.
+
+Contents of a pattern that a mirror exchanges have one weight, so that what is learnt of one is known of the other. The
+rate falls from pass to pass; the last passes only settle what earlier ones have left of noise. A position near the
+border of two stages teaches both, which nearly doubles what each of them sees.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..evaluation import network as nw
+from ..evaluation import patterns as pt
+from ..evaluation.patterns import places
+from ..games.lanes import popcount
+from ..jit import compiled
+
+
+class Samples(NamedTuple):
+    """Positions and what they are worth. states: uint64, shape (n, 2); scores: float32, discs of the side to move."""
+
+    states: np.ndarray
+    scores: np.ndarray
+
+
+def joined(parts):
+    """Return the Samples of several."""
+    return Samples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+class Regression:
+    """Weights at work. tuples, stages: of the network to be; overlap: discs by which stages reach into each other."""
+
+    def __init__(self, tuples, stages, overlap=2):
+        self._tuples, self._stages = tuples, stages
+        self._tables, room = pt.header(tuples, stages)
+        self._same = _least(tuples, room)
+        self._weights = np.zeros((len(stages) + 1, room), np.float32)
+        discs = np.arange(65)[:, None]
+        near = [(discs + shift >= np.array(stages)).sum(axis=1) for shift in (0, -overlap, overlap)]
+        self._stage_of = np.stack(near).astype(np.int64)
+        self._out = np.zeros(pt.MOST_PLACES, np.int32)
+
+    def learn(self, samples, rate, rng):
+        """Go once through Samples in random order; return the mean squared error, in discs², before each step.
+
+        rate: which part of its error a position takes away if no two of its places share a weight. Where all images
+        of a pattern look the same it is up to four times as much, eight for one of no symmetry; it must be less than 2.
+        """
+        order = rng.permutation(len(samples.scores))
+        return _descend(*samples, order, self._tables, self._same, self._stage_of, self._weights, self._out, rate)
+
+    def errors(self, samples):
+        """Return by how much each of the Samples is valued too high, in discs (float32)."""
+        found = np.zeros(len(samples.scores), np.float32)
+        _compare(*samples, self._tables, self._same, self._stage_of, self._weights, self._out, found)
+        return found
+
+    def start_from(self, network):
+        """Begin with the weights of a Network of the same patterns and stages."""
+        order, begins, ends = *pt.layout(self._tuples)[:2], np.cumsum(nw.sizes(self._tuples, pt.CODES))
+        for i, begin in zip(order, begins, strict=True):
+            cells = self._tuples[i]
+            own = network.weights[:, ends[i] - pt.CODES ** len(cells) : ends[i]].astype(np.float64)
+            self._weights[:, begin : begin + own.shape[1]] = pt.added_up(cells, own)
+
+    def network(self, record):
+        """Return what was learnt as a Network, with this record."""
+        order, begins, _ = pt.layout(self._tuples)
+        parts = {}
+        for i, begin in zip(order, begins, strict=True):
+            cells = self._tuples[i]
+            own = self._weights[:, begin : begin + pt.CODES ** len(cells)].copy()
+            if pt.kind_of(cells) < 8:
+                # the least of those that are the same has it all; what mirrors leave as it is is added up repeatedly
+                ways = np.stack(pt.mirrorings(cells))
+                places = np.arange(own.shape[1])
+                own = np.where(ways.min(axis=0) == places, own / (ways == places).sum(axis=0), 0)
+            parts[i] = own
+        weights = np.concatenate([parts[i] for i in range(len(self._tuples))], axis=1)
+        return nw.Network(
+            pt.GAME, (pt.SIDE, pt.SIDE), {}, self._tuples, True, self._stages, weights.astype(np.float32), record
+        )
+
+
+def _least(tuples, room):
+    """Return for each place in a stage's weights the one whose weight it shares (int32)."""
+    order, begins, _ = pt.layout(tuples)
+    same = np.arange(room, dtype=np.int32)
+    for i, begin in zip(order, begins, strict=True):
+        if pt.kind_of(tuples[i]) < 8:
+            least = np.stack(pt.mirrorings(tuples[i])).min(axis=0)
+            same[begin : begin + len(least)] = begin + least
+    return same
+
+
+@compiled
+def _value(s, stage, tables, same, weights, out):
+    """Return (how many places, what the weights there add up to); their places are in ``out``."""
+    n, value = places(s, tables, out), np.float32(0)
+    for i in range(n):
+        out[i] = same[out[i]]
+        value += weights[stage, out[i]]
+    return n, value
+
+
+@compiled
+def _descend(states, scores, order, tables, same, stage_of, weights, out, rate):
+    total = 0.0
+    for k in order:
+        s = (states[k, 0], states[k, 1])
+        discs = popcount(s[0] | s[1])
+        for near in range(3):
+            stage = stage_of[near, discs]
+            if near > 0 and stage == stage_of[0, discs]:
+                continue
+            n, value = _value(s, stage, tables, same, weights, out)
+            error = scores[k] - value
+            if near == 0:
+                total += error * error
+            step = np.float32(rate * error / n)
+            for i in range(n):
+                weights[stage, out[i]] += step
+    return total / len(order)
+
+
+@compiled
+def _compare(states, scores, tables, same, stage_of, weights, out, found):
+    for k in range(len(scores)):
+        s = (states[k, 0], states[k, 1])
+        _, value = _value(s, stage_of[0, popcount(s[0] | s[1])], tables, same, weights, out)
+        found[k] = value - scores[k]

@@ -1,0 +1,66 @@
+"""Moves of exact searches in an order that a learnt evaluation sees: templates that the solver is bound to with one.
+
+Where much of the game is left, a node's moves are tried by short searches that end in the evaluation. Scores do not
+depend on any of this: what the evaluation says decides what is searched first, and which question is asked first.
+"""
+
+import numpy as np
+
+from ..games.ordering import sort
+from .drivers import WINDOW_HIGH, WINDOW_LOW
+from .memory import int16s, int64s, uint64s
+from .pvs import BOARDS, INFINITY, MOVES, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
+
+evaluate = final = moves = play = None  # bound for each game, and by the engine
+_MOST_PLIES = np.int64(4)
+UNIT = 1  # of the evaluation's values, a final score of 1
+
+
+def glimpse(s, where, at, plies, alpha, beta):
+    """Value of s by so many plies, fail-soft; moves are written to the array of moves from ``at`` on."""
+    control = int64s(where)
+    r, out = uint64s(control[RULES]), int16s(control[MOVES])
+    if plies == 0:
+        return np.int64(evaluate(s, r, uint64s(control[TABLES])))
+    n = np.int64(moves(s, r, out, at))
+    if n == 0:
+        return np.int64(final(s, r)) * UNIT
+    best = -INFINITY
+    for i in range(at, at + n):
+        child, _ = play(s, r, np.int64(out[i]))
+        control[BOARDS] += 1
+        value = -glimpse(child, where, at + n, plies - np.int64(1), -beta, -max(alpha, best))
+        best = max(best, value)
+        if best >= beta:
+            break
+    return best
+
+
+def rank(s, control, at, n, left):
+    """Put the n moves at ``at`` in order of short searches, and of the scores that they have from before."""
+    if n < 2 or left < control[RANK_LEFT]:
+        return
+    r, out, scores = uint64s(control[RULES]), int16s(control[MOVES]), int64s(control[SCORES])
+    plies = min((left - control[RANK_LEFT]) // control[RANK_STEP], _MOST_PLIES)
+    for i in range(at, at + n):
+        child, _ = play(s, r, np.int64(out[i]))
+        control[BOARDS] += 1
+        value = -glimpse(child, control[WHERE], at + n, plies, -INFINITY, INFINITY)
+        scores[i] = value + control[RANK_WEIGHT] * scores[i]
+    sort(out, scores, at, n)
+
+
+def guess(s, control, left):
+    """Return a score to ask for first; 0 where the window leaves no choice, or a short search is too much."""
+    plies = min((left - control[RANK_LEFT]) // np.int64(2) + np.int64(1), _MOST_PLIES + np.int64(2))
+    if plies < 2 or control[WINDOW_HIGH] - control[WINDOW_LOW] <= 2:
+        return np.int64(0)
+    return glimpse(s, control[WHERE], np.int64(0), plies, -INFINITY, INFINITY) // UNIT
+
+
+def unranked(s, control, at, n, left):
+    """For engines without a learnt evaluation."""
+
+
+def no_guess(s, control, left):
+    return np.int64(0)

@@ -1,0 +1,128 @@
+"""Learnt patterns of Othello: against a plain look-up, by the board's symmetries, and files that do not fit."""
+
+import random
+
+import numpy as np
+import pytest
+
+from distsearch import evaluation
+from distsearch.errors import UserError
+from distsearch.evaluation import network as nw
+from distsearch.evaluation import patterns as pt
+from distsearch.games import othello
+from distsearch.games.bits import gathered, pext
+
+from ..games.othello_twin import OthelloTwin, random_game, random_position
+
+# patterns of every symmetry: of none, of one mirror, of a half turn, of quarter turns, of both diagonals, of all
+TUPLES = nw.parse_tuples("0,1,2,8,9/0,1,8/0,1,2,3,4,5,6,7/2,61/1,15,48,62/0,9,54,63/0,7,56,63/27", (8, 8))
+STAGES = (20, 40)
+
+
+def network(tuples=TUPLES, stages=STAGES, seed=1):
+    """A Network of random weights."""
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(0, 2, (len(stages) + 1, sum(nw.sizes(tuples, 3)))).astype(np.float32)
+    return nw.Network("othello", (8, 8), {}, tuples, True, stages, weights, {})
+
+
+def turned(squares):
+    """The eight boards that turning and mirroring make of a list of rows."""
+    for rows in (squares, squares[::-1]):
+        for board in (rows, [row[::-1] for row in rows]):
+            yield board
+            yield [list(column) for column in zip(*board, strict=True)]
+
+
+def plain(net, squares, side):
+    """The value of a position by the definition of a network: each pattern on all eight boards."""
+    cells = ["-", side]
+    stage = sum(sum(square != "-" for row in squares for square in row) >= begin for begin in net.stages)
+    total, first = 0.0, 0
+    for each in net.tuples:
+        for board in turned(squares):
+            digits = [cells.index(board[q // 8][q % 8]) if board[q // 8][q % 8] in cells else 2 for q in each]
+            total += float(net.weights[stage, first + sum(d * 3**k for k, d in enumerate(digits))])
+        first += 3 ** len(each)
+    return min(max(100 * total, -6400), 6400)
+
+
+def value(tables, squares, side):
+    """What the package makes of it."""
+    rules = othello.rules()
+    state = othello.parse("".join(map("".join, squares)) + " " + side, rules).state
+    return pt.patterns(state, rules, tables)
+
+
+@pytest.fixture
+def positions(rng):
+    """Positions (squares, side), half from games, half strewn."""
+    played = [position for _ in range(4) for position in random_game(rng, OthelloTwin(8, 8))]
+    return rng.sample(played, 50) + [random_position(rng, 8, 8) for _ in range(50)]
+
+
+@pytest.mark.parametrize("tuples", [TUPLES, pt.PRESET], ids=("symmetries", "preset"))
+def test_value_is_that_of_a_plain_look_up(tuples, positions):
+    # of weights in whole hundredths nothing is lost, and values are the same to the last one
+    net = network(tuples, seed=random.Random(str(positions)).randrange(1 << 30))
+    net = net._replace(weights=(np.rint(net.weights * 12.5) / 12.5).astype(np.float32))
+    tables = pt.tables_of(net)
+    for squares, side in positions:
+        assert value(tables, squares, side) == round(plain(net, squares, side)), (squares, side)
+
+
+def test_turned_and_mirrored_boards_have_the_same_value(positions):
+    tables = pt.tables_of(network(pt.PRESET, pt.STAGES))
+    for squares, side in positions:
+        assert len({value(tables, board, side) for board in turned(squares)}) == 1, (squares, side)
+
+
+def test_what_the_other_side_is_to_move_in_is_another_position():
+    tables = pt.tables_of(network(pt.PRESET, pt.STAGES))
+    squares = [list("--------")] * 3 + [list("---OX---"), list("---XO---")] + [list("--------")] * 3
+    assert value(tables, squares, "X") == value(tables, squares, "O")  # the start looks the same to both
+    squares[2] = list("---O----")
+    assert value(tables, squares, "X") != value(tables, squares, "O")
+
+
+def test_bits_are_gathered_the_same_way_with_and_without_the_instruction(rng):
+    for _ in range(100):
+        x, mask = np.uint64(rng.getrandbits(64)), np.uint64(rng.getrandbits(64))
+        assert pext(x, mask) == gathered(x, mask)
+
+
+def test_a_file_is_an_evaluation(tmp_path, positions):
+    net, path = network(), tmp_path / "weights.npz"
+    nw.save(path, net)
+    rules = othello.rules()
+    found = evaluation.find(othello, str(path), rules)
+    assert np.array_equal(found.tables, pt.tables_of(net))
+    again = evaluation.find(othello, str(path), rules)
+    assert np.array_equal(again.tables, found.tables)
+    assert all(abs(value(found.tables, *position)) <= found.bound for position in positions)
+    nw.save(path, network(seed=2))
+    assert not np.array_equal(evaluation.find(othello, str(path), rules).tables, found.tables)
+
+
+@pytest.mark.parametrize(("changed", "wrong"), [
+    ({"game": "2048"}, "for 2048, not for othello"),
+    ({"board": (10, 10)}, "for 10x10, not for 8x8"),
+    ({"symmetric": False}, "symmetric"),
+    ({"tuples": ((0, 1, 2),)}, "do not fit its tuples"),
+    ({"tuples": (tuple(range(11)),), "weights": np.zeros((3, 3**11), np.float32)}, "of up to 10 squares"),
+    ({"weights": np.full(network().weights.shape, np.nan, np.float32)}, "not numbers"),
+])  # fmt: skip
+def test_files_that_do_not_fit_are_refused(tmp_path, changed, wrong):
+    path = tmp_path / "weights.npz"
+    nw.save(path, network()._replace(**changed))
+    with pytest.raises(UserError, match=wrong):
+        evaluation.find(othello, str(path), othello.rules())
+
+
+def test_other_boards_have_no_patterns(tmp_path):
+    path = tmp_path / "weights.npz"
+    nw.save(path, network())
+    with pytest.raises(UserError, match="8x8, not on 6x6"):
+        evaluation.find(othello, str(path), othello.rules((6, 6)))
+    with pytest.raises(UserError, match="cannot read"):
+        evaluation.find(othello, str(tmp_path / "none.npz"), othello.rules())

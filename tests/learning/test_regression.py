@@ -1,0 +1,81 @@
+"""Regression of patterns: weights that made the scores are found again, and games label what they should."""
+
+import numpy as np
+from mpi4py import MPI
+
+from distsearch import evaluation
+from distsearch.evaluation import network as nw
+from distsearch.evaluation import patterns as pt
+from distsearch.games import othello
+from distsearch.games.interface import as_state
+from distsearch.learning import othello as games
+from distsearch.learning.regression import Regression, Samples
+from distsearch.search.solver_engine import Solver
+
+from ..evaluation.test_patterns import STAGES, TUPLES, network
+
+SMALL = TUPLES[:2] + TUPLES[3:4]
+PLAN = games.Plan(games=24, depth=1, solved=8)
+
+
+def test_scores_by_known_weights_are_learnt(seed):
+    """Positions that were not shown are valued as by the network that made the scores."""
+    known, rules = pt.tables_of(network(SMALL, STAGES, seed)), othello.rules()
+    rng = np.random.default_rng(seed)
+    states = games.samples(PLAN._replace(games=200), None, seed).states
+    scores = np.array([pt.patterns(as_state(s), rules, known) for s in states], np.float32) / pt.UNIT
+    use = np.abs(scores) < pt.BOUND / pt.UNIT
+    states, scores = states[use], scores[use]
+    cut = len(scores) // 10
+    learner = Regression(SMALL, STAGES, overlap=0)
+    for rate in np.geomspace(0.2, 0.05, 40):
+        learner.learn(Samples(states[cut:], scores[cut:]), rate, rng)
+    error = np.sqrt((learner.errors(Samples(states[:cut], scores[:cut])) ** 2).mean())
+    assert error < 0.05 * scores.std()
+    # and the network says what the regression does
+    tables = pt.tables_of(learner.network({}))
+    told = np.array([pt.patterns(as_state(s), rules, tables) for s in states[:cut]]) / pt.UNIT
+    assert np.abs(told - scores[:cut] - learner.errors(Samples(states[:cut], scores[:cut]))).max() < 0.2
+
+
+def test_a_regression_goes_on_from_a_network(seed):
+    net = network(pt.PRESET, STAGES, seed)
+    learner = Regression(pt.PRESET, STAGES)
+    learner.start_from(net)
+    assert np.abs(pt.tables_of(learner.network({})).view(np.int16) - pt.tables_of(net).view(np.int16)).max() <= 1
+
+
+def test_late_positions_have_their_exact_scores(seed):
+    taught, rules = games.samples(PLAN, None, seed), othello.rules()
+    solver, solved = Solver(othello, rules), 0
+    for words, score in zip(taught.states, taught.scores, strict=True):
+        state = as_state(words)
+        if othello.moves_left(state, rules) <= PLAN.solved:
+            solver.begin(state)
+            assert solver.advance(1 << 40)
+            assert solver.result().score == score
+            solved += 1
+    assert solved > PLAN.games
+    assert len(taught.scores) > 2 * solved  # and earlier ones have scores too
+
+
+def test_games_repeat_themselves():
+    first, second = (games.samples(PLAN, None, 5) for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    other = games.samples(PLAN, None, 6)
+    assert not np.array_equal(first.states[:50], other.states[:50])
+
+
+def test_a_training_makes_a_network_of_the_preset(tmp_path):
+    told = []
+    crew = games.Crew(MPI.COMM_SELF)
+    net = games.train([300], [1], solved=6, passes=3, seed=1, crew=crew, tell=told.append)
+    assert net.tuples == pt.PRESET
+    assert net.record["games"] == [300]
+    assert len(told) == 2 + 3  # after every 256 games, and every pass
+    nw.save(tmp_path / "weights.npz", net, compact=True)
+    found = evaluation.find(othello, str(tmp_path / "weights.npz"), othello.rules())
+    # and other games end as it says, more or less
+    other = games.samples(PLAN, None, 2)
+    values = [found.function(as_state(words), othello.rules(), found.tables) for words in other.states]
+    assert np.corrcoef(values, other.scores)[0, 1] > 0.5
