@@ -72,8 +72,7 @@ def load(path, kind):
             if not isinstance(header, dict) or header.get("kind") != kind:
                 raise UserError(f"{shown} is not a file of {kind}")
             arrays = {name: _mapped(file, archive, info) for name, info in members.items()}
-            checksum = header.pop("checksum", None)
-            whole = checksum == _checksum(header, arrays)
+            whole = header.pop("checksum", None) == _checksum(header, arrays)
     except UserError:
         raise
     except OSError as error:
@@ -82,7 +81,8 @@ def load(path, kind):
         raise UserError(f"{shown} is not a file of {kind}, or it is damaged") from error
     if not whole:
         raise UserError(f"{shown} is damaged: its content does not match its checksum")
-    return {**header, "checksum": checksum}, arrays
+    del header["kind"]
+    return header, arrays
 
 
 def _checksum(header, arrays):

@@ -101,6 +101,9 @@ def _train_arguments(parser):
     learning.add_argument("--forward", action="store_true", default=None, help="at once, not at the end of a game")
     learning.add_argument("--steps", type=_count, metavar="N", help="moves before a target's value (default 1)")
     learning.add_argument("--layers", type=_count, metavar="X", help="of the search for each move: 0 (default) to 3")
+    learning.add_argument(
+        "--rounds", metavar="N:D,...", help="othello: games and depth of each round, instead of games"
+    )
     learning.add_argument("--spawn", metavar="T:P,...", help="tiles that come, with their probabilities")
     learning.add_argument("--seed", type=_chance_seed, metavar="N", help="of all games (default 0)")
     ranks = parser.add_argument_group("many ranks")
@@ -365,7 +368,7 @@ _COMMANDS = {
     "search": _Command("best move and score of one position", _search_arguments),
     "solve": _Command("the same for every line of a file; exact without a limit", _solve_arguments),
     "play": _Command("games against chance: scores, tiles, moves a second", _play_arguments),
-    "train": _Command("n-tuple networks by temporal differences", _train_arguments),
+    "train": _Command("n-tuple networks by temporal differences; othello: patterns", _train_arguments),
     "tune": _Command("weights of an evaluation that play well, by CMA-ES", _tune_arguments),
     "sample": _Command("boards out of recorded games, by how far these are", _sample_arguments),
     "perft": _Command("count leaf positions by depth", _perft_arguments),

@@ -26,7 +26,11 @@ def _main(argv):
     try:
         if sys.stdout is None:
             raise UserError("stdout is closed: there is nowhere to print the result")
-        return _run(sys.argv[1:] if argv is None else argv)
+        try:
+            return _run(sys.argv[1:] if argv is None else argv)
+        except SystemExit:  # of --help and --version, whose text may still be on its way
+            sys.stdout.flush()
+            raise
     except KeyboardInterrupt as interrupt:
         return _leave(128 + (interrupt.args[0] if interrupt.args else signal.SIGINT))
     except UserError as error:
@@ -215,6 +219,15 @@ def _tune(args, session, interrupts):
 
 def _train(args, comm, interrupts, progress):
     """On every rank: learning takes no jobs from rank 0."""
+    if args.game == "othello":
+        from .service.train_patterns import train_patterns
+
+        text = train_patterns(args, comm, progress)
+        if text is not None:
+            _print(text)
+        return 0
+    if args.rounds is not None:
+        raise UserError("rounds are for othello")
     from .service.train import Files, train
     from .service.train_options import asked
     from .service.train_report import line_text

@@ -7,6 +7,7 @@ game, of which a board belongs to one; what tells stages apart is for the game t
 """
 
 import contextlib
+import hashlib
 import os
 import re
 from typing import NamedTuple
@@ -95,12 +96,13 @@ def load_all(path, game, codes):
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
     if weights.dtype != np.float32 or not weights.flags.c_contiguous:
-        network = network._replace(weights=_unpacked(weights, jit.CACHE / f"weights-{header['checksum'][:16]}.npy"))
+        network = network._replace(weights=_unpacked(weights))
     return network, arrays
 
 
-def _unpacked(weights, path):
+def _unpacked(weights):
     """Return weights in float32, mapped from a file beside the kernels, so that the ranks of a host share one copy."""
+    path = jit.CACHE / f"weights-{hashlib.sha256(np.ascontiguousarray(weights)).hexdigest()[:16]}.npy"
     beside = path.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError, ValueError):
         if not path.exists():

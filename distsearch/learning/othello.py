@@ -1,23 +1,17 @@
 """Othello's patterns from the program's own games, with ends that it solves.
 
-    mpirun -n 2 python -m distsearch.learning.othello weights.npz --games 1000,20000 --depth 2,4 --seed 1
-
 In rounds: games are played by the weights of the round before (in the first one by ``complex``), and weights are fitted
 to the games of this round and the one before. A game begins with random moves, as many as a draw says, goes on by a
 search of a few plies, and is played by exact scores once few squares are empty; some moves there are random again. A
 position is worth the exact score of the first solved position that best play by the searches reaches from it.
 """
 
-import argparse
-import sys
 import time
 from typing import NamedTuple
 
 import numpy as np
-from mpi4py import MPI
 
 from .. import evaluation
-from ..evaluation import network as nw
 from ..evaluation import patterns as pt
 from ..games import othello
 from ..games.interface import END, MAX_MOVES
@@ -161,10 +155,10 @@ def falling(passes, first=0.5, last=0.02):
 
 
 class Crew:
-    """The ranks of a run: each plays its share of the games, the first one learns from them all."""
+    """The ranks of ``comm`` (None: this process): each plays its share of games, the first one learns from them all."""
 
     def __init__(self, comm):
-        self._comm, self.rank, self.size = comm, comm.rank, comm.size
+        self._comm, self.rank, self.size = comm, *((0, 1) if comm is None else (comm.rank, comm.size))
 
     def share(self, games):
         """Return how many of so many games this rank plays."""
@@ -213,28 +207,3 @@ def train(games, depths, solved, passes, seed, crew, tell):
             })  # fmt: skip
         network = crew.told(network)
     return network
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out")
-    parser.add_argument("--games", default="1000,20000", help="of each round")
-    parser.add_argument("--depth", default="2,4", help="plies of the searches of each round")
-    parser.add_argument("--solved", type=int, default=12, help="empty squares from which on scores are exact")
-    parser.add_argument("--passes", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    crew = Crew(MPI.COMM_WORLD)
-
-    def tell(text):
-        if crew.rank == 0:
-            print(f"{time.process_time():8.1f} s  {text}", file=sys.stderr, flush=True)
-
-    games, depths = ([int(part) for part in text.split(",")] for text in (args.games, args.depth))
-    network = train(games, depths, args.solved, args.passes, args.seed, crew, tell)
-    if crew.rank == 0:
-        nw.save(args.out, network, compact=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -157,7 +157,7 @@ class _Begun:
 
     def __init__(self, options, files, game, arrays):
         self.state, self.window = {"games": 0, "begun": 0, "seconds": 0.0, "since": 0.0, "due": False}, None
-        _try_out(files.save)
+        try_out(files.save)
         if files.resume and os.path.exists(files.save):
             self._resume(options, files.save, game, arrays)
         else:
@@ -181,7 +181,7 @@ class _Begun:
             raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
 
 
-def _try_out(path):
+def try_out(path):
     """Raise UserError now, and not after hours, if nothing can be written there."""
     if path is None:
         return

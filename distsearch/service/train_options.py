@@ -67,10 +67,7 @@ class TrainOptions:
     def __post_init__(self):
         game = games.find(self.game)
         if game.NAME not in ntuple.PRESETS:
-            raise UserError(
-                f"train is for {', '.join(ntuple.PRESETS)}, not for {game.NAME}; how Othello's patterns learn is in "
-                "docs/othello-weights.md"
-            )
+            raise UserError(f"train is for {', '.join(ntuple.PRESETS)} and othello; not for {game.NAME}")
         for name, low, high in (
             ("games", 1, _MOST_GAMES), ("steps", 1, _MOST_STEPS), ("layers", 0, _MOST_LAYERS),
             ("warm_up", 0, _MOST_GAMES), ("merge_every", 1, _MOST_GAMES), ("evaluate_every", 0, _MOST_GAMES),

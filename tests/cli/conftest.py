@@ -14,6 +14,7 @@ def kernels():
         ask("search", "othello", "--depth", "1", "--evaluation", name)
     for plain in ("--exact",), ("--depth", "1", "--ordering", "static"):
         ask("search", "othello", "--board", "4x4", *plain)
+    ask("solve", "othello")
     ask("perft", "othello", "--depth", "1")
 
 

@@ -140,6 +140,7 @@ def test_a_signal_ends_all_ranks(tmp_path):
     assert done.results[-1]["played"] == games_of(path) > 1000
 
 
+@pytest.mark.full
 def test_ranks_that_have_nothing_to_do_sleep():
     """Rank 0 learns alone; the others wait."""
     with Job(*QUICK, *ENDLESS, "--warm-up", "1000000000", "--json", ranks=3) as job:

@@ -116,7 +116,8 @@ def test_a_finished_game_is_worth_its_score_without_a_board(kind):
 @pytest.mark.parametrize(("kind", "score"), [("subtree", -np.inf), ("deep", -np.inf), ("solve", -64)])
 def test_a_job_stopped_at_once_knows_no_more_than_the_rules(kind, score):
     record = stop(runner(kind, (8, 8)), job(kind, state_after((8, 8)), 20), boards=0)[0]
-    assert (record["node"], record["complete"], record["boards"]) == (NODE, 0, 0)
+    assert (record["node"], record["complete"]) == (NODE, 0)
+    assert record["boards"] == 0 or kind == "solve" and record["boards"] < 10_000  # those of its first guess
     assert record["score"] == score
 
 

@@ -1,0 +1,73 @@
+"""Training of Othello's patterns from end to end, on all ranks; see ``learning.othello``."""
+
+import json
+import re
+
+from .. import __version__
+from ..errors import UserError
+from ..evaluation import network
+from ..learning.othello import Crew, train
+from .options import checked_seed
+from .train import try_out
+
+ROUNDS = "4096:2,16384:3,49152:4,98304:5"
+_SOLVED, _PASSES = 13, 12  # empty squares from which on scores are exact; passes over the positions of a round
+_MOST_GAMES, _DEEPEST = 10**7, 12
+_TAKEN = "command", "game", "rounds", "seed", "save", "json"  # arguments
+
+
+def parse_rounds(text):
+    """Return (games, plies of their searches) of each round of a text such as ROUNDS; raises UserError."""
+    rounds = []
+    for part in text.split(","):
+        found = re.fullmatch(r"(\d{1,9}):(\d{1,3})", part)
+        if not found or not 1 <= int(found[1]) <= _MOST_GAMES or not 1 <= int(found[2]) <= _DEEPEST:
+            raise UserError(
+                f"rounds '{text[:60]}' are not games:depth of each, such as {ROUNDS}; games up to {_MOST_GAMES}, "
+                f"depth up to {_DEEPEST}"
+            )
+        rounds.append((int(found[1]), int(found[2])))
+    return rounds
+
+
+def train_patterns(args, comm, progress):
+    """Learn by parsed arguments, on every rank of ``comm`` (None: this process alone); return a text on rank 0.
+
+    Raises UserError, on every rank for what makes no sense, on rank 0 for what cannot be written.
+    """
+    for name, value in vars(args).items():
+        if name not in _TAKEN and value not in (None, False):
+            raise UserError(f"{name.replace('_', '-')} is not for othello, which takes rounds, seed and save")
+    if args.save is None or not args.save.endswith(network.ENDING):
+        raise UserError(f"othello learns all at once: it needs --save FILE{network.ENDING}")
+    rounds, seed = parse_rounds(args.rounds or ROUNDS), checked_seed(args.seed or 0)
+    crew = Crew(comm)
+    _try_out(crew, args.save)
+    games, depths = zip(*rounds, strict=True)
+    net = train(games, depths, _SOLVED, _PASSES, seed, crew, progress.note if crew.rank == 0 else lambda text: None)
+    if crew.rank > 0:
+        return None
+    try:
+        network.save(args.save, net, compact=True)
+    except OSError as error:
+        raise UserError(f"cannot write {args.save[:200]}: {error.strerror or error}") from error
+    record = net.record
+    if args.json:
+        return json.dumps({"game": net.game, "save": args.save, **record, "version": __version__})
+    return (
+        f"othello 8x8  {record['positions']:,} positions of {games[-1]:,} games and those of the round before\n"
+        f"  error      {record['error']:.2f} discs on games it has not seen\n  saved      {args.save}\n"
+        f"{record['cpu_seconds']} CPU s, {record['ranks']} rank{'s' * (record['ranks'] > 1)}"
+    )
+
+
+def _try_out(crew, path):
+    """Raise UserError on every rank if nothing can be written there by the first one."""
+    error = None
+    if crew.rank == 0:
+        try:
+            try_out(path)
+        except UserError as refused:
+            error = str(refused)
+    if error := crew.told(error):
+        raise UserError(error)
