@@ -9,6 +9,7 @@ game, of which a board belongs to one; what tells stages apart is for the game t
 import contextlib
 import os
 import re
+import uuid
 from typing import NamedTuple
 
 import numpy as np
@@ -101,8 +102,8 @@ def load_all(path, game, codes):
 
 def _unpacked(weights, path):
     """Return weights in float32, mapped from a file beside the kernels, so that the ranks of a host share one copy."""
-    beside = path.with_suffix(f".{os.getpid()}")
-    with contextlib.suppress(OSError, ValueError):
+    beside = path.with_suffix(f".{uuid.uuid4().hex}")
+    with contextlib.suppress(OSError, ValueError, EOFError):
         if not path.exists():
             with open(beside, "wb") as file:
                 np.save(file, weights.astype(np.float32))
