@@ -38,7 +38,7 @@ class SharedWords:
         self.mib = min(mib, room)
         error = None
         try:
-            self.words = alone(self.mib) if host.Get_size() == 1 else _shared(host, self.mib << 20)
+            self.words = alone(self.mib) if host.Get_size() == 1 else _shared(host, self.mib << 20, what)
         except UserError as refused:
             error = str(refused)
         host.Free()
@@ -51,7 +51,7 @@ class SharedWords:
         self.words = None
 
 
-def _shared(host, size):
+def _shared(host, size, what):
     """Return an array of so many bytes that all ranks of a communicator see, which are of one host.
 
     Not MPI's own shared memory: to give that back takes all ranks, of which some may have died. This is a file whose
@@ -62,7 +62,7 @@ def _shared(host, size):
     try:
         file = os.open(name, os.O_RDWR)
     except OSError as refused:
-        error = UserError(f"cannot share a table in {name}: {refused.strerror}")
+        error = UserError(f"cannot share the {what} in {name}: {refused.strerror}")
     host.Barrier()
     if host.Get_rank() == 0:
         os.unlink(name)

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import uuid
 from typing import NamedTuple
 
 import numpy as np
@@ -103,8 +104,8 @@ def load_all(path, game, codes):
 def _unpacked(weights):
     """Return weights in float32, mapped from a file beside the kernels, so that the ranks of a host share one copy."""
     path = jit.CACHE / f"weights-{hashlib.sha256(np.ascontiguousarray(weights)).hexdigest()[:16]}.npy"
-    beside = path.with_suffix(f".{os.getpid()}")
-    with contextlib.suppress(OSError, ValueError):
+    beside = path.with_suffix(f".{uuid.uuid4().hex}")
+    with contextlib.suppress(OSError, ValueError, EOFError):
         if not path.exists():
             with open(beside, "wb") as file:
                 np.save(file, weights.astype(np.float32))

@@ -186,7 +186,7 @@ def of_file(game, path, rules):
     promoting = bool(net.stages)
     function = kernels(game.NAME, promoting)["learnt"]
     return {
-        "name": f"{NAME}{promoting or ''}",
+        "name": f"{NAME}{'_promoting' if promoting else ''}",
         "function": function,
         "tables": tables,
         "bound": 0,

@@ -15,6 +15,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import uuid
 
 import numpy as np
 
@@ -273,7 +274,7 @@ def _of_file(path, _):
         network = nw.load(path, GAME, CODES)
         check_fits(network, path[:200])
         tables = tables_of(network)
-        beside = made.with_suffix(f".{os.getpid()}")
+        beside = made.with_suffix(f".{uuid.uuid4().hex}")
         try:
             made.parent.mkdir(parents=True, exist_ok=True)
             tables.tofile(beside)

@@ -88,6 +88,8 @@ def _add(learnt, base, lines, values, counts, begin, end, shares, scratch):
     for i in range(len(lines)):
         for j in range(LINE):
             at, count = LINE * lines[i] + j, counts[i, j]
+            if count == 0:  # what was written but not counted yet comes with the next merge
+                continue
             scratch[at, 0] += values[i, j]
             scratch[at, 1] += shares[count]
             scratch[at, 2] += count

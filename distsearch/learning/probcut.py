@@ -160,7 +160,7 @@ def _board(game, text):
         return game.BOARDS[1]
     rows, by, columns = text.lower().partition("x")
     least, _, most = game.BOARDS
-    if not (by and rows.isdigit() and columns.isdigit()):
+    if not (by and rows.isdecimal() and columns.isdecimal()):
         raise UserError(f"board '{text[:40]}' is not rows x columns, such as 8x8")
     board = int(rows), int(columns)
     if not all(low <= size <= high for low, size, high in zip(least, board, most)):

@@ -50,7 +50,6 @@ SHARED_SIZE = 8
 RESULT_SIZE = 4  # words of a game's result: 1 + score, code of its largest tile, moves, whether there was learning
 
 _SEARCHED = np.int64(64)  # where a search writes its moves, beyond those at the root
-_CERTAIN = np.int64(1023 << 2)
 _2_62, _2_32 = 2.0**62, 2.0**32
 
 
@@ -164,7 +163,7 @@ def best_of(s, where):
         if control[PLIES] == 1:
             value = np.float64(value_of(child, uint64s(control[TABLES])))
         else:
-            value = descend(child, control[SEARCH], _SEARCHED, control[PLIES] - 1, _CERTAIN)
+            value = descend(child, control[SEARCH], _SEARCHED, control[PLIES] - 1, expectimax.CERTAIN)
         if value + gains[i] > best:
             best, chosen, worth = value + gains[i], i, value
     return chosen, worth

@@ -36,15 +36,17 @@ class Team:
     """All ranks: collective over ``comm`` (an mpi4py communicator, or None for this process alone).
 
     sharing: how many ranks of a host share one copy of the weights, 0: all of them. copy, copies: number of this rank's
-    copy, and how many there are; sizes: how many ranks share each; place: this rank's among those of its copy; first:
-    whether this is rank 0; sharers: a communicator of the ranks of its copy, None for a process alone; leaders: one of
-    the copies' first ranks, None elsewhere; hosts: how many there are; here: copies on this host.
+    copy, and how many there are; sizes: how many ranks share each; place: this rank's among those of its copy; first,
+    first_here: whether it is rank 0, and whether it is the first of its host; sharers: a communicator of the ranks of
+    its copy, None for a process alone; leaders: one of the copies' first ranks, None elsewhere; hosts: how many there
+    are; here: copies on this host.
     """
 
     def __init__(self, comm, sharing=0):
         self.comm = self.sharers = self.leaders = None
         self.ranks = self.hosts = self.here = 1
-        self.first, self.place, self.copy, self.copies, self.sizes = True, 0, 0, 1, [1]
+        self.first = self.first_here = True
+        self.place, self.copy, self.copies, self.sizes = 0, 0, 1, [1]
         if comm is not None and comm.Get_size() > 1:
             self._split(comm, sharing)
         self.merger, self.others_cpu = None, 0.0
@@ -58,7 +60,7 @@ class Team:
         host = comm.Split_type(MPI.COMM_TYPE_SHARED)
         size, rank = host.Get_size(), host.Get_rank()
         each = sharing or size
-        self.comm, self.ranks, self.first = comm, comm.Get_size(), comm.Get_rank() == 0
+        self.comm, self.ranks, self.first, self.first_here = comm, comm.Get_size(), comm.Get_rank() == 0, rank == 0
         self.hosts, self.here = comm.allreduce(int(rank == 0)), -(-size // each)
         self.sharers = host.Split(rank // each, rank)
         self.place = self.sharers.Get_rank()

@@ -105,7 +105,9 @@ def train(options, files, comm, progress, interrupted, told):
     rules = game.rules(options.board, **options.rules)
     tuples, stages = options.network
     several, most = team.copies > 1, shared_size(max(team.sizes))
-    arrays = Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
+    arrays = _agreed(
+        team, lambda: Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
+    )
     try:
         learner = Learner(
             game, rules, tuples, not options.asymmetric, stages, arrays, options.rate, options.seed, options.layers,
@@ -113,7 +115,7 @@ def train(options, files, comm, progress, interrupted, told):
         )  # fmt: skip
         merger = Merger(team.leaders, arrays, options.merge, options.rate) if several and team.place == 0 else None
         team.join(arrays, learner, merger)
-        begun = _begin(team, lambda: _Begun(options, files, game, arrays))
+        begun = _agreed(team, lambda: _Begun(options, files, game, arrays) if team.first else None)
         _compile(team, options, learner, merger, progress)
         if not team.first:
             team.work()
@@ -125,31 +127,33 @@ def train(options, files, comm, progress, interrupted, told):
 
 def _compile(team, options, learner, merger, progress):
     """Compile on the first rank of each host; the others then load."""
-    if team.place == 0:
-        name = f"{learner.name}-{options.layers > 0}"
-        compile_once(name, options.game, learner.compile, progress if team.first else Silent())
-    team.meet()
-    if team.place > 0:
+
+    def compile_all():
         learner.compile()
-    if merger is not None:
-        merger.compile()
+        if merger is not None:
+            merger.compile()
+
+    if team.first_here:
+        name = f"{learner.name}-{options.layers > 0}"
+        compile_once(name, options.game, compile_all, progress if team.first else Silent())
+    team.meet()
+    if not team.first_here:
+        compile_all()
     team.meet(count_from_here=True)
 
 
-def _begin(team, begin):
-    """Return what ``begin()`` returns, on rank 0; a UserError there is one on every rank."""
-    begun, error = None, None
-    if team.first:
-        try:
-            begun = begin()
-        except UserError as refused:
-            error = str(refused)
+def _agreed(team, do):
+    """Return what ``do()`` returns on this rank; a UserError on any rank is one on every rank: nobody waits for it."""
+    found, error = None, None
+    try:
+        found = do()
+    except UserError as refused:
+        error = str(refused)
     team.meet()  # asleep, for reading a large file takes seconds
-    if team.comm is not None:
-        error = team.comm.bcast(error)
-    if error:
-        raise UserError(error)
-    return begun
+    errors = [error] if team.comm is None else team.comm.allgather(error)
+    if failed := [each for each in errors if each]:
+        raise UserError(failed[0])
+    return found
 
 
 class _Begun:

@@ -28,7 +28,7 @@ def state_of(path):
     """Return what training goes on from: all of a file but for times."""
     header, arrays = archive.load(path, network.KIND)
     state = header["record"]["state"]
-    del state["seconds"], state["since"], header["record"]["options"]["games"]
+    del state["seconds"], state["since"], header["record"]["options"]["games"], header["checksum"]
     return header, {name: array.tobytes() for name, array in arrays.items()}
 
 

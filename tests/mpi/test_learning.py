@@ -14,6 +14,9 @@ from distsearch.learning.merging import Merger
 from distsearch.learning.statistics import Statistics
 from distsearch.learning.team import Team, shared_size
 from distsearch.learning.training import Plan, Training
+from distsearch.service import train as service
+from distsearch.service.progress import Silent
+from distsearch.service.train_options import TrainOptions
 
 pytestmark = pytest.mark.mpi(min_size=2)
 GAME = games.find("2048")
@@ -193,10 +196,45 @@ def test_copies_without_room_say_so(comm, agree, copies, monkeypatch):
     agree(text is None or "weights" in text, text)
 
 
+@pytest.mark.parametrize("short", ["first", "last"])
+def test_training_says_on_all_ranks_that_a_copy_has_no_room(short, comm, agree, copies, monkeypatch):
+    """Nobody waits for those that have none."""
+    team, text = team_of(comm, copies), None
+    if team.copy == (0 if short == "first" else copies - 1):
+        refused = UserError("no room for weights")
+
+        def no_room(*_, **__):
+            raise refused
+
+        monkeypatch.setattr(service, "Arrays", no_room)
+    options = TrainOptions("2048", board=BOARD, asymmetric=True, tuples="0,1,2", games=1, sharing=max(team.sizes))
+    try:
+        service.train(options, service.Files(), comm, Silent(), lambda: False, lambda line: None)
+    except UserError as error:
+        text = str(error)
+    agree(text == "no room for weights", text)
+
+
+def test_what_was_changed_but_not_counted_yet_is_merged_once(comm, agree):
+    """A weight is written before its count: a merge in between leaves it to the next one."""
+    if comm.Get_size() > 3:
+        pytest.skip("3 copies are enough")
+    rank = Rank(comm, comm.Get_size(), "sum")
+    team, arrays, merger = rank.team, rank.arrays, rank.team.merger
+    merger.fetch()
+    arrays.learnt[0], arrays.visits[1] = (8, 1) if team.first else (0, 0)
+    for count in 0, 1:
+        arrays.visits[0] = count if team.first else 0
+        merger.begin(0, 1)
+        merger.end(lambda: None)
+    agree(arrays.learnt[0] == 8 and merger.merges == 2, arrays.learnt[:4])
+    rank.lead(lambda: None)
+
+
 def test_two_teams_of_different_sizes_follow_each_other(comm, agree):
     """As a library would: nothing of the first one is left to the second."""
-    for coherent in False, False:
-        rank, found = Rank(comm, coherent=coherent), []
+    for copies in 1, 2:
+        rank, found = Rank(comm, copies), []
         rank.lead(lambda rank=rank, found=found: found.append(rank.team.phase(teams.LEARN, 0, 500)))
         agree(not rank.team.first or (found[0][:, 0] > 0).all(), "games are missing")
         agree(rank.arrays.weights.any(), "nothing was learnt")
