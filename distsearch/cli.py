@@ -242,7 +242,11 @@ def _train(args, comm, interrupts, progress):
         train(options, files, comm, progress, lambda: False, told)
         return 0
     with interrupts:
-        found = train(options, files, comm, progress, lambda: interrupts.signal is not None or interrupts.save, told)
+
+        def interrupted():
+            return interrupts.signal is not None or interrupts.save and files.save is not None
+
+        found = train(options, files, comm, progress, interrupted, told)
         _print(found.to_json() if args.json else found.to_text())
         if files.save is not None:
             interrupts.forgive()  # batch systems say so when time is up, and what was learnt is saved

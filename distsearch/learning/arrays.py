@@ -28,7 +28,8 @@ class Arrays:
         learnt = -(-count * (3 if coherent else 1) // 2)
         words = [learnt, shared_size, RESULTS * td.RESULT_SIZE, -(-count // 8) if visited else 0]
         mib = -(-8 * sum(words) >> 20)
-        self._memory = SharedWords(comm, mib, partial(_alone, here), what="weights", times=here)
+        merging = 8 * learnt + 16 * count >> 20 if visited else 0  # that a ``Merger`` takes besides
+        self._memory = SharedWords(comm, mib, partial(_alone, here, merging), what="weights", times=here)
         ends = np.cumsum(words)
         parts = np.split(self._memory.words[: ends[-1]], ends[:-1])
         self.learnt = parts[0].view(np.float32)
@@ -42,11 +43,13 @@ class Arrays:
         vars(self).clear()
 
 
-def _alone(here, mib):
+def _alone(here, merging, mib):
     """Return words in huge pages, where there are any; raises UserError if the host has not so much memory."""
     room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
-    if mib * here >= room:
-        raise UserError(f"weights {mib * here}: this host has {room} MiB of memory; use fewer or smaller tuples")
+    if (mib + merging) * here >= room:
+        raise UserError(
+            f"weights {(mib + merging) * here}: this host has {room} MiB of memory; use fewer or smaller tuples"
+        )
     words = lazy_zeros(mib << 17)
     pages = HugePages(words)
     while pages.left:

@@ -11,8 +11,8 @@ class LearningCurve:
     """Lines of JSON in a file.
 
     path: None for no file; games: that were learnt from before, None: the file is a new one. Of a file that is gone on
-    with, lines about more games go: they will come again. Raises UserError if it cannot be read or written, or a new
-    one is there already.
+    with, lines about more games go: they will come again. Where no game was kept all of it is kept, as FILE.old. Raises
+    UserError if it cannot be read or written, or a new one is there already.
     """
 
     def __init__(self, path, games):
@@ -25,7 +25,10 @@ class LearningCurve:
         if games is not None and os.path.exists(self._path):
             with open(self._path, encoding="utf-8") as file:
                 kept = [line for line in file if line.endswith("\n") and self._games(line) <= games]
-            replace(self._path, lambda file: file.write("".join(kept).encode()))
+            if games == 0 and os.path.getsize(self._path):
+                os.replace(self._path, f"{self._path}.old")
+            else:
+                replace(self._path, lambda file: file.write("".join(kept).encode()))
         self._file = open(self._path, "x" if games is None else "a", encoding="utf-8")  # noqa: SIM115, ``close`` does
 
     def _games(self, line):

@@ -27,8 +27,9 @@ LINE = 1000  # games of a line
 class Files:
     """Where training is kept. Creating one raises UserError if it makes no sense.
 
-    save: name of the file of weights, or None; resume: go on from there, if there is one; compact: make it small, so
-    that nothing can go on from it; record: name of the file that takes a line of JSON for each LINE games, or None.
+    save: name of the file of weights, or None; resume: go on from there, if there is one; compact: make it small at
+    the end, so that nothing can go on from it; record: name of the file that takes a line of JSON for each LINE games,
+    or None.
     """
 
     save: str | None = None
@@ -117,6 +118,8 @@ def train(options, files, comm, progress, interrupted, told):
         team.join(arrays, learner, merger)
         begun = _agreed(team, lambda: _Begun(options, files, game, arrays) if team.first else None)
         _compile(team, options, learner, merger, progress)
+        if team.first and files.save is None:
+            progress.note("what is learnt is not kept: there is no --save FILE")
         if not team.first:
             team.work()
             return None
@@ -161,7 +164,7 @@ class _Begun:
 
     def __init__(self, options, files, game, arrays):
         self.state, self.window = {"games": 0, "begun": 0, "seconds": 0.0, "since": 0.0, "due": False}, None
-        try_out(files.save)
+        try_out(files.save, files.resume)
         if files.resume and os.path.exists(files.save):
             self._resume(options, files.save, game, arrays)
         else:
@@ -185,10 +188,12 @@ class _Begun:
             raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
 
 
-def try_out(path):
-    """Raise UserError now, and not after hours, if nothing can be written there."""
+def try_out(path, again=False):
+    """Raise UserError now, and not after hours, if nothing can be written there; again: a file may be there already."""
     if path is None:
         return
+    if os.path.isfile(path) and not again:
+        raise UserError(f"{path[:200]} is there already; --resume goes on with what it has")
     if os.path.isdir(path):
         raise UserError(f"cannot write {path[:200]}: it is a folder")
     try:
@@ -273,8 +278,9 @@ class _Lead:
             "since": self._statistics.since, "due": training.due,
         }  # fmt: skip
         record = {"options": options.described(), "games": training.games, "ranks": self._team.ranks}
-        others = {} if files.compact else {"window": self._statistics.window}
-        if not files.compact:
+        compact = files.compact and training.games >= options.games and not training.due  # or it could not go on
+        others = {} if compact else {"window": self._statistics.window}
+        if not compact:
             record["state"] = state
             others |= {} if self._arrays.traces is None else {"traces": self._arrays.traces}
         net = network.Network(
@@ -282,7 +288,7 @@ class _Lead:
             self._arrays.weights, record,
         )  # fmt: skip
         try:
-            network.save(files.save, net, files.compact, others)
+            network.save(files.save, net, compact, others)
         except OSError as error:
             failed = UserError(f"cannot write {files.save[:200]}: {error.strerror or error}")
             if last:

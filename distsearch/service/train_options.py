@@ -121,7 +121,7 @@ class TrainOptions:
     def check_resumes(self, described, shown):
         """Raise UserError unless this goes on with training that was ``described``."""
         own = self.described()
-        for name in own.keys() - set(_FREE):
+        for name in sorted(own.keys() - set(_FREE)):
             if own[name] != described.get(name):
                 raise UserError(
                     f"{shown} is of training with {name.replace('_', '-')} {described.get(name)}, not {own[name]}"

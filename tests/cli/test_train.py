@@ -18,7 +18,7 @@ QUICK = *TRAIN, "--board", "2x2", "--asymmetric", "--tuples", "0,1,2,3"
 REFUSED = [
     (("train",), "GAME"),
     (("train", "chess"), "chess"),
-    (("train", "othello"), "2048", "othello"),
+    (("train", "connect4"), "2048", "connect4"),
     *(((*TRAIN, "--games", games), "games") for games in ("0", "-1", "x", "1.5", "", "9" * 30)),
     *(((*TRAIN, "--tuples", tuples), "tuples") for tuples in (
         "", "9x9", "0,1,", "0,16", "0,0", "0,1,2,3,4,5,6,7", "-1", "x" * 5000, "0/" * 5000,
@@ -158,11 +158,44 @@ def test_files_that_do_not_fit_are_refused(tmp_path):
 
 def test_learning_makes_better_players(tmp_path):
     """Averages of 300 games each of a fixed seed, on 3×3: they are many standard errors apart."""
-    path, options = tmp_path / "weights.npz", ("--board", "3x3", "--asymmetric", "--tuples", "0,1,3,4/1,2,4,5/3,4,6,7")
+    options = "--board", "3x3", "--asymmetric", "--tuples", "0,1,3,4/1,2,4,5/3,4,6,7"
     averages = []
     for count in "1", "20000":
+        path = tmp_path / f"{count}.npz"
         assert ask(*TRAIN, *options, "--games", count, "--save", path).status == 0
         asked = "--board", "3x3", "--depth", "1", "--games", "300", "--seed", "1", "--json"
         (found,) = ask("play", "2048", *asked, "--evaluation", path).results
         averages.append(found["average"])
     assert averages[1] > 1.7 * averages[0]
+
+
+def test_weights_that_are_there_are_not_overwritten(tmp_path):
+    path = tmp_path / "weights.npz"
+    assert ask(*QUICK, "--games", "10", "--save", path).status == 0
+    before = path.read_bytes()
+    assert_refused(ask(*QUICK, "--games", "20", "--save", path), "weights.npz", "--resume")
+    assert path.read_bytes() == before
+
+
+def test_a_compact_file_is_one_of_the_end(tmp_path):
+    path = tmp_path / "weights.npz"
+    assert ask(*QUICK, "--games", "2000", "--save", path, "--save-every", "500", "--compact").status == 0
+    assert_refused(ask(*QUICK, "--games", "3000", "--save", path, "--resume"), "weights alone")
+
+
+@pytest.mark.parametrize("asked", [
+    ("--games", "5"), ("--tuples", "4x6"), (), ("--rounds", "5"), ("--rounds", "0:2"), ("--rounds", "5:99"),
+    ("--resume",), ("--coherence",), ("--board", "6x6"),
+])  # fmt: skip
+def test_what_othello_does_not_take_is_refused(asked, tmp_path):
+    save = ("--save", tmp_path / "weights.npz") if asked else ()
+    assert_refused(ask("train", "othello", *asked, *save))
+
+
+def test_othello_learns_patterns(tmp_path):
+    path = tmp_path / "weights.npz"
+    answer = ask("train", "othello", "--rounds", "40:1", "--save", path, "--json")
+    assert answer.status == 0, answer.err
+    assert answer.results[0]["games"] == [40] and answer.results[0]["positions"] > 400
+    found = ask("search", "othello", "--depth", "2", "--evaluation", path, "--json")
+    assert found.status == 0, found.err
