@@ -112,7 +112,7 @@ def _train_arguments(parser):
         "--sharing", type=_count, metavar="N", help="of a host that share a copy of the weights (default: all)"
     )
     ranks.add_argument("--merge", metavar="NAME", help="of what copies have changed: visits (default), sum or mean")
-    ranks.add_argument("--merge-every", type=_count, metavar="N", help="games between merges (default 500)")
+    ranks.add_argument("--merge-every", type=_count, metavar="N", help="games between merges (default 2000)")
     ranks.add_argument(
         "--collisions", action="store_true", default=None, help="count weights that two ranks change at once"
     )

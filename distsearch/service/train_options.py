@@ -57,7 +57,7 @@ class TrainOptions:
     warm_up: int = 0
     sharing: int = 0
     merge: str = MODES[0]
-    merge_every: int = 500
+    merge_every: int = 2000
     evaluate_every: int = 0
     evaluate_games: int = 100
     save_every: int = 0
