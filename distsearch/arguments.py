@@ -87,7 +87,7 @@ def _train_arguments(parser):
     parser.add_argument("game", metavar="GAME")
     parser.add_argument("--games", type=_count, metavar="N", help="in all (default 100000)")
     network = parser.add_argument_group("the network")
-    network.add_argument("--tuples", metavar="T", help="a preset, such as 4x6, or cells: 0,1,2,3/4,5,6,7")
+    network.add_argument("--tuples", metavar="T", help="2048: 4x6 ..., 2584: 3x4 ...; or cells: 0,1,2,3/4,5,6,7")
     network.add_argument(
         "--asymmetric", action="store_true", default=None, help="tuples look at the board as it is, not turned as well"
     )
@@ -123,7 +123,7 @@ def _train_arguments(parser):
     files.add_argument("--save-every", type=_count, metavar="N", help="games (default: at the end, and at SIGTERM)")
     files.add_argument("--resume", action="store_true", help="go on with what the file has, if it is there")
     files.add_argument("--compact", action="store_true", help="a small file, which cannot be resumed")
-    files.add_argument("--record", metavar="FILE", help="write a line of JSON for each 1,000 games")
+    files.add_argument("--record", metavar="FILE", help="write a line of JSON for each 1,000 games to a new file")
     parser.add_argument("--board", metavar="RxC", help="rows x columns")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
 
@@ -285,8 +285,8 @@ def _add_search_options(parser):
 def _add_evaluation(parser):
     parser.add_argument(
         "--evaluation", metavar="NAME",
-        help="othello: complex (default), discs ...; 2048: rows ..., rows:W,W,W,W,W,W or a file of weights, FILE.json, "
-        "or a sum such as monotonicity+2.7*free",
+        help="othello: complex (default), patterns ...; 2048: rows ..., ntuple, rows:W,W,W,W,W,W, a sum such as "
+        "monotonicity+2.7*free; or a file of weights, FILE.npz of train, FILE.json of tune",
     )  # fmt: skip
 
 

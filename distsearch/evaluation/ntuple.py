@@ -8,6 +8,7 @@ Stages are told apart by the code of the largest tile. Idea: Szubert and Jaśkow
 
 import functools
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,8 @@ def tables_of(game, columns, tuples, symmetric, stages, weights):
 def checked_tuples(game, text, board):
     """Return the tuples of a text, or of a preset by its name; raises UserError. game: a module."""
     presets = PRESETS[game.NAME]
+    if text not in presets and re.fullmatch(r"\d+x\d+", text):
+        raise UserError(f"tuples '{text[:60]}' are none of {', '.join(presets)}, nor cells, such as 0,1,2,3/4,5,6,7")
     tuples = network.parse_tuples(presets.get(text, text), board)
     most = _MOST_BITS // game.BITS
     if max(map(len, tuples)) > most:

@@ -164,7 +164,7 @@ class _Begun:
 
     def __init__(self, options, files, game, arrays):
         self.state, self.window = {"games": 0, "begun": 0, "seconds": 0.0, "since": 0.0, "due": False}, None
-        try_out(files.save, files.resume)
+        try_out(files.save, files.resume, ", or go on with what it has by --resume")
         if files.resume and os.path.exists(files.save):
             self._resume(options, files.save, game, arrays)
         else:
@@ -188,12 +188,15 @@ class _Begun:
             raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
 
 
-def try_out(path, again=False):
-    """Raise UserError now, and not after hours, if nothing can be written there; again: a file may be there already."""
+def try_out(path, again=False, hint=""):
+    """Raise UserError now, and not after hours, if nothing can be written there.
+
+    again: a file may be there already; hint: what else is to be said if one is.
+    """
     if path is None:
         return
     if os.path.isfile(path) and not again:
-        raise UserError(f"{path[:200]} is there already; --resume goes on with what it has")
+        raise UserError(f"{path[:200]} is there already: name another{hint}")
     if os.path.isdir(path):
         raise UserError(f"cannot write {path[:200]}: it is a folder")
     try:

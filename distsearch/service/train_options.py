@@ -89,7 +89,7 @@ class TrainOptions:
             raise UserError("forward goes with 0 layers: a search's table would hold values from before it learnt")
         self.board = checked_board(game, self.board)
         if not self.asymmetric and self.board != (4, 4):
-            raise UserError("boards other than 4x4 have not all eight symmetries: they take --asymmetric")
+            raise UserError("boards other than 4x4 take --asymmetric: only 4x4 ones are turned and mirrored")
         default = next(iter(ntuple.PRESETS[game.NAME]))
         self.tuples = default if self.tuples is None else self.tuples
         ntuple.checked_tuples(game, self.tuples, self.board)
@@ -98,9 +98,11 @@ class TrainOptions:
     def _check_stages(self, game):
         tiles = game.VALUES
         if len(self.stages) >= ntuple.MOST_STAGES or any(tile not in tiles[2:] for tile in self.stages):
-            raise UserError(f"stages {self.stages!r:.60} are not up to {ntuple.MOST_STAGES - 1} tiles of {game.NAME}")
+            raise UserError(
+                f"stages {_shown(self.stages):.60} are not up to {ntuple.MOST_STAGES - 1} tiles of {game.NAME}"
+            )
         if list(self.stages) != sorted(set(self.stages)):
-            raise UserError(f"stages {self.stages!r:.60} are not in rising order")
+            raise UserError(f"stages {_shown(self.stages):.60} are not in rising order")
 
     @property
     def network(self):
@@ -124,8 +126,18 @@ class TrainOptions:
         for name in sorted(own.keys() - set(_FREE)):
             if own[name] != described.get(name):
                 raise UserError(
-                    f"{shown} is of training with {name.replace('_', '-')} {described.get(name)}, not {own[name]}"
+                    f"{shown} is of training with {name.replace('_', '-')} {_shown(described.get(name))}, "
+                    f"not {_shown(own[name])}"
                 )
+
+
+def _shown(value):
+    """Return the value of an option as people would write it."""
+    if isinstance(value, dict):
+        return ", ".join(map(str, value.values())) or "the usual"
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value)) or "none"
+    return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
 def asked(args):
