@@ -92,8 +92,9 @@ def test_a_killed_job_loses_an_interval_at_most(tmp_path):
     assert_goes_on_to_the_same(tmp_path, 1234)
 
 
-@pytest.mark.parametrize("layers", ["1", pytest.param("3", marks=pytest.mark.full)])
-@pytest.mark.parametrize("ranks", [0, pytest.param(3, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("layers", ["1", "3"])
+@pytest.mark.parametrize("ranks", [0, 3])
 def test_deep_games_end_soon_as_well(layers, ranks, tmp_path):
     """Games of 4×4 to so many layers take seconds to minutes, and the first moves before anything is known."""
     path = tmp_path / "file.npz"
