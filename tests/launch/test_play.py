@@ -37,11 +37,11 @@ def test_the_same_games_at_any_number_of_ranks(ranks, options, games, alone, tmp
 
 
 def test_games_of_a_rank_that_is_killed_are_played_by_others(rng, alone, tmp_path):
-    path, count = tmp_path / "games", 600  # so that it is killed at work
+    path, count = tmp_path / "games", 100_000  # two seconds for three cores: it is killed at work
     deadline = [] if mpirun_is_open_mpi() else ["--deadline", "1"]
     with Job(*PLAY, "--games", str(count), "--record", str(path), "--json", *deadline, ranks=4, survives=True) as job:
         job.wait_for_handlers()
-        job.wait_for_work(rng.uniform(0.1, 0.5))
+        job.wait_for_work(rng.uniform(0.05, 0.3))
         job.kill(2)
         done = job.finish(120)
     assert done.status == 0, done.err
