@@ -1,0 +1,61 @@
+"""Compiling CUDA sources of this package: for a card by nvcc, kept on disk by source, options and architecture."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import uuid
+from pathlib import Path
+
+from .. import jit
+from ..errors import UserError
+
+SOURCES = Path(__file__).parent / "cuda"
+VARIANTS = {}  # by source: the macros (dictionaries) that it is compiled with, where it takes any
+_OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"
+_KEPT = 12  # last lines of what a compiler says that an error shows
+
+
+def sources():
+    """Return the names of the files that hold kernels, sorted."""
+    return sorted(path.name for path in SOURCES.glob("*.cu"))
+
+
+def cubin(source, architecture, defines=()):
+    """Return the path of machine code for a card; raises UserError if nvcc is missing or fails.
+
+    source: a file name of ``sources()``; architecture: such as "sm_90"; defines: pairs of a macro's name and value.
+    """
+    nvcc = shutil.which("nvcc")
+    if not nvcc:
+        raise UserError("no nvcc on PATH, which compiles for a GPU: install the CUDA toolkit, or use --device cpu")
+    command = [nvcc, "-cubin", f"-arch={architecture}", *_OPTIONS]
+    return built(source, command, defines, "cubin")
+
+
+def built(source, command, defines, ending):
+    """Return the path of what ``command`` makes of a source, made if it is not kept yet; raises UserError.
+
+    The command gets the options -D for the defines, -I for the sources, -o and the source behind its own.
+    """
+    command = [*command, *(f"-D{name}={value}" for name, value in defines), f"-I{SOURCES}"]
+    digest = hashlib.sha256(repr((_version(command[0]), command)).encode())
+    for path in sorted(SOURCES.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    folder = jit.CACHE / "cuda"
+    path = folder / f"{Path(source).stem}-{digest.hexdigest()[:24]}.{ending}"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        made = path.with_suffix(f".{uuid.uuid4().hex}")
+        done = subprocess.run(
+            [*command, "-o", str(made), str(SOURCES / source)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            said = "\n".join((done.stderr + done.stdout).splitlines()[-_KEPT:])
+            raise UserError(f"{Path(command[0]).name} cannot compile {source}:\n{said}")
+        os.replace(made, path)
+    return path
+
+
+def _version(compiler):
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout

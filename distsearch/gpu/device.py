@@ -1,0 +1,196 @@
+"""One GPU through PyCUDA: its memory, its kernels, its clock. The only file that imports PyCUDA.
+
+Everything goes to one stream and happens in order; what Python asks for is under way when the call returns, but for
+``get``, ``set`` and ``wait``. Errors of CUDA become UserErrors with CUDA's name for them, and what a user can do.
+"""
+
+import contextlib
+
+import numpy as np
+
+from ..errors import UserError
+from . import build
+
+_HINTS = {
+    "out of memory": "less memory: a smaller --table, or fewer ranks on this GPU",
+    "insufficient driver": "the NVIDIA driver is older than the CUDA toolkit: update it, or use --device cpu",
+    "unsupported toolchain": "the NVIDIA driver is older than nvcc: update it, or use an older nvcc",
+    "no kernel image": "nvcc does not know this card: use a newer CUDA toolkit",
+    "unsupported gpu architecture": "nvcc does not know this card: use a newer CUDA toolkit",
+}
+
+
+def count():
+    """Return how many GPUs this host has; raises UserError if PyCUDA or a driver is missing."""
+    return _driver().Device.count()
+
+
+def _driver():
+    try:
+        import pycuda.driver as cuda
+    except ImportError as error:
+        raise UserError(f"--device gpu takes PyCUDA and a CUDA driver, and {error}: pip install distsearch[gpu]") from error
+    with _named():
+        cuda.init()
+    return cuda
+
+
+@contextlib.contextmanager
+def _named():
+    """Turn CUDA's errors into UserErrors."""
+    import pycuda.driver as cuda
+
+    try:
+        yield
+    except cuda.Error as error:
+        text = str(error)
+        hint = next((hint for sign, hint in _HINTS.items() if sign in text.lower()), None)
+        raise UserError(f"CUDA: {text}" + (f" ({hint})" if hint else "")) from error
+
+
+class Array:
+    """An array in the GPU's memory; address (int) is what kernels take."""
+
+    def __init__(self, gpu, shape, dtype):
+        self.shape = tuple(np.atleast_1d(np.asarray(shape, np.int64)).tolist())
+        self.dtype = np.dtype(dtype)
+        self.nbytes = int(np.prod(self.shape)) * self.dtype.itemsize
+        self._gpu = gpu
+        with gpu.active() as cuda:
+            self._memory = cuda.mem_alloc(max(self.nbytes, 16))
+        self.address = int(self._memory)
+
+    def set(self, values):
+        """Copy an ndarray, or what broadcasts to one, to the GPU."""
+        values = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))
+        with self._gpu.active() as cuda:
+            cuda.memcpy_htod_async(self._memory, values, self._gpu.stream)
+            self._gpu.stream.synchronize()
+
+    def get(self):
+        """Return the contents as an ndarray, once all that was asked for before is done."""
+        values = np.empty(self.shape, self.dtype)
+        with self._gpu.active() as cuda:
+            cuda.memcpy_dtoh_async(values, self._memory, self._gpu.stream)
+            self._gpu.stream.synchronize()
+        return values
+
+    def zero(self):
+        with self._gpu.active() as cuda:
+            cuda.memset_d8_async(self._memory, 0, self.nbytes, self._gpu.stream)
+
+
+class Kernel:
+    """A function of a source. registers, local_bytes: of a thread."""
+
+    def __init__(self, gpu, function):
+        self._gpu, self._function = gpu, function
+        self.registers, self.local_bytes = function.num_regs, function.local_size_bytes
+        self._shared = 0
+
+    def __call__(self, parameters, blocks, threads, shared=0):
+        """Launch it with a structure of parameters (a numpy record), so many blocks, threads and bytes a block."""
+        with self._gpu.active() as cuda:
+            self._allow(cuda, shared)
+            self._function._launch_kernel(
+                (int(blocks), 1, 1), (int(threads), 1, 1), parameters.tobytes(), int(shared), self._gpu.stream
+            )
+
+    def _allow(self, cuda, shared):
+        if shared > max(self._shared, 48 << 10):  # more than that a kernel has to ask for
+            self._function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared))
+            self._shared = shared
+
+    def resident(self, threads, shared=0):
+        """Return how many blocks of so many threads and bytes a multiprocessor holds at a time."""
+        registers = -(-self.registers // 8) * 8 * threads
+        by_registers = self._gpu.registers // max(registers, 1)
+        by_memory = self._gpu.shared_memory // (shared + 1024)
+        return max(1, min(self._gpu.threads // threads, by_registers, by_memory, 32))
+
+
+class Gpu:
+    """A GPU of this host by its number; one context of a process, shared with whoever else uses CUDA in it.
+
+    name; architecture ("sm_90"); multiprocessors; memory, l2, shared_memory (bytes); threads and registers of a
+    multiprocessor. Raises UserError if it cannot be used.
+    """
+
+    def __init__(self, number=0):
+        self._cuda = _driver()
+        if not 0 <= number < self._cuda.Device.count():
+            raise UserError(f"there is no GPU {number}: this host has {self._cuda.Device.count()}")
+        with _named():
+            self.device = self._cuda.Device(number)
+            self._context = self.device.retain_primary_context()
+        of = self.device.get_attribute
+        which = self._cuda.device_attribute
+        self.name = self.device.name()
+        self.architecture = "sm_{}{}".format(*self.device.compute_capability())
+        self.memory = self.device.total_memory()
+        self.multiprocessors = of(which.MULTIPROCESSOR_COUNT)
+        self.l2 = of(which.L2_CACHE_SIZE)
+        self.threads = of(which.MAX_THREADS_PER_MULTIPROCESSOR)
+        self.registers = of(which.MAX_REGISTERS_PER_MULTIPROCESSOR)
+        self.shared_memory = of(which.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
+        self._modules = {}
+        with self.active() as cuda:
+            self.stream = cuda.Stream()
+
+    @contextlib.contextmanager
+    def active(self):
+        """Have this GPU's context current, and CUDA's errors named; gives pycuda.driver."""
+        self._context.push()
+        try:
+            with _named():
+                yield self._cuda
+        finally:
+            self._cuda.Context.pop()
+
+    def array(self, shape, dtype):
+        """Return an Array of whatever was there."""
+        return Array(self, shape, dtype)
+
+    def upload(self, values):
+        """Return an Array with the contents of an ndarray."""
+        values = np.asarray(values)
+        array = Array(self, values.shape, values.dtype)
+        array.set(values)
+        return array
+
+    def kernel(self, source, name, **defines):
+        """Return the Kernel of that name in a source (a file of ``cuda/``), compiled with macros defined so."""
+        key = source, *sorted(defines.items())
+        with self.active() as cuda:
+            if key not in self._modules:
+                path = build.cubin(source, self.architecture, sorted(defines.items()))
+                self._modules[key] = cuda.module_from_file(str(path))
+            return Kernel(self, self._modules[key].get_function(name))
+
+    def wait(self):
+        """Return once all that was asked for is done."""
+        with self.active():
+            self.stream.synchronize()
+
+    def mark(self):
+        """Return an event at this point of the stream, for ``seconds``."""
+        with self.active() as cuda:
+            event = cuda.Event()
+            event.record(self.stream)
+        return event
+
+    def seconds(self, first, second):
+        """Return the GPU's time from one mark to another, once both are past."""
+        with self.active():
+            second.synchronize()
+            return first.time_till(second) / 1000
+
+    def free(self):
+        """Return the bytes of memory that nobody has."""
+        with self.active() as cuda:
+            return cuda.mem_get_info()[0]
+
+    def close(self):
+        """Let go of the context."""
+        self._modules.clear()
+        self._context.detach()

@@ -1,0 +1,17 @@
+"""Every kernel compiles for the cards that the program is for, without one of them."""
+
+import shutil
+
+import pytest
+
+from distsearch.gpu import build
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="there is no nvcc here")
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("source", build.sources())
+def test_every_source_compiles_for_cards(source, architecture):
+    for defines in build.VARIANTS.get(source, [{}]):
+        path = build.cubin(source, architecture, sorted(defines.items()))
+        assert path.stat().st_size > 1000
+        assert build.cubin(source, architecture, sorted(defines.items())) == path
