@@ -29,7 +29,7 @@ def _driver():
     try:
         import pycuda.driver as cuda
     except ImportError as error:
-        raise UserError(f"--device gpu takes PyCUDA and a CUDA driver, and {error}: pip install distsearch[gpu]") from error
+        raise UserError(f"no PyCUDA ({error}): pip install distsearch[gpu], or use --device cpu") from error
     with _named():
         cuda.init()
     return cuda
