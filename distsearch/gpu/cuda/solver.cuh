@@ -65,7 +65,8 @@ struct Parameters {
     int table_left, share_left;  // moves left from which on the table is used, and work is shared
     unsigned batch;
     uint64_t nanoseconds;       // of a launch
-    Fixed<uint16_t, 72> room;  // groups that may work below a position before others are sent elsewhere, by moves left
+    Fixed<uint16_t, 72> crew;  // groups that may work on a job, by moves left
+    Fixed<uint16_t, 72> room;  // and below a position before others are sent elsewhere
 };
 
 constexpr int UNKNOWN = -128, HIGHEST = 127;
@@ -153,6 +154,12 @@ struct Group {
     }
 
     ON_DEVICE void resume() {
+        go_on();
+        __syncwarp();
+        if (searches()) s = stack[level].state;
+    }
+
+    ON_DEVICE void go_on() {
         job = GONE;
         if (number >= unsigned(p.groups)) return;
         Resting was = p.resting[number];
@@ -177,7 +184,7 @@ struct Group {
         if (helps && looked + int(lane) < p.count) {
             const Job& each = p.jobs[i];
             int left = reinterpret_cast<const State&>(each.state).left();
-            room = !solved(each) && __ldcg(&p.marks[mark_of(i)]) < p.room[left];
+            room = !solved(each) && __ldcg(&p.marks[mark_of(i)]) < p.crew[left];
         }
         unsigned with_room = ballot(room);
         if (helps && with_room) {
@@ -484,6 +491,20 @@ struct Group {
         level = ASKING;
         return false;
     }
+
+    // A node; every PATIENCE turns a look at the way from the root before.
+    ON_DEVICE void turn(bool looks_back) {
+        int value = 0, move = 0;
+        if (looks_back) {
+            const bool answered = look_back(value, move);
+            retreat(answered, value, move);
+        }
+        if (any(job == SEEKING)) seek();
+        if (any(job >= 0 && level == ASKING)) ask();
+        __syncwarp();
+        const bool answered = expand(value, move);
+        retreat(answered, value, move);
+    }
 };
 
 template <class Game>
@@ -491,19 +512,10 @@ ON_DEVICE void search(const Parameters& p, char* memory) {
     Group<Game> group(p, memory);
     const uint64_t end = nanoseconds() + p.nanoseconds;
     group.resume();
-    __syncwarp();
-    if (group.searches()) group.s = group.stack[group.level].state;
-    int value = 0, move = 0;
-    for (unsigned turn = 0; group.any(group.job != GONE); ++turn) {
-        if (turn % PATIENCE == 0) {
-            if (group.any(nanoseconds() > end)) break;
-            group.retreat(group.look_back(value, move), value, move);
-        }
-        if (group.any(group.job == SEEKING)) group.seek();
-        if (group.any(group.job >= 0 && group.level == ASKING)) group.ask();
-        __syncwarp();
-        const bool answered = group.expand(value, move);
-        group.retreat(answered, value, move);
+    for (unsigned turns = 0; group.any(group.job != GONE); ++turns) {
+        const bool looks_up = turns % PATIENCE == 0;
+        if (looks_up && group.any(nanoseconds() > end)) break;
+        group.turn(looks_up);
     }
     group.rest();
 }
