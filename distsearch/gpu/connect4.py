@@ -10,9 +10,9 @@ NAME = "connect4"
 SOURCE = "connect4_solver.cu"
 MOST_MOVES = 16  # columns for which there is room in a frame
 
-# Moves left from which on the solver uses its table and shares work, and how many groups may be at work below a position
-# with SHARE left; the number doubles with every so many more.
-TABLE, SHARE, ROOM, DOUBLES = 6, 14, 1, 2
+# Moves left from which on the solver uses its table and shares work; with so many more left there is room for twice as
+# many groups below a position, and below one that is asked for.
+TABLE, SHARE, ROOM_DOUBLES, CREW_DOUBLES = 6, 16, 2, 1
 
 _BITS = np.array([bin(i).count("1") for i in range(256)], np.uint8)
 _ONE = np.uint64(1)

@@ -12,6 +12,7 @@ from . import connect4
 
 GAMES = {connect4.NAME: connect4}  # those with a source, by name
 
+_ROOMS = 72  # more than moves are ever left
 JOB = np.dtype(
     [("state", "u8", 2), ("low", "i4"), ("high", "i4"), ("window_low", "i4"), ("window_high", "i4"),
      ("children", "i4"), ("unused", "i4", 3)]
@@ -25,7 +26,7 @@ PARAMETERS = np.dtype(
     [("counts", "u8"), ("jobs", "u8"), ("forest", "u8"), ("children", "u8"), ("marks", "u8"), ("stacks", "u8"),
      ("resting", "u8"), ("entries", "u8"), ("buckets", "u4"), ("run", "u4"), ("count", "i4"), ("groups", "i4"),
      ("levels", "i4"), ("mark_mask", "u4"), ("table_left", "i4"), ("share_left", "i4"), ("batch", "u4"),
-     ("nanoseconds", "u8"), ("room", "u2", 72)],
+     ("nanoseconds", "u8"), ("crew", "u2", _ROOMS), ("room", "u2", _ROOMS)],
     align=True,
 )  # fmt: skip
 
@@ -36,18 +37,23 @@ _MOST_BUCKETS = (1 << 32) - 1
 _MOST_NODES = 1 << 26  # of a forest
 
 
+def _doubling(first, every):
+    """Return numbers (uint16) by moves left: 1, up to ``first``, then twice as many every so many moves."""
+    return np.minimum(2.0 ** (np.maximum(np.arange(_ROOMS) - first, 0) / every), 65535).astype(np.uint16)
+
+
 class GpuSolver:
     """An exact solver on a GPU for one game and board; ``gpu`` is a ``device.Gpu``.
 
     table_mib: of the table, in the GPU's memory; split: plies that the host expands; lanes: of a search, a power of 2
     up to 32; threads: of a block; blocks: that a multiprocessor is to hold, which bounds registers; seconds: that a
-    launch lasts at most. table_left, share_left, room (uint16, by moves left): when to use the table and to share work,
-    and how many groups may be at work below a position; the game's own if None. Raises UserError.
+    launch lasts at most; table_left, share_left: moves left from which on the table is used, and work shared, the game's
+    own if None. Raises UserError.
     """
 
     def __init__(
         self, gpu, game, rules, table_mib=1024, split=0, lanes=8, threads=128, blocks=8, seconds=0.015,
-        table_left=None, share_left=None, room=None,
+        table_left=None, share_left=None,
     ):  # fmt: skip
         name = game.__name__.rpartition(".")[2]
         if name not in GAMES:
@@ -63,14 +69,11 @@ class GpuSolver:
         share = self._game.SHARE if share_left is None else share_left
         self._record["table_left"] = self._game.TABLE if table_left is None else table_left
         self._record["share_left"], self._record["nanoseconds"] = share, int(seconds * 1e9)
-        self._record["room"] = self._rooms(share) if room is None else room
+        self._record["crew"] = _doubling(share - 1, self._game.CREW_DOUBLES)
+        self._record["room"] = _doubling(share, self._game.ROOM_DOUBLES)
         self._record["mark_mask"] = _MARKS - 1
         self._make_table(table_mib)
         self._busy = True
-
-    def _rooms(self, share):
-        doubled = np.maximum(np.arange(72) - share, 0) / self._game.DOUBLES
-        return np.minimum(self._game.ROOM * 2**doubled, 65535).astype(np.uint16)
 
     def _make_table(self, mib):
         buckets = (mib << 20) // _BUCKET
@@ -129,7 +132,7 @@ class GpuSolver:
         levels = int(left.max(initial=0)) + 2 | 1  # an odd number: equal levels of groups lie in different banks
         self._shared = threads // lanes * levels * self._frame
         resident = self.kernel.resident(threads, self._shared)
-        wanted = int(record["room"][left].sum(dtype=np.int64))
+        wanted = int(record["crew"][left].sum(dtype=np.int64))
         multiprocessors = self._gpu.multiprocessors
         self._blocks = multiprocessors * min(resident, max(1, -(-wanted // (threads // 32 * multiprocessors))))
         groups = min(self._blocks * threads // lanes, max(wanted, 1))
