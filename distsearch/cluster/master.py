@@ -97,6 +97,7 @@ class _Run:
         self.saved = {}  # rank → payload of SAVED, as told last, of jobs that are still out
         self.starved = True  # somebody went without a job
         self.jobs, self.seconds = 0, 0.0  # of the results so far
+        self.paces = {}  # rank → [jobs, seconds] of those with many places
 
     @property
     def over(self):
@@ -134,11 +135,15 @@ class Master:
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
     they have jobs of. news: whether hosts are told what others have found.
 
+    places: rank → jobs that are at work at once there, of workers that need many, as a GPU does: such a one is given so
+    many in a message, or its share of those that wait, by what it and the others have done a second.
+
     groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``group``). One of those has
     jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
     """
 
-    def __init__(self, hosts, news=True, groups=None):
+    def __init__(self, hosts, news=True, groups=None, places=None):
+        self._places_of = places or {}
         self._hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
         self._groups = groups or {}
         self._crew = Crew(hosts)
@@ -357,8 +362,14 @@ class Master:
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
-        run.jobs += len(results)
-        run.seconds += sum(results["seconds"].tolist())
+        seconds = sum(results["seconds"].tolist())
+        if worker.rank in self._places_of:  # what a job takes there says nothing of what it takes elsewhere
+            pace = run.paces.setdefault(worker.rank, [0, 0.0])
+            pace[0] += len(results)
+            pace[1] += seconds
+        else:
+            run.jobs += len(results)
+            run.seconds += seconds
         run.source.finish(results)
 
     def _answered(self, run, worker, jobs):
@@ -403,7 +414,8 @@ class Master:
             if level > places and run.source.waiting < len(workers):
                 return out
             most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
-            for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._turn_of):
+            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or rank in self._places_of)
+            for rank in sorted(lacking, key=self._turn_of):
                 out += self._top_up(run, workers[rank], level)
                 if run.starved or level > places and run.source.waiting < len(workers):
                     return out
@@ -421,7 +433,10 @@ class Master:
         if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
         batch = run.batch(waiting // (2 * workers))
-        if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
+        if worker.rank in self._places_of:
+            share = int(waiting * self._part(run, worker.rank) / 2)
+            batch = max(1, min(self._places_of[worker.rank], share, waiting - len(run.without - {worker.rank})))
+        elif batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch * places)
         if out > (level - 1) * batch:
             return []
@@ -440,6 +455,15 @@ class Master:
         run.out[worker.rank] = out + len(jobs)
         self._crew.load(worker, len(jobs))
         return sent
+
+    def _part(self, run, rank):
+        """Return the part of a run's jobs that one with many places does, by the speeds so far."""
+        others = len(self._crew.workers) - 1
+        jobs, seconds = run.paces.get(rank, (0, 0.0))
+        if not others or not jobs or not run.jobs:
+            return 1.0
+        speed = jobs / max(seconds, 1e-9)
+        return speed / (speed + others * run.jobs / max(run.seconds, 1e-9))
 
     def _wind_up(self, run):
         """Stop who is at work on a run; when nobody is, end it and, if it is measured, gather the metrics."""

@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 
 from .fair import Fair
+from .many import Shares, is_many
 from .messages import (
     ASK,
     END,
@@ -101,7 +102,8 @@ class _Run:
         self.queue = deque()  # arrays of job records
         self.saved = {}  # node → what was SAVED of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
-        self.job = None  # (began, CPU seconds so far) of the job at work
+        self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of many
+        self.shares = None  # of the time of many jobs that are at work together
         self.results = []  # arrays of records that have not been sent
         self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
         self.reported = 0.0
@@ -213,7 +215,7 @@ class Worker:
 
     def _save(self, run):
         """Return what SAVED holds of a run's job at work."""
-        node, content = run.runner.save() if run.job else (0, b"")
+        node, content = run.runner.save() if run.job and not run.shares else (0, b"")
         if not content:
             return from_records(np.empty(0, SAVED_RECORD))
         record = np.array([(node, self._clock() - run.job[0], run.job[1])], SAVED_RECORD)
@@ -249,7 +251,9 @@ class Worker:
         for record in records:
             node, low, high, rest, least = record.tolist()
             wanted = low < high
-            if run.job is not None and run.runner.node == node:
+            if run.shares and run.runner.has(node):
+                self._steer_one_of_many(run, node, low, high)
+            elif run.job is not None and not run.shares and run.runner.node == node:
                 if wanted:
                     run.runner.narrow(low, high)
                 else:
@@ -262,6 +266,15 @@ class Worker:
         if had_work and not run.has_work:
             self._leave(run)
         return self._send_results(run)
+
+    def _steer_one_of_many(self, run, node, low, high):
+        if low < high:
+            run.runner.narrow(node, low, high)
+            return
+        self._take_in(run, run.runner.drop(node))
+        if not run.runner.at_work:
+            run.job = run.shares = None
+            self._put_down(run)
 
     def _steer_queued(self, run, node, low, high):
         """Narrow or drop a job that waits; return whether it is there."""
@@ -302,12 +315,19 @@ class Worker:
         return [Message(FOUND, run.number, payload)]
 
     def _put_down(self, run):
+        if run.shares:
+            run.runner.stop()
+            run.shares = None
         run.setup.give_back(run.runner)
         run.runner = None
 
     def _finish(self, run):
+        """End the job at work, or all of many."""
         began, cpu = run.job
         run.job = None
+        if run.shares:
+            self._take_in(run, run.runner.stop())
+            return
         run.results.append(run.runner.result(self._clock() - began, cpu))
         if run.wishes:
             run.wishes.pop(run.runner.node, None)
@@ -348,9 +368,9 @@ class Worker:
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
         out = self._send_results(run)
-        if run.job and run.wishes:
+        if run.job and run.wishes and not run.shares:
             out += self._give(run)
-        if run.dear and len(found := run.runner.found()):
+        if run.dear and not run.shares and len(found := run.runner.found()):
             out += self._tell(run, found)
         if not run.job:
             self._put_down(run)
@@ -370,6 +390,8 @@ class Worker:
         if run.runner is None:
             run.runner = run.setup.take(run)
         runner = run.runner
+        if is_many(runner):
+            return self._work_on_many(run, now, cpu)
         batch = getattr(runner, "batch", None)
         while run.has_work and now < (enough if run.job else end):
             if run.job is None and batch and not run.resumes:
@@ -387,6 +409,36 @@ class Worker:
                 self.timers.jobs += 1
             now = self._clock()
         return now, cpu
+
+    def _work_on_many(self, run, began, cpu_began):
+        """Do some of each of many jobs."""
+        runner = run.runner
+        if run.job is None:
+            run.job, run.shares, run.reported = (began, 0.0), Shares(), began
+        while run.queue and runner.at_work < runner.places:
+            jobs = run.queue.popleft()
+            fits = runner.places - runner.at_work
+            if len(jobs) > fits:
+                run.queue.appendleft(jobs[fits:])
+            runner.add(jobs[:fits])
+            run.shares.add(len(jobs[:fits]))
+        run.saved.clear()  # such jobs begin again
+        records = runner.advance()
+        now, cpu = self._clock(), self._cpu_clock()
+        run.shares.spend(now - began, cpu - cpu_began)
+        self._take_in(run, records)
+        self.timers.jobs += len(records)
+        if not runner.at_work:
+            run.job = run.shares = None
+        return now, cpu
+
+    def _take_in(self, run, records):
+        """Keep the records of some of many jobs."""
+        run.shares.settle(records, run.runner.boards)
+        if len(records):
+            run.results.append(records)
+        for node in records["node"].tolist() if run.wishes else ():
+            run.wishes.pop(node, None)
 
     def _begin(self, run, now):
         job = _first(run.queue)
