@@ -16,9 +16,9 @@ class LocalCluster(Cluster):
     ranks = 1
     workers = 1
 
-    def __init__(self, kinds, places=1):
+    def __init__(self, kinds):
         super().__init__()
-        self._master = Master({1: "here"}, places={1: places} if places > 1 else None)
+        self._master = Master({1: "here"})
         self._worker = Worker(kinds)
         self._mail = deque()  # to the worker
 

@@ -135,15 +135,14 @@ class Master:
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
     they have jobs of. news: whether hosts are told what others have found.
 
-    places: rank → jobs that are at work at once there, of workers that need many, as a GPU does: such a one is given so
-    many in a message, or its share of those that wait, by what it and the others have done a second.
+    A worker says with READY how many jobs it has at work at once, if that is more than one, as a GPU's are: such a one
+    is given so many in a message, or its share of those that wait, by what it and the others have done a second.
 
     groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``group``). One of those has
     jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
     """
 
-    def __init__(self, hosts, news=True, groups=None, places=None):
-        self._places_of = places or {}
+    def __init__(self, hosts, news=True, groups=None):
         self._hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
         self._groups = groups or {}
         self._crew = Crew(hosts)
@@ -297,6 +296,8 @@ class Master:
 
     def _received(self, worker, message):
         if message.type == READY:
+            if len(message.payload):
+                worker.places[message.run] = int(to_records(message.payload, np.int64)[0])
             return self._ready(worker, message.run)
         if message.type == LOST:
             rank, lost = to_lost(message)
@@ -363,7 +364,7 @@ class Master:
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
         seconds = sum(results["seconds"].tolist())
-        if worker.rank in self._places_of:  # what a job takes there says nothing of what it takes elsewhere
+        if worker.places.get(run.setup):  # what a job takes there says nothing of what it takes elsewhere
             pace = run.paces.setdefault(worker.rank, [0, 0.0])
             pace[0] += len(results)
             pace[1] += seconds
@@ -414,7 +415,7 @@ class Master:
             if level > places and run.source.waiting < len(workers):
                 return out
             most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
-            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or rank in self._places_of)
+            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or workers[rank].places)
             for rank in sorted(lacking, key=self._turn_of):
                 out += self._top_up(run, workers[rank], level)
                 if run.starved or level > places and run.source.waiting < len(workers):
@@ -433,9 +434,9 @@ class Master:
         if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
         batch = run.batch(waiting // (2 * workers))
-        if worker.rank in self._places_of:
+        if at_once := worker.places.get(run.setup):
             share = int(waiting * self._part(run, worker.rank) / 2)
-            batch = max(1, min(self._places_of[worker.rank], share, waiting - len(run.without - {worker.rank})))
+            batch = max(1, min(at_once, share, waiting - len(run.without - {worker.rank})))
         elif batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch * places)
         if out > (level - 1) * batch:

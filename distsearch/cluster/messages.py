@@ -7,7 +7,7 @@ records whose dtype the kind of job defines; nothing on this path is pickled.
 type       direction           payload
 =========  ==================  ===============================================================
 SETUP      master → worker     JSON: kind of job and its setup, to be ready for
-READY      worker → master     none: the setup's runner is compiled
+READY      worker → master     the setup's runner is compiled: int64, jobs it has at work at once, or none for one
 OPEN       master → worker     one ``OPEN_RECORD``: whose the run is, and of which setup
 JOBS       master → worker     job records, done in this order
 RESULTS    worker → master     result records

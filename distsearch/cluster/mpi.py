@@ -32,10 +32,10 @@ class MpiCluster(Cluster):
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more).
 
     deadline: seconds after which a silent worker is lost, or None; say(text): where to say that one is; groups:
-    sub-masters, see ``group.blocks``, 0 for none; places: as ``Master`` has them.
+    sub-masters, see ``group.blocks``, 0 for none.
     """
 
-    def __init__(self, comm, deadline=None, say=lambda text: None, groups=0, places=None):
+    def __init__(self, comm, deadline=None, say=lambda text: None, groups=0):
         super().__init__()
         self.comm, self._say = comm, say
         self.ranks, self.groups = comm.Get_size(), groups
@@ -45,7 +45,7 @@ class MpiCluster(Cluster):
         leaders = blocks(self.ranks, groups)
         ranks = list(leaders) or list(range(1, self.ranks))
         behind = {leader: {rank: known[rank][0] for rank in its} for leader, its in leaders.items()}
-        self._master = Master({rank: known[rank][0] for rank in ranks}, groups=behind, places=places)
+        self._master = Master({rank: known[rank][0] for rank in ranks}, groups=behind)
         self._followers = Followers(
             comm, self._master, self._master, ranks, known, bell, deadline, survives, say, LAST_WAITS
         )

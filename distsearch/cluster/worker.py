@@ -89,6 +89,7 @@ class _Setup:
         runner.compile()
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
         self.tells = bool(getattr(runner, "tell", None))
+        self.places = getattr(runner, "places", 1)
         self._free.append(runner)
 
 
@@ -177,7 +178,9 @@ class Worker:
             setup = json.loads(message.payload.tobytes())
             self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
             self._setups[message.run].compile()
-        return [Message(READY, message.run)]
+        places = self._setups[message.run].places
+        told = [places] if places > 1 else []
+        return [Message(READY, message.run, from_records(np.array(told, np.int64)))]
 
     def _restart(self, life):
         """Forget all runs: the master took this worker for lost, and others have its jobs."""

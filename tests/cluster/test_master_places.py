@@ -2,12 +2,19 @@
 
 import heapq
 
+import numpy as np
 import pytest
+
+from distsearch.cluster.messages import READY, from_records
 
 from .talk import Talk, jobs, workers
 from .toys import Source
 
 GPU, PLACES = 1, 64
+
+
+def ready(talk, worker):
+    return talk.say(worker, READY, from_records(np.array([PLACES] * (worker == GPU), np.int64)), 1)
 
 
 def done_by_all(count, crew, seconds, gpu_seconds):
@@ -16,7 +23,7 @@ def done_by_all(count, crew, seconds, gpu_seconds):
     The GPU takes all that it has at once and answers for them together, the others one after another.
     """
     source = Source([1] * count)
-    talk = Talk(workers(crew), places={GPU: PLACES})
+    talk = Talk(workers(crew))
     talk.begin(source, measured=True)
     now, free, done = 0.0, dict.fromkeys(range(1, crew + 1), 0.0), dict.fromkeys(range(1, crew + 1), 0)
     events, most = [], 0
@@ -34,7 +41,7 @@ def done_by_all(count, crew, seconds, gpu_seconds):
                 heapq.heappush(events, (free[rank], rank, [node]))
 
     for rank in free:
-        take_in(talk.ready(rank))
+        take_in(ready(talk, rank))
     while events:
         now, rank, nodes = heapq.heappop(events)
         done[rank] += len(nodes)
@@ -55,17 +62,17 @@ def test_work_is_shared_out_by_what_each_does_a_second(crew, faster):
 
 
 def test_a_gpu_alone_has_as_many_jobs_as_it_has_places():
-    talk = Talk(workers(1), places={GPU: PLACES})
+    talk = Talk(workers(1))
     talk.begin(Source([1] * 1000), measured=True)
-    ((rank, nodes), *more) = jobs(talk.ready(GPU))
+    ((rank, nodes), *more) = jobs(ready(talk, GPU))
     assert (rank, len(nodes)) == (GPU, PLACES)
     assert sum(len(each) for _, each in more) <= PLACES  # one batch ahead
 
 
 def test_the_last_jobs_are_left_to_those_without():
-    talk = Talk(workers(4), places={GPU: PLACES})
+    talk = Talk(workers(4))
     talk.begin(Source([1] * 4), measured=True)
     for worker in range(1, 4):
-        talk.ready(worker)
+        ready(talk, worker)
     handed = jobs(talk.ready(4))
     assert sorted((rank, len(nodes)) for rank, nodes in handed) == [(1, 1), (2, 1), (3, 1), (4, 1)]
