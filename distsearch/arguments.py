@@ -302,6 +302,7 @@ def _add_ranks(parser):
     parser.add_argument(
         "--groups", type=int, metavar="N", help="sub-masters, each with some of the other ranks (default 0)"
     )
+    parser.add_argument("--trace", metavar="FILE", help="a timeline of the ranks, for ui.perfetto.dev or Chrome")
 
 
 def _add_checkpoint(parser):

@@ -76,9 +76,30 @@ def _run(argv):
         if 0 < session.table_mib < (table or DEFAULT_MIB):
             _complain(f"a host's shared memory has room for a table of {session.table_mib} MiB only")
         with interrupts:
+            tracing = _tracing(args, session)
             status = _RUNS[args.command](args, session, interrupts)
+            tracing()
             session.close()
         return interrupts.exit_status or status
+
+
+def _tracing(args, session):
+    """Have the ranks keep a timeline, if one is asked for; return what writes it once the search is over."""
+    path = getattr(args, "trace", None)
+    if path is None:
+        return lambda: None
+    if getattr(args, "groups", None):
+        raise UserError("trace goes without groups: sub-masters have no timeline")
+    from . import games
+    from .cluster.trace import MOST
+    from .service import timeline
+    from .service.options import checked_board
+
+    timeline.check(path)
+    game, cluster = games.find(args.game), session.cluster
+    text = timeline.texts_of(game, game.rules(checked_board(game, args.board)))
+    cluster.traced = MOST
+    return lambda: timeline.write(path, cluster.traces, cluster.hosts, text)
 
 
 def _afterwards(args, comm):

@@ -48,6 +48,7 @@ from .messages import (
     STEER,
     STOP,
     STOPPED,
+    TRACE,
     Message,
     Outgoing,
     from_records,
@@ -56,6 +57,7 @@ from .messages import (
     to_records,
 )  # fmt: skip
 from .news import News
+from .trace import EVENT
 
 
 class State(NamedTuple):
@@ -84,6 +86,8 @@ class _Run:
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.shared, self.dear = begin.shared, begin.dear
+        self.start = Message(START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64)))
+        self.traces = {}  # rank → EVENTs of its timeline
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
         self.without = set()  # ranks of the workers that are ready for it and have no job of it
@@ -149,6 +153,7 @@ class Master:
         self.lost, self.back = self._crew.lost, self._crew.back
         self._runs = {}  # number → _Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
+        self.traces = {}  # rank → EVENTs of its timeline, of that run
 
     def is_open(self, run):
         """Whether a run is not over yet."""
@@ -260,7 +265,7 @@ class Master:
         for run in [run for run in self._runs.values() if run.setup == number]:
             run.without.add(worker.rank)
             if run.measured and run.state.started:  # without this worker, which was lost then
-                out.append(Outgoing(worker.rank, Message(START, run.number)))
+                out.append(Outgoing(worker.rank, run.start))
             out += self._more(run)
         return out
 
@@ -274,7 +279,7 @@ class Master:
                 return []
             run.state = State(True, 0)
             if run.measured:
-                out = [Outgoing(rank, Message(START, run.number)) for rank in self._crew.workers]
+                out = [Outgoing(rank, run.start) for rank in self._crew.workers]
         run.starved = True
         return out + self._go_on(run, None)
 
@@ -329,6 +334,9 @@ class Master:
                 return []
             case kind if kind == FOUND:
                 run.news.add(worker.rank, message.payload)
+                return []
+            case kind if kind == TRACE:
+                run.traces[worker.rank] = to_records(message.payload, EVENT)
                 return []
             case kind if kind == METRICS:
                 self._note(run, worker, to_records(message.payload, METRICS_RECORD))
@@ -499,7 +507,7 @@ class Master:
     def _end(self, run):
         del self._runs[run.number]
         if run.measured:
-            self.metrics = run.metrics
+            self.metrics, self.traces = run.metrics, run.traces
 
 
 def _messages(run, jobs):

@@ -40,10 +40,14 @@ from .messages import (
     STEER_RECORD,
     STOP,
     STOPPED,
+    TRACE,
     Message,
     from_records,
     to_records,
 )  # fmt: skip
+from .timers import Timers
+from .trace import GAVE as GAVE_AWAY
+from .trace import NARROWED, WORK
 
 _SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
@@ -52,18 +56,6 @@ _FINDINGS = 800  # bytes of them that are worth a message
 _FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
-
-
-class Timers:
-    """Where a worker's time goes, in seconds: three clocks, none of them worked out from the others.
-
-    The caller adds to ``communication`` and ``idle``; work adds to ``busy`` (wall) and ``cpu``.
-    """
-
-    def __init__(self, clock):
-        self.started = clock()
-        self.busy = self.communication = self.idle = self.cpu = 0.0
-        self.jobs = self.messages = self.bytes = 0
 
 
 class _Setup:
@@ -104,6 +96,7 @@ class _Run:
         self.saved = {}  # node → what was SAVED of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
         self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of many
+        self.record = None  # the job itself, where it was begun alone
         self.shares = None  # of the time of many jobs that are at work together
         self.results = []  # arrays of records that have not been sent
         self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
@@ -160,9 +153,10 @@ class Worker:
             case kind if kind == SETUP:
                 return self._prepare(message)
             case kind if kind == START:
-                self.timers = Timers(self._clock)
+                self.timers = Timers(self._clock, *to_records(message.payload, np.int64).tolist())
             case kind if kind == ASK:
-                return [Message(METRICS, message.run, from_records(self._metrics()))]
+                metrics = Message(METRICS, message.run, from_records(self._metrics()))
+                return [metrics] if message.run in self._runs else [*self._timeline(message.run), metrics]
             case kind if kind == FORGET:
                 del self._setups[message.run]
             case kind if kind == QUIT:
@@ -259,6 +253,8 @@ class Worker:
             elif run.job is not None and not run.shares and run.runner.node == node:
                 if wanted:
                     run.runner.narrow(low, high)
+                    if self.timers.trace:
+                        self.timers.trace.instant(NARROWED, self._clock(), node, low, high)
                 else:
                     self._finish(run)
                     self._put_down(run)
@@ -306,6 +302,8 @@ class Worker:
             return []
         node = next(node for node, asked in run.wishes.items() if asked == wish)
         del run.wishes[node]
+        if self.timers.trace:
+            self.timers.trace.instant(GAVE_AWAY, self._clock(), node)
         record = np.array([(node, wish[0])], GAVE_RECORD)
         return [Message(GAVE, run.number, np.concatenate((from_records(record), part)))]
 
@@ -331,7 +329,11 @@ class Worker:
         if run.shares:
             self._take_in(run, run.runner.stop())
             return
-        run.results.append(run.runner.result(self._clock() - began, cpu))
+        now = self._clock()
+        result = run.runner.result(now - began, cpu)
+        run.results.append(result)
+        if self.timers.trace:
+            self.timers.trace.job(run.record, result[0], began, now)
         if run.wishes:
             run.wishes.pop(run.runner.node, None)
 
@@ -343,6 +345,13 @@ class Worker:
         most = max(1, LARGEST // records.itemsize)
         parts = (records[i : i + most] for i in range(0, len(records), most))
         return [Message(RESULTS, run.number, from_records(part)) for part in parts]
+
+    def _timeline(self, number):
+        """Return the message with the timeline of a run that is over, if one was kept."""
+        if not self.timers.trace:
+            return []
+        events, self.timers.trace = self.timers.trace.records(), None
+        return [Message(TRACE, number, from_records(events))]
 
     def _metrics(self):
         timers = self.timers
@@ -365,7 +374,7 @@ class Worker:
         must be some (see ``has_work``).
         """
         began, cpu_began = self._clock(), self._cpu_clock()
-        client = self._clients.first()
+        client, jobs = self._clients.first(), self.timers.jobs
         run = self._turns[client].first()
         now, cpu = self._work_on(run, began, cpu_began)
         self._clients.charge(client, cpu - cpu_began)
@@ -385,6 +394,8 @@ class Worker:
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
+        if self.timers.trace:
+            self.timers.trace.slice(WORK, *self.slice, self.timers.jobs - jobs)
         return out
 
     def _work_on(self, run, now, cpu):
@@ -444,7 +455,7 @@ class Worker:
             run.wishes.pop(node, None)
 
     def _begin(self, run, now):
-        job = _first(run.queue)
+        job = run.record = _first(run.queue)
         saved = run.saved.pop(int(job["node"]), None)
         run.job, run.reported = (now, 0.0), now
         if saved is None:
@@ -475,7 +486,7 @@ class Worker:
         if left:
             part = (at_work + 1) / counted
             run.job = now - part * (now - began), part * (cpu - cpu_began)
-            run.reported = now
+            run.reported, run.record = now, jobs[len(records)]
             if len(jobs) > len(records) + 1:
                 run.queue.appendleft(jobs[len(records) + 1 :])
         return now, cpu
