@@ -93,11 +93,12 @@ def _tracing(args, session):
     from . import games
     from .cluster.trace import MOST
     from .service import timeline
-    from .service.options import checked_board
+    from .service.options import checked_board, parse_board
 
     timeline.check(path)
     game, cluster = games.find(args.game), session.cluster
-    text = timeline.texts_of(game, game.rules(checked_board(game, args.board)))
+    board = checked_board(game, None if args.board is None else parse_board(args.board))
+    text = timeline.texts_of(game, game.rules(board))
     cluster.traced = MOST
     return lambda: timeline.write(path, cluster.traces, cluster.hosts, text)
 
