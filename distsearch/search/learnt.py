@@ -6,9 +6,9 @@ depend on any of this: what the evaluation says decides what is searched first, 
 
 import numpy as np
 
+from ..addresses import int16s, int64s, uint64s
 from ..games.ordering import sort
 from .drivers import WINDOW_HIGH, WINDOW_LOW
-from .memory import int16s, int64s, uint64s
 from .pvs import BOARDS, INFINITY, MOVES, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
 
 evaluate = final = moves = play = None  # bound for each game, and by the engine

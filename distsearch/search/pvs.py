@@ -12,18 +12,18 @@ and searches of a depth, where it counts plies. Then a table entry answers only 
 not depend on what was searched before. What a game knows beyond its rules comes in by hooks, see ``games.interface``.
 
 Like ``alphabeta``, it can be paused: an explicit stack of frames in numpy arrays above, and plain recursion for null
-windows where at most ``BOTTOM`` is left. All arrays are reached through the control array, see ``memory``: templates
+windows where at most ``BOTTOM`` is left. All arrays are reached through the control array, see ``addresses``: templates
 take it, or its address ``where``. Scores, bounds and what is left are int64 and the side to move's, hashes and table
 data uint64.
 """
 
 import numpy as np
 
+from ..addresses import int16s, int64s, uint64s
 from ..games import lanes
 from ..games.interface import END, PASS
 from ..jit import compiled, inlined
 from . import table as tt
-from .memory import int16s, int64s, uint64s
 
 # bound for each game, and by the engine
 ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None

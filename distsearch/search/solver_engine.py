@@ -3,13 +3,13 @@
 import numpy as np
 
 from .. import games, jit
+from ..addresses import address, int16s
 from ..games.interface import END
 from ..jit import compiled
 from . import drivers as dr
 from . import learnt, pvs
 from . import table as tt
 from .batch import any_move
-from .memory import address, int16s
 from .tabled import Tabled, itself, no_bounds
 
 _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
