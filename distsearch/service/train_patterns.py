@@ -7,6 +7,7 @@ from .. import __version__
 from ..errors import UserError
 from ..evaluation import network
 from ..learning.othello import Crew, train
+from ..learning.waiting import agreed
 from .options import checked_seed
 from .train import try_out
 
@@ -42,7 +43,7 @@ def train_patterns(args, comm, progress):
         raise UserError(f"othello learns all at once: it needs --save FILE{network.ENDING}")
     rounds, seed = parse_rounds(args.rounds or ROUNDS), checked_seed(args.seed or 0)
     crew = Crew(comm)
-    _try_out(crew, args.save)
+    agreed(comm, lambda: try_out(args.save) if crew.rank == 0 else None)
     games, depths = zip(*rounds, strict=True)
     net = train(games, depths, _SOLVED, _PASSES, seed, crew, progress.note if crew.rank == 0 else lambda text: None)
     if crew.rank > 0:
@@ -59,15 +60,3 @@ def train_patterns(args, comm, progress):
         f"  error      {record['error']:.2f} discs on games it has not seen\n  saved      {args.save}\n"
         f"{record['cpu_seconds']} CPU s, {record['ranks']} rank{'s' * (record['ranks'] > 1)}"
     )
-
-
-def _try_out(crew, path):
-    """Raise UserError on every rank if nothing can be written there by the first one."""
-    error = None
-    if crew.rank == 0:
-        try:
-            try_out(path)
-        except UserError as refused:
-            error = str(refused)
-    if error := crew.told(error):
-        raise UserError(error)
