@@ -97,9 +97,13 @@ class Solver(Tabled):
             self._tables = order.tables
             self._control[pvs.TABLES] = address(self._tables)
             self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = _RANKED
+            self._control[pvs.RANK_END] = learnt.NEVER
 
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
-        """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``."""
+        """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``.
+
+        With an order, its first guess is searched here and counts: ``learnt.MOST_GUESSED`` boards and some at most.
+        """
         self._begin(state, 0, low, high)
 
 
