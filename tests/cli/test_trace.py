@@ -22,9 +22,8 @@ def test_a_timeline_adds_up_to_the_times_of_the_answer(command, tmp_path):
     answer = ask(*command, "--trace", path, "--json", stdin=lines if "-" in command else b"")
     assert answer.status == 0, answer.err
     events = json.loads(path.read_text())["traceEvents"]
-    took = {
-        name: sum(e["dur"] for e in events if e["ph"] == "X" and e["name"] == name) for name in ("work", "messages")
-    }
+    spent = [event for event in events if event["ph"] == "X"]
+    took = {name: sum(e["dur"] for e in spent if e["name"] == name) for name in ("work", "messages")}
     if "per_worker" in answer.results[0]:
         (worker,) = answer.results[0]["per_worker"]
         assert took["work"] == pytest.approx(worker["busy"] * 1e6, rel=0.02, abs=20)
