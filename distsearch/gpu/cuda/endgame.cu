@@ -10,9 +10,9 @@
 // thing at a time wherever they are, which recursion would not have. All meetings are of whole warps.
 #include "othello.cuh"
 
-#ifndef ROWS
-#define ROWS 8
-#define COLUMNS 8
+#ifndef BOARD_ROWS
+#define BOARD_ROWS 8
+#define BOARD_COLUMNS 8
 #endif
 #ifndef LANES
 #define LANES 8
@@ -35,7 +35,7 @@
 
 namespace {
 
-using Game = othello::Board<ROWS, COLUMNS>;
+using Game = othello::Board<BOARD_ROWS, BOARD_COLUMNS>;
 
 constexpr int GROUPS = THREADS / LANES, FRAMES = MOST > LEAF + 1 ? MOST - LEAF - 1 : 1;
 constexpr int NONE = -128;  // instead of a score: no move was found
@@ -364,6 +364,8 @@ ON_DEVICE void open(const Parameters& p, Group& g, const Place& at, unsigned* co
     __syncwarp();
 }
 
+static_assert(sizeof(Kept) == 64 + FRAMES * (32 + (MOST + 7) / 8 * 8), "as gpu/endgame.py counts");
+
 // ---- Lanes: nodes below a bottom ----
 
 HD int packed_window(const Lane& lane) {
@@ -553,7 +555,7 @@ ON_DEVICE Group resumed(const Parameters& p, const Place& at, const Kept& kept) 
 
 }  // namespace
 
-__device__ constexpr Rays RAYS = othello::all_rays<ROWS, COLUMNS>();
+__device__ constexpr Rays RAYS = othello::all_rays<BOARD_ROWS, BOARD_COLUMNS>();
 
 KERNEL_BOUNDS(endgame, Parameters, THREADS, BLOCKS) {
     SHARED(Rays, rays);
