@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import UserError
 from ..games import othello
-from ..games.othello import BOARD, COLUMNS, EMPTIES_TO_WINNER, ROWS, SQUARES
+from ..games.othello import AXES, BOARD, COLUMNS, EMPTIES_TO_WINNER, ROWS, SQUARES, STEPS
 
 SOURCE = "endgame.cu"
 MOST = 24  # empty squares that a kernel can be made for
@@ -63,6 +63,7 @@ class GpuEndgame:
         self._parameters["limit"] = int(seconds * 1e9)
         self._parameters["to_winner"] = rules[EMPTIES_TO_WINNER]
         self._parameters["table_from"] = table_from
+        self._parameters["salt"] = rules[ROWS] * np.uint64(16) + rules[COLUMNS]
         self._counters = gpu.array(2, np.int32)  # positions taken, and answered
         self._counts = gpu.array(_COUNTS, np.uint64)
         self._kept = gpu.array(self._most_blocks * self._groups * self._kept_bytes, np.uint8)
@@ -99,7 +100,7 @@ class GpuEndgame:
         self._windows[:, 1] = np.clip(_LARGEST_SCORE if high is None else high, -_LARGEST_SCORE, _LARGEST_SCORE)
         order = np.arange(n, dtype=np.int32)
         if n > self._most_blocks * self._groups:  # some wait for others: the large ones are not to come last
-            order = np.argsort(-_largeness(states, empty, left), kind="stable").astype(np.int32)
+            order = np.argsort(-_largeness(states, left, self._rules), kind="stable").astype(np.int32)
         _check_room(self._gpu, 26 * n, f"{n} positions")
         gpu, record = self._gpu, self._parameters
         self._held = [gpu.upload(states), gpu.upload(self._windows), gpu.upload(order), gpu.array(4 * n, np.uint8)]
@@ -180,6 +181,22 @@ def _count(masks):
     return (bytes_ * np.uint64(0x0101010101010101) >> np.uint64(56)).astype(np.int64)
 
 
-def _largeness(states, empty, left):
-    """Return a number (int64) for each position, the greater the more work it may be: by empty squares and moves."""
-    return 4 * left
+def _largeness(states, left, rules):
+    """Return a number (int64) for each position, the greater the more boards it may take: 2.2 times for an empty square.
+
+    A move more of the side to move makes it 1.13 times, on average over positions with 12 empty squares.
+    """
+    return 7 * left + _count(_moves(states[:, 0], states[:, 1], rules))
+
+
+def _moves(own, opp, rules):
+    """Return the squares where own may move, shape (n,), uint64, as ``othello.reach``."""
+    found = np.zeros_like(own)
+    for axis in range(4):
+        step, line = rules[STEPS + axis], opp & rules[AXES + axis]
+        for shift in (np.left_shift, np.right_shift):
+            reached = line & shift(own, step)
+            for _ in range(int(max(rules[ROWS], rules[COLUMNS])) - 3):
+                reached |= line & shift(reached, step)
+            found |= shift(reached, step)
+    return found & rules[BOARD] & ~(own | opp)
