@@ -49,10 +49,8 @@ class GpuEndgame:
             raise UserError(f"the GPU solves end games of up to {MOST} empty squares")
         self._gpu, self._rules, self._most = gpu, rules, most
         self._threads, self._groups = threads, threads // lanes  # groups of a block
-        self._kernel = gpu.kernel(
-            SOURCE, "endgame", BOARD_ROWS=int(rules[ROWS]), BOARD_COLUMNS=int(rules[COLUMNS]), LANES=lanes, LEAF=leaf,
-            MOST=most, WAITING=waiting, THREADS=threads, BLOCKS=blocks,
-        )  # fmt: skip
+        self._kernel = gpu.kernel(SOURCE, "endgame", **self.macros(rules, most, lanes, leaf, waiting, threads, blocks))
+        self.registers, self.local_bytes = self._kernel.registers, self._kernel.local_bytes  # of a thread
         frames, frame = max(most - leaf - 1, 1), 32 + -(-most // 8) * 8
         self._kept_bytes = 64 + frames * frame
         keys, levels = -(-most // 4) * 4, max(leaf - 1, 1)
@@ -70,6 +68,14 @@ class GpuEndgame:
         self._table = None
         if table_mib:
             self._make_table(table_mib)
+
+    @staticmethod
+    def macros(rules, most, lanes, leaf, waiting, threads, blocks, **_):
+        """Return what the source is compiled with, a dictionary."""
+        return {
+            "BOARD_ROWS": int(rules[ROWS]), "BOARD_COLUMNS": int(rules[COLUMNS]), "LANES": lanes, "LEAF": leaf,
+            "MOST": most, "WAITING": waiting, "THREADS": threads, "BLOCKS": blocks,
+        }  # fmt: skip
 
     def _make_table(self, mib):
         entries = 1 << ((mib << 20) // 16).bit_length() - 1
@@ -113,7 +119,7 @@ class GpuEndgame:
         record["counts"], record["kept"] = self._counts.address, self._kept.address
         record["positions"], record["first"] = n, 1
         self._blocks = min(self._most_blocks, -(-n // self._groups))
-        self._changed, self._done = False, n == 0
+        self._changed = False
 
     def launch(self):
         """Have one launch under way, without waiting for it."""
@@ -123,12 +129,15 @@ class GpuEndgame:
         self._kernel(self._parameters, self._blocks, self._threads, self._shared)
         self._parameters["first"] = 0
 
+    def finished(self):
+        """Return whether all is done, once the launches so far are."""
+        return int(self._counters.get()[1]) == int(self._parameters["positions"])
+
     def advance(self):
         """Search on for one launch; return whether all is done."""
-        if not self._done:
+        if self._parameters["positions"]:
             self.launch()
-            self._done = int(self._counters.get()[1]) == int(self._parameters["positions"])
-        return self._done
+        return self.finished()
 
     def narrow(self, i, low, high):
         """Have the score of position i matter no further than from low to high, from the next launch on."""
@@ -182,9 +191,9 @@ def _count(masks):
 
 
 def _largeness(states, left, rules):
-    """Return a number (int64) for each position, the greater the more boards it may take: 2.2 times for an empty square.
+    """Return a number (int64) for each position, the greater the more boards it may take.
 
-    A move more of the side to move makes it 1.13 times, on average over positions with 12 empty squares.
+    An empty square more makes it 2.2 times as many on average, a move more of the side to move 1.13 times.
     """
     return 7 * left + _count(_moves(states[:, 0], states[:, 1], rules))
 
