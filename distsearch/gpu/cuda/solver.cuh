@@ -1,0 +1,521 @@
+// Exact scores of positions of a two-player game by null windows: groups of lanes that search, and how they share work.
+//
+// A group of LANES lanes is one search. At a node each lane makes a move (or several, if there are more of them) and
+// looks at the position behind it: what the game knows of it, and what the table does. So the node is answered at once
+// by any move that is known to be good enough (the enhanced transposition cut-off, for the price of a probe), moves that
+// are known to be bad are dropped, and the others are put in order. One lane that has no move looks the node itself up.
+// The groups of a warp go on in step, a node each, so that they never wait for one another for long.
+//
+// Every group asks its position's question, "is the score beta or more?", which follows from the bounds that all have
+// found so far; its stack is in shared memory while a launch lasts, and is kept between launches. How groups that work
+// on the same position share it:
+// - The position, and all that the host has expanded from it, are nodes of a forest in the GPU's memory, with bounds
+//   that anybody improves. Below it the table tells what others have found.
+// - At nodes with much left, groups leave a trace: how many are at work below each position (``marks``). Who comes along
+//   takes the first move in order where there is room, which depends on what is left there, or else the one with the
+//   fewest. It chooses anew after every answer, with what the others have found meanwhile.
+// - Now and then every group looks up its own way from the root, and goes back to the first node that is answered.
+#pragma once
+#include "table.cuh"
+
+#ifndef LANES
+#define LANES 8
+#endif
+#ifndef THREADS
+#define THREADS 128
+#endif
+#ifndef BLOCKS
+#define BLOCKS 8
+#endif
+#ifndef PATIENCE
+#define PATIENCE 64  // nodes from one look at the clock and at the way from the root to the next
+#endif
+
+struct alignas(16) Job {  // a node of the forest: a position that was asked for, or one that the host expanded
+    uint64_t state[2];
+    int low, high;                 // bounds of its score; low is UNKNOWN until somebody looks at it
+    int window_low, window_high;   // of those asked for: the score matters no further
+    int children;                  // where in ``children`` its moves' nodes are; -1: the table has them
+    int unused[3];
+};
+
+struct alignas(16) Counts {  // takes a job's place, before the first one
+    unsigned long long nodes, boards, hits, stores;
+    unsigned next, busy;  // job that nobody has taken; groups that stopped in the middle
+    unsigned unused[2];
+};
+static_assert(sizeof(Job) == 48 && sizeof(Counts) == 48, "Python writes and reads them");
+
+struct Resting {  // a group between launches
+    unsigned batch;
+    int job, level, beta;
+};
+
+struct Parameters {
+    Counts* counts;
+    Job* jobs;    // those asked for
+    Job* forest;  // and those behind them
+    const int* children;
+    unsigned* marks;  // groups at work below positions, by hash; behind them those of jobs and of the forest
+    uint4* stacks;    // of all groups, between launches
+    Resting* resting;
+    Table table;
+    int count, groups, levels;  // jobs asked for; searches at a time; frames of a stack
+    unsigned mark_mask;
+    int table_left, share_left;  // moves left from which on the table is used, and work is shared
+    unsigned batch;
+    uint64_t nanoseconds;       // of a launch
+    Fixed<uint16_t, 72> crew;  // groups that may work on a job, by moves left
+    Fixed<uint16_t, 72> room;  // and below a position before others are sent elsewhere
+};
+
+constexpr int UNKNOWN = -128, HIGHEST = 127;
+constexpr int SEEKING = -1, GONE = -2;  // instead of a job
+constexpr int ASKING = -1;              // instead of a level: the question is to be found
+constexpr unsigned UNMARKED = 0xFFFFFFFF;
+
+template <class Game>
+struct Group {
+    using State = Game;
+    static constexpr int MOVES = Game::MOVES, EACH = (MOVES + LANES) / LANES;  // a lane's moves, or the node itself
+    static constexpr int ORDER = (MOVES + 8) / 8 * 8;
+    static constexpr unsigned END = 0xFF, CHOOSES = 0x80, SECOND = 0x40, SLOT = 0x3F;
+
+    struct alignas(16) Level {
+        State state;
+        union {
+            uint8_t order[ORDER];  // moves still to be searched, then END; or, where moves are chosen anew,
+            uint32_t done;         // those that are answered
+        };
+        int8_t low, high, best;  // bounds of the node; of the moves that are not good enough
+        uint8_t next;            // move at work: its place in the order, or CHOOSES and itself
+        unsigned mark;
+    };
+
+    const Parameters& p;
+    Level* stack;
+    const unsigned lane, first_lane;  // of this group; its first one's number in the warp
+    unsigned number;
+    int job, level, beta0;
+    State s;
+    unsigned nodes = 0, boards = 0, hits = 0, stores = 0;
+    int cursor = 0, looked = 0;  // of a search for a job
+
+    ON_DEVICE Group(const Parameters& p, char* memory)
+        : p(p), lane(threadIdx.x % LANES), first_lane(lane_number() - threadIdx.x % LANES) {
+        const unsigned per_warp = 32 / LANES, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+        const unsigned of_warp = lane_number() / LANES;
+        stack = reinterpret_cast<Level*>(memory) + size_t(warp * per_warp + of_warp) * p.levels;
+        // neighbours in number are far apart, so that a few jobs spread over the card
+        number = (of_warp * warps + warp) * gridDim.x + blockIdx.x;
+    }
+
+    // Meetings: of all lanes of the warp, all of its groups being in step.
+    ON_DEVICE static bool any(bool b) { return __any_sync(ALL_LANES, b); }
+    ON_DEVICE unsigned ballot(bool b) const {
+        unsigned all = __ballot_sync(ALL_LANES, b) >> first_lane;
+        return LANES == 32 ? all : all & ((1u << (LANES & 31)) - 1);
+    }
+    template <class T>
+    ON_DEVICE static T from(int lane, T value) {
+        return LANES == 1 ? value : __shfl_sync(ALL_LANES, value, lane, LANES);
+    }
+    ON_DEVICE static int most(int value) {
+        for (int by = LANES / 2; by; by /= 2) value = max(value, __shfl_xor_sync(ALL_LANES, value, by, LANES));
+        return value;
+    }
+    ON_DEVICE bool leads() const { return lane == 0; }
+
+    ON_DEVICE Job& node(int i) const { return i < p.count ? p.jobs[i] : p.forest[i - p.count]; }
+    ON_DEVICE int node_of(unsigned mark) const {  // a mark's node of the forest, or -1
+        return mark != UNMARKED && mark > p.mark_mask ? int(mark - p.mark_mask - 1) : -1;
+    }
+    ON_DEVICE unsigned mark_of(int node) const { return p.mark_mask + 1 + unsigned(node); }
+    ON_DEVICE int beta_at(int level) const { return level & 1 ? 1 - beta0 : beta0; }
+
+    ON_DEVICE void rest() const {  // leave the search for the next launch
+        if (number >= unsigned(p.groups)) return;
+        bool works = job >= 0;
+        if (leads()) {
+            p.resting[number] = {p.batch, works ? job : SEEKING, level, beta0};
+            if (works) atomicAdd(&p.counts->busy, 1u);
+        }
+        copy(reinterpret_cast<const uint4*>(stack), p.stacks + size_t(number) * p.levels * (sizeof(Level) / 16), works);
+        atomicAdd(&p.counts->hits, (unsigned long long)hits);
+        if (!leads()) return;
+        atomicAdd(&p.counts->nodes, (unsigned long long)nodes);
+        atomicAdd(&p.counts->boards, (unsigned long long)boards);
+        atomicAdd(&p.counts->stores, (unsigned long long)stores);
+    }
+
+    ON_DEVICE void copy(const uint4* source, uint4* target, bool works) const {
+        if (!works) return;
+        for (int i = lane; i < (level + 1) * int(sizeof(Level) / 16); i += LANES) target[i] = source[i];
+    }
+
+    ON_DEVICE void resume() {
+        go_on();
+        __syncwarp();
+        if (searches()) s = stack[level].state;
+    }
+
+    ON_DEVICE void go_on() {
+        job = GONE;
+        if (number >= unsigned(p.groups)) return;
+        Resting was = p.resting[number];
+        job = SEEKING;
+        if (was.batch != p.batch || was.job < 0) return;
+        job = was.job, level = was.level, beta0 = was.beta;
+        copy(p.stacks + size_t(number) * p.levels * (sizeof(Level) / 16), reinterpret_cast<uint4*>(stack), true);
+    }
+
+    ON_DEVICE bool searches() const { return job >= 0 && level >= 0; }
+
+    // Take a job that nobody has, or else one that has room, or none.
+    ON_DEVICE void seek() {
+        int taken = GONE;
+        if (job == SEEKING && looked == 0 && leads()) taken = int(min(atomicAdd(&p.counts->next, 1u), unsigned(p.count)));
+        taken = from(0, taken);
+        bool helps = job == SEEKING && (looked > 0 || taken >= p.count);
+        if (helps && looked == 0) cursor = int((number * 2654435761u >> 8) % unsigned(p.count));
+        bool room = false;
+        int i = cursor + int(lane);
+        if (i >= p.count) i %= p.count;
+        if (helps && looked + int(lane) < p.count) {
+            const Job& each = p.jobs[i];
+            int left = reinterpret_cast<const State&>(each.state).left();
+            room = !solved(each) && __ldcg(&p.marks[mark_of(i)]) < p.crew[left];
+        }
+        unsigned with_room = ballot(room);
+        if (helps && with_room) {
+            taken = cursor + lowest_bit(with_room);
+            if (taken >= p.count) taken %= p.count;
+        } else if (helps) {
+            looked += LANES;
+            cursor = (cursor + LANES) % p.count;
+            if (looked >= p.count) job = GONE;
+        }
+        if (job == SEEKING && (!helps || with_room)) {
+            job = taken, level = ASKING, looked = 0;
+            if (leads()) atomicAdd(&p.marks[mark_of(job)], 1u);
+        }
+    }
+
+    ON_DEVICE bool solved(const Job& job) const {
+        int low = __ldcg(&job.low), high = __ldcg(&job.high);
+        return low >= high || low >= __ldcg(&job.window_high) || high <= __ldcg(&job.window_low);
+    }
+
+    // Find the question that the job's bounds leave, or let go of it.
+    ON_DEVICE void ask() {
+        const bool asks = job >= 0 && level == ASKING;
+        int low = 0, high = 0;
+        if (asks) {
+            Job& mine = p.jobs[job];
+            s = reinterpret_cast<const State&>(mine.state);
+            low = __ldcg(&mine.low), high = __ldcg(&mine.high);
+            if (low == UNKNOWN) {
+                s.opening(low, high);
+                if (leads()) atomicMax(&mine.low, low), atomicMin(&mine.high, high);
+            }
+        }
+        // others improve these bounds at any time: a group has to go by what one lane saw
+        low = from(0, low), high = from(0, high);
+        if (!asks) return;
+        const int least = max(low, p.jobs[job].window_low), greatest = min(high, p.jobs[job].window_high);
+        if (least >= greatest) {
+            if (leads()) atomicAdd(&p.marks[mark_of(job)], 0xFFFFFFFFu);
+            job = SEEKING;
+            return;
+        }
+        beta0 = Game::question(s.left(), least, greatest);
+        level = 0;
+        if (leads()) place(low, high, mark_of(job));
+    }
+
+    // Begin a level of the stack, of state ``s``.
+    ON_DEVICE void place(int low, int high, unsigned mark) {
+        Level& here = stack[level];
+        here.state = s;
+        here.done = 0;
+        here.low = int8_t(low), here.high = int8_t(high), here.best = UNKNOWN, here.next = 0;
+        here.mark = mark;
+    }
+
+    // Look at all moves of the node; return whether it is answered, by ``value`` and ``move``, else go on to a move.
+    ON_DEVICE bool expand(int& value, int& move) {
+        const bool works = searches();
+        const int left = works ? s.left() : 0, beta = works ? beta_at(level) : 0;
+        Level& here = stack[works ? level : 0];
+        const int inner = works ? node_of(here.mark) : -1;
+        const int children = inner < 0 ? -1 : node(inner).children;
+        const bool chooses = works && (children >= 0 || left > p.share_left);
+        const unsigned done = chooses ? here.done : 0;
+        const auto moves = s.moves();
+
+        int low[EACH], high[EACH], order[EACH], child[EACH];
+        unsigned mark[EACH], crowd[EACH];
+        bool open[EACH], cut[EACH];
+        Known self = {UNKNOWN, HIGHEST, Table::NOTHING, false};
+        bool second = false;
+        int best = UNKNOWN;
+        unsigned count = 0;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int m = k * LANES + int(lane);
+            const bool is_self = m == MOVES;
+            const bool valid = works && m < MOVES && Game::has(moves, m) && !(chooses && done >> m & 1);
+            const State c = valid ? s.played(m) : s;
+            const int left_there = valid ? c.left() : left;
+            child[k] = valid && children >= 0 ? p.children[children + m] : -1;
+            mark[k] = UNMARKED, crowd[k] = 0;
+            low[k] = UNKNOWN, high[k] = HIGHEST, order[k] = -1;
+            Known known = {UNKNOWN, HIGHEST, Table::NOTHING, false};
+            bool worthier = false;
+            if (works && (valid || is_self) && (left_there >= p.table_left || chooses)) {
+                const uint64_t hash = c.hash();
+                known = p.table.look(hash, left_there, worthier);
+                if (chooses && valid && left_there >= p.share_left) mark[k] = unsigned(hash) & p.mark_mask;
+            }
+            if (child[k] >= 0) mark[k] = mark_of(child[k]);
+            if (mark[k] != UNMARKED) crowd[k] = __ldcg(&p.marks[mark[k]]);
+            if (valid) c.bounds(m, left_there, 1 - beta, low[k], high[k], order[k]);
+            hits += known.there;
+            if (is_self) self = known, second = worthier;
+            low[k] = max(low[k], known.low), high[k] = min(high[k], known.high);
+            if (child[k] >= 0) {
+                const Job& there = node(child[k]);
+                low[k] = max(low[k], __ldcg(&there.low)), high[k] = min(high[k], __ldcg(&there.high));
+            }
+            cut[k] = valid && -high[k] >= beta;
+            open[k] = valid && !cut[k] && -low[k] >= beta;
+            if (valid && !cut[k] && !open[k]) best = max(best, -low[k]);
+            count += bits_in(ballot(valid));
+        }
+        // what the table knows of the node
+        constexpr int LAST = MOVES % LANES;
+        const unsigned told = from(LAST, unsigned(self.low + 128) | unsigned(self.high + 128) << 8 |
+                                             unsigned(self.move) << 16 | unsigned(second) << 24);
+        const int self_low = int(told & 0xFF) - 128, self_high = int(told >> 8 & 0xFF) - 128;
+        const int self_move = int(told >> 16 & 0xFF);
+        second = told >> 24 & 1;
+
+        best = most(best);
+        bool good = false, some = false;
+        value = 0, move = Table::NOTHING;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned cuts = ballot(cut[k]);
+            const int which = cuts ? lowest_bit(cuts) : 0, reached = from(which, -high[k]);
+            if (cuts && !good) good = true, value = reached, move = k * LANES + which;
+            some |= ballot(open[k]) != 0;
+        }
+        if (works) {
+            nodes += 1, boards += count;
+            best = max(best, int(here.best));
+            if (self_low >= beta || self_high < beta) {
+                good = true, value = self_low >= beta ? self_low : self_high, move = self_move;
+            } else if (!good && !some) {
+                value = best;
+            }
+        }
+        const bool answered = works && (good || !some);
+
+        // the moves that are left, in order; each has another number
+        unsigned n = 0, ahead[EACH] = {};
+        int first = -1;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int m = k * LANES + int(lane);
+            if (m == self_move) order[k] += Game::BEST;
+            if (chooses) {  // first those with room, then those with the fewest
+                const unsigned room = p.room[max(left - 1, 0)];
+                if (crowd[k] >= room) order[k] -= Game::BEST * 2 * int(1 + min(255 * crowd[k] / room, 8191u) / 16);
+            }
+            if (!open[k]) order[k] = INT32_MIN;
+        }
+#pragma unroll
+        for (int m = 0; m < MOVES; ++m) {
+            const int other = from(m % LANES, order[m / LANES]);
+            n += other != INT32_MIN;
+#pragma unroll
+            for (int k = 0; k < EACH; ++k) ahead[k] += other > order[k];
+        }
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned firsts = ballot(open[k] && ahead[k] == 0);
+            if (firsts) first = k * LANES + lowest_bit(firsts);
+        }
+        const bool goes_on = works && !answered;
+        const int source = max(first, 0) % LANES;
+        int bounds = 0, inner_child = -1;
+        unsigned its_mark = UNMARKED;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const int these = from(source, low[k] + 128 | (high[k] + 128) << 8), there = from(source, child[k]);
+            const unsigned place = from(source, mark[k]);
+            if (first / LANES == k) bounds = these, inner_child = there, its_mark = place;
+        }
+        if (goes_on && !chooses) {
+#pragma unroll
+            for (int k = 0; k < EACH; ++k)
+                if (open[k]) here.order[ahead[k]] = uint8_t(k * LANES + lane);
+            if (leads()) here.order[n] = END;
+        }
+        if (works && leads()) {
+            here.best = int8_t(best);
+            here.next = uint8_t((second ? SECOND : 0u) | (chooses ? CHOOSES | unsigned(max(first, 0)) : 0u));
+        }
+        if (goes_on) {
+            s = inner_child >= 0 ? reinterpret_cast<const State&>(node(inner_child).state) : s.played(first);
+            ++level;
+            if (leads()) {
+                place((bounds & 0xFF) - 128, (bounds >> 8 & 0xFF) - 128, its_mark);
+                if (its_mark != UNMARKED) atomicAdd(&p.marks[its_mark], 1u);
+            }
+        }
+        return answered;
+    }
+
+    // Take answers up the stack, as far as they answer what is above, and go on to the next move there.
+    ON_DEVICE void retreat(bool answered, int value, int move) {
+        while (any(answered)) {
+            Answer found = {};
+            if (answered) found = read(value);
+            __syncwarp();  // all lanes have read before one writes
+            if (answered) answered = take_up(found, value, move);
+            __syncwarp();
+        }
+    }
+
+    struct Answer {  // of the last level, and what is above it
+        int low, high, best;
+        unsigned mark, flags, next, at_work, following;
+        bool yes;
+        State above;
+    };
+
+    ON_DEVICE Answer read(int value) const {
+        const Level& here = stack[level];
+        Answer found = {here.low, here.high, UNKNOWN, here.mark, here.next, 0, 0, END, value >= beta_at(level), s};
+        if (found.yes) found.low = max(value, found.low);
+        else found.high = min(value, found.high);
+        if (level == 0) return found;
+        const Level& above = stack[level - 1];
+        found.above = above.state;
+        found.next = above.next;
+        found.best = max(-found.low, int(above.best));
+        found.at_work = found.next & SLOT;
+        if (found.next & CHOOSES) return found;
+        found.following = above.order[found.at_work + 1];
+        found.at_work = above.order[found.at_work];
+        return found;
+    }
+
+    // Keep an answer, and leave its node; return whether that answers the one above, by ``value`` and ``move``.
+    ON_DEVICE bool take_up(const Answer& found, int& value, int& move) {
+        const int inner = node_of(found.mark), left = s.left();
+        if (left >= p.table_left || inner >= 0) {
+            ++stores;
+            if (leads()) {
+                const int best_move = found.yes ? move : Table::NOTHING;
+                p.table.keep(s.hash(), found.low, found.high, best_move, left, found.flags & SECOND);
+            }
+        }
+        if (leads()) {
+            if (inner >= 0 && found.yes) atomicMax(&node(inner).low, found.low);
+            if (inner >= 0 && !found.yes) atomicMin(&node(inner).high, found.high);
+            if (level > 0 && found.mark != UNMARKED) atomicAdd(&p.marks[found.mark], 0xFFFFFFFFu);
+        }
+        if (level-- == 0) return false;  // now it is ASKING
+        s = found.above;
+        if (!found.yes) {  // the other side has no good answer to this move
+            value = -found.high, move = int(found.at_work);
+            return true;
+        }
+        Level& above = stack[level];
+        if (leads()) above.best = int8_t(found.best);
+        if (found.next & CHOOSES) {
+            if (leads()) above.done |= 1u << found.at_work;
+            return false;
+        }
+        if (found.following == END) {
+            value = found.best;
+            return true;
+        }
+        if (leads()) above.next = uint8_t(found.next + 1);
+        s = s.played(int(found.following));
+        ++level;
+        int low, high;
+        Game::settle(s.left(), true, low, high);
+        if (leads()) place(low, high, UNMARKED);
+        return false;
+    }
+
+    // See whether a node on the way from the root has been answered by others, and go back to the first that has.
+    ON_DEVICE bool look_back(int& value, int& move) {
+        int top = -1;
+        bool going = searches();
+        for (int base = 0; any(going); base += LANES) {
+            const int i = base + int(lane);
+            bool answered = false;
+            int found = 0, best = Table::NOTHING;
+            if (going && i <= level) {
+                const Level& each = stack[i];
+                const int beta = beta_at(i), left = each.state.left(), inner = node_of(each.mark);
+                bool unused;
+                Known known = p.table.look(each.state.hash(), left, unused);
+                if (inner >= 0) {
+                    const Job& there = node(inner);
+                    known.low = max(known.low, __ldcg(&there.low));
+                    known.high = min(known.high, __ldcg(&there.high));
+                    if (i == 0 && solved(there)) known.low = HIGHEST;  // nobody asks any more
+                }
+                answered = known.low >= beta || known.high < beta;
+                found = known.low >= beta ? known.low : known.high;
+                best = known.move;
+            }
+            const unsigned tops = ballot(answered);
+            const int which = tops ? lowest_bit(tops) : 0;
+            const int at_value = from(which, found), at_move = from(which, best);
+            if (going && tops) top = base + which, value = at_value, move = at_move;
+            // what is further down is nobody else's
+            going = going && !tops && base + LANES <= level && stack[base + LANES].state.left() >= p.share_left;
+        }
+        if (top < 0) return false;
+        for (int i = top + 1 + int(lane); i <= level; i += LANES)
+            if (stack[i].mark != UNMARKED) atomicAdd(&p.marks[stack[i].mark], 0xFFFFFFFFu);
+        level = top;
+        s = stack[top].state;
+        if (value != HIGHEST) return true;
+        level = ASKING;
+        return false;
+    }
+
+    // A node; every PATIENCE turns a look at the way from the root before.
+    ON_DEVICE void turn(bool looks_back) {
+        int value = 0, move = 0;
+        if (looks_back) {
+            const bool answered = look_back(value, move);
+            retreat(answered, value, move);
+        }
+        if (any(job == SEEKING)) seek();
+        if (any(job >= 0 && level == ASKING)) ask();
+        __syncwarp();
+        const bool answered = expand(value, move);
+        retreat(answered, value, move);
+    }
+};
+
+template <class Game>
+ON_DEVICE void search(const Parameters& p, char* memory) {
+    Group<Game> group(p, memory);
+    const uint64_t end = nanoseconds() + p.nanoseconds;
+    group.resume();
+    for (unsigned turns = 0; group.any(group.job != GONE); ++turns) {
+        const bool looks_up = turns % PATIENCE == 0;
+        if (looks_up && group.any(nanoseconds() > end)) break;
+        group.turn(looks_up);
+    }
+    group.rest();
+}

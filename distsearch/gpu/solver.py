@@ -1,0 +1,226 @@
+"""Exact scores of many positions, or of one hard one, by a GPU: what feeds ``cuda/solver.cuh``.
+
+A batch is begun, goes on by launches of a bounded time, and can be steered between them: windows narrowed, positions
+dropped. Positions that are asked for are the roots of a forest in the GPU's memory, which the host may expand further
+(``split``); equal positions behind equally many moves are one node of it. All else the card does by itself.
+"""
+
+import numpy as np
+
+from ..errors import UserError
+from . import connect4
+
+GAMES = {connect4.NAME: connect4}  # those with a source, by name
+
+JOB = np.dtype(
+    [("state", "u8", 2), ("low", "i4"), ("high", "i4"), ("window_low", "i4"), ("window_high", "i4"),
+     ("children", "i4"), ("unused", "i4", 3)]
+)  # fmt: skip
+COUNTS = np.dtype(
+    [("nodes", "u8"), ("boards", "u8"), ("hits", "u8"), ("stores", "u8"), ("next", "u4"), ("busy", "u4"),
+     ("unused", "u4", 2)]
+)  # fmt: skip
+RESTING = np.dtype([("batch", "u4"), ("job", "i4"), ("level", "i4"), ("beta", "i4")])
+PARAMETERS = np.dtype(
+    [("counts", "u8"), ("jobs", "u8"), ("forest", "u8"), ("children", "u8"), ("marks", "u8"), ("stacks", "u8"),
+     ("resting", "u8"), ("entries", "u8"), ("buckets", "u4"), ("run", "u4"), ("count", "i4"), ("groups", "i4"),
+     ("levels", "i4"), ("mark_mask", "u4"), ("table_left", "i4"), ("share_left", "i4"), ("batch", "u4"),
+     ("nanoseconds", "u8"), ("room", "u2", 72)],
+    align=True,
+)  # fmt: skip
+
+UNKNOWN, HIGHEST = -128, 127  # bounds of a position that nobody has looked at
+_MARKS = 1 << 18  # counters of groups at work, by hash: 1 MiB, most of which stays in the L2 cache
+_BUCKET = 32  # bytes
+_MOST_BUCKETS = (1 << 32) - 1
+_MOST_NODES = 1 << 26  # of a forest
+
+
+class GpuSolver:
+    """An exact solver on a GPU for one game and board; ``gpu`` is a ``device.Gpu``.
+
+    table_mib: of the table, in the GPU's memory; split: plies that the host expands; lanes: of a search, a power of 2
+    up to 32; threads: of a block; blocks: that a multiprocessor is to hold, which bounds registers; seconds: that a
+    launch lasts at most. table_left, share_left, room (uint16, by moves left): when to use the table and to share work,
+    and how many groups may be at work below a position; the game's own if None. Raises UserError.
+    """
+
+    def __init__(
+        self, gpu, game, rules, table_mib=1024, split=0, lanes=8, threads=128, blocks=8, seconds=0.015,
+        table_left=None, share_left=None, room=None,
+    ):  # fmt: skip
+        name = game.__name__.rpartition(".")[2]
+        if name not in GAMES:
+            raise UserError(f"a GPU solves {', '.join(GAMES)} only, not {name}")
+        self._gpu, self._game, self._rules = gpu, GAMES[name], rules
+        macros = {"LANES": lanes, "THREADS": threads, "BLOCKS": blocks, **self._game.defines(rules)}
+        self.kernel = gpu.kernel(self._game.SOURCE, "solve", **macros)
+        self.split, self._lanes, self._threads = split, lanes, threads
+        self._moves = self._game.moves(rules)
+        self._frame = 24 + (self._moves + 8) // 8 * 8 + 15 & ~15  # bytes
+        self._arrays = {}
+        self._record = np.zeros((), PARAMETERS)
+        share = self._game.SHARE if share_left is None else share_left
+        self._record["table_left"] = self._game.TABLE if table_left is None else table_left
+        self._record["share_left"], self._record["nanoseconds"] = share, int(seconds * 1e9)
+        self._record["room"] = self._rooms(share) if room is None else room
+        self._record["mark_mask"] = _MARKS - 1
+        self._make_table(table_mib)
+        self._busy = True
+
+    def _rooms(self, share):
+        doubled = np.maximum(np.arange(72) - share, 0) / self._game.DOUBLES
+        return np.minimum(self._game.ROOM * 2**doubled, 65535).astype(np.uint16)
+
+    def _make_table(self, mib):
+        buckets = (mib << 20) // _BUCKET
+        if not 0 < buckets <= _MOST_BUCKETS:
+            raise UserError(f"table {mib}: a GPU's table has 1 to {_MOST_BUCKETS * _BUCKET >> 20} MiB")
+        self._need(mib << 20, f"table {mib}")
+        self._table = self._gpu.array((buckets, 4), np.uint64)
+        self._table.zero()
+        self._record["entries"], self._record["buckets"] = self._table.address, buckets
+
+    def _need(self, size, what):
+        free = self._gpu.free()
+        if size > free:
+            raise UserError(f"{what}: the GPU has {free >> 20} MiB of memory left, {-(-size >> 20)} are needed")
+
+    def _array(self, name, count, dtype):
+        """Return an array of at least ``count``, kept from one batch to the next; zeros if it is new."""
+        array = self._arrays.get(name)
+        if array is None or array.shape[0] < count:
+            self._arrays.pop(name, None)
+            size = 1 << int(count - 1).bit_length()
+            self._need(size * np.dtype(dtype).itemsize, f"{count} {name}")
+            array = self._arrays[name] = self._gpu.array(size, dtype)
+            array.zero()
+        return array
+
+    def begin(self, states, low=None, high=None):
+        """Start to solve ``states`` (uint64, shape (n, 2)); scores are told apart from ``low`` to ``high`` (int32).
+
+        What was begun before is given up. Raises UserError if it does not fit the GPU's memory.
+        """
+        states = np.asarray(states, np.uint64).reshape(-1, 2)
+        n = self._count = len(states)
+        left = self._game.left(states, self._rules)
+        self._records = np.zeros(1 << int(n).bit_length(), JOB)
+        self._counts = self._records[:1].view(COUNTS)[0]
+        jobs = self._jobs = self._records[1 : n + 1]
+        jobs["state"], jobs["low"], jobs["high"], jobs["children"] = states, UNKNOWN, HIGHEST, -1
+        jobs["window_low"] = UNKNOWN if low is None else np.maximum(low, UNKNOWN)
+        jobs["window_high"] = HIGHEST if high is None else np.minimum(high, HIGHEST)
+        self._dropped = np.zeros(n, bool)
+        self._record["count"], self._record["batch"] = n, self._record["batch"] + 1
+        self._record["run"] = self._record["batch"]
+        forest = self._expand(states) if self.split and n else 0
+        self._shape_launches(left, forest)
+        self._device = self._array("positions", len(self._records), JOB)
+        if self._device.shape[0] != len(self._records):
+            self._records = np.resize(self._records, self._device.shape[0])
+            self._counts, self._jobs = self._records[:1].view(COUNTS)[0], self._records[1 : n + 1]
+        self._record["counts"], self._record["jobs"] = self._device.address, self._device.address + JOB.itemsize
+        self._changed = True
+
+    def _shape_launches(self, left, forest):
+        """Choose blocks and groups: as many as there is room for, in warps of their own if they are few."""
+        record, lanes, threads = self._record, self._lanes, self._threads
+        levels = int(left.max(initial=0)) + 2 | 1  # an odd number: equal levels of groups lie in different banks
+        self._shared = threads // lanes * levels * self._frame
+        resident = self.kernel.resident(threads, self._shared)
+        wanted = int(record["room"][left].sum(dtype=np.int64))
+        multiprocessors = self._gpu.multiprocessors
+        self._blocks = multiprocessors * min(resident, max(1, -(-wanted // (threads // 32 * multiprocessors))))
+        groups = min(self._blocks * threads // lanes, max(wanted, 1))
+        record["levels"], record["groups"] = levels, groups
+        marks = self._array("marks", _MARKS + len(left) + forest, np.uint32)
+        if self._busy:
+            marks.zero()  # groups that stopped in the middle have left theirs
+        record["marks"] = marks.address
+        record["stacks"] = self._array("frames", groups * levels * self._frame // 16, "V16").address
+        record["resting"] = self._array("searches", groups, RESTING).address
+
+    def _expand(self, states):
+        """Expand the forest breadth-first by ``split`` plies; return how many nodes it has beside the jobs."""
+        rows, nodes, first, frontier = [], [], 0, states
+        total = len(states)
+        for _ in range(self.split):
+            children, there = self._game.expanded(frontier, self._rules)
+            found = self._game.canonical(children[there], self._rules)
+            _, index, inverse = np.unique(self._game.keys(found), return_index=True, return_inverse=True)
+            row = np.full(there.shape, -1, np.int32)
+            row[there] = total + inverse.reshape(-1)
+            rows.append(row)
+            frontier = found[index]
+            nodes.append(frontier)
+            first, total = total, total + len(frontier)
+            if total > _MOST_NODES:
+                raise UserError(f"split {self.split}: that makes more than {_MOST_NODES} nodes")
+        expanded = first  # the nodes before it have children
+        forest = np.zeros(max(total - len(states), 1), JOB)
+        forest["low"], forest["high"], forest["children"] = UNKNOWN, HIGHEST, -1
+        places = np.arange(expanded, dtype=np.int32) * self._moves
+        self._jobs["children"] = places[: len(states)]
+        forest["children"][: expanded - len(states)] = places[len(states) :]
+        forest["state"][: total - len(states)] = np.concatenate(nodes)
+        self._record["forest"] = self._filled("nodes", forest).address
+        self._record["children"] = self._filled("children", np.concatenate(rows).ravel()).address
+        return total - len(states)
+
+    def _filled(self, name, values):
+        array = self._array(name, len(values), values.dtype)
+        array.set(np.concatenate([values, np.zeros(array.shape[0] - len(values), values.dtype)]))
+        return array
+
+    def advance(self):
+        """Search on for one launch; return whether all is known that was asked for."""
+        if self._count == 0:
+            return True
+        if self._changed:
+            self._device.set(self._records)
+            self._changed = False
+        before = int(self._counts["busy"])
+        self.kernel(self._record, self._blocks, self._threads, self._shared)
+        self._records[:] = self._device.get()
+        self._busy = int(self._counts["busy"]) != before
+        return bool(self._known().all())
+
+    def _known(self):
+        jobs = self._jobs
+        low, high = jobs["low"], jobs["high"]
+        return (low >= high) | (low >= jobs["window_high"]) | (high <= jobs["window_low"])
+
+    def narrow(self, i, low, high):
+        """Have the score of the i-th position matter, from now on, no further than from ``low`` to ``high``."""
+        job = self._jobs[i]
+        job["window_low"] = max(int(job["window_low"]), low)
+        job["window_high"] = min(int(job["window_high"]), high)
+        self._changed = True
+
+    def drop(self, i):
+        """Search the i-th position no further."""
+        self._dropped[i] |= not self._known()[i]
+        self.narrow(i, 0, 0)
+        self._jobs[i]["window_high"] = UNKNOWN
+
+    def result(self):
+        """Return (scores, complete, nodes, counts) so far: int32 and bool, shape (n,), int, dictionary.
+
+        A complete score is the true one, or the end of the window that it lies at or beyond unless the game is over;
+        else a lower bound. nodes: positions whose moves were all made; counts: ``boards`` made so, table ``hits`` and
+        ``stores``.
+        """
+        jobs, known = self._jobs, self._known() & ~self._dropped
+        scores = np.where(jobs["high"] <= jobs["window_low"], jobs["high"], jobs["low"])
+        beyond = known & ~self._game.ended(jobs["state"], self._rules)
+        scores = np.where(beyond, np.clip(scores, jobs["window_low"], jobs["window_high"]), scores)
+        counts = {name: int(self._counts[name]) for name in ("boards", "hits", "stores")}
+        return scores, known, int(self._counts["nodes"]), counts
+
+    def solve(self, states, low=None, high=None):
+        """Return what ``result`` does once all of ``states`` is known."""
+        self.begin(states, low, high)
+        while not self.advance():
+            pass
+        return self.result()
