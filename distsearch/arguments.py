@@ -54,6 +54,7 @@ def _search_arguments(parser):
     _add_searched(parser)
     _add_sampled_options(_add_chance_options(parser, "of the tiles that startpos begins with, and of sampled runs"))
     _add_ranks(parser)
+    _add_device(parser)
     _add_trace(parser)
     _add_checkpoint(parser)
 
@@ -185,6 +186,7 @@ def _solve_arguments(parser):
     _add_search_options(parser)
     _add_sampled_options(_add_chance_options(parser, "of sampled runs"))
     _add_ranks(parser)
+    _add_device(parser)
     _add_trace(parser)
     _add_checkpoint(parser)
 
@@ -306,6 +308,13 @@ def _add_ranks(parser):
     parser.add_argument(
         "--groups", type=int, metavar="N", help="sub-masters, each with some of the other ranks (default 0)"
     )
+
+
+def _add_device(parser):
+    parser.add_argument(
+        "--device", metavar="NAME",
+        help="cpu (default), gpu: for each worker, or auto: for a host's first ones, as far as its GPUs go",
+    )  # fmt: skip
 
 
 def _add_trace(parser):

@@ -71,8 +71,9 @@ def _run(argv):
         from .service.trainers import trainer_of
 
         return trainer_of(args.game)(args, comm, interrupts, Progress(), _print)
+    device = getattr(args, "device", None) or "cpu"
     groups = 0 if args.command == "simulate" else getattr(args, "groups", None) or 0
-    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups) as session:
+    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups, device) as session:
         if session is None:
             return _afterwards(args, comm)
         if 0 < session.table_mib < (table or DEFAULT_MIB):

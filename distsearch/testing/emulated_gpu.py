@@ -92,8 +92,5 @@ class EmulatedGpu:
     def seconds(self, first, second):
         return second - first
 
-    def free(self):
-        return self.memory
-
     def close(self):
         """Nothing is held."""
