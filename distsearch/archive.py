@@ -38,10 +38,13 @@ def save(path, kind, header, arrays, compress=False):
     replace(path, write)
 
 
-def replace(path, write):
-    """Make a file of what write(file) writes, in the place of any other; raises OSError, and leaves what was there."""
+def replace(path, write, beside=None):
+    """Make a file of what write(file) writes, in the place of any other; raises OSError, and leaves what was there.
+
+    beside: what it is called until it is whole, for whoever is not the only one to write it.
+    """
     path = os.fspath(path)
-    beside = f"{path}.new"
+    beside = beside or f"{path}.new"
     try:
         with open(beside, "wb") as file:
             write(file)

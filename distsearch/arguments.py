@@ -54,6 +54,8 @@ def _search_arguments(parser):
     _add_searched(parser)
     _add_sampled_options(_add_chance_options(parser, "of the tiles that startpos begins with, and of sampled runs"))
     _add_ranks(parser)
+    _add_device(parser)
+    _add_trace(parser)
     _add_checkpoint(parser)
 
 
@@ -71,6 +73,7 @@ def _play_arguments(parser):
     limits.add_argument("--nodes", type=int, metavar="N", help="boards that are, deeper and deeper")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="the same for so long")
     _add_player(parser, "of all that chance does", "game, with its moves,")
+    _add_trace(parser)
 
 
 def _tune_arguments(parser):
@@ -183,6 +186,8 @@ def _solve_arguments(parser):
     _add_search_options(parser)
     _add_sampled_options(_add_chance_options(parser, "of sampled runs"))
     _add_ranks(parser)
+    _add_device(parser)
+    _add_trace(parser)
     _add_checkpoint(parser)
 
 
@@ -193,6 +198,7 @@ def _perft_arguments(parser):
     _add_prefetch(parser)
     _add_game_options(parser)
     _add_ranks(parser)
+    _add_trace(parser)
     _add_checkpoint(parser)
 
 
@@ -302,6 +308,17 @@ def _add_ranks(parser):
     parser.add_argument(
         "--groups", type=int, metavar="N", help="sub-masters, each with some of the other ranks (default 0)"
     )
+
+
+def _add_device(parser):
+    parser.add_argument(
+        "--device", metavar="NAME",
+        help="cpu (default), gpu: for each worker, or auto: for a host's first ones, as far as its GPUs go",
+    )  # fmt: skip
+
+
+def _add_trace(parser):
+    parser.add_argument("--trace", metavar="FILE", help="a timeline of the ranks, for ui.perfetto.dev or Chrome")
 
 
 def _add_checkpoint(parser):

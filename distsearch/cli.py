@@ -67,18 +67,43 @@ def _run(argv):
     interrupts = Interrupts()
     if comm is not None and comm.Get_rank() > 0:
         ignore()
-    if args.command == "train":
-        return _train(args, comm, interrupts, Progress())
+    if args.command == "train":  # on every rank: learning takes no jobs from rank 0
+        from .service.trainers import trainer_of
+
+        return trainer_of(args.game)(args, comm, interrupts, Progress(), _print)
+    device = getattr(args, "device", None) or "cpu"
     groups = 0 if args.command == "simulate" else getattr(args, "groups", None) or 0
-    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups) as session:
+    with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups, device) as session:
         if session is None:
             return _afterwards(args, comm)
         if 0 < session.table_mib < (table or DEFAULT_MIB):
             _complain(f"a host's shared memory has room for a table of {session.table_mib} MiB only")
         with interrupts:
+            tracing = _tracing(args, session)
             status = _RUNS[args.command](args, session, interrupts)
+            tracing()
             session.close()
         return interrupts.exit_status or status
+
+
+def _tracing(args, session):
+    """Have the ranks keep a timeline, if one is asked for; return what writes it once the search is over."""
+    path = getattr(args, "trace", None)
+    if path is None:
+        return lambda: None
+    if getattr(args, "groups", None):
+        raise UserError("trace goes without groups: sub-masters have no timeline")
+    from . import games
+    from .cluster.trace import MOST
+    from .service import timeline
+    from .service.options import checked_board, parse_board
+
+    timeline.check(path)
+    game, cluster = games.find(args.game), session.cluster
+    board = checked_board(game, None if args.board is None else parse_board(args.board))
+    text = timeline.texts_of(game, game.rules(board))
+    cluster.traced = MOST
+    return lambda: timeline.write(path, cluster.traces, cluster.hosts, text)
 
 
 def _afterwards(args, comm):
@@ -215,42 +240,6 @@ def _tune(args, session, interrupts):
     found = tune(options, effort, args.seed or 0, *asked)
     _print(found.to_json() if args.json else found.to_text())
     return 0
-
-
-def _train(args, comm, interrupts, progress):
-    """On every rank: learning takes no jobs from rank 0."""
-    if args.game == "othello":
-        from .service.train_patterns import train_patterns
-
-        text = train_patterns(args, comm, progress)
-        if text is not None:
-            _print(text)
-        return 0
-    if args.rounds is not None:
-        raise UserError("rounds are for othello")
-    from .service.train import Files, train
-    from .service.train_options import asked
-    from .service.train_report import line_text
-
-    options = asked(args)
-    files = Files(args.save, args.resume, args.compact, args.record)
-
-    def told(line):
-        _print(json.dumps(line) if args.json else line_text(line))
-
-    if comm is not None and comm.Get_rank() > 0:
-        train(options, files, comm, progress, lambda: False, told)
-        return 0
-    with interrupts:
-
-        def interrupted():
-            return interrupts.signal is not None or interrupts.save and files.save is not None
-
-        found = train(options, files, comm, progress, interrupted, told)
-        _print(found.to_json() if args.json else found.to_text())
-        if files.save is not None:
-            interrupts.forgive()  # batch systems say so when time is up, and what was learnt is saved
-        return interrupts.exit_status
 
 
 def _sample(args, session, interrupts):

@@ -32,15 +32,18 @@ class Session:
     for 64, or what there is room for, 0 for none; interrupted: a function that says whether the user wants searches to
     end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which
     a silent worker is lost, and others do its work (docs/faults.md), or None; groups: ranks that are sub-masters, each
-    of its share of the others (docs/scaling.md). Raises UserError on entering, on every rank, if a host has no room for
-    the table or there are too few ranks for the groups, and RanksLostError if no worker is left, or on a worker if rank
-    0 is not.
+    of its share of the others (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``. Raises
+    UserError on entering, on every rank, if a host has no room for the table, or not the GPUs that are asked for, or
+    there are too few ranks for the groups, and RanksLostError if no worker is left, or on a worker if rank 0 is not.
     """
 
-    def __init__(self, comm=None, table=None, interrupted=never, progress=None, deadline=None, groups=0):
+    def __init__(
+        self, comm=None, table=None, interrupted=never, progress=None, deadline=None, groups=0, device="cpu"
+    ):  # fmt: skip
         self._comm, self._size, self._deadline, self._groups = comm, table, deadline, groups
         self.interrupted = interrupted
         self.progress = progress or Silent()
+        self._device, self._gpu = device, None
         self._table = self.cluster = None
 
     def __enter__(self):
@@ -50,7 +53,7 @@ class Session:
                 f"groups {self._groups} is not a number of sub-masters with a worker each among {ranks} ranks"
             )
         self._table = self._shared_table()
-        with_table = kinds(self._table.words if self._table else None)
+        with_table = self._with_gpu(kinds(self._table.words if self._table else None))
         if self._comm is None or self._comm.Get_size() == 1:
             self.cluster = LocalCluster(with_table)
             return self
@@ -67,6 +70,23 @@ class Session:
         # what ends the block is what is to be told: ranks that leave because of it may make closing fail as well
         with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
             self.close()
+
+    def _with_gpu(self, kinds):
+        """Return the kinds of job of this rank, on the GPU that it is to have, if any; all ranks are here."""
+        if self._device == "cpu":
+            return kinds
+        from .service.devices import chosen
+
+        try:
+            self._gpu = chosen(self._comm, self._device)
+        except UserError:
+            self.close()
+            raise
+        if self._gpu is None:
+            return kinds
+        from .tree.gpu_jobs import on_gpu
+
+        return on_gpu(kinds, self._gpu)
 
     def _shared_table(self):
         """Return the table that the ranks of a host share; all ranks are here."""
@@ -87,6 +107,9 @@ class Session:
             cluster.close()
         if table is not None:
             table.close()
+        gpu, self._gpu = self._gpu, None
+        if gpu is not None:
+            gpu.close()
 
     @property
     def ranks(self):
@@ -94,8 +117,15 @@ class Session:
         return self.cluster.ranks
 
     def searcher(self, options):
-        """Return a Searcher for checked Options, compiled. Raises UserError unless the session is open."""
+        """Return a Searcher for checked Options, compiled.
+
+        Raises UserError unless the session is open, and for what no GPU does where all workers are to search on one.
+        """
         self._check_open()
+        if self._device == "gpu":
+            from .tree.gpu_jobs import check
+
+            check(options.setup())
         kind = searcher_of(options)
         return kind(options, self.cluster, self.progress, self.interrupted)
 

@@ -20,6 +20,7 @@ class Member:
         self.preparing = set()  # those that it has not answered for
         self.ready = set()
         self.life = None  # where it was lost: number of the RESTART that it was sent
+        self.places = {}  # number of a setup → jobs of it at work at once, where it is not one
         self.load = 0  # jobs sent and not answered, of all runs
 
 

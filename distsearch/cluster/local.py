@@ -1,5 +1,6 @@
 """The transport of a single rank: master and one worker in one process, taking turns."""
 
+import platform
 import time
 from collections import deque
 
@@ -18,7 +19,8 @@ class LocalCluster(Cluster):
 
     def __init__(self, kinds):
         super().__init__()
-        self._master = Master({1: "here"})
+        self.hosts = {1: platform.node()}
+        self._master = Master(self.hosts)
         self._worker = Worker(kinds)
         self._mail = deque()  # to the worker
 
@@ -53,4 +55,4 @@ class LocalCluster(Cluster):
             self._act(Received(1, decode(buffer)))
             timers.messages += 1
             timers.bytes += len(buffer)
-        timers.communication += time.perf_counter() - max(began, timers.started)
+        timers.communicated(max(began, timers.started), time.perf_counter())

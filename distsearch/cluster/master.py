@@ -48,6 +48,7 @@ from .messages import (
     STEER,
     STOP,
     STOPPED,
+    TRACE,
     Message,
     Outgoing,
     from_records,
@@ -56,6 +57,7 @@ from .messages import (
     to_records,
 )  # fmt: skip
 from .news import News
+from .trace import EVENT
 
 
 class State(NamedTuple):
@@ -84,6 +86,8 @@ class _Run:
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.shared, self.dear = begin.shared, begin.dear
+        self.start = Message(START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64)))
+        self.traces = {}  # rank → EVENTs of its timeline
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
         self.without = set()  # ranks of the workers that are ready for it and have no job of it
@@ -97,6 +101,7 @@ class _Run:
         self.saved = {}  # rank → payload of SAVED, as told last, of jobs that are still out
         self.starved = True  # somebody went without a job
         self.jobs, self.seconds = 0, 0.0  # of the results so far
+        self.paces = {}  # rank → [jobs, seconds] of those with many places
 
     @property
     def over(self):
@@ -134,6 +139,9 @@ class Master:
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
     they have jobs of. news: whether hosts are told what others have found.
 
+    A worker says with READY how many jobs it has at work at once, if that is more than one, as a GPU's are: such a one
+    is given so many in a message, or its share of those that wait, by what it and the others have done a second.
+
     groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``group``). One of those has
     jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
     """
@@ -145,6 +153,7 @@ class Master:
         self.lost, self.back = self._crew.lost, self._crew.back
         self._runs = {}  # number → _Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
+        self.traces = {}  # rank → EVENTs of its timeline, of that run
 
     def is_open(self, run):
         """Whether a run is not over yet."""
@@ -256,7 +265,7 @@ class Master:
         for run in [run for run in self._runs.values() if run.setup == number]:
             run.without.add(worker.rank)
             if run.measured and run.state.started:  # without this worker, which was lost then
-                out.append(Outgoing(worker.rank, Message(START, run.number)))
+                out.append(Outgoing(worker.rank, run.start))
             out += self._more(run)
         return out
 
@@ -270,7 +279,7 @@ class Master:
                 return []
             run.state = State(True, 0)
             if run.measured:
-                out = [Outgoing(rank, Message(START, run.number)) for rank in self._crew.workers]
+                out = [Outgoing(rank, run.start) for rank in self._crew.workers]
         run.starved = True
         return out + self._go_on(run, None)
 
@@ -292,6 +301,8 @@ class Master:
 
     def _received(self, worker, message):
         if message.type == READY:
+            if len(message.payload):
+                worker.places[message.run] = int(to_records(message.payload, np.int64)[0])
             return self._ready(worker, message.run)
         if message.type == LOST:
             rank, lost = to_lost(message)
@@ -323,6 +334,9 @@ class Master:
                 return []
             case kind if kind == FOUND:
                 run.news.add(worker.rank, message.payload)
+                return []
+            case kind if kind == TRACE:
+                run.traces[worker.rank] = to_records(message.payload, EVENT)
                 return []
             case kind if kind == METRICS:
                 self._note(run, worker, to_records(message.payload, METRICS_RECORD))
@@ -357,8 +371,14 @@ class Master:
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
-        run.jobs += len(results)
-        run.seconds += sum(results["seconds"].tolist())
+        seconds = sum(results["seconds"].tolist())
+        if worker.places.get(run.setup):  # what a job takes there says nothing of what it takes elsewhere
+            pace = run.paces.setdefault(worker.rank, [0, 0.0])
+            pace[0] += len(results)
+            pace[1] += seconds
+        else:
+            run.jobs += len(results)
+            run.seconds += seconds
         run.source.finish(results)
 
     def _answered(self, run, worker, jobs):
@@ -403,7 +423,8 @@ class Master:
             if level > places and run.source.waiting < len(workers):
                 return out
             most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
-            for rank in sorted((rank for rank, jobs in run.out.items() if jobs <= most), key=self._turn_of):
+            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or workers[rank].places)
+            for rank in sorted(lacking, key=self._turn_of):
                 out += self._top_up(run, workers[rank], level)
                 if run.starved or level > places and run.source.waiting < len(workers):
                     return out
@@ -421,7 +442,10 @@ class Master:
         if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
         batch = run.batch(waiting // (2 * workers))
-        if batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
+        if at_once := worker.places.get(run.setup):
+            share = int(waiting * self._part(run, worker.rank) / 2)
+            batch = max(1, min(at_once, share, waiting - len(run.without - {worker.rank})))
+        elif batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch * places)
         if out > (level - 1) * batch:
             return []
@@ -440,6 +464,15 @@ class Master:
         run.out[worker.rank] = out + len(jobs)
         self._crew.load(worker, len(jobs))
         return sent
+
+    def _part(self, run, rank):
+        """Return the part of a run's jobs that one with many places does, by the speeds so far."""
+        others = len(self._crew.workers) - 1
+        jobs, seconds = run.paces.get(rank, (0, 0.0))
+        if not others or not jobs or not run.jobs:
+            return 1.0
+        speed = jobs / max(seconds, 1e-9)
+        return speed / (speed + others * run.jobs / max(run.seconds, 1e-9))
 
     def _wind_up(self, run):
         """Stop who is at work on a run; when nobody is, end it and, if it is measured, gather the metrics."""
@@ -474,7 +507,7 @@ class Master:
     def _end(self, run):
         del self._runs[run.number]
         if run.measured:
-            self.metrics = run.metrics
+            self.metrics, self.traces = run.metrics, run.traces
 
 
 def _messages(run, jobs):

@@ -7,7 +7,7 @@ records whose dtype the kind of job defines; nothing on this path is pickled.
 type       direction           payload
 =========  ==================  ===============================================================
 SETUP      master → worker     JSON: kind of job and its setup, to be ready for
-READY      worker → master     none: the setup's runner is compiled
+READY      worker → master     the setup's runner is compiled: int64, jobs it has at work at once, or none for one
 OPEN       master → worker     one ``OPEN_RECORD``: whose the run is, and of which setup
 JOBS       master → worker     job records, done in this order
 RESULTS    worker → master     result records
@@ -15,7 +15,7 @@ PROGRESS   worker → master     one int64: boards of the job at work so far, on
 STOP       master → worker     none: drop queued jobs, stop the one at work, send its result
 STOPPED    worker → master     none: nothing of this run is left to do
 END        master → worker     none: the run is over
-START      master → worker     none: timers count from here
+START      master → worker     timers count from here; int64, events of a timeline to keep, none for no timeline
 ASK        master → worker     none: what do the timers say?
 METRICS    worker → master     one ``METRICS_RECORD``; of a sub-master, one for each of its workers
 FORGET     master → worker     none: no run of this setup will come any more
@@ -35,6 +35,7 @@ KNOWN      master → worker     what was FOUND on other hosts, for the table of
 HANDED     worker → master     a sub-master parts with a job: int64, the job, and what its source tells of it
 NAMED      master → worker     in answer: int64, the job, and the numbers of the jobs made of it that go on there
 LOST       worker → master     a sub-master's worker is lost, or back: int64, its rank, and 1 or 0
+TRACE      worker → master     after END, before METRICS: the events of a run's timeline
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
@@ -47,10 +48,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 6
+VERSION = 7
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, FOUND, KNOWN = range(15, 26)
-HANDED, NAMED, LOST = range(26, 29)
+HANDED, NAMED, LOST, TRACE = range(26, 30)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 

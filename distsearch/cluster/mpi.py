@@ -20,8 +20,9 @@ from .master import Master
 from .messages import LOST, PING, PROGRESS, QUIT, Message, to_lost
 from .post import Post
 from .runs import Cluster
+from .timers import Timers
 from .waiting import BackOff, sleep_until
-from .worker import Timers, Worker
+from .worker import Worker
 
 _MASTER = 0
 _MASTERS = 3  # deadlines that a master may be silent for: it is at one thing at a time
@@ -43,6 +44,7 @@ class MpiCluster(Cluster):
         bell = Bell()
         survives, known = _begin(comm, deadline, bell)
         leaders = blocks(self.ranks, groups)
+        self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
         ranks = list(leaders) or list(range(1, self.ranks))
         behind = {leader: {rank: known[rank][0] for rank in its} for leader, its in leaders.items()}
         self._master = Master({rank: known[rank][0] for rank in ranks}, groups=behind)
@@ -208,23 +210,24 @@ def _work(worker, post, bell, guard, above):
         if arrived:
             _, message, size = arrived
             now = time.perf_counter()
-            worker.timers.communication += now - began  # before END is handled, which reports it
+            worker.timers.communicated(began, now)  # before END is handled, which reports it
             answers, began = worker.handle(message), now
             _count(worker.timers, size, 1)
             for answer in answers:
                 _count(worker.timers, post.send(above, answer), 1)
             now = time.perf_counter()
-            worker.timers.communication += now - max(began, worker.timers.started)
+            worker.timers.communicated(max(began, worker.timers.started), now)
         elif worker.has_work:
             for answer in worker.work():
                 _count(worker.timers, post.send(above, answer), 1)
             now = time.perf_counter()
             work_began, work_ended = worker.slice
-            worker.timers.communication += work_began - began + now - work_ended
+            worker.timers.communicated(began, work_began)
+            worker.timers.communicated(work_ended, now)
         else:
             sleep_until(_mail_or_time(post, guard) if guard else post.has_mail, bell.nap)
             now = time.perf_counter()
-            worker.timers.idle += now - began
+            worker.timers.waited(began, now)
 
 
 def _mail_or_time(post, guard):

@@ -12,8 +12,8 @@ _LOOK = 1e-3  # seconds between two looks at a run by whoever watches it, unless
 class Cluster:
     """Runs sources of work on the workers of a transport, which says in ``turn`` how messages travel.
 
-    Subclasses set ``_master``, ``ranks`` and ``workers``, and pass an event's messages on in ``_act(event)``; by
-    ``_act(Lost(rank))`` they say that a worker is lost.
+    Subclasses set ``_master``, ``ranks``, ``workers`` and ``hosts`` (rank of a worker → its host), and pass an event's
+    messages on in ``_act(event)``; by ``_act(Lost(rank))`` they say that a worker is lost.
     """
 
     def __init__(self):
@@ -22,11 +22,12 @@ class Cluster:
 
     clock = staticmethod(time.perf_counter)
     groups = 0  # sub-masters
+    traced = 0  # events of a timeline that each rank of a measured run keeps, see ``trace``
 
     def begin(self, setup, source, **how):
         """Begin a run and return its number; ``how`` as ``events.Begin`` has it."""
         number = next(self._numbers)
-        self._tell(Begin(number, setup, source, **how))
+        self._tell(Begin(number, setup, source, traced=self.traced, **how))
         return number
 
     def more(self, run):
@@ -106,6 +107,11 @@ class Cluster:
     def metrics(self):
         """The workers' METRICS_RECORDs by rank, as the measured run that told last has them."""
         return self._master.metrics
+
+    @property
+    def traces(self):
+        """The workers' timelines by rank (arrays of ``trace.EVENT``), of that run, where it was traced."""
+        return self._master.traces
 
     def ask(self, run):
         """Have a measured run that has started tell its ``metrics`` so far; returns when they are in."""

@@ -180,7 +180,7 @@ class SimulatedCluster(Cluster):
         }  # fmt: skip
         self._at_work = set()  # ranks
         self._masters = {}  # rank → _VirtualMaster
-        names = {rank: f"virtual{host}" for rank, host in hosts.items()}
+        names = self.hosts = {rank: f"virtual{host}" for rank, host in hosts.items()}
         behind = {leader: {rank: names[rank] for rank in ranks} for leader, ranks in leaders.items()}
         self._master = Master({rank: names[rank] for rank in leaders or self._workers}, news, behind)
         self._masters[_MASTER] = _VirtualMaster(self._master, leaders or self._workers, self._faults, LAST_WAITS)
@@ -304,7 +304,7 @@ class SimulatedCluster(Cluster):
             self._at_work.discard(rank)
             return
         if not worker.has_work:
-            worker.timers.idle += max(0.0, self._now - max(virtual.idle_since, worker.timers.started))
+            worker.timers.waited(max(virtual.idle_since, worker.timers.started), self._now)
         clock.now = self._now
         while virtual.mail:
             message, size = virtual.mail.popleft()
@@ -332,7 +332,8 @@ class SimulatedCluster(Cluster):
         if received is not None:
             virtual.clock.now += self._network.handling
         timers = virtual.worker.timers
-        timers.communication += len(sizes) * self._network.handling
+        now = virtual.clock.now
+        timers.communicated(now - len(sizes) * self._network.handling, now)
         timers.messages += len(sizes)
         timers.bytes += sum(sizes)
 

@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 
 from .fair import Fair
+from .many import Shares, is_many
 from .messages import (
     ASK,
     END,
@@ -39,10 +40,14 @@ from .messages import (
     STEER_RECORD,
     STOP,
     STOPPED,
+    TRACE,
     Message,
     from_records,
     to_records,
 )  # fmt: skip
+from .timers import Timers
+from .trace import GAVE as GAVE_AWAY
+from .trace import NARROWED, WORK
 
 _SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
@@ -51,18 +56,6 @@ _FINDINGS = 800  # bytes of them that are worth a message
 _FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
-
-
-class Timers:
-    """Where a worker's time goes, in seconds: three clocks, none of them worked out from the others.
-
-    The caller adds to ``communication`` and ``idle``; work adds to ``busy`` (wall) and ``cpu``.
-    """
-
-    def __init__(self, clock):
-        self.started = clock()
-        self.busy = self.communication = self.idle = self.cpu = 0.0
-        self.jobs = self.messages = self.bytes = 0
 
 
 class _Setup:
@@ -88,6 +81,7 @@ class _Setup:
         runner.compile()
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
         self.tells = bool(getattr(runner, "tell", None))
+        self.places = getattr(runner, "places", 1)
         self._free.append(runner)
 
 
@@ -101,7 +95,9 @@ class _Run:
         self.queue = deque()  # arrays of job records
         self.saved = {}  # node → what was SAVED of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
-        self.job = None  # (began, CPU seconds so far) of the job at work
+        self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of many
+        self.record = None  # the job itself, where it was begun alone
+        self.shares = None  # of the time of many jobs that are at work together
         self.results = []  # arrays of records that have not been sent
         self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
         self.reported = 0.0
@@ -157,9 +153,10 @@ class Worker:
             case kind if kind == SETUP:
                 return self._prepare(message)
             case kind if kind == START:
-                self.timers = Timers(self._clock)
+                self.timers = Timers(self._clock, *to_records(message.payload, np.int64).tolist())
             case kind if kind == ASK:
-                return [Message(METRICS, message.run, from_records(self._metrics()))]
+                metrics = Message(METRICS, message.run, from_records(self._metrics()))
+                return [metrics] if message.run in self._runs else [*self._timeline(message.run), metrics]
             case kind if kind == FORGET:
                 del self._setups[message.run]
             case kind if kind == QUIT:
@@ -175,7 +172,9 @@ class Worker:
             setup = json.loads(message.payload.tobytes())
             self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
             self._setups[message.run].compile()
-        return [Message(READY, message.run)]
+        places = self._setups[message.run].places
+        told = [places] if places > 1 else []
+        return [Message(READY, message.run, from_records(np.array(told, np.int64)))]
 
     def _restart(self, life):
         """Forget all runs: the master took this worker for lost, and others have its jobs."""
@@ -213,7 +212,7 @@ class Worker:
 
     def _save(self, run):
         """Return what SAVED holds of a run's job at work."""
-        node, content = run.runner.save() if run.job else (0, b"")
+        node, content = run.runner.save() if run.job and not run.shares else (0, b"")
         if not content:
             return from_records(np.empty(0, SAVED_RECORD))
         record = np.array([(node, self._clock() - run.job[0], run.job[1])], SAVED_RECORD)
@@ -249,9 +248,13 @@ class Worker:
         for record in records:
             node, low, high, rest, least = record.tolist()
             wanted = low < high
-            if run.job is not None and run.runner.node == node:
+            if run.shares and run.runner.has(node):
+                self._steer_one_of_many(run, node, low, high)
+            elif run.job is not None and not run.shares and run.runner.node == node:
                 if wanted:
                     run.runner.narrow(low, high)
+                    if self.timers.trace:
+                        self.timers.trace.instant(NARROWED, self._clock(), node, low, high)
                 else:
                     self._finish(run)
                     self._put_down(run)
@@ -262,6 +265,15 @@ class Worker:
         if had_work and not run.has_work:
             self._leave(run)
         return self._send_results(run)
+
+    def _steer_one_of_many(self, run, node, low, high):
+        if low < high:
+            run.runner.narrow(node, low, high)
+            return
+        self._take_in(run, run.runner.drop(node))
+        if not run.runner.at_work:
+            run.job = run.shares = None
+            self._put_down(run)
 
     def _steer_queued(self, run, node, low, high):
         """Narrow or drop a job that waits; return whether it is there."""
@@ -290,6 +302,8 @@ class Worker:
             return []
         node = next(node for node, asked in run.wishes.items() if asked == wish)
         del run.wishes[node]
+        if self.timers.trace:
+            self.timers.trace.instant(GAVE_AWAY, self._clock(), node)
         record = np.array([(node, wish[0])], GAVE_RECORD)
         return [Message(GAVE, run.number, np.concatenate((from_records(record), part)))]
 
@@ -302,13 +316,24 @@ class Worker:
         return [Message(FOUND, run.number, payload)]
 
     def _put_down(self, run):
+        if run.shares:
+            run.runner.stop()
+            run.shares = None
         run.setup.give_back(run.runner)
         run.runner = None
 
     def _finish(self, run):
+        """End the job at work, or all of many."""
         began, cpu = run.job
         run.job = None
-        run.results.append(run.runner.result(self._clock() - began, cpu))
+        if run.shares:
+            self._take_in(run, run.runner.stop())
+            return
+        now = self._clock()
+        result = run.runner.result(now - began, cpu)
+        run.results.append(result)
+        if self.timers.trace:
+            self.timers.trace.job(run.record, result[0], began, now)
         if run.wishes:
             run.wishes.pop(run.runner.node, None)
 
@@ -320,6 +345,13 @@ class Worker:
         most = max(1, LARGEST // records.itemsize)
         parts = (records[i : i + most] for i in range(0, len(records), most))
         return [Message(RESULTS, run.number, from_records(part)) for part in parts]
+
+    def _timeline(self, number):
+        """Return the message with the timeline of a run that is over, if one was kept."""
+        if not self.timers.trace:
+            return []
+        events, self.timers.trace = self.timers.trace.records(), None
+        return [Message(TRACE, number, from_records(events))]
 
     def _metrics(self):
         timers = self.timers
@@ -342,15 +374,15 @@ class Worker:
         must be some (see ``has_work``).
         """
         began, cpu_began = self._clock(), self._cpu_clock()
-        client = self._clients.first()
+        client, jobs = self._clients.first(), self.timers.jobs
         run = self._turns[client].first()
         now, cpu = self._work_on(run, began, cpu_began)
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
         out = self._send_results(run)
-        if run.job and run.wishes:
+        if run.job and run.wishes and not run.shares:
             out += self._give(run)
-        if run.dear and len(found := run.runner.found()):
+        if run.dear and not run.shares and len(found := run.runner.found()):
             out += self._tell(run, found)
         if not run.job:
             self._put_down(run)
@@ -362,6 +394,8 @@ class Worker:
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
+        if self.timers.trace:
+            self.timers.trace.slice(WORK, *self.slice, self.timers.jobs - jobs)
         return out
 
     def _work_on(self, run, now, cpu):
@@ -370,6 +404,8 @@ class Worker:
         if run.runner is None:
             run.runner = run.setup.take(run)
         runner = run.runner
+        if is_many(runner):
+            return self._work_on_many(run, now, cpu)
         batch = getattr(runner, "batch", None)
         while run.has_work and now < (enough if run.job else end):
             if run.job is None and batch and not run.resumes:
@@ -388,8 +424,38 @@ class Worker:
             now = self._clock()
         return now, cpu
 
+    def _work_on_many(self, run, began, cpu_began):
+        """Do some of each of many jobs."""
+        runner = run.runner
+        if run.job is None:
+            run.job, run.shares, run.reported = (began, 0.0), Shares(), began
+        while run.queue and runner.at_work < runner.places:
+            jobs = run.queue.popleft()
+            fits = runner.places - runner.at_work
+            if len(jobs) > fits:
+                run.queue.appendleft(jobs[fits:])
+            runner.add(jobs[:fits])
+            run.shares.add(len(jobs[:fits]))
+        run.saved.clear()  # such jobs begin again
+        records = runner.advance()
+        now, cpu = self._clock(), self._cpu_clock()
+        run.shares.spend(now - began, cpu - cpu_began)
+        self._take_in(run, records)
+        self.timers.jobs += len(records)
+        if not runner.at_work:
+            run.job = run.shares = None
+        return now, cpu
+
+    def _take_in(self, run, records):
+        """Keep the records of some of many jobs."""
+        run.shares.settle(records, run.runner.boards)
+        if len(records):
+            run.results.append(records)
+        for node in records["node"].tolist() if run.wishes else ():
+            run.wishes.pop(node, None)
+
     def _begin(self, run, now):
-        job = _first(run.queue)
+        job = run.record = _first(run.queue)
         saved = run.saved.pop(int(job["node"]), None)
         run.job, run.reported = (now, 0.0), now
         if saved is None:
@@ -420,7 +486,7 @@ class Worker:
         if left:
             part = (at_work + 1) / counted
             run.job = now - part * (now - began), part * (cpu - cpu_began)
-            run.reported = now
+            run.reported, run.record = now, jobs[len(records)]
             if len(jobs) > len(records) + 1:
                 run.queue.appendleft(jobs[len(records) + 1 :])
         return now, cpu

@@ -6,17 +6,14 @@ turning and mirroring make of this one, with the same weights. A network has set
 game, of which a board belongs to one; what tells stages apart is for the game to say.
 """
 
-import contextlib
-import hashlib
-import os
 import re
-import uuid
 from typing import NamedTuple
 
 import numpy as np
 
-from .. import __version__, archive, jit
+from .. import __version__, archive
 from ..errors import UserError
+from ..kept import kept
 
 KIND = "weights"  # of a file
 ENDING = ".npz"
@@ -97,24 +94,10 @@ def load_all(path, game, codes):
     if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
     if weights.dtype != np.float32 or not weights.flags.c_contiguous:
-        network = network._replace(weights=_unpacked(weights))
+        source = np.ascontiguousarray(weights)
+        whole = kept(KIND, source, shape, np.float32, lambda: source.astype(np.float32))
+        network = network._replace(weights=whole)
     return network, arrays
-
-
-def _unpacked(weights):
-    """Return weights in float32, mapped from a file beside the kernels, so that the ranks of a host share one copy."""
-    path = jit.CACHE / f"weights-{hashlib.sha256(np.ascontiguousarray(weights)).hexdigest()[:16]}.npy"
-    beside = path.with_suffix(f".{uuid.uuid4().hex}")
-    with contextlib.suppress(OSError, ValueError, EOFError):
-        if not path.exists():
-            with open(beside, "wb") as file:
-                np.save(file, weights.astype(np.float32))
-            os.replace(beside, path)
-        found = np.load(path, mmap_mode="r")
-        if found.shape == weights.shape and found.dtype == np.float32:
-            return found
-    beside.unlink(missing_ok=True)
-    return weights.astype(np.float32)
 
 
 def _check_tuples(network):

@@ -11,11 +11,8 @@ weights as int16, and of a pattern that a mirror leaves in its place the weights
 A quarter of the look-ups is saved so, and half of the memory.
 """
 
-import contextlib
 import functools
-import hashlib
 import os
-import uuid
 
 import numpy as np
 
@@ -23,7 +20,8 @@ from ..errors import UserError
 from ..games.bits import byte_swap, pext
 from ..games.lanes import popcount
 from ..games.othello import COLUMNS, ROWS
-from ..jit import CACHE, compiled
+from ..jit import compiled
+from ..kept import kept
 from . import network as nw
 
 NAME = "patterns"
@@ -263,24 +261,16 @@ def of_file(path, rules):
 
 @functools.lru_cache(maxsize=4)
 def _of_file(path, _):
-    """Return the tables of a file, mapped from one beside the kernels, which is made if it is not there."""
+    """Return the tables of a file."""
     try:
         with open(path, "rb") as file:
-            digest = hashlib.sha256(file.read()).hexdigest()[:16]
+            content = file.read()
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
-    made = CACHE / f"patterns-{digest}.tables"
-    if not made.exists():
+
+    def make():
         network = nw.load(path, GAME, CODES)
         check_fits(network, path[:200])
-        tables = tables_of(network)
-        beside = made.with_suffix(f".{uuid.uuid4().hex}")
-        try:
-            made.parent.mkdir(parents=True, exist_ok=True)
-            tables.tofile(beside)
-            os.replace(beside, made)
-        except OSError:  # no room, or nowhere to write: this process then has a copy of its own
-            with contextlib.suppress(OSError):
-                beside.unlink(missing_ok=True)
-            return tables
-    return np.asarray(np.memmap(made, np.uint64, "c"))
+        return tables_of(network)
+
+    return kept(NAME, content, (None,), np.uint64, make)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import evaluation
+from ..cluster.waiting import sleep_until
 from ..evaluation import patterns as pt
 from ..games import othello
 from ..games.interface import END, MAX_MOVES
@@ -21,6 +22,7 @@ from ..search import batch, pvs
 from ..search.deep_engine import Deep
 from ..search.solver_engine import Solver
 from .regression import Regression, Samples, joined
+from .waiting import wait
 
 _MOST_PLIES = 128  # of a game, passes among them
 _AT_ONCE = 256  # games that are played side by side, so that a call searches a position of each
@@ -167,7 +169,7 @@ class Crew:
     def gathered(self, found):
         """Return the Samples of all ranks on the first one, None on the others."""
         if self.rank > 0:
-            self._comm.send(found, 0)
+            self._send(found, 0)
             return None
         return joined([found, *(self._received(rank) for rank in range(1, self.size))])
 
@@ -176,12 +178,16 @@ class Crew:
         if self.rank > 0:
             return self._received(0)
         for rank in range(1, self.size):
-            self._comm.send(network, rank)
+            self._send(network, rank)
         return network
 
+    # a blocking call would keep a core busy until the other rank is there as well
+
+    def _send(self, what, rank):
+        wait(self._comm.isend(what, rank))
+
     def _received(self, rank):
-        while not self._comm.Iprobe(rank):  # a blocking call would keep a core busy
-            time.sleep(0.01)
+        sleep_until(lambda: self._comm.Iprobe(rank))
         return self._comm.recv(source=rank)
 
 

@@ -6,13 +6,13 @@ themselves, so ``batch`` does one after another in compiled code, with the same 
 
 import numpy as np
 
+from ..addresses import int16s, int64s, uint64s
 from ..games import lanes
 from ..jit import compiled
 from . import drivers as dr
 from . import pvs
 from . import table as tt
 from .alphabeta import LINE_LENGTH
-from .memory import int16s, int64s, uint64s
 
 # bound for each game, and by the engine
 answer = drive = follow = left_after = moves_left = play = pose = None

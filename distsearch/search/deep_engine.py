@@ -5,13 +5,13 @@ import hashlib
 import numpy as np
 
 from .. import games, jit
+from ..addresses import address, int64s, uint64s
 from ..errors import UserError
 from ..games.interface import END
 from . import drivers as dr
 from . import learnt, probcut, pvs
 from . import table as tt
 from .batch import any_move
-from .memory import address, int64s, uint64s
 from .tabled import Tabled, itself, no_bounds
 
 _LIMITS = {"table": 3, "far": 5, "cut": 5, "bottom": 3}  # plies left, see ``SOLVER`` in ``games.interface``

@@ -7,11 +7,11 @@ fewer boards).
 
 import numpy as np
 
+from ..addresses import int16s, int64s, uint64s
 from ..games.interface import END
 from ..jit import compiled
 from . import table as tt
 from .alphabeta import LINE_LENGTH
-from .memory import int16s, int64s, uint64s
 from .pvs import BEST, BEST_MOVE, BETA, BOARDS, BOTTOM, BUDGET, EVALUATED, FRAMES, LEFT, MOVES, NO_MOVE, RULES, TOP
 from .pvs import CONTROL_SIZE as _SEARCH_SIZE
 

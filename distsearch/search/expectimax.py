@@ -7,15 +7,15 @@ fraction), so that it is a small whole number which belongs to a table entry's k
 and does not depend on what was searched before.
 
 The engine can be paused, as ``alphabeta`` can: frames in numpy arrays, and recursion for the last plies. Kernels take
-the address of the control array, see ``memory``, and find everything else in it. Algorithm: Michie 1966.
+the address of the control array, see ``addresses``, and find everything else in it. Algorithm: Michie 1966.
 """
 
 import numpy as np
 
+from ..addresses import bits_of, float64s, int16s, int64s, number_of, uint64s
 from ..games import lanes
 from ..games.interface import CHANCE
 from ..jit import compiled
-from .memory import bits_of, float64s, int16s, int64s, number_of, uint64s
 
 moves = play = outcomes = key = turn = expand = evaluate = None  # bound for each game and evaluation
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import games, jit
+from ..addresses import address
 from ..games.interface import CHANCE, END, MAX_MOVES
 from . import expectimax as em
-from .memory import address
 
 _BOTTOM = 3  # plies left to recursion
 _ENTRIES_BITS = 16  # of the table: 1 MiB

@@ -13,14 +13,14 @@ bound until they are known, so only the last draw has an upper end, (beta − Σ
 
 The engine is iterative: frames in numpy arrays, so it can be paused at any board. A frame has the states after its
 moves, in groups: one of all moves where the player moves, one a draw in a placement. Kernels take the address of the
-control array, see ``memory``.
+control array, see ``addresses``.
 """
 
 import numpy as np
 
+from ..addresses import float64s, int16s, int64s, uint64s
 from ..games import lanes
 from ..games.interface import CHANCE, MAX_DRAWS, MAX_MOVES
-from .memory import float64s, int16s, int64s, uint64s
 
 play = outcomes = draw = turn = expand = evaluate = None  # bound for each game and evaluation
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import games, jit
+from ..addresses import address
 from ..games.interface import CHANCE, END, MAX_MOVES
 from . import expectiminimax as emm
 from .expectimax import expand_by_playing
-from .memory import address
 
 EXACT, LOWER, UPPER = 0, 1, -1  # what a value is
 # Plies left after a move from which on moves are ordered by their evaluations: 0.71 times the boards of 2048's depth 10

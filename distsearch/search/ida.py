@@ -14,11 +14,11 @@ that was done decides the run's move then. Moves that lead to better evaluations
 
 import numpy as np
 
+from ..addresses import float64s, int16s, int64s, uint64s
 from ..games import lanes
 from ..games.sliding import CELLS, KINDS, SPAWNS
 from ..games.sliding import VALUES as TILES
 from .drawing import drawn
-from .memory import float64s, int16s, int64s, uint64s
 
 moves = play = key = code_at = evaluate = None  # bound for each game and evaluation
 

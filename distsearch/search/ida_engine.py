@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import games, jit
+from ..addresses import address
 from ..games.interface import MAX, MAX_MOVES
 from ..games.sliding import CELLS, KINDS, SPAWNS
 from ..games.sliding import VALUES as TILES
 from . import ida
-from .memory import address
 
 _ENTRIES_BITS = 16  # of the table: 1 MiB
 _NEVER = 1 << 40  # what a tile is worth that cannot be made

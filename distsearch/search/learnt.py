@@ -6,22 +6,29 @@ depend on any of this: what the evaluation says decides what is searched first, 
 
 import numpy as np
 
+from ..addresses import int16s, int64s, uint64s
 from ..games.ordering import sort
 from .drivers import WINDOW_HIGH, WINDOW_LOW
-from .memory import int16s, int64s, uint64s
-from .pvs import BOARDS, INFINITY, MOVES, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
+from .pvs import BOARDS, INFINITY, MOVES, RANK_END, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
 
 evaluate = final = moves = play = None  # bound for each game, and by the engine
 _MOST_PLIES = np.int64(4)
+MOST_GUESSED = np.int64(50_000)  # boards of a guess, 2 ms; six plies may take 3 million
+NEVER = np.int64(2**63 - 1)
 UNIT = 1  # of the evaluation's values, a final score of 1
 
 
 def glimpse(s, where, at, plies, alpha, beta):
-    """Value of s by so many plies, fail-soft; moves are written to the array of moves from ``at`` on."""
+    """Value of s by so many plies, fail-soft; moves are written to the array of moves from ``at`` on.
+
+    Nothing that means anything, if it had to give up.
+    """
     control = int64s(where)
     r, out = uint64s(control[RULES]), int16s(control[MOVES])
     if plies == 0:
         return np.int64(evaluate(s, r, uint64s(control[TABLES])))
+    if control[BOARDS] >= control[RANK_END]:
+        return np.int64(0)
     n = np.int64(moves(s, r, out, at))
     if n == 0:
         return np.int64(final(s, r)) * UNIT
@@ -51,11 +58,22 @@ def rank(s, control, at, n, left):
 
 
 def guess(s, control, left):
-    """Return a score to ask for first; 0 where the window leaves no choice, or a short search is too much."""
+    """Return a score to ask for first; 0 where the window leaves no choice, or a short search is too much.
+
+    It is not paused, so it deepens until MOST_GUESSED boards are used up. They count as all others.
+    """
     plies = min((left - control[RANK_LEFT]) // np.int64(2) + np.int64(1), _MOST_PLIES + np.int64(2))
+    score = np.int64(0)
     if plies < 2 or control[WINDOW_HIGH] - control[WINDOW_LOW] <= 2:
-        return np.int64(0)
-    return glimpse(s, control[WHERE], np.int64(0), plies, -INFINITY, INFINITY) // UNIT
+        return score
+    control[RANK_END] = control[BOARDS] + MOST_GUESSED
+    for depth in range(np.int64(2) - plies % 2, plies + 1, 2):
+        value = glimpse(s, control[WHERE], np.int64(0), np.int64(depth), -INFINITY, INFINITY)
+        if control[BOARDS] >= control[RANK_END]:
+            break
+        score = value // UNIT
+    control[RANK_END] = NEVER
+    return score
 
 
 def unranked(s, control, at, n, left):

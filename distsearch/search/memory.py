@@ -11,16 +11,7 @@ import sys
 
 import numpy as np
 
-from ..addresses import (  # noqa: F401, engines find all that is about memory here
-    address,
-    bits_of,
-    float64s,
-    int16s,
-    int64s,
-    number_of,
-    prefetch,
-    uint64s,
-)
+from ..addresses import address
 
 HUGE_PAGE = 1 << 21  # bytes
 _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1

@@ -18,10 +18,10 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..addresses import float64s, int16s, int64s, uint64s
 from ..games import lanes
 from ..jit import compiled
 from . import pvs
-from .memory import float64s, int16s, int64s, uint64s
 
 evaluate = examine = moves_left = None  # bound for each game and evaluation
 

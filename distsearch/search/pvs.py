@@ -12,18 +12,18 @@ and searches of a depth, where it counts plies. Then a table entry answers only 
 not depend on what was searched before. What a game knows beyond its rules comes in by hooks, see ``games.interface``.
 
 Like ``alphabeta``, it can be paused: an explicit stack of frames in numpy arrays above, and plain recursion for null
-windows where at most ``BOTTOM`` is left. All arrays are reached through the control array, see ``memory``: templates
+windows where at most ``BOTTOM`` is left. All arrays are reached through the control array, see ``addresses``: templates
 take it, or its address ``where``. Scores, bounds and what is left are int64 and the side to move's, hashes and table
 data uint64.
 """
 
 import numpy as np
 
+from ..addresses import int16s, int64s, uint64s
 from ..games import lanes
 from ..games.interface import END, PASS
 from ..jit import compiled, inlined
 from . import table as tt
-from .memory import int16s, int64s, uint64s
 
 # bound for each game, and by the engine
 ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None
@@ -46,10 +46,10 @@ FOUND, FOUND_COUNT, FOUND_ROOM = range(FRAMES + 1, FRAMES + 4)  # what is told t
 TOLD = 4  # numbers of a row before the state's words, see ``told``
 DEAR = FOUND_ROOM + 1  # boards below a frame from which on it is told
 WHERE = DEAR + 1  # address of the control array itself
-# for engines that order moves as ``learnt`` does: what is left from which on, how much more takes another ply, and what
-# the order of ``candidates`` counts beside it
-RANK_LEFT, RANK_STEP, RANK_WEIGHT = range(WHERE + 1, WHERE + 4)
-PROBCUT = RANK_WEIGHT + 1  # address of what ``probcut`` looks up
+# for engines that order moves as ``learnt`` does: what is left from which on, how much more takes another ply, what the
+# order of ``candidates`` counts beside it, and at how many BOARDS a short search gives up
+RANK_LEFT, RANK_STEP, RANK_WEIGHT, RANK_END = range(WHERE + 1, WHERE + 5)
+PROBCUT = RANK_END + 1  # address of what ``probcut`` looks up
 CONTROL_SIZE = PROBCUT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.

@@ -9,12 +9,12 @@ A search is ``expectimax.descend`` from the root's children on: of so few plies 
 
 import numpy as np
 
+from ..addresses import float64s, int16s, int64s, uint64s
 from ..games import lanes
 from ..games.interface import CHANCE
 from ..jit import compiled
 from . import expectimax as em
 from .drawing import drawn
-from .memory import float64s, int16s, int64s, uint64s
 
 play = outcomes = turn = expand = leaf = descend = None  # bound for each game and evaluation
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from .. import jit
+from ..addresses import address
 from . import shallow
-from .memory import address
 
 SHALLOW = 5  # plies that are searched in well under a millisecond, so that nothing has to be paused
 

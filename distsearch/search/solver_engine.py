@@ -3,13 +3,13 @@
 import numpy as np
 
 from .. import games, jit
+from ..addresses import address, int16s
 from ..games.interface import END
 from ..jit import compiled
 from . import drivers as dr
 from . import learnt, pvs
 from . import table as tt
 from .batch import any_move
-from .memory import address, int16s
 from .tabled import Tabled, itself, no_bounds
 
 _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
@@ -97,9 +97,13 @@ class Solver(Tabled):
             self._tables = order.tables
             self._control[pvs.TABLES] = address(self._tables)
             self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = _RANKED
+            self._control[pvs.RANK_END] = learnt.NEVER
 
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
-        """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``."""
+        """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``.
+
+        With an order, its first guess is searched here and counts: ``learnt.MOST_GUESSED`` boards and some at most.
+        """
         self._begin(state, 0, low, high)
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..addresses import int16s, int64s, uint64s
 from ..jit import compiled
 from .drivers import BEST_ROOT_MOVE, FORGETFUL, HIGH, LEFT_AT_ROOT, LOW, WINDOW_HIGH, WINDOW_LOW
-from .memory import int16s, int64s, uint64s
 from .pvs import (
     ALPHA,
     BEST,

@@ -23,9 +23,10 @@ bits    of the data
 
 import numpy as np
 
+from ..addresses import prefetch, uint64s
 from ..errors import UserError
 from ..jit import compiled
-from .memory import lazy_zeros, prefetch, uint64s
+from .memory import lazy_zeros
 
 DEFAULT_MIB = 64  # of the far table
 BUCKET = 4  # entries of the far table that a position may be in: one cache line

@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 
 from .. import games, jit
+from ..addresses import address
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
 from . import drivers as dr
@@ -13,7 +14,7 @@ from . import table as tt
 from .alphabeta import LINE_LENGTH
 from .alphabeta_engine import Result
 from .batch import ASKED_SIZE, BOARDS, FOUND_SIZE, HIGHEST, LOWEST, PLIES, batch, begin, report
-from .memory import HugePages, address
+from .memory import HugePages
 from .paused import packed, unpack
 from .told import HEAD, learn
 

@@ -5,10 +5,10 @@ the entry made of them has the hash of the state and what is left, as the engine
 its own search would have told. cut: 1 where the bounds rest on leaves that a depth limit cut off.
 """
 
+from ..addresses import int64s, uint64s
 from ..games import lanes
 from . import pvs
 from . import table as tt
-from .memory import int64s, uint64s
 
 # bound for each game, and by the engine
 answers = hashed = None

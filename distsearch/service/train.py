@@ -15,6 +15,7 @@ from ..learning.merging import Merger
 from ..learning.statistics import Statistics
 from ..learning.team import Team, shared_size
 from ..learning.training import Plan, Training
+from ..learning.waiting import agreed
 from .learning_curve import LearningCurve
 from .progress import Silent, compact
 from .run import compile_once
@@ -106,8 +107,8 @@ def train(options, files, comm, progress, interrupted, told):
     rules = game.rules(options.board, **options.rules)
     tuples, stages = options.network
     several, most = team.copies > 1, shared_size(max(team.sizes))
-    arrays = _agreed(
-        team, lambda: Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
+    arrays = agreed(
+        comm, lambda: Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
     )
     try:
         learner = Learner(
@@ -116,7 +117,7 @@ def train(options, files, comm, progress, interrupted, told):
         )  # fmt: skip
         merger = Merger(team.leaders, arrays, options.merge, options.rate) if several and team.place == 0 else None
         team.join(arrays, learner, merger)
-        begun = _agreed(team, lambda: _Begun(options, files, game, arrays) if team.first else None)
+        begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
         _compile(team, options, learner, merger, progress)
         if team.first and files.save is None:
             progress.note("what is learnt is not kept: there is no --save FILE")
@@ -143,20 +144,6 @@ def _compile(team, options, learner, merger, progress):
     if not team.first_here:
         compile_all()
     team.meet(count_from_here=True)
-
-
-def _agreed(team, do):
-    """Return what ``do()`` returns on this rank; a UserError on any rank is one on every rank: nobody waits for it."""
-    found, error = None, None
-    try:
-        found = do()
-    except UserError as refused:
-        error = str(refused)
-    team.meet()  # asleep, for reading a large file takes seconds
-    errors = [error] if team.comm is None else team.comm.allgather(error)
-    if failed := [each for each in errors if each]:
-        raise UserError(failed[0])
-    return found
 
 
 class _Begun:

@@ -7,6 +7,7 @@ from .. import __version__
 from ..errors import UserError
 from ..evaluation import network
 from ..learning.othello import Crew, train
+from ..learning.waiting import agreed
 from .options import checked_seed
 from .train import try_out
 
@@ -30,11 +31,8 @@ def parse_rounds(text):
     return rounds
 
 
-def train_patterns(args, comm, progress):
-    """Learn by parsed arguments, on every rank of ``comm`` (None: this process alone); return a text on rank 0.
-
-    Raises UserError, on every rank for what makes no sense, on rank 0 for what cannot be written.
-    """
+def train_patterns(args, comm, interrupts, progress, say):
+    """Learn by parsed arguments, see ``trainers``. Signals end it as they end any process: nothing is kept."""
     for name, value in vars(args).items():
         if name not in _TAKEN and value not in (None, False):
             raise UserError(f"{name.replace('_', '-')} is not for othello, which takes rounds, seed and save")
@@ -42,32 +40,20 @@ def train_patterns(args, comm, progress):
         raise UserError(f"othello learns all at once: it needs --save FILE{network.ENDING}")
     rounds, seed = parse_rounds(args.rounds or ROUNDS), checked_seed(args.seed or 0)
     crew = Crew(comm)
-    _try_out(crew, args.save)
+    agreed(comm, lambda: try_out(args.save) if crew.rank == 0 else None)
     games, depths = zip(*rounds, strict=True)
     net = train(games, depths, _SOLVED, _PASSES, seed, crew, progress.note if crew.rank == 0 else lambda text: None)
     if crew.rank > 0:
-        return None
+        return 0
     try:
         network.save(args.save, net, compact=True)
     except OSError as error:
         raise UserError(f"cannot write {args.save[:200]}: {error.strerror or error}") from error
     record = net.record
-    if args.json:
-        return json.dumps({"game": net.game, "save": args.save, **record, "version": __version__})
-    return (
+    say(
+        json.dumps({"game": net.game, "save": args.save, **record, "version": __version__}) if args.json else
         f"othello 8x8  {record['positions']:,} positions of {games[-1]:,} games and those of the round before\n"
         f"  error      {record['error']:.2f} discs on games it has not seen\n  saved      {args.save}\n"
         f"{record['cpu_seconds']} CPU s, {record['ranks']} rank{'s' * (record['ranks'] > 1)}"
-    )
-
-
-def _try_out(crew, path):
-    """Raise UserError on every rank if nothing can be written there by the first one."""
-    error = None
-    if crew.rank == 0:
-        try:
-            try_out(path)
-        except UserError as refused:
-            error = str(refused)
-    if error := crew.told(error):
-        raise UserError(error)
+    )  # fmt: skip
+    return 0

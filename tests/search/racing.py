@@ -6,9 +6,9 @@ import time
 import numpy as np
 
 from distsearch import jit
+from distsearch.addresses import address, uint64s
 from distsearch.jit import compiled
 from distsearch.search import table as tt
-from distsearch.search.memory import address, uint64s
 
 PROCESSES = 4
 BUCKETS = 4  # of the far table

@@ -7,7 +7,7 @@ import pytest
 from distsearch import evaluation
 from distsearch.evaluation import patterns as pt
 from distsearch.games import othello
-from distsearch.search import pvs
+from distsearch.search import learnt, pvs
 from distsearch.search.solver_engine import Solver
 from distsearch.search.table import far_table
 
@@ -16,6 +16,7 @@ from .positions import rules, unfinished_states
 
 BOARD = (8, 8)
 EMPTIES = 12
+MOST_MOVES = 33  # of a position
 
 
 def solver(order, ranked=None):
@@ -59,6 +60,19 @@ def test_the_order_saves_boards():
             solve(engine, state)
             boards[engine] += engine.boards
     assert boards[learnt] < 0.9 * boards[plain]
+
+
+def test_the_first_guess_is_short_and_counts(rng):
+    """Without a limit it would take millions of boards of some of these positions."""
+    engine, most = solver(evaluation.for_order(othello, rules(BOARD))), learnt.MOST_GUESSED
+    boards = []
+    for state in unfinished_states(rng, BOARD, 300):
+        engine.begin(state)
+        boards.append(engine.boards)
+        engine.begin(state, -1, 1)  # who wins is one question, whatever the guess
+        assert engine.boards == 0
+    assert most <= max(boards) < most + 6 * MOST_MOVES  # where it gives up, the moves on the way are still played
+    assert sum(0 < n < most for n in boards) > 50
 
 
 def test_only_the_usual_board_has_an_order():

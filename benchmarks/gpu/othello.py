@@ -1,0 +1,214 @@
+"""Measure Othello's end games on a GPU beside one CPU rank: 100,000 exact scores of 10 to 12 empty squares.
+
+    python benchmarks/gpu/othello.py                 # on a card: about a minute and a half
+    python benchmarks/gpu/othello.py --emulated      # the script itself, on a few small positions, without a card
+
+One JSON line a row. ``check``: positions whose scores are compared with the CPU engine's. ``cpu``: one rank, the solver
+with its learnt order of moves and a 64 MiB table, in batches of compiled code, on a sample; CPU seconds, best of three.
+``limit``: how often a second the card finds the discs that a move turns, if it does nothing else. ``sweep``: kernels on
+a part of the positions; the best goes on to all of them. ``gpu``: seconds of the kernel by events, seconds from the
+states in numpy to the scores in numpy, and both beside the CPU's for as many positions. ``lanes_at_work``: how many of
+the lanes tried a square when their warp did.
+
+Positions are of random games (``random``), and of games in which the move that leaves the opponent the fewest replies
+is played three times of four (``played``), by seed.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from distsearch import evaluation
+from distsearch.games import othello, othello_knowledge
+from distsearch.games.interface import MAX_MOVES
+from distsearch.gpu import build, device
+from distsearch.gpu.endgame import SOURCE, GpuEndgame
+from distsearch.search import batch, pvs
+from distsearch.search.solver_engine import Solver
+from distsearch.testing.emulated_gpu import EmulatedGpu
+
+TURNING = str(Path(__file__).with_name("othello_turning.cu"))
+DEFAULTS = {"lanes": 4, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 6, "table_mib": 1024}
+CHANGES = [
+    {},
+    *({"lanes": lanes} for lanes in (1, 2, 8, 16, 32)),
+    *({"leaf": leaf} for leaf in (3, 4, 6)),
+    *({"lanes": 2, "leaf": leaf} for leaf in (4, 6)),
+    *({"blocks": blocks} for blocks in (2, 4, 8)),
+    *({"waiting": waiting} for waiting in (4, 16)),
+    *({"table_mib": mib} for mib in (0, 32, 16384)),
+    {"threads": 64, "blocks": 12},
+]  # fmt: skip
+
+
+@numba.njit
+def _drawn(start, r, left, seed, best):
+    """Return states (uint64, (len(left), 2)) from games of random moves, or of the best-ordered ones by a chance."""
+    np.random.seed(seed)
+    states, out = np.empty((len(left), 2), np.uint64), np.empty(MAX_MOVES, np.int16)
+    scores = np.empty(MAX_MOVES, np.int64)
+    for i in range(len(left)):
+        state = start
+        while othello.moves_left(state, r) > left[i]:
+            n = othello_knowledge.promising(state, r, out, scores, 0)
+            if n == 0:
+                state = start
+                continue
+            k = 0 if np.random.random() < best else np.random.randint(n)
+            state, _ = othello.play(state, r, np.int64(out[k]))
+        states[i, 0], states[i, 1] = state[0], state[1]
+    return states
+
+
+def drawn(kind, count, empties, seed, r):
+    """Return ``count`` states with empty squares drawn from a range, of a kind of games."""
+    left = np.random.default_rng(seed).integers(empties[0], empties[1] + 1, count)
+    return _drawn(othello.start(r).state, r, left, seed, {"random": 0.0, "played": 0.75}[kind])
+
+
+def cpu(states, r, times=3):
+    """Return (CPU seconds, scores, boards) of one rank that solves the states."""
+    solver = Solver(othello, r, np.ones(64 << 17, np.uint64), order=evaluation.for_order(othello, r))
+    solver.compile()
+    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
+    asked[:, batch.LOWEST], asked[:, batch.HIGHEST], asked[:, batch.BRIEF] = -pvs.INFINITY, pvs.INFINITY, 1
+    best = np.inf
+    for _ in range(times):
+        solver.clear()
+        solver.forget()
+        began = time.process_time()
+        found, _ = solver.batch(states, asked, 1 << 50)
+        best = min(best, time.process_time() - began)
+    return best, found[:, batch.SCORE], int(found[:, batch.BOARDS].sum())
+
+
+def solved(gpu, solver, states):
+    """Return (kernel seconds, seconds in all, launches, scores)."""
+    solver.clear()
+    gpu.wait()
+    began, kernel, launches = time.perf_counter(), 0.0, 0
+    solver.begin(states)
+    done = False
+    while not done:
+        first = gpu.mark()
+        solver.launch()
+        second = gpu.mark()
+        done = solver.finished()
+        kernel, launches = kernel + gpu.seconds(first, second), launches + 1
+    scores, complete, _ = solver.result()
+    seconds = time.perf_counter() - began
+    assert complete.all()
+    return kernel, seconds, launches, scores
+
+
+def tell(row, **fields):
+    """Print a row; numbers to four digits."""
+    rounded = {k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in fields.items()}
+    print(json.dumps({"row": row, **rounded}), flush=True)
+
+
+def measured(gpu, states, options, times, warm=None):
+    """Return a row's fields for a kernel with these options, and the scores."""
+    solver = GpuEndgame(gpu, othello, othello.rules(), **options)
+    solver.solve(states[:warm])
+    runs = [solved(gpu, solver, states) for _ in range(times)]
+    kernel, seconds, launches, scores = min(runs, key=lambda run: run[1])
+    counts = solver.counts
+    fields = {
+        **options, "positions": len(states), "kernel_seconds": kernel, "seconds": seconds, "launches": launches,
+        "boards": counts["boards"], "boards_per_second": counts["boards"] / kernel,
+        "tried_per_second": counts["tried"] / kernel, "lanes_at_work": counts["tried"] / counts["turns"],
+        "teams_at_work": counts["ordered"] / max(counts["orders"], 1), "hits": counts["hits"],
+        "registers": solver.registers, "local_bytes": solver.local_bytes,
+    }  # fmt: skip
+    return fields, scores
+
+
+def compile_all(gpu, kernels):
+    """Compile all that is measured: nvcc makes the GPU's kernels beside one another, and numba the CPU's meanwhile."""
+    macros = [sorted(GpuEndgame.macros(othello.rules(), most, **o).items()) for o, most in kernels]
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        made = [pool.submit(build.cubin, SOURCE, gpu.architecture, defines) for defines in macros]
+        cpu(drawn("random", 10, (6, 6), 1, othello.rules()), othello.rules(), 1)
+        for each in made:
+            each.result()
+
+
+def turning_limit(gpu, turns):
+    """Return how often a second the card finds turned discs."""
+    kernel, threads = gpu.kernel(TURNING, "turning"), 256
+    blocks = gpu.multiprocessors * kernel.resident(threads, 5120)
+    out = gpu.array(blocks * threads, np.uint64)
+    record = np.array((out.address, turns), np.dtype([("out", "u8"), ("turns", "i4")], align=True))
+    kernel(record, blocks, threads)
+    first = gpu.mark()
+    kernel(record, blocks, threads)
+    return blocks * threads * turns / gpu.seconds(first, gpu.mark())
+
+
+def check(gpu, count, empties, options):
+    """Compare scores with the CPU's on boards of several shapes; raises SystemExit if one differs."""
+    for board, to, share in (((8, 8), "winner", 1.0), ((8, 8), "none", 0.2), ((6, 6), "winner", 0.2)):
+        r = othello.rules(board, to)
+        states = drawn("random", max(1, int(share * count)), empties, 7, r)
+        scores = GpuEndgame(gpu, othello, r, **options).solve(states)[0]
+        wrong = int((scores != cpu(states, r, 1)[1]).sum())
+        tell("check", board=f"{board[0]}x{board[1]}", empties=to, positions=len(states), wrong=wrong)
+        if wrong:
+            raise SystemExit(f"{wrong} wrong scores")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--emulated", action="store_true", help="small sizes, on a CPU")
+    parser.add_argument("--positions", type=int, default=100_000)
+    args = parser.parse_args()
+    tiny = args.emulated
+    gpu = EmulatedGpu() if tiny else device.Gpu()
+    count, sample, part, checked = (40, 40, 20, 20) if tiny else (args.positions, 3000, 30_000, 10_000)
+    empties, deep = ((6, 7), (8, 8)) if tiny else ((10, 12), (14, 16))
+    changes = CHANGES[:2] if tiny else CHANGES
+    options = [DEFAULTS | change | ({"table_mib": 1} if tiny else {}) for change in changes]
+    if not tiny:
+        compile_all(gpu, [*((o, 12) for o in options), (options[0], 16)])
+    tell("device", name=gpu.name, multiprocessors=gpu.multiprocessors)
+    r = othello.rules()
+    check(gpu, checked, empties, options[0])
+    limit = turning_limit(gpu, 10 if tiny else 20_000)
+    tell("limit", turnings_per_second=limit)
+    states = drawn("random", count, empties, 1, r)
+    rows = []
+    for each in options:
+        fields, _ = measured(gpu, states[:part], each, 1)
+        tell("sweep", of_limit=fields["tried_per_second"] / limit, **fields)
+        rows.append((fields["seconds"], each))
+    best = min(rows, key=lambda row: row[0])[1]
+    for kind in ("random", "played"):
+        states = drawn(kind, count, empties, 2, r)
+        beside(gpu, kind, states, sample, best, limit, 3)
+    beside(
+        gpu, "deep", drawn("played", 10 if tiny else 2000, deep, 3, r), 4 if tiny else 40, best | {"most": 16}, limit, 1
+    )
+
+
+def beside(gpu, kind, states, sample, options, limit, times):
+    """Measure the GPU on all states and the CPU on a sample of them, and compare the scores."""
+    seconds, scores, boards = cpu(states[:sample], othello.rules())
+    each = seconds / len(scores)
+    tell("cpu", kind=kind, positions=len(scores), microseconds=1e6 * each, boards=boards / len(scores))
+    fields, found = measured(gpu, states, options, times, warm=1000)
+    tell(
+        "gpu", kind=kind, **fields, of_limit=fields["tried_per_second"] / limit,
+        wrong_in_sample=int((found[: len(scores)] != scores).sum()),
+        kernel_times_cpu=each * len(states) / fields["kernel_seconds"],
+        times_cpu=each * len(states) / fields["seconds"],
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""What a rank did when, for a timeline: kept in bounded memory, however long a search takes.
+
+Slices say that a rank worked, was at messages, or had nothing to do, and follow one another without a gap. JOB spans
+and instants (a part given away, a window narrowed) stand beside them. When there is no room for more, slices shorter
+than a resolution are put together, each kind's within such a time into one, and spans shorter than that are left
+out, with their number told by the slices of work; the resolution doubles from one time to the next. So the sums over
+slices stay what they were.
+"""
+
+import numpy as np
+
+WORK, COMMUNICATION, IDLE, JOB, GAVE, NARROWED = range(6)
+DONE, STOPPED = range(2)  # outcomes of jobs
+MOST = 8192  # events of a rank: with 31 workers a file of 30 to 40 MB
+_SLICES = 3  # the first kinds
+_FINEST = 20e-6  # seconds, of the first resolution
+_GAP = 1e-7  # seconds that are none
+_WORDS = 8
+
+# began, ended: seconds of the rank's clock; jobs: that a slice of work ended; the rest: of a job.
+EVENT = np.dtype([
+    ("began", np.float64), ("ended", np.float64), ("kind", np.uint8), ("outcome", np.uint8), ("words", np.uint8),
+    ("node", np.int32), ("low", np.int32), ("high", np.int32), ("jobs", np.int32), ("boards", np.int64),
+    ("score", np.float64), ("state", np.uint64, _WORDS),
+], align=True)  # fmt: skip
+_NOTHING = np.zeros((), EVENT)
+
+
+class Trace:
+    """Takes events in, by kinds; most: how many are kept."""
+
+    def __init__(self, most=MOST):
+        self._events, self._size, self._resolution = np.zeros(most, EVENT), 0, _FINEST
+
+    def slice(self, kind, began, ended, jobs=0):
+        """Something went on for a time; it goes on with the latest slice where that is of this kind."""
+        if ended <= began:
+            return
+        last = self._events[self._size - 1]
+        if self._size and last["kind"] == kind != WORK and abs(began - last["ended"]) < _GAP:
+            last["ended"] = ended
+            return
+        event = self._next()
+        event["began"], event["ended"], event["kind"], event["jobs"] = began, ended, kind, jobs
+
+    def job(self, job, result, began, ended):
+        """A job came to an end: its record and that of its result, of which there need not be every field."""
+        if ended - began < self._resolution:
+            return
+        event = self._next()
+        event["began"], event["ended"], event["kind"] = began, ended, JOB
+        names = job.dtype.names
+        event["node"] = job["node"]
+        if "low" in names:
+            event["low"], event["high"] = job["low"], job["high"]
+        if "state" in names and len(job["state"]) <= _WORDS:
+            event["words"] = len(job["state"])
+            event["state"][: len(job["state"])] = job["state"]
+        event["outcome"] = DONE if result["complete"] else STOPPED
+        event["boards"] = result["boards"] if "boards" in result.dtype.names else 0
+        event["score"] = next((result[name] for name in ("score", "value") if name in result.dtype.names), np.nan)
+
+    def instant(self, kind, now, node, low=0, high=0):
+        event = self._next()
+        event["began"] = event["ended"] = now
+        event["kind"], event["node"], event["low"], event["high"] = kind, node, low, high
+
+    def records(self):
+        """Return the EVENTs so far, by when they began."""
+        events = self._events[: self._size]
+        return events[np.argsort(events["began"], kind="stable")]
+
+    def _next(self):
+        """Return an event to be filled in, zero so far."""
+        if self._size == len(self._events):
+            self._make_room()
+        self._events[self._size] = _NOTHING
+        self._size += 1
+        return self._events[self._size - 1]
+
+    def _make_room(self):
+        kept = self._events
+        while len(kept) > len(self._events) // 2:
+            kept = thinned(kept, self._resolution, len(self._events) // 8)
+            self._resolution *= 2
+        self._size = len(kept)
+        self._events[: self._size] = kept
+
+
+def thinned(events, resolution, instants):
+    """Return events with slices shorter than ``resolution`` put together, without such spans, and so many instants."""
+    kinds, short = events["kind"], events["ended"] - events["began"] < resolution
+    points = events[kinds > JOB]
+    kept = [events[~short & (kinds <= JOB)], points[:: 1 + len(points) // instants]]
+    slices = events[short & (kinds < _SLICES)]
+    if len(slices):
+        bins = np.floor(slices["began"] / resolution)
+        _, first, place = np.unique(bins, return_index=True, return_inverse=True)
+        now = slices["began"][first].copy()
+        for kind in range(_SLICES):
+            mine = slices["kind"] == kind
+            merged = np.zeros(len(first), EVENT)
+            merged["kind"], merged["began"] = kind, now
+            now = now + np.bincount(place[mine], (slices["ended"] - slices["began"])[mine], len(first))
+            merged["ended"] = now
+            merged["jobs"] = np.bincount(place[mine], slices["jobs"][mine], len(first))
+            kept.append(merged[merged["ended"] > merged["began"]])
+    kept = np.concatenate(kept)
+    return kept[np.argsort(kept["began"], kind="stable")]

@@ -1,0 +1,278 @@
+"""The kinds of job that a GPU does, many at a time: see ``jobs`` for what a runner is, ``cluster.many`` for these.
+
+Records of jobs and results are those of the runners on a CPU, so ranks with and without a GPU work on one search. Jobs
+that a GPU cannot do, the same rank does on its CPU.
+"""
+
+from collections import deque
+
+import numpy as np
+
+from ..errors import UserError
+from ..games import connect4, othello
+from ..games.interface import Position, as_state, legal_moves
+from ..gpu.endgame import GpuEndgame
+from ..gpu.solver import GpuSolver
+from .jobs import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
+from .setups import rules_of
+
+_PLACES = 8192  # jobs at a rank: a batch at work, and one that waits for it
+_CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
+_TABLE_MIB = 4096  # of the GPU's memory, at most a quarter of it
+_NO_MOVE = -2
+
+
+def check(setup):
+    """Raise UserError unless a GPU does the jobs of a setup."""
+    if setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
+        raise UserError(f"device gpu solves {' and '.join(_SOLVERS)} to the end: add --exact, or use --device cpu")
+
+
+def on_gpu(kinds, gpu):
+    """Return the kinds of job of a rank with a GPU; kinds: those of one without."""
+
+    def solve(setup):
+        return GpuSolveRunner(setup, gpu, kinds["solve"]) if setup["game"] in _SOLVERS else kinds["solve"](setup)
+
+    return {**kinds, "solve": solve}
+
+
+class _Connect4:
+    """Any number of stones."""
+
+    def __init__(self, gpu, rules):
+        table = min(_TABLE_MIB, gpu.memory // 4 >> 20)
+        self.solver = GpuSolver(gpu, connect4, rules, table)
+
+    def fits(self, states):
+        return np.ones(len(states), bool)
+
+    def found(self):
+        """Return (scores, complete, moves) of the batch; None for moves if it tells none."""
+        scores, complete, *_ = self.solver.result()
+        return scores, complete, None
+
+    @property
+    def boards(self):
+        return self.solver.result()[3]["boards"]
+
+
+class _Othello:
+    """End games of so few empty squares that a launch has a chance to see their ends."""
+
+    MOST = 14
+
+    def __init__(self, gpu, rules):
+        self._rules = rules
+        self.solver = GpuEndgame(gpu, othello, rules, most=self.MOST) if int(rules[othello.SQUARES]) <= 64 else None
+
+    def fits(self, states):
+        if self.solver is None:
+            return np.zeros(len(states), bool)
+        taken = [int(own | other).bit_count() for own, other in states[:, :2]]
+        return int(self._rules[othello.SQUARES]) - np.array(taken, np.int64) <= self.MOST
+
+    def found(self):
+        return self.solver.result()
+
+    @property
+    def boards(self):
+        return self.solver.counts["boards"]
+
+
+_SOLVERS = {"connect4": _Connect4, "othello": _Othello}
+
+
+class GpuSolveRunner:
+    """Solves positions exactly, those of a batch at once; plain: makes the runner of what it does not take."""
+
+    places = _PLACES
+
+    def __init__(self, setup, gpu, plain):
+        self._game, self._rules = rules_of(setup)
+        self._plain = plain(setup)
+        self._make = lambda: _SOLVERS[setup["game"]](gpu, self._rules)
+        self._brief = setup.get("brief", False)
+        self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
+        self.job_dtype = job_dtype(self._game.words(self._rules))
+        self.name = f"gpu_{self._plain.name}"
+        self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
+        self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
+        self._open = np.zeros(0, bool)  # those of it that have no answer yet
+        self._counted = self._spare = 0  # boards of the batch so far; those that are no job's yet
+
+    def compile(self):
+        """Compile for the CPU and for the GPU."""
+        self._plain.compile()
+        self._on_gpu = self._make()
+
+    def open(self, run):
+        """What the tables hold is true in any run."""
+        self._plain.open(run)
+
+    @property
+    def engine(self):
+        return self._plain.engine
+
+    def unsearched(self, jobs):
+        return self._plain.unsearched(jobs)
+
+    def learn(self, known):
+        """What other hosts have found goes into the table of the CPU."""
+        self._plain.learn(known)
+
+    @property
+    def at_work(self):
+        """Jobs that have no answer yet."""
+        waiting = sum(map(len, self._waiting)) + len(self._by_cpu) + (self._at_cpu is not None)
+        return int(np.count_nonzero(self._open)) + waiting
+
+    @property
+    def boards(self):
+        return self._spare + (self._plain.boards if self._at_cpu is not None else 0)
+
+    def add(self, jobs):
+        """Take an array of jobs in."""
+        fits = self._on_gpu.fits(jobs["state"])
+        self._by_cpu.extend(jobs[i : i + 1] for i in np.flatnonzero(~fits))
+        if fits.any():
+            self._waiting.append(jobs[fits])
+
+    def advance(self):
+        """Do a launch, and a little of what is the CPU's; return the records of the jobs that are done by that."""
+        records = []
+        if not self._open.any() and self._waiting:
+            self._begin(np.concatenate(self._waiting))
+        if self._open.any():
+            records.append(self._launch())
+        if self._at_cpu is None and self._by_cpu:
+            (self._at_cpu,) = self._by_cpu.popleft()
+            self._plain.begin(self._at_cpu)
+        if self._at_cpu is not None and self._plain.advance(_CPU_BOARDS):
+            records.append(self._end_at_cpu())
+        return np.concatenate(records) if records else self._none
+
+    def _begin(self, jobs):
+        self._waiting = []
+        self._jobs, self._open, self._children = jobs, np.ones(len(jobs), bool), None
+        self._scores = np.zeros(len(jobs), np.int32)
+        self._ask(jobs["state"], jobs["low"], jobs["high"])
+
+    def _ask(self, states, low, high):
+        self._counted = 0
+        self._on_gpu.solver.begin(states, low, high)
+
+    def _launch(self):
+        done = self._on_gpu.solver.advance()
+        scores, complete, moves = self._on_gpu.found()
+        boards = self._on_gpu.boards
+        self._spare += boards - self._counted
+        self._counted = boards
+        if self._children is not None:
+            return self._replies(scores) if done else self._none
+        if self._brief or moves is not None:
+            solved = np.flatnonzero(complete & self._open)
+            return self._answered(solved, scores[solved], None if self._brief else moves[solved])
+        if done:
+            self._scores = scores
+            self._ask_for_replies()
+        return self._none
+
+    @property
+    def _none(self):
+        return np.zeros(0, self.result_dtype)
+
+    def _ask_for_replies(self):
+        """Ask which moves of the solved positions leave the other side no more than the score."""
+        children, parents, moves = [], [], []
+        for i in np.flatnonzero(self._open):
+            position = Position(as_state(self._jobs["state"][i]), 0)
+            for move in legal_moves(self._game, position, self._rules):
+                children.append(self._game.play(position.state, self._rules, np.int64(move))[0])
+                parents.append(i)
+                moves.append(move)
+        self._children = np.array(parents, np.int64), np.array(moves, np.int16)
+        low = -self._scores[self._children[0]]
+        self._ask(np.array(children, np.uint64).reshape(-1, 2), low, low + 1)
+
+    def _replies(self, scores):
+        parents, moves = self._children
+        best = np.full(len(self._jobs), _NO_MOVE, np.int16)
+        good = scores <= -self._scores[parents]
+        best[parents[good][::-1]] = moves[good][::-1]  # the first of several
+        solved = np.flatnonzero(self._open)
+        return self._answered(solved, self._scores[solved], best[solved])
+
+    def _answered(self, at, scores=None, moves=None):
+        """Return the records of some jobs of the batch, with their share of the boards; without scores: given up."""
+        records, left = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
+        self._open[at] = False
+        records["node"], records["complete"] = self._jobs["node"][at], scores is not None
+        records["score"] = -np.inf if scores is None else scores
+        if len(at):
+            records["boards"] = self._spare // left
+            records["boards"][0] += self._spare % left if len(at) == left else 0
+            self._spare -= int(records["boards"].sum())
+        if moves is not None:
+            records["line_length"] = moves != _NO_MOVE
+            records["line"][:, 0] = np.where(moves != _NO_MOVE, moves, 0)
+        return records
+
+    def _end_at_cpu(self):
+        record, self._at_cpu = self._plain.result(0.0, 0.0), None
+        return record
+
+    def _at(self, node):
+        """Return where in the batch an open job of a node is, None if it is not there."""
+        found = np.flatnonzero((self._jobs["node"] == node) & self._open)
+        return int(found[0]) if len(found) else None
+
+    def has(self, node):
+        """Whether a job of this node has no answer yet."""
+        waiting = any((jobs["node"] == node).any() for jobs in (*self._waiting, *self._by_cpu))
+        return waiting or self._is_at_cpu(node) or self._at(node) is not None
+
+    def _is_at_cpu(self, node):
+        return self._at_cpu is not None and self._at_cpu["node"] == node
+
+    def narrow(self, node, low, high):
+        """Have the score of a job matter no further than from low to high."""
+        if self._is_at_cpu(node):
+            self._plain.narrow(low, high)
+            return
+        if (at := self._at(node)) is not None:
+            if self._children is None:
+                self._on_gpu.solver.narrow(at, low, high)
+            return
+        for jobs in (*self._waiting, *self._by_cpu):
+            mine = jobs["node"] == node
+            if mine.any():
+                jobs["low"][mine], jobs["high"][mine] = low, high
+
+    def drop(self, node):
+        """Give a job up; return its record."""
+        if self._is_at_cpu(node):
+            return self._end_at_cpu()
+        if (at := self._at(node)) is not None:
+            if self._children is None:
+                self._on_gpu.solver.drop(at)
+            return self._answered(np.array([at]))
+        kept, gone = [], []
+        for jobs in self._waiting:
+            kept.append(jobs[jobs["node"] != node])
+            gone.append(jobs[jobs["node"] == node])
+        self._waiting = [jobs for jobs in kept if len(jobs)]
+        gone += [job for job in self._by_cpu if job["node"] == node]
+        self._by_cpu = deque(job for job in self._by_cpu if job["node"] != node)
+        return self.unsearched(np.concatenate(gone))
+
+    def stop(self):
+        """Give all jobs up; return their records."""
+        records = [self._answered(np.flatnonzero(self._open))]
+        if self._at_cpu is not None:
+            records.append(self._end_at_cpu())
+        rest = [*self._waiting, *self._by_cpu]
+        if rest:
+            records.append(self.unsearched(np.concatenate(rest)))
+        self._waiting, self._by_cpu = [], deque()
+        return np.concatenate(records)

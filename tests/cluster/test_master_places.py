@@ -1,0 +1,78 @@
+"""A master of workers one of which has many jobs at work at a time, as a GPU has."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from distsearch.cluster.messages import READY, from_records
+
+from .talk import Talk, jobs, workers
+from .toys import Source
+
+GPU, PLACES = 1, 64
+
+
+def ready(talk, worker):
+    return talk.say(worker, READY, from_records(np.array([PLACES] * (worker == GPU), np.int64)), 1)
+
+
+def done_by_all(count, crew, seconds, gpu_seconds):
+    """Have ``count`` jobs done by a crew, of which a job takes each so many seconds; return (seconds, jobs by rank).
+
+    The GPU takes all that it has at once and answers for them together, the others one after another.
+    """
+    source = Source([1] * count)
+    talk = Talk(workers(crew))
+    talk.begin(source, measured=True)
+    now, free, done = 0.0, dict.fromkeys(range(1, crew + 1), 0.0), dict.fromkeys(range(1, crew + 1), 0)
+    events, most = [], 0
+
+    def take_in(sent):
+        nonlocal most
+        for rank, nodes in jobs(sent):
+            if rank == GPU:
+                most = max(most, len(nodes))
+                free[rank] = max(free[rank], now) + gpu_seconds * len(nodes)
+                heapq.heappush(events, (free[rank], rank, nodes))
+                continue
+            for node in nodes:
+                free[rank] = max(free[rank], now) + seconds
+                heapq.heappush(events, (free[rank], rank, [node]))
+
+    for rank in free:
+        take_in(ready(talk, rank))
+    while events:
+        now, rank, nodes = heapq.heappop(events)
+        done[rank] += len(nodes)
+        take_in(talk.answer(rank, nodes, gpu_seconds if rank == GPU else seconds))
+    assert sorted(source.finished) == list(range(count))
+    return now, done, most
+
+
+@pytest.mark.parametrize("faster", [0.2, 1, 5, 50, 1000])
+@pytest.mark.parametrize("crew", [2, 5])
+def test_work_is_shared_out_by_what_each_does_a_second(crew, faster):
+    seconds, count = 0.01, 4000
+    took, done, most = done_by_all(count, crew, seconds, seconds / faster)
+    ideal = count * seconds / (crew - 1 + faster)
+    assert took <= 1.15 * ideal + 4 * seconds + PLACES * seconds / faster
+    assert most == PLACES
+    assert sum(done.values()) == count
+
+
+def test_a_gpu_alone_has_as_many_jobs_as_it_has_places():
+    talk = Talk(workers(1))
+    talk.begin(Source([1] * 1000), measured=True)
+    ((rank, nodes), *more) = jobs(ready(talk, GPU))
+    assert (rank, len(nodes)) == (GPU, PLACES)
+    assert sum(len(each) for _, each in more) <= PLACES  # one batch ahead
+
+
+def test_the_last_jobs_are_left_to_those_without():
+    talk = Talk(workers(4))
+    talk.begin(Source([1] * 4), measured=True)
+    for worker in range(1, 4):
+        ready(talk, worker)
+    handed = jobs(talk.ready(4))
+    assert sorted((rank, len(nodes)) for rank, nodes in handed) == [(1, 1), (2, 1), (3, 1), (4, 1)]

@@ -1,0 +1,162 @@
+"""A worker whose runner has many jobs at work at a time."""
+
+import numpy as np
+import pytest
+
+from distsearch.cluster.messages import (
+    PROGRESS,
+    RESULTS,
+    START,
+    STEER,
+    STOP,
+    STOPPED,
+    Message,
+    steer_record,
+)
+from distsearch.cluster.worker import Worker
+
+from .toys import JOB, RESULT, Clock, jobs_message, open_message, results_of, setup_message, work
+
+RUN, RATE = 7, 1e6
+LAUNCH = 0.01  # seconds
+STEP = 100  # boards of each job in a launch
+
+
+class ManyRunner:
+    """Does ``STEP`` boards of each job in a launch."""
+
+    job_dtype, result_dtype, places = JOB, RESULT, 8
+
+    def __init__(self, clock):
+        self._clock, self._jobs = clock, {}
+        self.narrowed, self.most = [], 0
+
+    def compile(self):
+        """Nothing to compile."""
+
+    def open(self, run):
+        assert not self._jobs
+
+    @property
+    def at_work(self):
+        return len(self._jobs)
+
+    @property
+    def boards(self):
+        return sum(done for done, _ in self._jobs.values())
+
+    def add(self, jobs):
+        self._jobs.update((int(job["node"]), (0, int(job["boards"]))) for job in jobs)
+        self.most = max(self.most, len(self._jobs))
+
+    def advance(self):
+        self._clock.spend(LAUNCH)
+        self._jobs = {node: (min(done + STEP, size), size) for node, (done, size) in self._jobs.items()}
+        return self._ended([node for node, (done, size) in self._jobs.items() if done == size])
+
+    def has(self, node):
+        return node in self._jobs
+
+    def narrow(self, node, low, high):
+        self.narrowed.append((node, low, high))
+
+    def drop(self, node):
+        return self._ended([node])
+
+    def stop(self):
+        return self._ended(list(self._jobs))
+
+    def unsearched(self, jobs):
+        records = np.zeros(len(jobs), RESULT)
+        records["node"] = jobs["node"]
+        return records
+
+    def _ended(self, nodes):
+        records = np.zeros(len(nodes), RESULT)
+        for record, node in zip(records, nodes, strict=True):
+            record["node"] = node
+            record["boards"], size = self._jobs.pop(node)
+            record["complete"] = record["boards"] == size
+        return records
+
+
+@pytest.fixture
+def opened():
+    clock, made = Clock(), []
+
+    def make(setup):
+        made.append(ManyRunner(clock))
+        return made[-1]
+
+    worker = Worker({"toy": make}, clock, clock)
+    worker.handle(setup_message(RATE))
+    worker.handle(open_message(RUN))
+    worker.handle(Message(START, RUN))
+    return worker, clock, made[0]
+
+
+def records_of(messages):
+    found = [results_of(message) for message in messages if message.type == RESULTS]
+    return np.concatenate(found) if found else np.zeros(0, RESULT)
+
+
+def steer(worker, node, low, high):
+    return worker.handle(Message(STEER, RUN, np.frombuffer(steer_record(node, low, high, 0, 0), np.uint8)))
+
+
+def test_all_that_fit_are_at_work_at_once_and_answered_as_they_end(opened):
+    worker, clock, runner = opened
+    sizes = [350, 100, 900, 50, 120, 120, 10, 700, 100, 100, 2000]
+    assert worker.handle(jobs_message(RUN, *sizes)) == []
+    began = clock.now
+    first = records_of(worker.work())
+    assert sorted(first["node"].tolist()) == [1, 3, 6]
+    rest = records_of(work(worker))
+    records = np.concatenate([first, rest])
+    records.sort(order="node")
+    assert records["boards"].tolist() == sizes
+    assert records["complete"].all()
+    assert runner.most == runner.places
+    assert records["seconds"].sum() == pytest.approx(clock.now - began)
+    assert (records["seconds"] > 0).all()
+    assert not worker.has_work
+
+
+def test_one_of_many_is_narrowed_or_dropped(opened):
+    worker, _, runner = opened
+    worker.handle(jobs_message(RUN, 1000, 1000, 1000))
+    worker.work()
+    assert steer(worker, 1, -3, 4) == []
+    assert runner.narrowed == [(1, -3, 4)]
+    (message,) = steer(worker, 2, 0, 0)
+    assert results_of(message)[["node", "complete", "boards"]].tolist() == [(2, 0, STEP)]
+    assert sorted(records_of(work(worker))["node"].tolist()) == [0, 1]
+    worker.handle(jobs_message(RUN, 1000))
+    worker.work()
+    (message,) = steer(worker, 0, 0, 0)
+    assert results_of(message)["node"].tolist() == [0]
+    assert not worker.has_work
+    worker.handle(jobs_message(RUN, 10, 10))
+    assert len(records_of(work(worker))) == 2
+
+
+def test_a_stop_answers_for_all(opened):
+    worker, clock, _ = opened
+    worker.handle(jobs_message(RUN, *[1000] * 12))
+    began = clock.now
+    worker.work()
+    results, stopped = worker.handle(Message(STOP, RUN))
+    assert stopped.type == STOPPED
+    records = results_of(results)
+    assert sorted(records["node"].tolist()) == list(range(8))
+    assert records["seconds"].sum() == pytest.approx(clock.now - began)
+    assert not worker.has_work
+
+
+def test_long_ones_tell_of_their_progress(opened):
+    worker, _, _ = opened
+    worker.handle(jobs_message(RUN, *[10**6] * 3))
+    told = []
+    while not told:
+        told = [message for message in worker.work() if message.type == PROGRESS]
+    assert np.frombuffer(told[0].payload, np.int64)[0] % (3 * STEP) == 0

@@ -1,0 +1,30 @@
+"""Ranks with and without a GPU, an emulated one, in one search."""
+
+import traceback
+
+import pytest
+
+from distsearch.service import devices
+from distsearch.session import Session
+from distsearch.testing.emulated_gpu import EmulatedGpu
+
+from ..tree.test_gpu_jobs import GAMES, late
+
+GPU = 1  # the rank that has one
+
+
+@pytest.mark.parametrize(("game", "board", "plies"), GAMES, ids=str)
+def test_scores_do_not_depend_on_who_has_a_gpu(game, board, plies, comm, agree, monkeypatch, seed):
+    lines, found, failure = late(game, board, plies, 12, comm.bcast(seed)), {}, ""
+    gpu = EmulatedGpu(3) if comm.Get_rank() == GPU else None
+    monkeypatch.setattr(devices, "chosen", lambda comm, name: gpu)
+    try:
+        for device in ("cpu", "auto"):
+            with Session(comm, table=2, device=device) as session:
+                if session:
+                    found[device] = [each.score for each in session.solve(game, lines, board)]
+    except Exception:
+        failure = traceback.format_exc()
+    if found.get("cpu") != found.get("auto"):
+        failure = f"{found}"
+    agree(not failure, failure)

@@ -1,0 +1,107 @@
+"""Ranks with a GPU, an emulated one, in searches like any other: the same scores, moves that are best, jobs steered."""
+
+import random
+
+import numpy as np
+import pytest
+
+from distsearch import games
+from distsearch.games.interface import legal_moves, step
+from distsearch.service import devices
+from distsearch.session import Session
+from distsearch.testing.emulated_gpu import EmulatedGpu
+from distsearch.tree.gpu_jobs import GpuSolveRunner
+from distsearch.tree.jobs import KINDS, TO_THE_END
+
+GAMES = [("connect4", "6x7", 31), ("othello", "6x6", 25)]
+
+
+def late(game, board, plies, count, seed):
+    """Return texts of positions after so many random moves, none of which is over."""
+    module, chance, found = games.find(game), random.Random(seed), []
+    rules = module.rules(tuple(map(int, board.split("x"))))
+    while len(found) < count:
+        position = module.start(rules)
+        for _ in range(plies):
+            moves = legal_moves(module, position, rules)
+            if not moves:
+                break
+            position = step(module, position, rules, chance.choice(moves))
+        if legal_moves(module, position, rules):
+            found.append(module.text(position, rules))
+    return found
+
+
+@pytest.fixture
+def with_gpu(monkeypatch):
+    monkeypatch.setattr(devices, "chosen", lambda comm, name: EmulatedGpu(1))
+
+
+@pytest.mark.parametrize(("game", "board", "plies"), GAMES, ids=str)
+def test_a_session_with_a_gpu_has_the_scores_of_one_without(game, board, plies, with_gpu, seed):
+    lines = late(game, board, plies, 6, seed)
+    with Session(device="gpu") as session:
+        found = list(session.solve(game, lines, board))
+    with Session() as session:
+        expected = list(session.solve(game, lines, board))
+        assert [each.score for each in found] == [each.score for each in expected]
+        assert all(each.complete and each.bound == "exact" for each in found)
+        module = games.find(game)
+        rules = module.rules(tuple(map(int, board.split("x"))))
+        for line, outcome in zip(lines, found, strict=True):
+            moved = step(module, module.parse(line, rules), rules, module.parse_move(outcome.move, rules))
+            if legal_moves(module, moved, rules):
+                text = module.text(moved, rules)
+                assert -next(iter(session.solve(game, [text], board))).score == outcome.score
+
+
+def jobs_of(runner, game, board, lines):
+    module = games.find(game)
+    rules = module.rules(tuple(map(int, board.split("x"))))
+    jobs = np.zeros(len(lines), runner.job_dtype)
+    jobs["node"], jobs["depth"] = np.arange(len(lines)) + 100, TO_THE_END
+    jobs["low"], jobs["high"] = -(10**6), 10**6
+    jobs["state"] = [module.parse(line, rules).state for line in lines]
+    return jobs
+
+
+@pytest.fixture(params=GAMES, ids=lambda value: value[0])
+def made(request, seed):
+    """(runner, jobs) of a game."""
+    game, board, plies = request.param
+    setup = {"kind": "solve", "game": game, "board": list(map(int, board.split("x"))), "options": {}, "brief": True}
+    runner = GpuSolveRunner(setup, EmulatedGpu(2), KINDS["solve"])
+    runner.compile()
+    runner.open(1)
+    return runner, jobs_of(runner, game, board, late(game, board, plies, 5, seed))
+
+
+def test_jobs_are_dropped_and_stopped_one_by_one(made):
+    runner, jobs = made
+    runner.add(jobs[:3])
+    runner.add(jobs[3:])
+    assert runner.at_work == 5
+    (dropped,) = runner.drop(101)
+    assert (dropped["node"], dropped["complete"]) == (101, 0)
+    assert not runner.has(101)
+    records = [runner.advance()]
+    left = {100, 102, 103, 104} - set(records[0]["node"].tolist())
+    for node in sorted(left)[:1]:
+        records.append(runner.drop(node))
+    records.append(runner.stop())
+    assert sorted(np.concatenate(records)["node"].tolist()) == [100, 102, 103, 104]
+    assert (runner.at_work, runner.boards) == (0, 0)
+
+
+def test_boards_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
+    runner, jobs = made
+    runner._on_gpu.fits = lambda states: np.arange(len(states)) % 2 == 0
+    runner.add(jobs)
+    records = [runner.advance()]
+    while runner.at_work:
+        records.append(runner.advance())
+    records = np.concatenate(records)
+    assert sorted(records["node"].tolist()) == [100, 101, 102, 103, 104]
+    assert records["complete"].all()
+    assert runner.boards == 0
+    assert records["boards"].sum() > 0
