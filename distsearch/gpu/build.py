@@ -12,6 +12,13 @@ from ..errors import UserError
 
 SOURCES = Path(__file__).parent / "cuda"
 VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
+    "connect4_solver.cu": [
+        {},
+        {"LANES": 1},
+        {"LANES": 4, "ROWS": 4, "COLUMNS": 8},
+        {"LANES": 16, "THREADS": 256, "BLOCKS": 4, "ROWS": 3, "COLUMNS": 16},
+        {"ROWS": 63, "COLUMNS": 1},
+    ],
     "endgame.cu": [
         {"LANES": 1},
         {"LANES": 4, "LEAF": 4},

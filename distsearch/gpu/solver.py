@@ -18,8 +18,8 @@ JOB = np.dtype(
      ("children", "i4"), ("unused", "i4", 3)]
 )  # fmt: skip
 COUNTS = np.dtype(
-    [("nodes", "u8"), ("boards", "u8"), ("hits", "u8"), ("stores", "u8"), ("next", "u4"), ("busy", "u4"),
-     ("unused", "u4", 2)]
+    [("nodes", "u8"), ("boards", "u8"), ("looks", "u8"), ("hits", "u8"), ("stores", "u8"), ("next", "u4"),
+     ("busy", "u4")]
 )  # fmt: skip
 RESTING = np.dtype([("batch", "u4"), ("job", "i4"), ("level", "i4"), ("beta", "i4")])
 PARAMETERS = np.dtype(
@@ -47,8 +47,8 @@ class GpuSolver:
 
     table_mib: of the table, in the GPU's memory; split: plies that the host expands; lanes: of a search, a power of 2
     up to 32; threads: of a block; blocks: that a multiprocessor is to hold, which bounds registers; seconds: that a
-    launch lasts at most; table_left, share_left: moves left from which on the table is used, and work shared, the game's
-    own if None. Raises UserError.
+    launch lasts at most; table_left, share_left: moves left from which on the table is used, and work shared, the
+    game's own if None. Raises UserError.
     """
 
     def __init__(
@@ -211,14 +211,14 @@ class GpuSolver:
         """Return (scores, complete, nodes, counts) so far: int32 and bool, shape (n,), int, dictionary.
 
         A complete score is the true one, or the end of the window that it lies at or beyond unless the game is over;
-        else a lower bound. nodes: positions whose moves were all made; counts: ``boards`` made so, table ``hits`` and
-        ``stores``.
+        else a lower bound. nodes: positions whose moves were all made; counts: ``boards`` made so, ``looks`` at the
+        table, its ``hits`` and ``stores``.
         """
         jobs, known = self._jobs, self._known() & ~self._dropped
         scores = np.where(jobs["high"] <= jobs["window_low"], jobs["high"], jobs["low"])
         beyond = known & ~self._game.ended(jobs["state"], self._rules)
         scores = np.where(beyond, np.clip(scores, jobs["window_low"], jobs["window_high"]), scores)
-        counts = {name: int(self._counts[name]) for name in ("boards", "hits", "stores")}
+        counts = {name: int(self._counts[name]) for name in ("boards", "looks", "hits", "stores")}
         return scores, known, int(self._counts["nodes"]), counts
 
     def solve(self, states, low=None, high=None):

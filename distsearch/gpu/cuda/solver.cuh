@@ -41,9 +41,8 @@ struct alignas(16) Job {  // a node of the forest: a position that was asked for
 };
 
 struct alignas(16) Counts {  // takes a job's place, before the first one
-    unsigned long long nodes, boards, hits, stores;
+    unsigned long long nodes, boards, looks, hits, stores;  // looks: at the table
     unsigned next, busy;  // job that nobody has taken; groups that stopped in the middle
-    unsigned unused[2];
 };
 static_assert(sizeof(Job) == 48 && sizeof(Counts) == 48, "Python writes and reads them");
 
@@ -99,7 +98,7 @@ struct Group {
     unsigned number;
     int job, level, beta0;
     State s;
-    unsigned nodes = 0, boards = 0, hits = 0, stores = 0;
+    unsigned nodes = 0, boards = 0, looks = 0, hits = 0, stores = 0;
     int cursor = 0, looked = 0;  // of a search for a job
 
     ON_DEVICE Group(const Parameters& p, char* memory)
@@ -142,6 +141,7 @@ struct Group {
             if (works) atomicAdd(&p.counts->busy, 1u);
         }
         copy(reinterpret_cast<const uint4*>(stack), p.stacks + size_t(number) * p.levels * (sizeof(Level) / 16), works);
+        atomicAdd(&p.counts->looks, (unsigned long long)looks);
         atomicAdd(&p.counts->hits, (unsigned long long)hits);
         if (!leads()) return;
         atomicAdd(&p.counts->nodes, (unsigned long long)nodes);
@@ -276,6 +276,7 @@ struct Group {
             if (works && (valid || is_self) && (left_there >= p.table_left || chooses)) {
                 const uint64_t hash = c.hash();
                 known = p.table.look(hash, left_there, worthier);
+                ++looks;
                 if (chooses && valid && left_there >= p.share_left) mark[k] = unsigned(hash) & p.mark_mask;
             }
             if (child[k] >= 0) mark[k] = mark_of(child[k]);
@@ -519,7 +520,7 @@ ON_DEVICE void search(const Parameters& p, char* memory) {
     group.resume();
     for (unsigned turns = 0; group.any(group.job != GONE); ++turns) {
         const bool looks_up = turns % PATIENCE == 0;
-        if (looks_up && group.any(nanoseconds() > end)) break;
+        if (looks_up && turns && group.any(nanoseconds() > end)) break;
         group.turn(looks_up);
     }
     group.rest();

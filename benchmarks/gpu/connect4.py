@@ -1,0 +1,218 @@
+"""Measure exact Connect 4 on a GPU beside one CPU rank: late and early positions by the thousand, hard ones, and 6x7.
+
+    python benchmarks/gpu/connect4.py                 # on a card: about a minute and a half
+    python benchmarks/gpu/connect4.py --emulated      # the script itself, on a few positions of a small board
+
+One JSON line a row. Positions are of random games by seed, in Pons's classes: ``L3_R1`` 29 to 41 stones, ``L1_R2`` 8 to
+14 stones and 14 to 27 plies to go if both sides play well, ``L1_R3`` 6 to 9 stones and 28 plies or more; none is won
+at once. ``check``: positions whose scores are compared with the CPU engine's. ``cpu``: one rank, on a sample, at the best
+of several tables; CPU seconds. ``sweep``: settings, on 1,000 positions of L1_R2. ``gpu``: the best of them; seconds of the
+kernel by events, and from the states in numpy to the scores in numpy, and how often that goes into the CPU's time.
+``single``: one position of L1_R3 at a time. ``empty``: the empty board. Nodes are positions of which all moves were
+made, boards those moves. ``limit``: nodes a second for which the card's rates of random accesses (16-byte reads and
+writes, by size of the table) would be enough, and the share of it that was reached.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import multiprocessing
+import random
+import time
+
+import numpy as np
+
+from distsearch.games import connect4, connect4_knowledge
+from distsearch.gpu import device
+from distsearch.gpu.connect4 import ended, left
+from distsearch.gpu.solver import GpuSolver
+from distsearch.search import batch, pvs
+from distsearch.search import table as tt
+from distsearch.search.solver_engine import Solver
+from distsearch.testing.emulated_gpu import EmulatedGpu
+from distsearch.testing.positions import random_positions
+
+RATES = {48: (137e9, 77e9), 1024: (45e9, 17e9), 1 << 20: (38e9, 16e9)}  # of an H200, by MiB: reads, writes a second
+DEFAULTS = {"lanes": 8, "threads": 128, "blocks": 8, "table_mib": 4096, "split": 0}
+CHANGES = [
+    {},
+    *({"lanes": lanes} for lanes in (1, 4, 16)),
+    *({"blocks": blocks} for blocks in (4, 6, 10, 12)),
+    {"threads": 256, "blocks": 4},
+    *({"table_mib": mib} for mib in (32, 1024, 32768)),
+    *({"split": split} for split in (1, 4)),
+    *({"table_left": limit} for limit in (5, 8)),
+    *({"share_left": limit} for limit in (14, 18, 20, 22)),
+]  # fmt: skip
+EMULATED = {"lanes": 8, "threads": 64, "blocks": 8, "table_mib": 1, "split": 0, "seconds": 60, "share_left": 10}
+
+
+class Timed:
+    """A kernel whose launches are timed by events."""
+
+    def __init__(self, gpu, kernel):
+        self._gpu, self._kernel, self.marks = gpu, kernel, []
+        self.resident, self.registers = kernel.resident, kernel.registers
+
+    def __call__(self, *launch):
+        first = self._gpu.mark()
+        self._kernel(*launch)
+        self.marks.append((first, self._gpu.mark()))
+
+    def seconds(self):
+        """Return each launch's seconds since the last call."""
+        found = [self._gpu.seconds(*marks) for marks in self.marks]
+        self.marks.clear()
+        return found
+
+
+def drawn(board, left_there, count, seed):
+    """Return states (uint64, shape (count, 2)) of random games with so many moves left (a range), none won at once."""
+    rules, rng, found = connect4.rules(board), random.Random(seed), []
+    plies = range(board[0] * board[1] - left_there.stop + 1, board[0] * board[1] - left_there.start + 1)
+    while len(found) < count:
+        for position in random_positions(connect4, rules, plies, count, rng):
+            own, stones = position.state
+            wins = connect4_knowledge.completing(own, rules[connect4.BOARD] & ~stones, rules)
+            if position.state and not wins & connect4.free(position.state, rules):
+                found.append(position.state)
+    return np.array(found[:count], np.uint64)
+
+
+def plies_to_end(left_there, scores):
+    """Return the plies until games end by best play, by squares left and scores."""
+    won = left_there - 2 * (np.abs(scores) - 1) - (left_there + (scores > 0)) % 2
+    return np.where(scores == 0, left_there, won)
+
+
+def cpu_scores(board, states, tables, times=1):
+    """Return (scores, CPU seconds, boards, MiB of the table) of one rank, at the best of several tables."""
+    rules, best = connect4.rules(board), None
+    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
+    asked[:, batch.LOWEST], asked[:, batch.HIGHEST] = -pvs.INFINITY, pvs.INFINITY
+    asked[:, batch.BRIEF] = 1
+    for mib in tables:
+        solver = Solver(connect4, rules, tt.far_table(mib) if mib else None)
+        solver.compile()
+        for _ in range(times):
+            solver.clear()
+            began = time.process_time()
+            found, _ = solver.batch(states, asked, 1 << 60)
+            seconds = time.process_time() - began
+            if best is None or seconds < best[1]:
+                best = found[:, batch.SCORE], seconds, int(found[:, batch.BOARDS].sum()), mib
+    return best
+
+
+def row(row, /, **fields):
+    print(json.dumps({"row": row, **fields}), flush=True)
+
+
+def measured(gpu, board, states, options, times=1):
+    """Return (scores, fields of a row) of the fastest of several times on the GPU, and once before to warm up."""
+    solver = GpuSolver(gpu, connect4, connect4.rules(board), **options)
+    timed = solver.kernel = Timed(gpu, solver.kernel)
+    solver.solve(states[:1])
+    timed.seconds()
+    best = None
+    for _ in range(times):
+        solver._table.zero()  # each time the same work: what an earlier time has found would answer at once
+        gpu.wait()
+        began = time.perf_counter()
+        scores, complete, nodes, counts = solver.solve(states)
+        seconds, launches = time.perf_counter() - began, timed.seconds()
+        assert complete.all()
+        if best is None or seconds < best[1]["seconds"]:
+            best = scores, row_of(options, len(states), seconds, launches, nodes, counts, timed.registers)
+    return best
+
+
+def row_of(options, count, seconds, launches, nodes, counts, registers):
+    kernel = sum(launches)
+    reads, writes = next(rates for mib, rates in RATES.items() if options["table_mib"] <= mib)
+    limit = nodes / (counts["looks"] / reads + counts["stores"] / writes) if nodes else 0
+    return {
+        **options, "positions": count, "kernel_seconds": round(kernel, 6), "seconds": round(seconds, 6),
+        "launches": len(launches), "longest_launch": round(max(launches), 5), "nodes": nodes, **counts,
+        "nodes_per_second": round(nodes / kernel), "boards_per_second": round(counts["boards"] / kernel),
+        "nodes_per_position": round(nodes / count, 1), "positions_per_second": round(count / seconds, 1),
+        "limit": round(limit), "of_limit": round(nodes / kernel / limit, 3), "registers": registers,
+    }  # fmt: skip
+
+
+def in_class(gpu, board, options, states, remoteness, count):
+    """Return the first so many of ``states`` that end, if both play well, within a range of plies."""
+    solver = GpuSolver(gpu, connect4, connect4.rules(board), **options)
+    scores = solver.solve(states)[0]
+    plies = plies_to_end(left(states, connect4.rules(board)), scores)
+    chosen = states[(plies >= remoteness.start) & (plies < remoteness.stop)][:count]
+    assert not ended(chosen, connect4.rules(board)).any()
+    return chosen
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--emulated", action="store_true")
+    parser.add_argument("--no-sweep", action="store_true")
+    parser.add_argument("--no-empty", action="store_true")
+    args = parser.parse_args()
+    real = not args.emulated
+    gpu = device.Gpu(0) if real else EmulatedGpu(1, 4)
+    board, options = ((6, 7), DEFAULTS) if real else ((4, 5), EMULATED)
+    row("device", name=gpu.name, board="x".join(map(str, board)))
+    pool = concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
+    with pool:
+        check = drawn(board, range(1, 27) if real else range(1, 12), 10_000 if real else 30, 1)
+        checked = pool.submit(cpu_scores, board, check, (64,))
+        late = drawn(board, range(1, 14), 1000 if real else 20, 2)
+        late_cpu = pool.submit(cpu_scores, board, late, (0, 64), 10)
+        early = drawn(board, range(28, 35) if real else range(12, 15), 4000 if real else 8, 3)
+        early = in_class(gpu, board, options, early, range(14, 28) if real else range(1, 20), 1000)
+        sample = early[:: 16 if real else 2]
+        early_cpu = pool.submit(cpu_scores, board, sample, (0, 64) if real else (0,))
+        hard = drawn(board, range(33, 37) if real else range(13, 16), 60 if real else 4, 4)
+        hard = in_class(gpu, board, options, hard, range(28, 43) if real else range(1, 20), 3)
+        hard_cpu = [
+            pool.submit(cpu_scores, board, hard[i : i + 1], (64, 1024) if real else (0,)) for i in range(len(hard))
+        ]
+
+        found = measured(gpu, board, check, options)[0]
+        scores, seconds, boards, mib = checked.result()
+        row("check", positions=len(check), wrong=int((found != scores).sum()))
+
+        if real and not args.no_sweep:
+            options = best_of_sweep(gpu, board, early, options)
+        compare(gpu, board, "L1_R2", early, sample, early_cpu.result(), options, 16 if real else 2, 3)
+        for mib in (32, 1024) if real else (1,):
+            compare(gpu, board, "L3_R1", late, late, late_cpu.result(), {**options, "table_mib": mib}, 1, 20)
+        for i, future in enumerate(hard_cpu):
+            compare(gpu, board, "single", hard[i : i + 1], hard[i : i + 1], future.result(), options, 1, 2)
+    if not args.no_empty:
+        large = {**options, "table_mib": 65000} if real else options
+        found, fields = measured(gpu, board, np.zeros((1, 2), np.uint64), large)
+        row("empty", score=int(found[0]), **fields)
+
+
+def best_of_sweep(gpu, board, states, options):
+    best = None
+    for change in CHANGES:
+        _, fields = measured(gpu, board, states, {**options, **change})
+        row("sweep", change=change, **fields)
+        if best is None or fields["seconds"] < best[0]:
+            best = fields["seconds"], change
+    return {**options, **best[1]}
+
+
+def compare(gpu, board, kind, states, sample, cpu, options, every, times):
+    """Print rows of what the CPU took for a sample, every so many-th of ``states``, and what the GPU took for all."""
+    scores, seconds, boards, mib = cpu
+    row("cpu", kind=kind, positions=len(sample), seconds=round(seconds, 6), boards=boards, table_mib=mib,
+        boards_per_second=round(boards / seconds), positions_per_second=round(len(sample) / seconds, 1))  # fmt: skip
+    found, fields = measured(gpu, board, states, options, times)
+    wrong = int((found[::every] != scores).sum())
+    speedup = seconds / len(sample) * len(states) / fields["seconds"]
+    row("gpu", kind=kind, times_cpu=round(speedup, 2), wrong=wrong, **fields)
+
+
+if __name__ == "__main__":
+    main()
