@@ -3,14 +3,14 @@
     python benchmarks/gpu/connect4.py                 # on a card: about a minute and a half
     python benchmarks/gpu/connect4.py --emulated      # the script itself, on a few positions of a small board
 
-One JSON line a row. Positions are of random games by seed, in Pons's classes: ``L3_R1`` 29 to 41 stones, ``L1_R2`` 8 to
-14 stones and 14 to 27 plies to go if both sides play well, ``L1_R3`` 6 to 9 stones and 28 plies or more; none is won
-at once. ``check``: positions whose scores are compared with the CPU engine's. ``cpu``: one rank, on a sample, at the best
-of several tables; CPU seconds. ``sweep``: settings, on 1,000 positions of L1_R2. ``gpu``: the best of them; seconds of the
-kernel by events, and from the states in numpy to the scores in numpy, and how often that goes into the CPU's time.
-``single``: one position of L1_R3 at a time. ``empty``: the empty board. Nodes are positions of which all moves were
-made, boards those moves. ``limit``: nodes a second for which the card's rates of random accesses (16-byte reads and
-writes, by size of the table) would be enough, and the share of it that was reached.
+One JSON line a row. Positions are of random games by seed, in Pons's classes: ``L3_R1`` 29 to 41 stones, ``L1_R2`` 8
+to 14 stones and 14 to 27 plies to go if both sides play well, ``L1_R3`` 6 to 9 stones and 28 plies or more; none is
+won at once. ``check``: positions whose scores are compared with the CPU engine's. ``cpu``: one rank, on a sample, at
+the best of several tables; CPU seconds. ``sweep``: settings, on 1,000 positions of L1_R2. ``gpu``: the best of them;
+seconds of the kernel by events, and from the states in numpy to the scores in numpy, and how often that goes into the
+CPU's time. ``single``: one position of L1_R3 at a time. ``empty``: the empty board. Nodes are positions of which all
+moves were made, boards those moves. ``limit``: nodes a second for which the card's rates of random accesses (16-byte
+reads and writes, by size of the table) would be enough, and the share of it that was reached.
 """
 
 import argparse

@@ -105,25 +105,26 @@ struct alignas(16) Connect4 {
     }
 
     // A side that answers every stone in the column where it fell (Allis's claimeven, 1988) is sure of the squares above,
-    // where all columns but the one to play in now have an even number of empty squares.
+    // where all columns but the one to play in now have an even number of empty squares. What is asked differs between
+    // the groups of a warp, so both answers come from the same tests.
     HD void follow_up(int beta, uint64_t empty, int& low, int& high) const {
-        uint64_t other = all ^ own, odd_columns = free() & EVEN_ROWS;
-        bool even = ROWS % 2 == 0;
-        bool none_odd = even && odd_columns == 0, one_odd = even && !(odd_columns & (odd_columns - 1));
-        if (beta > 0) {
-            if (!has_four(own | empty)) {
-                high = 0;
-            } else if (none_odd) {
-                if (!has_four(own | empty & ODD_ROWS)) high = 0;
-            } else if (one_odd && beta == 1 && has_four(own | odd_columns | empty & EVEN_ROWS) &&
-                       !has_four(other | empty & ~odd_columns & ODD_ROWS)) {
-                low = 1;
-            }
-        } else if (!has_four(other | empty)) {
-            low = 0;
-        } else if (none_odd) {
-            if (beta == 0 && has_four(other | empty & EVEN_ROWS) && !has_four(own | empty & ODD_ROWS)) high = -1;
-        } else if (one_odd && !has_four(other | empty & ~odd_columns & ODD_ROWS)) {
+        const uint64_t other = all ^ own, odd_columns = free() & EVEN_ROWS;
+        if (!has_four((beta > 0 ? own : other) | empty)) {
+            (beta > 0 ? high : low) = 0;
+            return;
+        }
+        if (ROWS % 2 || odd_columns & (odd_columns - 1)) return;
+        const bool none_odd = odd_columns == 0;
+        // the side that does not follow up, and gets the odd rows; and the one that does, with the single odd square
+        const uint64_t led = none_odd ? own : other, follows = none_odd ? other : own;
+        if (has_four(led | empty & ~odd_columns & ODD_ROWS)) return;
+        if (beta == !none_odd) {
+            if (!has_four(follows | odd_columns | empty & EVEN_ROWS)) return;
+            if (none_odd) high = -1;
+            else low = 1;
+        } else if (none_odd && beta > 0) {
+            high = 0;
+        } else if (!none_odd && beta <= 0) {
             low = 0;
         }
     }

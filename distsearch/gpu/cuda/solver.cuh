@@ -498,17 +498,18 @@ struct Group {
         return false;
     }
 
-    // A node; every PATIENCE turns a look at the way from the root before.
+    // A node, or a look at the way from the root instead.
     ON_DEVICE void turn(bool looks_back) {
         int value = 0, move = 0;
+        bool answered;
         if (looks_back) {
-            const bool answered = look_back(value, move);
-            retreat(answered, value, move);
+            answered = look_back(value, move);
+        } else {
+            if (any(job == SEEKING)) seek();
+            if (any(job >= 0 && level == ASKING)) ask();
+            __syncwarp();
+            answered = expand(value, move);
         }
-        if (any(job == SEEKING)) seek();
-        if (any(job >= 0 && level == ASKING)) ask();
-        __syncwarp();
-        const bool answered = expand(value, move);
         retreat(answered, value, move);
     }
 };
