@@ -8,7 +8,8 @@ import pytest
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, send, wait_for
 
 PLAY = "play", "2048", "--depth", "1", "--board", "4x4"
-RANKS = [pytest.param(2, [], marks=pytest.mark.full), (5, []), (5, ["--groups", "2"])]
+_FULL = pytest.mark.full
+RANKS = [pytest.param(2, [], marks=_FULL), pytest.param(5, [], marks=_FULL), (5, ["--groups", "2"])]
 ENDLESS = "1000000"  # games: the most that may be asked for, twenty seconds for three cores
 AHEAD = 5000  # games; more than are begun at a time, by far
 

@@ -77,13 +77,13 @@ def test_sigterm_lets_open_requests_be_answered(path):
 
 @pytest.mark.any_mpi
 def test_a_second_service_is_refused_and_the_first_one_goes_on(path):
-    with serve(path) as job, connected(path) as wire:
+    with serve(path, ranks=0) as job, connected(path) as wire:
         second = run("serve", "--socket", str(path), timeout=_STARTING)
         assert second.status == 2
         assert second.err.splitlines()[-1].startswith("distsearch: cannot listen at")
         assert "serving" not in second.err
         check(wire)
-        send(job, 3, signal.SIGTERM)
+        job.signal(signal.SIGTERM)
         assert job.finish(SOON).status == 0
 
 
