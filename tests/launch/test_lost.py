@@ -112,7 +112,7 @@ def test_the_first_rank_is_killed():
 def test_an_exception_ends_the_job_all_the_same(rank):
     stage = "back-up" if rank == 0 else "job"
     with surviving(stage, str(rank), *SEARCH, program=[FAILING]) as job:
-        done = job.finish(SOON)
+        done = job.finish()  # it has to start first
         wait_for(lambda: not job.left)
     assert done.status == 1
     assert f"RuntimeError: planted in {stage}" in done.err
