@@ -1,0 +1,2 @@
+class Multilevel: pass
+class Naive: pass
