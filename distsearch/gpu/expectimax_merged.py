@@ -29,20 +29,28 @@ _PARAMETERS = np.dtype(
 
 
 class Merged:
-    """threads: of a block; blocks: of a multiprocessor, which registers are shared out for; boards: of the largest level
-    that a launch may have, so that it takes a few milliseconds; whole: whether a search is a single launch, whose blocks
-    wait for one another: None, where it has up to ``_FEW`` roots.
+    """Searches of many roots go in launches of their own for each phase; few roots in a single launch, whose blocks wait
+    for one another.
+
+    threads: of a block; blocks: of a multiprocessor, which registers are shared out for; batch: boards that a warp takes
+    up at a time; boards: of the largest level of a launch, so that it takes a few milliseconds. few: up to so many roots
+    go together; whole_blocks, whole_batch: the same, of such a launch.
     """
 
-    def __init__(self, gpu, judge, threads=128, blocks=8, boards=1 << 20, whole=None):
-        self._gpu, self._judge, self._threads, self._most, self._whole = gpu, judge, threads, boards, whole
-        macros = judge.macros | {"THREADS": threads, "BLOCKS": blocks}
-        names = "plant_roots", "grow_level", "judge_level", "back_level", "choose_moves", "search_whole"
-        self.kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
-        self._shared = self._bytes_of_block(macros)
-        whole = self.kernels["search_whole"]
-        self._blocks = gpu.multiprocessors * min(blocks, whole.resident(threads, self._shared))
-        self._resident = {name: kernel.resident(threads, self._shared) for name, kernel in self.kernels.items()}
+    def __init__(self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 20, few=_FEW, whole_blocks=2,
+                 whole_batch=2):  # fmt: skip
+        self._gpu, self._judge, self._threads, self._most, self._few = gpu, judge, threads, boards, few
+        batch = batch or max(2, 16 // judge.macros["KINDS"])
+        self._sizes = {"THREADS": threads, "BLOCKS": blocks}
+        names = "plant_roots", "grow_level", "judge_level", "back_level", "choose_moves"
+        self.kernels = {name: self._kernel(name, batch) for name in names}
+        self._whole = self._kernel("search_whole", whole_batch)
+        self._shared, self._whole_shared = (self._bytes_of_block(each) for each in (batch, whole_batch))
+        self._resident = {
+            name: gpu.multiprocessors * each.resident(threads, self._shared) for name, each in self.kernels.items()
+        }
+        together = min(whole_blocks, self._whole.resident(threads, self._whole_shared))
+        self._whole_blocks = gpu.multiprocessors * together
         self._counters = gpu.array(_COUNTERS, np.uint64)
         self._counters.zero()
         self._arrived = 0  # blocks at meetings so far
@@ -52,10 +60,13 @@ class Merged:
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
 
-    def _bytes_of_block(self, macros):
-        bytes_ = self._gpu.array(1, np.uint32)
-        self._gpu.kernel(SOURCE, "batch_bytes", **macros)(np.array([bytes_.address], np.uint64), 1, 1)
-        return int(bytes_.get()[0]) * self._threads // 32
+    def _kernel(self, name, batch):
+        return self._gpu.kernel(SOURCE, name, **self._judge.macros, **self._sizes, BATCH=batch)
+
+    def _bytes_of_block(self, batch):
+        found = self._gpu.array(1, np.uint32)
+        self._kernel("batch_bytes", batch)(np.array([found.address], np.uint64), 1, 1)
+        return int(found.get()[0]) * self._threads // 32
 
     def search(self, roots, rest):
         """Return (values, float64 (n, 5), leaves) of roots, uint64 (n, 2), which are searched ``rest`` plies below them.
@@ -125,20 +136,22 @@ class Merged:
             self._states.set(given)
         found = self._found.get(n) or self._found.setdefault(n, self._gpu.array(_FOUND * n + _COUNTERS, np.float64))
         p["found"] = found.address
-        if self._whole if self._whole is not None else n <= _FEW:
-            self.kernels["search_whole"](p, self._blocks, self._threads, self._shared)
-            self._arrived += 2 * levels * self._blocks
+        if n <= self._few:
+            self._whole(p, self._whole_blocks, self._threads, self._whole_shared)
+            self._arrived += 2 * levels * self._whole_blocks  # meetings: one after each phase but the last
         else:
             self._launch_phases(n, levels)
         values = found.get()
         return values[: _FOUND * n].reshape(n, _FOUND), values[_FOUND * n :].view(np.uint64)
 
     def _launch_phases(self, roots, levels):
-        p, kernels, threads, shared = self._parameters, self.kernels, self._threads, self._shared
-        kernels["plant_roots"](p, min(-(-4 * roots // threads), self._blocks), threads)
-        for kernel, order in (("grow_level", range(levels - 1)), ("judge_level", [levels - 1]),
-                              ("back_level", range(levels - 2, -1, -1))):  # fmt: skip
-            for level in order:
-                p["level"] = level
-                kernels[kernel](p, self._gpu.multiprocessors * self._resident[kernel], threads, shared)
-        kernels["choose_moves"](p, self._blocks, threads)
+        p, threads = self._parameters, self._threads
+        self._run("plant_roots", min(-(-4 * roots // threads), self._resident["plant_roots"]))
+        for name, order in (("grow_level", range(levels - 1)), ("judge_level", [levels - 1]),
+                            ("back_level", range(levels - 2, -1, -1))):  # fmt: skip
+            for p["level"] in order:
+                self._run(name, self._resident[name])
+        self._run("choose_moves", self._resident["choose_moves"])
+
+    def _run(self, name, blocks):
+        self.kernels[name](self._parameters, blocks, self._threads, self._shared)

@@ -89,5 +89,8 @@ class EmulatedGpu:
     def seconds(self, first, second):
         return second - first
 
+    def free(self):
+        return self.memory
+
     def close(self):
         """Nothing is held."""

@@ -8,7 +8,10 @@
 
 constexpr int MOST_LEVELS = 6;
 constexpr unsigned NONE = 0xFFFFFFFF;
-constexpr int BATCH = KINDS <= 2 ? 8 : KINDS <= 4 ? 4 : 2;  // afterstates that a warp takes up at a time
+#ifndef BATCH  // afterstates that a warp takes up at a time
+#define BATCH 8
+#endif
+static_assert(BATCH >= 2 && BATCH <= 16 && (BATCH & (BATCH - 1)) == 0, "lanes are shared out evenly");
 constexpr int PER_BOARD = 32 / BATCH;                       // lanes that add up one's outcomes
 constexpr int MOST_ITEMS = 16 * KINDS;                      // of an afterstate: no line has more than two gaps
 

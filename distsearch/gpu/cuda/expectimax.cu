@@ -232,8 +232,8 @@ KERNEL_BOUNDS(back_level, Parameters, THREADS, BLOCKS) {
 
 KERNEL_BOUNDS(choose_moves, Parameters, THREADS, 1) { choose(p); }
 
-// All of it, by blocks that are at work together.
-KERNEL_BOUNDS(search_whole, Parameters, THREADS, BLOCKS) {
+// All of it, by blocks that are at work together, for a few roots: their blocks are few, so registers are plenty.
+KERNEL_BOUNDS(search_whole, Parameters, THREADS, 2) {
     SHARED_BYTES(memory);
     Batch& batch = own_batch(memory);
     unsigned meetings = 0;
