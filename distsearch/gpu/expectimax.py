@@ -68,7 +68,7 @@ class GpuExpectimax:
         given = self._gpu.upload(_checked(states))
         out = self._gpu.array(max(1, len(states)), np.float64)
         record = np.array((self._judge.record, given.address, out.address, len(states)), _LEAVES)
-        kernel = self._gpu.kernel("expectimax.cu", "judge_states", **self._judge.macros)
+        kernel = self._gpu.kernel("expectimax_leaves.cu", "judge_states", **self._judge.macros)
         kernel(record, min(max(1, -(-len(states) // 256)), 8 * self._gpu.multiprocessors), 256)
         return out.get()[: len(states)]
 

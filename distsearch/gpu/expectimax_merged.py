@@ -40,17 +40,9 @@ class Merged:
     def __init__(self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 20, few=_FEW, whole_blocks=2,
                  whole_batch=2):  # fmt: skip
         self._gpu, self._judge, self._threads, self._most, self._few = gpu, judge, threads, boards, few
-        batch = batch or max(2, 16 // judge.macros["KINDS"])
-        self._sizes = {"THREADS": threads, "BLOCKS": blocks}
-        names = "plant_roots", "grow_level", "judge_level", "back_level", "choose_moves"
-        self.kernels = {name: self._kernel(name, batch) for name in names}
-        self._whole = self._kernel("search_whole", whole_batch)
-        self._shared, self._whole_shared = (self._bytes_of_block(each) for each in (batch, whole_batch))
-        self._resident = {
-            name: gpu.multiprocessors * each.resident(threads, self._shared) for name, each in self.kernels.items()
-        }
-        together = min(whole_blocks, self._whole.resident(threads, self._whole_shared))
-        self._whole_blocks = gpu.multiprocessors * together
+        self._batch = batch or max(2, 16 // judge.macros["KINDS"]), whole_batch
+        self._blocks = blocks, whole_blocks
+        self._kernels = {}  # by name: the kernel, its blocks and its bytes of shared memory
         self._counters = gpu.array(_COUNTERS, np.uint64)
         self._counters.zero()
         self._arrived = 0  # blocks at meetings so far
@@ -60,13 +52,21 @@ class Merged:
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
 
-    def _kernel(self, name, batch):
-        return self._gpu.kernel(SOURCE, name, **self._judge.macros, **self._sizes, BATCH=batch)
-
-    def _bytes_of_block(self, batch):
-        found = self._gpu.array(1, np.uint32)
-        self._kernel("batch_bytes", batch)(np.array([found.address], np.uint64), 1, 1)
-        return int(found.get()[0]) * self._threads // 32
+    def _kernel(self, name):
+        """Return a kernel, as many blocks of it as are at work at a time, and the shared bytes of a block."""
+        if name not in self._kernels:
+            whole = name == "search_whole"
+            macros = {**self._judge.macros, "THREADS": self._threads, "BLOCKS": self._blocks[0],
+                      "BATCH": self._batch[whole]} | ({"WHOLE": 1} if whole else {})  # fmt: skip
+            found = self._gpu.array(1, np.uint32)
+            self._gpu.kernel(SOURCE, "batch_bytes", **macros)(np.array([found.address], np.uint64), 1, 1)
+            shared = int(found.get()[0]) * self._threads // 32
+            kernel = self._gpu.kernel(SOURCE, name, **macros)
+            blocks = kernel.resident(self._threads, shared)
+            if whole:
+                blocks = min(blocks, self._blocks[1])
+            self._kernels[name] = kernel, self._gpu.multiprocessors * blocks, shared
+        return self._kernels[name]
 
     def search(self, roots, rest):
         """Return (values, float64 (n, 5), leaves) of roots, uint64 (n, 2), which are searched ``rest`` plies below them.
@@ -137,21 +137,24 @@ class Merged:
         found = self._found.get(n) or self._found.setdefault(n, self._gpu.array(_FOUND * n + _COUNTERS, np.float64))
         p["found"] = found.address
         if n <= self._few:
-            self._whole(p, self._whole_blocks, self._threads, self._whole_shared)
-            self._arrived += 2 * levels * self._whole_blocks  # meetings: one after each phase but the last
+            self._arrived += 2 * levels * self._run("search_whole")  # meetings: one after each phase but the last
         else:
             self._launch_phases(n, levels)
         values = found.get()
         return values[: _FOUND * n].reshape(n, _FOUND), values[_FOUND * n :].view(np.uint64)
 
     def _launch_phases(self, roots, levels):
-        p, threads = self._parameters, self._threads
-        self._run("plant_roots", min(-(-4 * roots // threads), self._resident["plant_roots"]))
-        for name, order in (("grow_level", range(levels - 1)), ("judge_level", [levels - 1]),
-                            ("back_level", range(levels - 2, -1, -1))):  # fmt: skip
-            for p["level"] in order:
-                self._run(name, self._resident[name])
-        self._run("choose_moves", self._resident["choose_moves"])
+        self._run("plant_roots", -(-4 * roots // self._threads))
+        for level in range(levels - 1):
+            self._run("grow_level", level=level)
+        self._run("judge_level", level=levels - 1)
+        for level in reversed(range(levels - 1)):
+            self._run("back_level", level=level)
+        self._run("choose_moves")
 
-    def _run(self, name, blocks):
-        self.kernels[name](self._parameters, blocks, self._threads, self._shared)
+    def _run(self, name, most=1 << 30, level=0):
+        """Launch a kernel with up to so many blocks; return how many."""
+        kernel, blocks, shared = self._kernel(name)
+        self._parameters["level"] = level
+        kernel(self._parameters, min(blocks, most), self._threads, shared)
+        return min(blocks, most)

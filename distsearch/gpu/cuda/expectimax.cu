@@ -2,7 +2,7 @@
 //
 // Phases: plant the afterstates of the roots' moves; grow a level from the one before; judge the last level, whose
 // outcomes and their slides are never stored; back values up level by level; choose the roots' moves. Each is a launch
-// with its counts in device memory, or all are one launch whose blocks meet in between.
+// with its counts in device memory, or all are one launch whose blocks meet in between (WHOLE, compiled on its own).
 #include "afterstates.cuh"
 
 #ifndef THREADS
@@ -213,6 +213,7 @@ ON_DEVICE void meet(const Parameters& p, unsigned& meetings) {
 
 ON_DEVICE Batch& own_batch(char* memory) { return reinterpret_cast<Batch*>(memory)[threadIdx.x / 32]; }
 
+#ifndef WHOLE
 KERNEL_BOUNDS(plant_roots, Parameters, THREADS, 1) { plant(p); }
 
 KERNEL_BOUNDS(grow_level, Parameters, THREADS, BLOCKS) {
@@ -231,7 +232,7 @@ KERNEL_BOUNDS(back_level, Parameters, THREADS, BLOCKS) {
 }
 
 KERNEL_BOUNDS(choose_moves, Parameters, THREADS, 1) { choose(p); }
-
+#else
 // All of it, by blocks that are at work together, for a few roots: their blocks are few, so registers are plenty.
 KERNEL_BOUNDS(search_whole, Parameters, THREADS, 2) {
     SHARED_BYTES(memory);
@@ -251,19 +252,7 @@ KERNEL_BOUNDS(search_whole, Parameters, THREADS, 2) {
     }
     choose(p);
 }
-
-struct Leaves {
-    Judge by;
-    const ulonglong2* states;
-    double* values;
-    unsigned long long count;
-};
-
-// What states are worth at the depth limit: a thread each.
-KERNEL(judge_states, Leaves) {
-    for (uint64_t i = thread_number(); i < p.count; i += thread_count())
-        p.values[i] = worth_of_leaf(p.by, {p.states[i].x, p.states[i].y});
-}
+#endif
 
 struct Size {
     unsigned* bytes;

@@ -89,6 +89,7 @@ KERNEL(finish_paths, Paths) {
             p.found[5 * i + move] = legal ? double(own[move]) : -1e300;
             if (legal && own[move] > best) best = own[move];
         }
-        p.found[5 * i + 4] = best == -1e300 ? double(own[0]) : best;
+        double first = is_there(own[0]) ? double(own[0]) : 0.0;  // of a game that is over, or of chance
+        p.found[5 * i + 4] = best == -1e300 ? first : best;
     }
 }
