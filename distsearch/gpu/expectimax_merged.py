@@ -56,8 +56,7 @@ class Merged:
         """Return a kernel, as many blocks of it as are at work at a time, and the shared bytes of a block."""
         if name not in self._kernels:
             whole = name == "search_whole"
-            macros = {**self._judge.macros, "THREADS": self._threads, "BLOCKS": self._blocks[0],
-                      "BATCH": self._batch[whole]} | ({"WHOLE": 1} if whole else {})  # fmt: skip
+            macros = self.macros(whole)
             found = self._gpu.array(1, np.uint32)
             self._gpu.kernel(SOURCE, "batch_bytes", **macros)(np.array([found.address], np.uint64), 1, 1)
             shared = int(found.get()[0]) * self._threads // 32
@@ -67,6 +66,11 @@ class Merged:
                 blocks = min(blocks, self._blocks[1])
             self._kernels[name] = kernel, self._gpu.multiprocessors * blocks, shared
         return self._kernels[name]
+
+    def macros(self, whole):
+        """Return what the source is compiled with for the single launch, or for those of phases."""
+        sizes = {"THREADS": self._threads, "BLOCKS": self._blocks[0], "BATCH": self._batch[whole]}
+        return self._judge.macros | sizes | ({"WHOLE": 1} if whole else {})
 
     def search(self, roots, rest):
         """Return (values, float64 (n, 5), leaves) of roots, uint64 (n, 2), which are searched ``rest`` plies below them.
