@@ -3,9 +3,9 @@
     python benchmarks/gpu/expectimax.py              a few minutes' work of a card, a line of JSON a row
     python benchmarks/gpu/expectimax.py --emulated   the same script where there is no card, on a handful of boards
 
-Boards are of games that the shipped network plays with one layer, by the classes of `distsearch sample`: starter, normal,
-late. `kernel` is the card's time by events around every launch, `total` the time of the call, both the best of some
-repeats. `cpu` is one rank's time for the same decisions in one compiled loop, with the table's size that is fastest,
+Boards are of games that the shipped network plays with one layer, by the classes of `distsearch sample`: starter,
+normal, late. `kernel` is the card's time by events around every launch, `total` the time of the call, both the best
+of some repeats. `cpu` is one rank's time for the same decisions in one compiled loop, with the table's size that is fastest,
 which goes on from board to board; `times` compares it with `total`. `leaves` are evaluations made: `merged` makes fewer
 than others for the same value. `share` is leaves a second of the kernels against what L2 gives for the look-ups
 that the report makes for a leaf (137 G/s; 24 look-ups for 2584's network).
@@ -276,7 +276,8 @@ def main():
     for name in {case[0] for case in cases}:
         game = games.find(name)
         rules = game.rules()
-        boards[name] = boards_of_games(game, rules, evaluation.find(game, "ntuple", rules), 1 if args.emulated else args.games)
+        chosen = evaluation.find(game, "ntuple", rules)
+        boards[name] = boards_of_games(game, rules, chosen, 1 if args.emulated else args.games)
     for name, wanted, methods in cases:
         bench.case(name, wanted, methods, boards[name])
     bench.sweep(boards["2584"])

@@ -1,8 +1,8 @@
 """Expectimax of many boards of 2048 or 2584 at once on a GPU, with the values of the CPU's engine.
 
 Three methods. ``merged``: levels of afterstates, each of which is searched once, whichever boards of a call and moves
-lead to it. ``multilevel`` and ``naive`` are those of a report on 2584: level by level with what is invalid left out, and
-a thread for each path. They are compared in benchmarks/gpu/expectimax.py.
+lead to it. ``multilevel`` and ``naive`` are those of a report on 2584: level by level without what is invalid, and a
+thread for each path. They are compared in benchmarks/gpu/expectimax.py.
 """
 
 from typing import NamedTuple
@@ -34,8 +34,9 @@ class GpuExpectimax:
     """Expectimax searches on a GPU.
 
     gpu: a ``device.Gpu``; game: the module of 2048 or 2584, on 4×4; evaluation: an ``Evaluation`` of it; method: one of
-    ``METHODS``; points: whether what moves bring counts, None: as the evaluation wants it; alike: chance does everything
-    with the same probability. sizes: what the method's class takes. Raises UserError for what a GPU cannot do.
+    ``METHODS``; points: whether what moves bring counts, None: as the evaluation wants it; alike: chance does
+    everything with the same probability; sizes: what the method's class takes. Raises UserError for what a GPU cannot
+    do.
     """
 
     def __init__(self, gpu, game, rules, evaluation, method="merged", points=None, alike=False, **sizes):
@@ -59,7 +60,7 @@ class GpuExpectimax:
         return Found(found[:, MOVES].copy(), moves, leaves)
 
     def all_moves(self, states, layers=None, depth=None):
-        """Return what the player's moves left, right, up, down are worth: float64 (n, 4), NaN where one is not legal."""
+        """Return what moves left, right, up, down are worth: float64 (n, 4), NaN where one is not legal."""
         found, _ = self._found(states, layers, depth)
         return np.where(found[:, :MOVES] < _EMPTY, np.nan, found[:, :MOVES])
 
@@ -111,9 +112,7 @@ class GpuExpectimax:
         return float(np.average(found[:, MOVES], weights=weights)), leaves
 
 
-_LEAVES = np.dtype(
-    [("by", expectimax_tables.JUDGE), ("states", "u8"), ("values", "u8"), ("count", "u8")], align=True
-)
+_LEAVES = np.dtype([("by", expectimax_tables.JUDGE), ("states", "u8"), ("values", "u8"), ("count", "u8")], align=True)
 
 
 def _checked(states):

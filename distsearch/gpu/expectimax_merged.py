@@ -29,18 +29,19 @@ _PARAMETERS = np.dtype(
 
 
 class Merged:
-    """Searches of many roots go in launches of their own for each phase; few roots in a single launch, whose blocks wait
-    for one another.
+    """Searches of many roots go in launches of their own for each phase; few roots in a single launch, whose blocks
+    wait for one another.
 
-    threads: of a block; blocks: of a multiprocessor, which registers are shared out for; batch: boards that a warp takes
-    up at a time; boards: of the largest level of a launch, so that it takes a few milliseconds. few: up to so many roots
-    go together; whole_blocks, whole_batch: the same, of such a launch.
+    threads: of a block; blocks: of a multiprocessor, which registers are shared out for; batch: boards that a warp
+    takes up at a time, a power of two; boards: of the largest level of a launch, so that it takes a few milliseconds.
+    few: up to so many roots go together; whole_blocks, whole_batch: the same, of such a launch.
     """
 
     def __init__(self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 20, few=_FEW, whole_blocks=2,
                  whole_batch=2):  # fmt: skip
         self._gpu, self._judge, self._threads, self._most, self._few = gpu, judge, threads, boards, few
-        self._batch = batch or max(2, 16 // judge.macros["KINDS"]), whole_batch
+        kinds = judge.macros["KINDS"]
+        self._batch = batch or (8 if kinds <= 2 else 4 if kinds <= 4 else 2), whole_batch
         self._blocks = blocks, whole_blocks
         self._kernels = {}  # by name: the kernel, its blocks and its bytes of shared memory
         self._counters = gpu.array(_COUNTERS, np.uint64)
@@ -73,7 +74,7 @@ class Merged:
         return self._judge.macros | sizes | ({"WHOLE": 1} if whole else {})
 
     def search(self, roots, rest):
-        """Return (values, float64 (n, 5), leaves) of roots, uint64 (n, 2), which are searched ``rest`` plies below them.
+        """Return (values: float64 (n, 5), leaves) of roots, uint64 (n, 2), searched to ``rest`` plies below them.
 
         All of them are the player's turn and rest counts from after the move, or all have one tile due.
         """
@@ -119,7 +120,8 @@ class Merged:
         self._levels[at] = None  # first of all what was there goes
         need, free = capacity * (16 + 8 + 4 + 8 * items) + 8 * slots, self._gpu.free()
         if need > free:
-            raise UserError(f"expectimax takes {need >> 20} MiB of the GPU's memory, {free >> 20} MiB are free: fewer layers")
+            mib, left = need >> 20, free >> 20
+            raise UserError(f"expectimax takes {mib} MiB of the GPU's memory, {left} MiB are free: fewer layers")
         sizes = (
             ((capacity, 2), np.uint64), (capacity, np.float64), (capacity, np.uint32), (capacity * items, np.uint64),
             (slots, np.uint64),

@@ -140,7 +140,7 @@ def _reordered(table, order):
 
 
 def _by_cells(cells, symmetric):
-    """Return lists of the places (cells in a tuple's order) where a tuple is looked up, those of equal cells together."""
+    """Return lists of places (cells in a tuple's order) where a tuple is looked up, those of equal cells together."""
     found = {}
     for turned, upside, mirrored in itertools.product((0, 1), repeat=3) if symmetric else [(0, 0, 0)]:
         places = [_moved(cell, turned, upside, mirrored) for cell in cells]

@@ -1,8 +1,8 @@
 // Levels of afterstates, each board once: a hash table of a level, and the batches of afterstates that a warp takes up.
 //
-// A slot holds 32 bits of a board's hash and, plus 1, its number in the level's list, where the whole board is compared:
-// 2584 needs 80 bits, more than one atomic exchange takes on every card. What other blocks may have written is read by
-// __ldcg, past L1, since phases may follow one another within a launch.
+// A slot holds 32 bits of a board's hash and, plus 1, its number in the level's list, where the whole board is
+// compared: 2584 needs 80 bits, more than one atomic exchange takes on every card. What other blocks may have written is
+// read by __ldcg, past L1, since phases may follow one another within a launch.
 #pragma once
 #include "evaluations.cuh"
 
@@ -43,7 +43,9 @@ ON_DEVICE State board_at(const Level& level, unsigned i) {
 ON_DEVICE unsigned number_of(const Level& level, unsigned long long* count, unsigned long long* full, State s) {
     uint64_t hash = mixed(s), tag = hash >> 32 << 32;
     unsigned mine = NONE;
-    for (unsigned slot = unsigned(hash) & level.mask, tried = 0; tried <= level.mask; slot = (slot + 1) & level.mask, ++tried) {
+    unsigned slot = unsigned(hash);
+    for (unsigned tried = 0; tried <= level.mask; ++tried, ++slot) {
+        slot &= level.mask;
         unsigned long long found = __ldcg(level.slots + slot);
         if (found == 0) {
             if (mine == NONE) {  // written before it is announced; lost to another thread's, it is one that nobody asks

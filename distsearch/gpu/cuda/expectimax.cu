@@ -1,4 +1,4 @@
-// Expectimax of many boards at once: each afterstate of a level is searched once, whichever boards and moves lead to it.
+// Expectimax of many boards at once: each afterstate of a level is searched once, whatever boards and moves lead to it.
 //
 // Phases: plant the afterstates of the roots' moves; grow a level from the one before; judge the last level, whose
 // outcomes and their slides are never stored; back values up level by level; choose the roots' moves. Each is a launch
@@ -156,7 +156,8 @@ ON_DEVICE void judge_near(const Parameters& p, int at) {
         unsigned empty = G::empty(s);
         for (unsigned cells = empty; cells; cells &= cells - 1)
             for (int kind = 0; kind < KINDS; ++kind) {
-                sum += p.by.chances[kind] * double(worth_of_leaf(p.by, G::with(s, lowest_bit(cells), p.by.codes[kind])));
+                State next = G::with(s, lowest_bit(cells), p.by.codes[kind]);
+                sum += p.by.chances[kind] * double(worth_of_leaf(p.by, next));
                 ++leaves;
             }
         level.values[i] = empty ? sum / bits_in(empty) : 0.0;

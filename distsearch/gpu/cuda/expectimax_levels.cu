@@ -96,7 +96,10 @@ KERNEL(spawn_nodes, Levels) {
         if (i < tasks) s = p.afterstates[i / 16].state, empty = G::empty(s);
         bool valid = empty >> cell & 1;
         unsigned place = room_for(valid, KINDS, p.counters + p.to);
-        if (i < tasks && cell == 0) p.afterstates[i / 16].first = place, p.afterstates[i / 16].count = bits_in(empty) * KINDS;
+        if (i < tasks && cell == 0) {
+            p.afterstates[i / 16].first = place;
+            p.afterstates[i / 16].count = bits_in(empty) * KINDS;
+        }
         if (!valid) continue;
         for (int kind = 0; kind < KINDS; ++kind)
             if (place + kind < p.writable) p.nodes[place + kind] = {G::with(s, cell, p.by.codes[kind]), 0, 0};

@@ -3,14 +3,16 @@
 #include "sliding.cuh"
 
 // By code: one line of L1, where an array of a function's own would be written to every thread's stack.
-__device__ const int FIBONACCI[32] = {0,     1,     2,     3,      5,      8,      13,     21,     34,      55,      89,
-                                      144,   233,   377,   610,    987,    1597,   2584,   4181,   6765,    10946,   17711,
-                                      28657, 46368, 75025, 121393, 196418, 317811, 514229, 832040, 1346269, 2178309};
+__device__ const int FIBONACCI[32] = {
+    0,    1,    2,     3,     5,     8,     13,    21,     34,     55,     89,     144,    233,    377,     610,     987,
+    1597, 2584, 4181, 6765, 10946, 17711, 28657, 46368, 75025, 121393, 196418, 317811, 514229, 832040, 1346269, 2178309};
 
 struct G2584 {
     static constexpr int BITS = 5;
     static HD unsigned row(State s, int i) { return unsigned((i < 2 ? s.a : s.b) >> 20 * (i & 1)) & 0xFFFFF; }
-    static HD State of_rows(uint64_t r0, uint64_t r1, uint64_t r2, uint64_t r3) { return {r0 | r1 << 20, r2 | r3 << 20}; }
+    static HD State of_rows(uint64_t r0, uint64_t r1, uint64_t r2, uint64_t r3) {
+        return {r0 | r1 << 20, r2 | r3 << 20};
+    }
     static HD uint64_t swapped(uint64_t x) {  // cells 1 and 4, 3 and 6 exchanged: each square of four transposed
         uint64_t change = (x ^ x >> 15) & (0x1Full << 5 | 0x1Full << 15);
         return x ^ change ^ change << 15;

@@ -45,8 +45,8 @@ HD SlidRow slid_left(unsigned row) {
 template <class G>
 HD unsigned reversed(unsigned row) {
     constexpr unsigned CELL = (1 << G::BITS) - 1;
-    return (row & CELL) << 3 * G::BITS | (row >> G::BITS & CELL) << 2 * G::BITS | (row >> 2 * G::BITS & CELL) << G::BITS |
-           row >> 3 * G::BITS;
+    unsigned inner = (row >> G::BITS & CELL) << 2 * G::BITS | (row >> 2 * G::BITS & CELL) << G::BITS;
+    return (row & CELL) << 3 * G::BITS | inner | row >> 3 * G::BITS;
 }
 
 // The same to either side: 0 the left, 1 the right.
