@@ -79,9 +79,10 @@ class GpuExpectimax:
         if (layers is None) == (depth is None):
             raise UserError("a search has either layers or a depth")
         depth = 2 * layers + 1 if depth is None else depth
-        out = np.full((len(states), MOVES + 1), -np.inf)
-        due = (states[:, 1] >> _DUE).astype(int)
-        leaves = 0
+        due = states[:, 1] >> _DUE
+        if depth and len(states) and not due.any():
+            return self.method.search(states, depth - 1)
+        out, leaves = np.full((len(states), MOVES + 1), -np.inf), 0
         if depth == 0:
             out[:, MOVES] = self.evaluate(states)
             return out, len(states)

@@ -10,6 +10,8 @@ _MOST_LEVELS, _FEW, _FOUND = 6, 4, 5
 _FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15
 _GUESS = 4.0, 20.0  # boards of the first level a root, and from one level to the next, in the middle of a game
 _SPARE, _LEAST = 1.5, 1024  # room for more boards, in all and besides
+_FORGET = 0.8  # of what roots had, from one launch to the next
+_KEPT = 8  # numbers of roots whose arrays are kept
 _ITEMS = 16  # of a board and a kind of tile, at most
 _LEVEL = np.dtype(
     [
@@ -52,6 +54,7 @@ class Merged:
         self._levels = [None] * _MOST_LEVELS  # Arrays of each
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
+        self._ready = None  # the levels, the roots and their growth that there is room for
 
     def _kernel(self, name):
         """Return a kernel, as many blocks of it as are at work at a time, and the shared bytes of a block."""
@@ -83,18 +86,22 @@ class Merged:
             raise UserError(f"expectimax on a GPU is for {2 * _MOST_LEVELS + 1} plies at most")
         out, leaves, at = np.empty((len(roots), _FOUND)), 0, 0
         while at < len(roots):
-            growth = self._growth.setdefault(levels, _GUESS[0] * _GUESS[1] ** np.arange(levels))
-            share = max(1, int(self._most / growth.max()))
-            some = roots[at : at + share]
-            self._make_room(growth, len(some))
+            growth = self._growth.setdefault(levels, [_GUESS[0] * _GUESS[1] ** level for level in range(levels)])
+            some = roots[at : at + max(1, int(self._most / max(growth)))]
+            n = len(some)
+            if self._ready != (levels, n, growth):  # else all is as it was
+                self._make_room(growth, n)
+                self._ready = levels, n, growth
             found, counters = self._launch(some, levels, rest - 2 * (levels - 1))
             if counters[_FULL]:
-                self._growth[levels] = 2 * growth
+                self._growth[levels] = [2 * boards for boards in growth]
                 continue
-            self._growth[levels] = np.maximum(counters[:levels] / len(some), 0.8 * growth)
-            out[at : at + share] = found
+            if n > self._few:
+                lately = (counters[:levels] / n).tolist()
+                self._growth[levels] = [max(new, _FORGET * old) for new, old in zip(lately, growth, strict=True)]
+            out[at : at + n] = found
             leaves += int(counters[_LEAVES])
-            at += len(some)
+            at += n
         return out, leaves
 
     def _make_room(self, growth, roots):
@@ -140,7 +147,11 @@ class Merged:
             given = np.zeros((self._roots, 2), np.uint64)
             given[:n] = roots
             self._states.set(given)
-        found = self._found.get(n) or self._found.setdefault(n, self._gpu.array(_FOUND * n + _COUNTERS, np.float64))
+        if n not in self._found:
+            if len(self._found) > _KEPT:
+                self._found.clear()
+            self._found[n] = self._gpu.array(_FOUND * n + _COUNTERS, np.float64)
+        found = self._found[n]
         p["found"] = found.address
         if n <= self._few:
             self._arrived += 2 * levels * self._run("search_whole")  # meetings: one after each phase but the last

@@ -1,8 +1,8 @@
 // Levels of afterstates, each board once: a hash table of a level, and the batches of afterstates that a warp takes up.
 //
 // A slot holds 32 bits of a board's hash and, plus 1, its number in the level's list, where the whole board is
-// compared: 2584 needs 80 bits, more than one atomic exchange takes on every card. What other blocks may have written is
-// read by __ldcg, past L1, since phases may follow one another within a launch.
+// compared: 2584 needs 80 bits, more than one atomic exchange takes on every card. What other blocks may have written
+// is read by __ldcg, past L1, since phases may follow one another within a launch.
 #pragma once
 #include "evaluations.cuh"
 
