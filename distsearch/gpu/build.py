@@ -19,8 +19,8 @@ _HEURISTICS = {"GAME": 2048, "PARTS": 63, "KINDS": 3, "BATCH": 4}
 VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
     "expectimax.cu": [_NETWORK, _HEURISTICS, {"WHOLE": 1, "GAME": 2584}],
     "expectimax_leaves.cu": [_NETWORK, _HEURISTICS],
-    "expectimax_levels.cu": [_NETWORK, _HEURISTICS],
-    "expectimax_paths.cu": [_NETWORK, _HEURISTICS],
+    "expectimax_levels.cu": [_NETWORK],
+    "expectimax_paths.cu": [_NETWORK],
 }
 _OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"
 _KEPT = 12  # last lines of what a compiler says that an error shows

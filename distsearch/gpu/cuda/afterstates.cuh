@@ -8,6 +8,7 @@
 
 constexpr int MOST_LEVELS = 6;
 constexpr unsigned NONE = 0xFFFFFFFF;
+constexpr uint64_t HOLE = ~uint64_t(0);  // of a place in a list that has no board
 #ifndef BATCH  // afterstates that a warp takes up at a time
 #define BATCH 8
 #endif
@@ -48,7 +49,7 @@ ON_DEVICE unsigned number_of(const Level& level, unsigned long long* count, unsi
         slot &= level.mask;
         unsigned long long found = __ldcg(level.slots + slot);
         if (found == 0) {
-            if (mine == NONE) {  // written before it is announced; lost to another thread's, it is one that nobody asks
+            if (mine == NONE) {  // written before it is announced
                 mine = unsigned(atomicAdd(count, 1ull));
                 if (mine >= level.capacity) break;
                 level.boards[mine] = {s.a, s.b};
@@ -57,7 +58,10 @@ ON_DEVICE unsigned number_of(const Level& level, unsigned long long* count, unsi
             found = atomicCAS(level.slots + slot, 0ull, (unsigned long long)(tag | (mine + 1)));
             if (found == 0) return mine;
         }
-        if ((found >> 32 << 32) == tag && board_at(level, unsigned(found) - 1) == s) return unsigned(found) - 1;
+        if ((found >> 32 << 32) == tag && board_at(level, unsigned(found) - 1) == s) {
+            if (mine != NONE) level.boards[mine] = {HOLE, HOLE};  // another thread has been faster with the same board
+            return unsigned(found) - 1;
+        }
     }
     atomicExch(full, 1ull);
     return NONE;
@@ -92,7 +96,7 @@ ON_DEVICE unsigned take(Batch& batch, const Level& level, unsigned from, int her
         State s = board_at(level, from + lane), across = G::transposed(s);
 #pragma unroll
         for (int i = 0; i < 4; ++i) batch.rows[lane][0][i] = G::row(s, i), batch.rows[lane][1][i] = G::row(across, i);
-        batch.empty[lane] = G::empty(s) | G::empty(across) << 16;
+        batch.empty[lane] = s.b == HOLE ? 0 : G::empty(s) | G::empty(across) << 16;
         batch.starts[lane] = gap_starts(batch.empty[lane]);
         items = bits_in(batch.starts[lane]) * KINDS;
     }

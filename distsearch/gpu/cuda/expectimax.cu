@@ -147,6 +147,7 @@ ON_DEVICE void judge_near(const Parameters& p, int at) {
     unsigned leaves = 0;
     for (unsigned i = unsigned(thread_number()); i < count; i += unsigned(thread_count())) {
         State s = board_at(level, i);
+        if (s.b == HOLE) continue;
         if (p.rest == 0) {
             level.values[i] = worth(p.by, s);
             ++leaves;
