@@ -1,0 +1,122 @@
+// An n-tuple network that is being learnt: which weights a board looks up, their sum, and changes of them.
+//
+// Macros say which network: GAME (2048 or 2584), TUPLES (TUPLE(mask of its cells) for each), SYMMETRIC (0 or 1: also on
+// the seven boards that turning and mirroring make), COHERENT (rates by traces). So which bits a tuple takes is known to
+// the compiler, and all look-ups of a lane are under way together. IMAGES lanes look at a board, each at one image.
+// Weights are read past the first-level cache, which does not learn what other multiprocessors write.
+#pragma once
+#include <utility>
+
+#if GAME == 2048
+#include "g2048.cuh"
+namespace game = g2048;
+#else
+#include "g2584.cuh"
+namespace game = g2584;
+#endif
+using game::Board;
+
+constexpr int IMAGES = SYMMETRIC ? 8 : 1;
+
+#define TUPLE(cells) cells,
+struct Tuples {
+    static constexpr unsigned CELLS[] = {TUPLES};
+    static constexpr int COUNT = sizeof(CELLS) / sizeof(CELLS[0]);
+
+    HD static constexpr int size(unsigned cells) { return cells ? int(cells & 1) + size(cells >> 1) : 0; }
+    HD static constexpr uint64_t begin(int tuple) {  // of its weights
+        return tuple ? begin(tuple - 1) + (1ull << game::BITS * size(CELLS[tuple - 1])) : 0;
+    }
+};
+constexpr int LOOKUPS = IMAGES * Tuples::COUNT;
+using EveryTuple = std::make_integer_sequence<int, Tuples::COUNT>;
+
+HD constexpr int first_of(unsigned cells) { return cells & 1 ? 0 : 1 + first_of(cells >> 1); }
+HD constexpr int run_of(unsigned cells, int from) {  // how many cells of one word follow each other
+    return cells >> from & 1 ? 1 + ((from + 1) % game::CELLS_A_WORD ? run_of(cells, from + 1) : 0) : 0;
+}
+
+template <unsigned CELLS>
+HD uint64_t gathered(Board board) {  // what the cells hold, side by side
+    if constexpr (CELLS == 0) {
+        return 0;
+    } else {
+        constexpr int first = first_of(CELLS), run = run_of(CELLS, first), bits = game::BITS * run;
+        constexpr unsigned rest = CELLS & ~(((1u << run) - 1) << first);
+        const uint64_t part = board.word[first / game::CELLS_A_WORD] >> game::BITS * (first % game::CELLS_A_WORD);
+        return (part & ((1ull << bits) - 1)) | gathered<rest>(board) << bits;
+    }
+}
+
+template <int... I>
+ON_DEVICE Fixed<uint64_t, sizeof...(I)> looked_up(Board image, std::integer_sequence<int, I...>) {
+    return {{(Tuples::begin(I) + gathered<Tuples::CELLS[I]>(image))...}};
+}
+
+// One of the eight boards, in the CPU's order: the board itself, mirrored, half turned, both; the transposed one ...
+ON_DEVICE Board image_of(Board board, bool transpose, bool mirror, bool half) {
+    board = game::chosen(transpose, game::transposed(board), board);
+    board = game::chosen(mirror, game::mirrored(board), board);
+    return game::chosen(half, game::half_turned(board), board);
+}
+ON_DEVICE Board image_of(Board board, int image) {
+    return IMAGES == 1 ? board : image_of(board, image & 4, image & 1, image & 2);
+}
+
+ON_DEVICE float part_of_value(const float* weights, Board image) {  // what one image adds
+    const auto at = looked_up(image, EveryTuple());
+    Fixed<float, Tuples::COUNT> found;
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) found[i] = __ldcg(weights + at[i]);
+    float total = 0;
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) total += found[i];
+    return total;
+}
+
+ON_DEVICE float value_by_one(const float* weights, Board board) {  // by one thread, added as the CPU adds
+    float parts[IMAGES];
+#pragma unroll
+    for (int i = 0; i < IMAGES; ++i) parts[i] = part_of_value(weights, image_of(board, i));
+#pragma unroll
+    for (int by = 1; by < IMAGES; by *= 2)
+#pragma unroll
+        for (int i = 0; i < IMAGES; i += 2 * by) parts[i] += parts[i + by];
+    return parts[0];
+}
+
+// The sum over the images, in the CPU's order; the lanes of `mask` come, an image each.
+ON_DEVICE float added(float part, unsigned mask) {
+#pragma unroll
+    for (int by = 1; by < IMAGES; by *= 2) part += __shfl_xor_sync(mask, part, by);
+    return part;
+}
+
+struct Learnt {  // arrays; traces: of each weight the sum of its errors and that of their sizes
+    float *weights, *traces;
+    double rate;
+};
+
+// Changes what an image looks up, by an error of its board.
+ON_DEVICE void change(const Learnt& p, Board image, float error) {
+    const auto at = looked_up(image, EveryTuple());
+    const float by = float(p.rate * error / LOOKUPS);
+#if COHERENT
+    Fixed<float, 2 * Tuples::COUNT> traces;  // as they were before: on the CPU a weight that is met twice knows better
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        traces[2 * i] = __ldcg(p.traces + 2 * at[i]);
+        traces[2 * i + 1] = __ldcg(p.traces + 2 * at[i] + 1);
+    }
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        const float rate = traces[2 * i + 1] > 0 ? fabsf(traces[2 * i]) / traces[2 * i + 1] : 1.0f;
+        atomicAdd(p.weights + at[i], by * rate);
+        atomicAdd(p.traces + 2 * at[i], error);
+        atomicAdd(p.traces + 2 * at[i] + 1, fabsf(error));
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) atomicAdd(p.weights + at[i], by);
+#endif
+}
