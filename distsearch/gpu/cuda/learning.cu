@@ -15,22 +15,24 @@ struct Path {  // afterstates of a game, and what the moves to them brought
     int* gains;
 };
 
-ON_DEVICE Board path_board(const Path& path, int t) { return game::board_of(path.states + game::WORDS * uint64_t(t)); }
+ON_DEVICE State board_of(const uint64_t* words) { return {words[0], WORDS > 1 ? words[1] & (1ull << 40) - 1 : 0}; }
 
-ON_DEVICE void keep(const Path& path, int t, Board board, int gain) {
-    for (int i = 0; i < game::WORDS; ++i) path.states[game::WORDS * uint64_t(t) + i] = board.word[i];
+ON_DEVICE State path_board(const Path& path, int t) { return board_of(path.states + WORDS * uint64_t(t)); }
+
+ON_DEVICE void keep(const Path& path, int t, State board, int gain) {
+    for (int i = 0; i < WORDS; ++i) path.states[WORDS * uint64_t(t) + i] = G::word(board, i);
     path.gains[t] = gain;
 }
 
 // Brings a board's value nearer to a target; the first IMAGES lanes of a group do, all of `mask` come.
-ON_DEVICE void adjust(const Learnt& p, Board board, double target, int inner, unsigned mask) {
-    const Board image = image_of(board, inner % IMAGES);
+ON_DEVICE void adjust(const Learnt& p, State board, double target, int inner, unsigned mask) {
+    const State image = image_of(board, inner % IMAGES);
     const float value = added(inner < IMAGES ? part_of_value(p.weights, image) : 0.0f, mask);
     if (inner < IMAGES) change(p, image, float(target - double(value)));
     __syncwarp(mask);
 }
 
-ON_DEVICE double value_now(const Learnt& p, Board board, int inner, unsigned mask) {
+ON_DEVICE double value_now(const Learnt& p, State board, int inner, unsigned mask) {
     const float value = added(inner < IMAGES ? part_of_value(p.weights, image_of(board, inner % IMAGES)) : 0.0f, mask);
     return __shfl_sync(mask, value, int(lane_number()) - inner);
 }
@@ -42,9 +44,9 @@ ON_DEVICE void learn_back(const Learnt& p, const Path& path, int length, bool en
     double target = 0;
     if (!ended) target = path.gains[t--] + worth;
     if (t < 0) return;
-    Board board = path_board(path, t);
+    State board = path_board(path, t);
     while (true) {
-        const Board next = t ? path_board(path, t - 1) : board;  // on its way while this one learns
+        const State next = t ? path_board(path, t - 1) : board;  // on its way while this one learns
         adjust(p, board, target, inner, mask);
         if (t == 0) return;
         target = path.gains[t] + value_now(p, board, inner, mask);
@@ -96,25 +98,49 @@ struct Play {
 constexpr int MOST_MOVES = 1 << 17;  // of a game that is recorded
 constexpr int LOOK_EVERY = 8;        // moves between two looks at the clock
 
-ON_DEVICE Board spawned(const Play& p, Board board, uint64_t number) {
-    uint64_t free = game::free_cells(board);
-    for (int skip = int((number >> 32) * bits_in(free) >> 32); skip; --skip) free &= free - 1;
+HD uint64_t drawn(uint64_t seed, uint64_t n) {  // the n-th number of a seed's stream of splitmix64
+    uint64_t x = seed + (n + 1) * 0x9E3779B97F4A7C15ull;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+    return x ^ x >> 31;
+}
+
+// Empty cells in the order in which the CPU counts them; 2584's two words side by side.
+ON_DEVICE unsigned in_order(unsigned empty) {
+    if (WORDS == 1) return empty;
+    const auto spread = [](unsigned x) {
+        x = (x | x << 4) & 0x0F0F;
+        x = (x | x << 2) & 0x3333;
+        return (x | x << 1) & 0x5555;
+    };
+    return spread(empty & 255) | spread(empty >> 8) << 1;
+}
+
+ON_DEVICE State spawned(const Play& p, State board, uint64_t number) {
+    const unsigned empty = G::empty(board);
+    const int nth = int((number >> 32) * bits_in(empty) >> 32), bit = bit_number(in_order(empty), nth);
     double point = double(number & 0xFFFFFFFF) / 4294967296.0 - p.chances[0];
     int kind = 0;
     while (point >= 0 && kind + 1 < p.kinds) point -= p.chances[++kind];
-    return game::with_tile(board, lowest_bit(free), p.codes[kind]);
+    return G::with(board, WORDS == 1 ? bit : bit / 2 + bit % 2 * 8, p.codes[kind]);
 }
 
 ON_DEVICE uint64_t stream_of(uint64_t seed, uint64_t number) { return drawn(drawn(seed, 0) ^ number, 1); }
 
+ON_DEVICE int largest(State board) {
+    unsigned found = 0;
+    for (int cell = 0; cell < 16; ++cell) found = max(found, G::code_at(board, cell));
+    return int(found);
+}
+
 struct Choice {
-    Board child;
+    State child;
     float worth;
     int points, move;  // move: 4 if there is none
 };
 
 // What is best of a board's moves, the first of equals, by all lanes of a game.
-ON_DEVICE Choice best_of(const Learnt& p, Board board, int inner, unsigned mask) {
+ON_DEVICE Choice best_of(const Learnt& p, State board, int inner, unsigned mask) {
     const int image = inner % IMAGES, first = inner / IMAGES;
     Choice best = {board, 0, 0, 4};
     double most = -INFINITY;
@@ -122,17 +148,14 @@ ON_DEVICE Choice best_of(const Learnt& p, Board board, int inner, unsigned mask)
     for (int j = 0; j < 4; j += AT_ONCE) {
         const int move = first + j;
         const bool vertical = move & 2, back = move & 1;
-        Board turned = game::chosen(vertical, game::transposed(board), board);
-        turned = game::chosen(back, game::mirrored(turned), turned);
-        int points;
-        const Board slid = game::slid(turned, points);
-        const bool legal = !game::same(slid, turned);
+        const Moved moved = slid_rows<G>(turned<G>(board, vertical, back, false));
         // back to how the board stood and on to the lane's image of it, in one
         const bool across = vertical != bool(image & 4);
-        const Board child = image_of(slid, across, bool(image & 1) != back, bool(image & 2) != (back && across));
-        const float worth = added(legal ? part_of_value(p.weights, child) : 0.0f, mask);
-        const double total = double(worth) + points;
-        if (legal && total > most) most = total, best = {child, worth, points, move};
+        const State child =
+            turned<G>(moved.state, across, bool(image & 1) != back, bool(image & 2) != (back && across));
+        const float worth = added(moved.legal ? part_of_value(p.weights, child) : 0.0f, mask);
+        const double total = double(worth) + moved.gain;
+        if (moved.legal && total > most) most = total, best = {child, worth, moved.gain, move};
     }
     double others = most;
     int move = best.move;
@@ -143,7 +166,8 @@ ON_DEVICE Choice best_of(const Learnt& p, Board board, int inner, unsigned mask)
         if (other > others || (other == others && its < move)) others = other, move = its;
     }
     const int from = int(lane_number()) - inner + (move & 3) % AT_ONCE * IMAGES;  // the first image is the child itself
-    for (int i = 0; i < game::WORDS; ++i) best.child.word[i] = __shfl_sync(mask, best.child.word[i], from);
+    best.child.a = __shfl_sync(mask, best.child.a, from);
+    if (WORDS > 1) best.child.b = __shfl_sync(mask, best.child.b, from);
     best.worth = __shfl_sync(mask, best.worth, from);
     best.points = __shfl_sync(mask, best.points, from);
     best.move = move;
@@ -151,7 +175,7 @@ ON_DEVICE Choice best_of(const Learnt& p, Board board, int inner, unsigned mask)
 }
 
 // A game's next number, or −1; the game's first board.
-ON_DEVICE int64_t begun(const Play& p, Slot& s, Board& board, int inner, unsigned mask) {
+ON_DEVICE int64_t begun(const Play& p, Slot& s, State& board, int inner, unsigned mask) {
     long long number = -1;
     if (inner == 0) {
         number = (long long)atomicAdd(&p.counters->next, 1ull);
@@ -159,7 +183,7 @@ ON_DEVICE int64_t begun(const Play& p, Slot& s, Board& board, int inner, unsigne
     }
     s.number = __shfl_sync(mask, number, int(lane_number()) - inner);
     s.stream = stream_of(p.seed, uint64_t(s.number));
-    board = Board{};
+    board = State{};
     for (int i = 0; i < 2; ++i) board = spawned(p, board, drawn(s.stream, i));
     s.drawn = 2;
     s.length = s.score = s.played = 0;
@@ -167,7 +191,7 @@ ON_DEVICE int64_t begun(const Play& p, Slot& s, Board& board, int inner, unsigne
 }
 
 // Writes down what a game came to; false if there is no room left in this launch.
-ON_DEVICE bool noted(const Play& p, const Slot& s, Board board, uint64_t slot, int inner, unsigned mask) {
+ON_DEVICE bool noted(const Play& p, const Slot& s, State board, uint64_t slot, int inner, unsigned mask) {
     const int words = p.mode == RECORD ? (s.played + 15) / 16 : 0;
     unsigned at = 0;
     long long begin = 0;
@@ -179,7 +203,7 @@ ON_DEVICE bool noted(const Play& p, const Slot& s, Board board, uint64_t slot, i
             at = atomicAdd(&p.counters->finished, 1u);
             room = at < unsigned(p.finished_room);
         }
-        if (room) p.finished[at] = {int(s.number - p.first), s.score, game::largest(board), s.played, begin};
+        if (room) p.finished[at] = {int(s.number - p.first), s.score, largest(board), s.played, begin};
     }
     room = __shfl_sync(mask, int(room), int(lane_number()) - inner);
     begin = __shfl_sync(mask, begin, int(lane_number()) - inner);
@@ -193,13 +217,13 @@ ON_DEVICE bool noted(const Play& p, const Slot& s, Board board, uint64_t slot, i
 ON_DEVICE void remember(const Play& p, Slot& s, const Path& path, const Choice& choice, uint64_t slot, int inner,
                         unsigned mask) {
     if (p.mode == FORWARD) {
-        if (s.length) adjust(p.learnt, game::board_of(s.before), choice.points + double(choice.worth), inner, mask);
+        if (s.length) adjust(p.learnt, board_of(s.before), choice.points + double(choice.worth), inner, mask);
         s.length = 1;
     } else if (p.mode == BACKWARD) {
         if (s.length == p.room) {  // the path is full: it learns, and begins anew with its last afterstate
             __syncwarp(mask);
             learn_back(p.learnt, path, s.length, false, s.worth, inner, mask);
-            if (inner == 0) keep(path, 0, game::board_of(s.before), 0);
+            if (inner == 0) keep(path, 0, board_of(s.before), 0);
             s.length = 1;
         }
         if (inner == 0) keep(path, s.length, choice.child, choice.points);
@@ -209,7 +233,7 @@ ON_DEVICE void remember(const Play& p, Slot& s, const Path& path, const Choice& 
         word = (s.played % 16 ? word : 0) | unsigned(choice.move) << 2 * (s.played % 16);
     }
     s.worth = choice.worth;
-    for (int i = 0; i < game::WORDS; ++i) s.before[i] = choice.child.word[i];
+    for (int i = 0; i < WORDS; ++i) s.before[i] = G::word(choice.child, i);
 }
 
 KERNEL(play, Play) {
@@ -217,9 +241,9 @@ KERNEL(play, Play) {
     const uint64_t slot = thread_number() / LANES;
     if (slot >= uint64_t(p.games)) return;
     const unsigned mask = LANES == 32 ? ALL_LANES : ((1u << LANES % 32) - 1) << (lane_number() - inner);
-    const Path path = {p.states + slot * p.room * game::WORDS, p.gains + slot * p.room};
+    const Path path = {p.states + slot * p.room * WORDS, p.gains + slot * p.room};
     Slot s = p.slots[slot];
-    Board board = game::board_of(s.board);
+    State board = board_of(s.board);
     const uint64_t until = nanoseconds() + p.slice;
     int moved = 0;
     while (true) {
@@ -229,7 +253,7 @@ KERNEL(play, Play) {
         const Choice choice = best_of(p.learnt, board, inner, mask);
         if (choice.move > 3 || (p.mode == RECORD && s.played == MOST_MOVES)) {
             if (!noted(p, s, board, slot, inner, mask)) break;
-            if (p.mode == FORWARD && s.length) adjust(p.learnt, game::board_of(s.before), 0, inner, mask);
+            if (p.mode == FORWARD && s.length) adjust(p.learnt, board_of(s.before), 0, inner, mask);
             if (p.mode == BACKWARD && s.length) {
                 __syncwarp(mask);
                 learn_back(p.learnt, path, s.length, true, 0, inner, mask);
@@ -244,7 +268,7 @@ KERNEL(play, Play) {
     }
     __syncwarp(mask);
     if (inner == 0) {
-        for (int i = 0; i < game::WORDS; ++i) s.board[i] = board.word[i];
+        for (int i = 0; i < WORDS; ++i) s.board[i] = G::word(board, i);
         p.slots[slot] = s;
         if (s.number >= 0) atomicAdd(&p.counters->at_work, 1u);
         if (moved) atomicAdd(&p.counters->moves, (unsigned long long)moved);
@@ -268,20 +292,16 @@ KERNEL(replay, Replay) {
     if (i >= uint64_t(p.count)) return;
     const Finished found = p.games[i];
     const uint64_t stream = stream_of(p.rules.seed, uint64_t(p.rules.first + found.number));
-    const Path path = {p.states + p.places[i] * game::WORDS, p.gains + p.places[i]};
-    Board board = Board{};
+    const Path path = {p.states + p.places[i] * WORDS, p.gains + p.places[i]};
+    State board = State{};
     for (int n = 0; n < 2; ++n) board = spawned(p.rules, board, drawn(stream, n));
     unsigned moves = 0;
     for (int t = 0; t < found.moves; ++t) {
         if (t % 16 == 0) moves = p.records[found.words + t / 16];
         const bool vertical = moves & 2, back = moves & 1;
-        board = game::chosen(vertical, game::transposed(board), board);
-        board = game::chosen(back, game::mirrored(board), board);
-        int points;
-        board = game::slid(board, points);
-        board = game::chosen(back, game::mirrored(board), board);
-        board = game::chosen(vertical, game::transposed(board), board);
-        keep(path, t, board, t ? points : -1);
+        const Moved moved = slid_rows<G>(turned<G>(board, vertical, back, false));
+        board = turned<G>(turned<G>(moved.state, false, back, false), vertical, false, false);
+        keep(path, t, board, t ? moved.gain : -1);
         board = spawned(p.rules, board, drawn(stream, t + 2));
         moves >>= 2;
     }
@@ -302,7 +322,7 @@ KERNEL(learn, Learn) {
     if (i >= uint64_t(p.count)) return;
     const unsigned mask = ((1u << IMAGES) - 1) << (lane_number() - inner);
     const int64_t begin = p.places[i];
-    const Path path = {p.states + begin * game::WORDS, p.gains + begin};
+    const Path path = {p.states + begin * WORDS, p.gains + begin};
     if (p.places[i + 1] > begin) learn_back(p.learnt, path, int(p.places[i + 1] - begin), true, 0, inner, mask);
 }
 
@@ -319,7 +339,7 @@ KERNEL(apply, Learn) {
     const int gain = p.gains[t + 1];
     const double target = gain < 0 ? 0.0 : gain + double(p.values[t + 1]);
     const float error = float(target - double(p.values[t]));
-    const Board board = path_board({p.states, p.gains}, int(t));
+    const State board = path_board({p.states, p.gains}, int(t));
 #pragma unroll 1
     for (int i = 0; i < IMAGES; ++i) change(p.learnt, image_of(board, i), error);
 }

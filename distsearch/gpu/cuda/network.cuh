@@ -7,14 +7,14 @@
 #pragma once
 #include <utility>
 
+#include "lanes.cuh"
+
 #if GAME == 2048
-#include "g2048.cuh"
-namespace game = g2048;
+using G = G2048;
 #else
-#include "g2584.cuh"
-namespace game = g2584;
+using G = G2584;
 #endif
-using game::Board;
+constexpr int WORDS = G::IN_WORD == 16 ? 1 : 2;  // of a state that hold anything where no tile is due
 
 constexpr int IMAGES = SYMMETRIC ? 8 : 1;
 
@@ -25,7 +25,7 @@ struct Tuples {
 
     HD static constexpr int size(unsigned cells) { return cells ? int(cells & 1) + size(cells >> 1) : 0; }
     HD static constexpr uint64_t begin(int tuple) {  // of its weights
-        return tuple ? begin(tuple - 1) + (1ull << game::BITS * size(CELLS[tuple - 1])) : 0;
+        return tuple ? begin(tuple - 1) + (1ull << G::BITS * size(CELLS[tuple - 1])) : 0;
     }
 };
 constexpr int LOOKUPS = IMAGES * Tuples::COUNT;
@@ -33,37 +33,32 @@ using EveryTuple = std::make_integer_sequence<int, Tuples::COUNT>;
 
 HD constexpr int first_of(unsigned cells) { return cells & 1 ? 0 : 1 + first_of(cells >> 1); }
 HD constexpr int run_of(unsigned cells, int from) {  // how many cells of one word follow each other
-    return cells >> from & 1 ? 1 + ((from + 1) % game::CELLS_A_WORD ? run_of(cells, from + 1) : 0) : 0;
+    return cells >> from & 1 ? 1 + ((from + 1) % G::IN_WORD ? run_of(cells, from + 1) : 0) : 0;
 }
 
 template <unsigned CELLS>
-HD uint64_t gathered(Board board) {  // what the cells hold, side by side
+HD uint64_t gathered(State board) {  // what the cells hold, side by side
     if constexpr (CELLS == 0) {
         return 0;
     } else {
-        constexpr int first = first_of(CELLS), run = run_of(CELLS, first), bits = game::BITS * run;
+        constexpr int first = first_of(CELLS), run = run_of(CELLS, first), bits = G::BITS * run;
         constexpr unsigned rest = CELLS & ~(((1u << run) - 1) << first);
-        const uint64_t part = board.word[first / game::CELLS_A_WORD] >> game::BITS * (first % game::CELLS_A_WORD);
+        const uint64_t part = G::word(board, first / G::IN_WORD) >> G::BITS * (first % G::IN_WORD);
         return (part & ((1ull << bits) - 1)) | gathered<rest>(board) << bits;
     }
 }
 
 template <int... I>
-ON_DEVICE Fixed<uint64_t, sizeof...(I)> looked_up(Board image, std::integer_sequence<int, I...>) {
+ON_DEVICE Fixed<uint64_t, sizeof...(I)> looked_up(State image, std::integer_sequence<int, I...>) {
     return {{(Tuples::begin(I) + gathered<Tuples::CELLS[I]>(image))...}};
 }
 
 // One of the eight boards, in the CPU's order: the board itself, mirrored, half turned, both; the transposed one ...
-ON_DEVICE Board image_of(Board board, bool transpose, bool mirror, bool half) {
-    board = game::chosen(transpose, game::transposed(board), board);
-    board = game::chosen(mirror, game::mirrored(board), board);
-    return game::chosen(half, game::half_turned(board), board);
-}
-ON_DEVICE Board image_of(Board board, int image) {
-    return IMAGES == 1 ? board : image_of(board, image & 4, image & 1, image & 2);
+ON_DEVICE State image_of(State board, int image) {
+    return IMAGES == 1 ? board : turned<G>(board, image & 4, image & 1, image & 2);
 }
 
-ON_DEVICE float part_of_value(const float* weights, Board image) {  // what one image adds
+ON_DEVICE float part_of_value(const float* weights, State image) {  // what one image adds
     const auto at = looked_up(image, EveryTuple());
     Fixed<float, Tuples::COUNT> found;
 #pragma unroll
@@ -74,7 +69,7 @@ ON_DEVICE float part_of_value(const float* weights, Board image) {  // what one 
     return total;
 }
 
-ON_DEVICE float value_by_one(const float* weights, Board board) {  // by one thread, added as the CPU adds
+ON_DEVICE float value_by_one(const float* weights, State board) {  // by one thread, added as the CPU adds
     float parts[IMAGES];
 #pragma unroll
     for (int i = 0; i < IMAGES; ++i) parts[i] = part_of_value(weights, image_of(board, i));
@@ -98,7 +93,7 @@ struct Learnt {  // arrays; traces: of each weight the sum of its errors and tha
 };
 
 // Changes what an image looks up, by an error of its board.
-ON_DEVICE void change(const Learnt& p, Board image, float error) {
+ON_DEVICE void change(const Learnt& p, State image, float error) {
     const auto at = looked_up(image, EveryTuple());
     const float by = float(p.rate * error / LOOKUPS);
 #if COHERENT
