@@ -19,6 +19,9 @@ MOST_TUPLES = 16
 FINISHED = 1 << 14  # games that may end in a launch
 RECORDED = 1 << 24  # moves of them that are recorded
 MOST_MOVES = 1 << 17  # of a recorded game, as in the source
+# Games at once. They learn from weights as they were when others' changes were still on their way, which goes well until
+# it does not at all: docs/gpu/learning.md.
+GAMES = 768
 SLICE = 20e-3  # seconds of a launch
 _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
 _THREADS = 128
@@ -73,18 +76,21 @@ class CardLearner:
     """Weights on a GPU, and games that change them.
 
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
-    games: how many are played at once; room: afterstates that each keeps; at_once: see ``defines``; threads: of a
+    games: how many are played at once, None: GAMES; room: afterstates that each keeps; at_once: see ``defines``; threads: of a
     block; recorded: moves of finished games that a launch may record. Raises UserError for what a GPU cannot do, and if
     its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
 
+    collisions = 0, 0  # as of a ``Learner``: additions are atomic
+
     def __init__(
-        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games, room=_PATH, at_once=4,
+        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=None, room=_PATH, at_once=4,
         threads=_THREADS, recorded=RECORDED,
     ):  # fmt: skip
         check(rules, tuples)
+        games = games or GAMES
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the card
         self._lanes, self._threads, self._images = at_once * (8 if symmetric else 1), threads, 8 if symmetric else 1
@@ -132,10 +138,10 @@ class CardLearner:
         if self._coherent:
             traces[:] = self._traces.get()
 
-    def begin(self, first, count, mode):
-        """Begin a phase: so many games from a number on; mode: of WATCH to RECORD."""
+    def begin(self, first, begin, end, mode):
+        """Begin a phase: games by their numbers, told apart from ``first`` on; mode: of WATCH to RECORD."""
         p = self._p
-        p["first"], p["limit"], p["mode"] = first, first + count, mode
+        p["first"], p["limit"], p["mode"] = first, end, mode
         if mode == BACKWARD:
             p["states"] = self._array("states", self._games * self._room * self._words, np.uint64).address
             p["gains"] = self._array("gains", self._games * self._room, np.int32).address
@@ -146,7 +152,7 @@ class CardLearner:
         slots = np.zeros(self._games, _SLOT)
         slots["number"] = -1
         self._slots.set(slots)
-        self._next, self.over = first, count <= 0
+        self._next, self.over = begin, begin >= end
 
     def stop(self):
         """Begin no more games; those at work are played to their ends."""
@@ -154,6 +160,8 @@ class CardLearner:
 
     def launch(self, seconds=SLICE, budget=-1):
         """Play on for so many seconds, or ``budget`` moves of each game; return those that ended (GAME)."""
+        if self.over:
+            return np.zeros(0, GAME)
         p = self._p
         p["slice"], p["budget"] = int(seconds * 1e9), budget
         counters = np.zeros(1, _COUNTERS)
