@@ -49,7 +49,7 @@ def _named():
 
 
 class Array:
-    """An array in the GPU's memory; address (int) is what kernels take. of: an Array that this one is the beginning of."""
+    """An array in the GPU's memory; address (int) is what kernels take. of: an Array of which this is the beginning."""
 
     def __init__(self, gpu, shape, dtype, of=None):
         self.shape = tuple(np.atleast_1d(np.asarray(shape, np.int64)).tolist())
@@ -79,7 +79,7 @@ class Array:
         return values
 
     def part(self, count):
-        """Return an Array of the first elements of this one, of one dimension; what is written to it is written here."""
+        """Return an Array of the first elements of this one, of one dimension: the same memory."""
         return Array(self._gpu, count, self.dtype, self)
 
     def zero(self):

@@ -19,9 +19,9 @@ MOST_TUPLES = 16
 FINISHED = 1 << 14  # games that may end in a launch
 RECORDED = 1 << 24  # moves of them that are recorded
 MOST_MOVES = 1 << 17  # of a recorded game, as in the source
-# Games at once. They learn from weights as they were when others' changes were still on their way, which goes well until
-# it does not at all: docs/gpu/learning.md.
-GAMES = 768
+# Games at once. They learn from weights that lack what others are about to add, which goes well until it does not at
+# all: docs/gpu/learning.md.
+GAMES = 512
 SLICE = 20e-3  # seconds of a launch
 _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
 _THREADS = 128
@@ -76,9 +76,9 @@ class CardLearner:
     """Weights on a GPU, and games that change them.
 
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
-    games: how many are played at once, None: GAMES; room: afterstates that each keeps; at_once: see ``defines``; threads: of a
-    block; recorded: moves of finished games that a launch may record. Raises UserError for what a GPU cannot do, and if
-    its memory is too small.
+    games: how many are played at once, None: GAMES; room: afterstates that each keeps; at_once: see ``defines``;
+    threads: of a block; recorded: moves of finished games that a launch may record. Raises UserError for what a GPU
+    cannot do, and if its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
@@ -190,6 +190,7 @@ class CardLearner:
         """Learn from games (GAME) of this phase that any GPU has played, by the words of their moves, each backward."""
         if not len(games):
             return
+        games = games[np.argsort(-games["moves"], kind="stable")]  # the longest first: nobody waits for one at the end
         places = np.concatenate([[0], np.cumsum(games["moves"], dtype=np.int64)])
         with_moves = self._path(int(places[-1]))
         given = [self._filled(name, each) for name, each in (("games", games), ("places", places), ("words", words))]
@@ -198,7 +199,7 @@ class CardLearner:
         replay["games"], replay["places"], replay["records"] = (each.address for each in given)
         replay["states"], replay["gains"] = with_moves
         self._kernels["replay"](replay, -(-len(games) // self._threads), self._threads)
-        self._learn("learn", with_moves, given[1].address, len(games), self._images)
+        self._learn_games(with_moves, given[1].address, len(games))
 
     def take_steps(self, states, gains, starts):
         """Take recorded games for ``update_steps`` and ``update_games``, one behind another.
@@ -216,21 +217,28 @@ class CardLearner:
 
     def update_steps(self):
         """Learn from all steps that were taken at once: a thread each, errors are from weights as they were."""
-        where, places, _, n = self._steps
-        values = self._array("values", n + 1, np.float32)
-        self._learn("values", where, places, n, 1, values.address)
-        self._learn("apply", where, places, n, 1, values.address)
+        self._learn_steps("values")
+        self._learn_steps("apply")
 
     def update_games(self):
         """Learn from all games that were taken, each from its end to its beginning."""
         where, places, games, _ = self._steps
-        self._learn("learn", where, places, games, self._images)
+        self._learn_games(where, places, games)
 
-    def _learn(self, name, path, places, count, lanes, values=0):
+    def _learn_games(self, path, places, games):
+        """Learn backward, from as many games side by side as do so where games are played: about half of them."""
+        self._learn("learn", path, places, games, min(games, -(-self._games // 2)), self._images)
+
+    def _learn_steps(self, name):
+        where, places, _, n = self._steps
+        values = self._array("values", n + 1, np.float32)
+        self._learn(name, where, places, n, -(-n // self._threads), self._threads, values.address)
+
+    def _learn(self, name, path, places, count, blocks, threads, values=0):
         p = np.zeros(1, _LEARN)[0]
         p["learnt"], p["places"], p["values"], p["count"] = self._p["learnt"], places, values, count
         p["states"], p["gains"] = path
-        self._kernels[name](p, -(-count * lanes // self._threads), self._threads)
+        self._kernels[name](p, blocks, threads)
 
     def _path(self, n):
         """Return addresses of states and gains with room for n afterstates and a gain behind them."""

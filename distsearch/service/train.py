@@ -9,6 +9,7 @@ from .. import games
 from ..errors import UserError
 from ..evaluation import network
 from ..learning.arrays import Arrays
+from ..learning.cards import CardTeam
 from ..learning.learner import Learner
 from ..learning.merging import Merger
 from ..learning.statistics import Statistics
@@ -17,6 +18,7 @@ from ..learning.training import Plan, Training
 from .learning_curve import LearningCurve
 from .progress import Silent, compact
 from .run import compile_once
+from .train_cards import learner_of
 from .train_options import WINS
 from .train_report import Trained
 
@@ -82,9 +84,6 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
 
 def _train_on_cards(options, files, comm, progress, interrupted, told, gpu):
     """As ``train``, a GPU a rank."""
-    from ..learning.cards import CardTeam
-    from .train_cards import learner_of
-
     team = CardTeam(comm, options.exchange, options.merge, options.merge_every, options.forward)
     game = games.find(options.game)
     arrays = _agreed(team, lambda: Arrays(None, 1, options.size, options.coherence, shared_size(1), here=team.here))

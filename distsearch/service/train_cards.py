@@ -2,8 +2,8 @@
 
 from ..errors import UserError
 from ..gpu.learning import CardLearner
-from .run import compile_once
 from .progress import Silent
+from .run import compile_once
 
 
 def learner_of(options, game, team, gpu, progress):

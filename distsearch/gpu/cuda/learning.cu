@@ -3,7 +3,7 @@
 // play: games that stay on the card, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
 //   lanes. A launch ends at a deadline, or after so many moves of a game; games go on in the next one.
 // replay, learn: games that any GPU has played, of which the moves are known: made into afterstates and learnt from, each
-//   from its end to its beginning, by IMAGES lanes.
+//   from its end to its beginning, by IMAGES lanes, no more of them side by side than groups of lanes were launched.
 // values, apply: all steps of all games at once, a thread each; errors are from weights as they were.
 #include "common.cuh"
 #include "network.cuh"
@@ -318,12 +318,12 @@ struct Learn {
 
 KERNEL(learn, Learn) {
     const int inner = int(threadIdx.x) % IMAGES;
-    const uint64_t i = thread_number() / IMAGES;
-    if (i >= uint64_t(p.count)) return;
     const unsigned mask = ((1u << IMAGES) - 1) << (lane_number() - inner);
-    const int64_t begin = p.places[i];
-    const Path path = {p.states + begin * WORDS, p.gains + begin};
-    if (p.places[i + 1] > begin) learn_back(p.learnt, path, int(p.places[i + 1] - begin), true, 0, inner, mask);
+    for (uint64_t i = thread_number() / IMAGES; i < uint64_t(p.count); i += thread_count() / IMAGES) {
+        const int64_t begin = p.places[i];
+        const Path path = {p.states + begin * WORDS, p.gains + begin};
+        learn_back(p.learnt, path, int(p.places[i + 1] - begin), true, 0, inner, mask);
+    }
 }
 
 KERNEL(values, Learn) {
