@@ -7,6 +7,7 @@ from distsearch.evaluation import ntuple
 from distsearch.evaluation.network import sizes
 
 from ..games.sliding_twin import twin_of
+from ..learning.recorded import Training
 from ..learning.td_twin import Twin, tiles
 
 SPAWNS = {"2048": [(1, 0.9), (2, 0.1)], "2584": [(1, 0.75), (3, 0.25)]}
@@ -73,6 +74,30 @@ class Player:
         """Return the two words of codes."""
         text = ",".join(str(self.game.VALUES[code]) for code in board.ravel())
         return self.game.parse(text, self.rules).state
+
+
+class Cpu:
+    """The CPU's learner, with random weights: where symmetric boards are worth the same, bits decide what is played."""
+
+    symmetric, coherent, traces = True, False, None
+
+    def __init__(self, name, tuples, seed, rate=0.1, room=1 << 16):
+        self.seed, self.rate = seed, rate
+        self._training = Training(name, tuples, seed=seed, rate=rate, room=room)
+        self._frozen = Training(name, tuples, seed=seed, rate=0.0, arrays=self._training.arrays)
+        self.game, self.rules, self.tuples = (getattr(self._training, each) for each in ("game", "rules", "tuples"))
+        self.weights = self._training.arrays.weights
+        self.weights[:] = np.random.default_rng(seed).normal(0, 30, self.weights.shape)
+
+    def play(self, number, learning=True):
+        """As ``Player.play``, but that boards are states."""
+        training = self._training if learning else self._frozen
+        (row,) = training.play(number).tolist()
+        states, sums = training.learner.path
+        return [*row[:3], int(learning)], states, np.diff(sums, prepend=0).tolist()
+
+    def cells(self, state):
+        return self._training.cells(state)
 
 
 def learn_at_once(player, paths):

@@ -53,7 +53,7 @@ ON_DEVICE Fixed<uint64_t, sizeof...(I)> looked_up(State image, std::integer_sequ
     return {{(Tuples::begin(I) + gathered<Tuples::CELLS[I]>(image))...}};
 }
 
-// One of the eight boards, in the CPU's order: the board itself, mirrored, half turned, both; the transposed one ...
+// One of the eight boards, paired as the CPU adds them: the board itself, mirrored; half turned, both; transposed ...
 ON_DEVICE State image_of(State board, int image) {
     return IMAGES == 1 ? board : turned<G>(board, image & 4, image & 1, image & 2);
 }
