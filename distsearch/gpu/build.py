@@ -11,7 +11,13 @@ from .. import jit
 from ..errors import UserError
 
 SOURCES = Path(__file__).parent / "cuda"
-VARIANTS = {}  # by source: the macros (dictionaries) that it is compiled with, where it takes any
+_2048 = {"GAME": 2048, "TUPLES": "TUPLE(0x3f)TUPLE(0x3f0)TUPLE(0x77)TUPLE(0x770)", "SYMMETRIC": 1, "AT_ONCE": 4}
+_2584 = {"GAME": 2584, "TUPLES": "TUPLE(0xf)TUPLE(0xf0)TUPLE(0x33)", "SYMMETRIC": 1, "AT_ONCE": 4}
+VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
+    "learning.cu": [
+        {**_2048, "COHERENT": 0}, {**_2584, "COHERENT": 1}, {**_2584, "COHERENT": 0, "SYMMETRIC": 0, "AT_ONCE": 1},
+    ],
+}  # fmt: skip
 _OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"
 _KEPT = 12  # last lines of what a compiler says that an error shows
 

@@ -19,9 +19,9 @@ MOST_TUPLES = 16
 FINISHED = 1 << 14  # games that may end in a launch
 RECORDED = 1 << 24  # moves of them that are recorded
 MOST_MOVES = 1 << 17  # of a recorded game, as in the source
-# Games at once. They learn from weights that lack what others are about to add, which goes well until it does not at
-# all: docs/gpu/learning.md.
-GAMES = 512
+# Games at once, and where they learn at every move. They learn from weights that lack what others are about to add,
+# which goes well until it does not at all: docs/gpu/learning.md.
+GAMES, GAMES_FORWARD = 512, 64
 SLICE = 20e-3  # seconds of a launch
 _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
 _THREADS = 128
@@ -76,7 +76,7 @@ class CardLearner:
     """Weights on a GPU, and games that change them.
 
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
-    games: how many are played at once, None: GAMES; room: afterstates that each keeps; at_once: see ``defines``;
+    games: how many are played at once; room: afterstates that each keeps; at_once: see ``defines``;
     threads: of a block; recorded: moves of finished games that a launch may record. Raises UserError for what a GPU
     cannot do, and if its memory is too small.
 
@@ -86,11 +86,10 @@ class CardLearner:
     collisions = 0, 0  # as of a ``Learner``: additions are atomic
 
     def __init__(
-        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=None, room=_PATH, at_once=4,
+        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=GAMES, room=_PATH, at_once=4,
         threads=_THREADS, recorded=RECORDED,
     ):  # fmt: skip
         check(rules, tuples)
-        games = games or GAMES
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the card
         self._lanes, self._threads, self._images = at_once * (8 if symmetric else 1), threads, 8 if symmetric else 1
@@ -219,6 +218,11 @@ class CardLearner:
         """Learn from all steps that were taken at once: a thread each, errors are from weights as they were."""
         self._learn_steps("values")
         self._learn_steps("apply")
+
+    def values(self):
+        """Return what the afterstates that were taken are worth, float32."""
+        self._learn_steps("values")
+        return self._arrays["values"].part(self._steps[3]).get()
 
     def update_games(self):
         """Learn from all games that were taken, each from its end to its beginning."""
