@@ -68,7 +68,7 @@ class Cpu:
         return self.arrays.results[:count].copy()
 
     def paths(self, count, steps):
-        """Yield (states, sums of points) of so many games of so many steps: longer ones are cut, shorter ones left out."""
+        """Yield (states, sums of points) of so many games of so many steps: longer ones cut, shorter ones left out."""
         number = 0
         while count:
             self.play(number, 1)
@@ -162,6 +162,11 @@ def update(gpu, tiny):
         learner.take_steps(states, gains, starts)
         for way, do, limit in (
             ("steps", learner.update_steps, n * lookups * (1 / reads + 1 / adds)),
+            (
+                "steps combined",
+                lambda learner=learner: learner.update_steps(True),
+                n * lookups * (1 / reads + 1 / adds),
+            ),
             ("games", learner.update_games, n * lookups * (2 / reads + 1 / adds)),
         ):
             do()

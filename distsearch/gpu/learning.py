@@ -47,8 +47,8 @@ _REPLAY = np.dtype(
      ("count", "i4")], align=True,
 )  # fmt: skip
 _LEARN = np.dtype(
-    [("learnt", _LEARNT), ("states", "u8"), ("gains", "u8"), ("places", "u8"), ("values", "u8"), ("count", "i4")],
-    align=True,
+    [("learnt", _LEARNT), ("states", "u8"), ("gains", "u8"), ("places", "u8"), ("values", "u8"), ("count", "i4"),
+     ("combined", "i4")], align=True,
 )  # fmt: skip
 
 
@@ -214,10 +214,14 @@ class CardLearner:
         self._filled("path_gains", marked.astype(np.int32))
         self._steps = where, self._filled("places", starts).address, len(starts) - 1, n
 
-    def update_steps(self):
-        """Learn from all steps that were taken at once: a thread each, errors are from weights as they were."""
+    def update_steps(self, combined=False):
+        """Learn from all steps that were taken at once: a thread each, errors are from weights as they were.
+
+        combined: whether threads of a warp that change the same weight, as neighbours in a game do, add once; not with
+        coherence.
+        """
         self._learn_steps("values")
-        self._learn_steps("apply")
+        self._learn_steps("apply", combined and not self._coherent)
 
     def values(self):
         """Return what the afterstates that were taken are worth, float32."""
@@ -233,13 +237,14 @@ class CardLearner:
         """Learn backward, from as many games side by side as do so where games are played: about half of them."""
         self._learn("learn", path, places, games, min(games, -(-self._games // 2)), self._images)
 
-    def _learn_steps(self, name):
+    def _learn_steps(self, name, combined=False):
         where, places, _, n = self._steps
         values = self._array("values", n + 1, np.float32)
-        self._learn(name, where, places, n, -(-n // self._threads), self._threads, values.address)
+        self._learn(name, where, places, n, -(-n // self._threads), self._threads, values.address, combined)
 
-    def _learn(self, name, path, places, count, blocks, threads, values=0):
+    def _learn(self, name, path, places, count, blocks, threads, values=0, combined=False):
         p = np.zeros(1, _LEARN)[0]
+        p["combined"] = combined
         p["learnt"], p["places"], p["values"], p["count"] = self._p["learnt"], places, values, count
         p["states"], p["gains"] = path
         self._kernels[name](p, blocks, threads)

@@ -193,7 +193,8 @@ def test_records_of_many_launches_are_learnt_from_together(gpus, seed, monkeypat
     assert np.linalg.norm(found - expected) < 0.1 * np.linalg.norm(expected)
 
 
-def test_steps_learnt_at_once_are_those_of_frozen_weights(gpus, seed):
+@pytest.mark.parametrize("combined", [False, True])
+def test_steps_learnt_at_once_are_those_of_frozen_weights(combined, gpus, seed):
     player = Player(*PLAIN, seed % 1000)
     paths = [player.play(number, learning=False)[1:] for number in range(3)]
     states = np.array([player.state_of(board) for boards, _ in paths for board in boards], np.uint64)
@@ -201,7 +202,7 @@ def test_steps_learnt_at_once_are_those_of_frozen_weights(gpus, seed):
     starts = np.cumsum([0, *(len(boards) for boards, _ in paths)])
     learner = on_card(gpus(), player, 8)
     learner.take_steps(states, gains, starts)
-    learner.update_steps()
+    learner.update_steps(combined)
     learn_at_once(player, paths)
     assert_same(learnt(learner, player)[0], player.weights)
 

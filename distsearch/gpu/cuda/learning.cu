@@ -314,6 +314,7 @@ struct Learn {
     const int64_t* places;  // of each game, and behind them the end
     float* values;          // of each step
     int count;              // games; values and apply: steps
+    int combined;           // apply: whether a warp adds once to a weight that several of its threads change
 };
 
 KERNEL(learn, Learn) {
@@ -335,11 +336,18 @@ KERNEL(values, Learn) {
 // Games stand one behind another: a gain of −1 is that of a game's first afterstate, and stands behind the last game.
 KERNEL(apply, Learn) {
     const uint64_t t = thread_number();
-    if (t >= uint64_t(p.count)) return;
-    const int gain = p.gains[t + 1];
-    const double target = gain < 0 ? 0.0 : gain + double(p.values[t + 1]);
-    const float error = float(target - double(p.values[t]));
-    const State board = path_board({p.states, p.gains}, int(t));
+    const bool live = t < uint64_t(p.count);  // the others come along, for threads of a warp may add together
+    State board = {};
+    float error = 0;
+    if (live) {
+        const int gain = p.gains[t + 1];
+        const double target = gain < 0 ? 0.0 : gain + double(p.values[t + 1]);
+        error = float(target - double(p.values[t]));
+        board = path_board({p.states, p.gains}, int(t));
+    }
 #pragma unroll 1
-    for (int i = 0; i < IMAGES; ++i) change(p.learnt, image_of(board, i), error);
+    for (int i = 0; i < IMAGES; ++i) {
+        if (p.combined) change_together(p.learnt, image_of(board, i), error, live);
+        else if (live) change(p.learnt, image_of(board, i), error);
+    }
 }

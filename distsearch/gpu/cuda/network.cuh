@@ -115,3 +115,16 @@ ON_DEVICE void change(const Learnt& p, State image, float error) {
     for (int i = 0; i < Tuples::COUNT; ++i) atomicAdd(p.weights + at[i], by);
 #endif
 }
+
+// The same by all lanes of a warp, each for a board of its own, without traces: who changes the same weight adds once.
+ON_DEVICE void change_together(const Learnt& p, State image, float error, bool live) {
+    const auto at = looked_up(image, EveryTuple());
+    const float by = float(p.rate * error / LOOKUPS);
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        const unsigned same = __match_any_sync(ALL_LANES, (unsigned long long)(live ? at[i] : ~0ull));
+        float sum = 0;
+        for (unsigned left = same; left; left &= left - 1) sum += __shfl_sync(same, by, lowest_bit(left));
+        if (live && lane_number() == unsigned(lowest_bit(same))) atomicAdd(p.weights + at[i], sum);
+    }
+}
