@@ -89,14 +89,14 @@ class EmulatedGpu:
     def wait(self):
         """Everything is done already."""
 
-    def free(self):
-        return self.memory
-
     def mark(self):
         return time.perf_counter()
 
     def seconds(self, first, second):
         return second - first
+
+    def free(self):
+        return self.memory
 
     def close(self):
         """Nothing is held."""

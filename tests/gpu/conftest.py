@@ -1,4 +1,4 @@
-"""GPUs that tests run on: one that g++ makes, and the first real one if there is any."""
+"""Where kernels run in tests: on a CPU, and on a card if this host has one."""
 
 import pytest
 
@@ -7,16 +7,20 @@ from distsearch.gpu import device
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 
-@pytest.fixture(params=["emulated", "card"])
-def gpus(request, seed):
-    """``gpus(n)``: a GPU; emulated ones go on with their threads in another order for every n."""
-    if request.param == "emulated":
-        return lambda n=0: EmulatedGpu(seed + n)
+def _card():
     try:
-        count, why = device.count(), "this host has no GPU"
+        if device.count():
+            return device.Gpu(0)
+        reason = "this host has no GPU"
     except UserError as error:
-        count, why = 0, str(error)
-    if not count:
-        pytest.skip(why)
-    card = device.Gpu()
-    return lambda n=0: card
+        reason = str(error)
+    pytest.skip(reason)
+
+
+@pytest.fixture(params=["emulated", "card"])
+def gpus(request):
+    """A function from a seed (of the order of threads, where that can be chosen) to a GPU."""
+    if request.param == "emulated":
+        return EmulatedGpu
+    card = _card()
+    return lambda seed=0: card

@@ -49,7 +49,7 @@ def slides(tmp_path_factory):
 @pytest.mark.parametrize("name", ["2048", "2584"])
 def test_rows_slide_and_boards_turn_as_on_the_cpu(name, gpus, slides, seed):
     """Random boards of any codes, also the largest, and rows in which much merges."""
-    gpu, game, n = gpus(), games.find(name), 2000
+    gpu, game, n = gpus(seed), games.find(name), 2000
     rules, numbers = game.rules((4, 4)), np.random.default_rng(seed)
     most = (1 << game.BITS) - 1
     images = turning.all_2048 if name == "2048" else turning.all_2584
@@ -133,7 +133,7 @@ def player_of(name, seed, **options):
 def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
     player = player_of(name, seed, **options)
     before, room = player.weights.copy(), {"room": options["room"]} if "room" in options else {}
-    learner = on_card(gpus(len(str(options))), player, **room)
+    learner = on_card(gpus(seed + len(str(options))), player, **room)
     mode = card.FORWARD if options.get("forward") else card.BACKWARD
     for number in range(3):
         found = played(learner, number, 1, mode, budget=40)
@@ -148,7 +148,7 @@ def test_games_side_by_side_are_the_same_games(name, gpus, seed):
     player = player_of(name, seed)
     expected = [player.play(number, learning=False)[0] for number in range(90, 98)]
     for n, (at_once, budget) in enumerate(((1, -1), (3, 50), (8, 7), (11, 33), (5, 200))):
-        learner = on_card(gpus(n), player, at_once)
+        learner = on_card(gpus(seed + n), player, at_once)
         assert results(played(learner, 90, 8, card.WATCH, budget=budget), 0) == expected
         assert learnt(learner, player)[0].tobytes() == player.weights.tobytes()
         assert learner.moves == sum(row[2] for row in expected)
@@ -158,7 +158,7 @@ def test_games_side_by_side_are_the_same_games(name, gpus, seed):
 def test_games_that_others_have_played_are_learnt_from(name, gpus, seed):
     """By their moves alone: one after another as the player of the same games learns."""
     player = player_of(name, seed)
-    learner = on_card(gpus(), player)
+    learner = on_card(gpus(seed), player)
     for number in range(3):
         expected, _, _ = player.play(number)
         learner.begin(0, number, number + 1, card.RECORD)
@@ -174,7 +174,7 @@ def test_records_of_many_launches_are_learnt_from_together(gpus, seed, monkeypat
     """With room for two games a launch; at a rate so small that their order hardly matters."""
     monkeypatch.setattr(card, "FINISHED", 2)
     player = player_of("2048", seed, rate=1e-4)
-    learner, before, ended, words = on_card(gpus(), player, 4), player.weights.copy(), [], []
+    learner, before, ended, words = on_card(gpus(seed), player, 4), player.weights.copy(), [], []
     learner.begin(0, 0, 12, card.RECORD)
     while not learner.over:
         found, its = learner.records(learner.launch(budget=60))
@@ -200,7 +200,7 @@ def test_steps_learnt_at_once_are_those_of_frozen_weights(combined, gpus, seed):
     states = np.array([player.state_of(board) for boards, _ in paths for board in boards], np.uint64)
     gains = np.concatenate([points for _, points in paths])
     starts = np.cumsum([0, *(len(boards) for boards, _ in paths)])
-    learner = on_card(gpus(), player, 8)
+    learner = on_card(gpus(seed), player, 8)
     learner.take_steps(states, gains, starts)
     learner.update_steps(combined)
     learn_at_once(player, paths)
@@ -209,7 +209,7 @@ def test_steps_learnt_at_once_are_those_of_frozen_weights(combined, gpus, seed):
 
 def test_games_learnt_at_once_are_one_after_another_where_there_is_one(gpus, seed):
     player = player_of("2048", seed)
-    learner = on_card(gpus(), player)
+    learner = on_card(gpus(seed), player)
     _, states, points = player.play(0)
     learner.take_steps(states, points, [0, len(states)])
     learner.update_games()
@@ -218,7 +218,7 @@ def test_games_learnt_at_once_are_one_after_another_where_there_is_one(gpus, see
 
 def test_games_at_work_end_and_no_more_begin(gpus, seed):
     player = player_of("2048", seed)
-    learner = on_card(gpus(), player, 5)
+    learner = on_card(gpus(seed), player, 5)
     learner.begin(0, 0, 1000, card.BACKWARD)
     learner.launch(budget=3)
     learner.stop()
@@ -229,14 +229,14 @@ def test_games_at_work_end_and_no_more_begin(gpus, seed):
     assert len(learner.launch()) == 0
 
 
-def test_what_a_gpu_cannot_learn_is_refused(gpus):
+def test_what_a_gpu_cannot_learn_is_refused(gpus, seed, monkeypatch):
     player = Player("2048", "0,1", 1)
     for rules, tuples, said in (
         (player.game.rules((3, 3)), player.tuples, "4x4"), (player.rules, tuple(itertools.repeat((0,), 17)), "16"),
     ):  # fmt: skip
         with pytest.raises(UserError, match=said):
             card.check(rules, tuples)
-    gpu = gpus()
-    gpu.free = lambda: 1 << 20
+    gpu = gpus(seed)
+    monkeypatch.setattr(gpu, "free", lambda: 1 << 20)
     with pytest.raises(UserError, match=r"GPU memory, and 1 are free"):
         on_card(gpu, player, 1000)

@@ -71,9 +71,7 @@ struct InLanes<G2584> : Lanes<5, 1u | 1u << 6 | 1u << 20 | 1u << 26> {
         int total = 0;
         while (made) {  // seldom more than once
             const int bit = lowest_bit(made), lane = bit < 20 ? bit / 6 * 6 : 20 + (bit - 20) / 6 * 6;
-            int smaller = 1, value = 1;  // steps in registers: a table would be read at another place by every lane
-            for (unsigned code = made >> lane & 31; code > 1; --code) value += smaller, smaller = value - smaller;
-            total += value;
+            total += G2584::points(made >> lane & 31);
             made &= ~(31u << lane);
         }
         return total;
