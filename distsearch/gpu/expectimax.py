@@ -111,7 +111,9 @@ class GpuExpectimax:
         return float(np.average(found[:, MOVES], weights=weights)), leaves
 
 
-_LEAVES = np.dtype([("by", expectimax_tables.JUDGE), ("states", "u8"), ("values", "u8"), ("count", "u8")], align=True)
+_LEAVES = np.dtype(
+    [("by", expectimax_tables.JUDGE), ("states", "u8"), ("values", "u8"), ("count", "u8")], align=True
+)
 
 
 def _checked(states):

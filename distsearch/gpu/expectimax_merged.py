@@ -115,9 +115,7 @@ class Merged:
         self._levels[at] = None  # first of all what was there goes
         need, free = capacity * (16 + 8 + 4 + 8 * items) + 8 * slots, self._gpu.free()
         if need > free:
-            raise UserError(
-                f"expectimax takes {need >> 20} MiB of the GPU's memory, {free >> 20} MiB are free: fewer layers"
-            )
+            raise UserError(f"expectimax takes {need >> 20} MiB of the GPU's memory, {free >> 20} MiB are free: fewer layers")
         sizes = (
             ((capacity, 2), np.uint64), (capacity, np.float64), (capacity, np.uint32), (capacity * items, np.uint64),
             (slots, np.uint64),

@@ -11,9 +11,7 @@ _FOUND = 5  # of a root: the values of its moves, and its own
 
 def _layers(rest):
     if rest % 2:
-        raise UserError(
-            "these methods search whole layers: a depth that is odd for the player's turn, even for chance's"
-        )
+        raise UserError("these methods search whole layers: a depth that is odd for the player's turn, even for chance's")
     return rest // 2
 
 
@@ -71,8 +69,7 @@ class Naive(_Method):
         n, outcomes = len(roots), 16 * self._judge.macros["KINDS"]
         states, found = self._gpu.upload(roots), self._gpu.array((n, _FOUND), np.float64)
         record = np.array(
-            (self._judge.record, states.address, values[0].address, found.address, each, n, layers, by_chance, 0),
-            _PATHS,
+            (self._judge.record, states.address, values[0].address, found.address, each, n, layers, by_chance, 0), _PATHS
         )
         self._run("walk_paths", record, n * each)
         for i in range(layers):
@@ -163,11 +160,7 @@ class Multilevel(_Method):
 
         def run(name, at, to=None):
             """Run a kernel on list ``at`` and the one or two below it; to: the list that it writes."""
-            for field, which in (
-                ("nodes", at + at % 2),
-                ("afterstates", at + (at + 1) % 2),
-                ("below", at + 1 + at % 2),
-            ):
+            for field, which in (("nodes", at + at % 2), ("afterstates", at + (at + 1) % 2), ("below", at + 1 + at % 2)):
                 p[field] = lists[which][0].address if which < len(lists) else 0
             p["from"], p["readable"] = _LISTS + at, lists[at][1]
             if to is not None:

@@ -102,14 +102,7 @@ def test_evaluations_are_those_of_the_cpu(gpus, name, wanted, numbers):
 @pytest.mark.parametrize("name", GAMES)
 def test_slides_and_points_of_all_kinds_of_boards(gpus, name, shipped, numbers):
     game, rules, chosen = shipped[name]
-    same(
-        GpuExpectimax(gpus(), game, rules, chosen),
-        game,
-        rules,
-        chosen,
-        packed(game, random_codes(numbers, game, 2000)),
-        1,
-    )
+    same(GpuExpectimax(gpus(), game, rules, chosen), game, rules, chosen, packed(game, random_codes(numbers, game, 2000)), 1)
 
 
 @pytest.mark.parametrize(
@@ -173,9 +166,7 @@ def test_other_tiles_and_uniform_chance(gpus, method, numbers):
         same(search, game, rules, chosen, boards(game, numbers, 5), 3, points=True, alike=alike)
 
 
-@pytest.mark.parametrize(
-    ("tuples", "symmetric", "begins"), [("2,9/3,7,11,15", False, ()), ("0,5/1,2,6", True, (9, 11))]
-)
+@pytest.mark.parametrize(("tuples", "symmetric", "begins"), [("2,9/3,7,11,15", False, ()), ("0,5/1,2,6", True, (9, 11))])
 def test_networks_that_see_no_symmetry_and_networks_with_stages(gpus, tuples, symmetric, begins, numbers, tmp_path):
     net = made("2048", tuples, numbers, symmetric=symmetric, begins=begins)
     game, rules, chosen = found_in(net, tmp_path / "weights.npz")
