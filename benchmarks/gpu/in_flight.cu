@@ -3,7 +3,7 @@
 #include <deque>
 #include <vector>
 
-#include "network.cuh"
+#include "differences.cuh"
 
 struct Parameters {
     Learnt learnt;
@@ -13,13 +13,6 @@ struct Parameters {
     int codes[2];   // of both
     int games, at_once, delay, forward;
 };
-
-HD uint64_t drawn(uint64_t seed, uint64_t n) {
-    uint64_t x = seed + (n + 1) * 0x9E3779B97F4A7C15ull;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-    return x ^ x >> 31;
-}
 
 struct Game {
     State board;
@@ -43,7 +36,8 @@ struct Changes {  // on their way to the weights
 void spawn(const Parameters& p, Game& game) {
     const uint64_t number = drawn(game.stream, game.drawn++);
     const unsigned empty = G::empty(game.board);
-    const int cell = bit_number(empty, int((number >> 32) * bits_in(empty) >> 32));
+    const int bit = bit_number(in_order(empty), int((number >> 32) * bits_in(empty) >> 32));
+    const int cell = WORDS == 1 ? bit : bit / 2 + bit % 2 * 8;
     game.board = G::with(game.board, cell, p.codes[double(number & 0xFFFFFFFF) / 4294967296.0 >= p.chance]);
 }
 
@@ -83,7 +77,7 @@ KERNEL(in_flight, Parameters) {
             if (game.drawn < 0) {
                 if (next == p.games) continue;
                 game = Game();
-                game.stream = drawn(drawn(p.seed, 0) ^ uint64_t(next++), 1);
+                game.stream = stream_of(p.seed, uint64_t(next++));
                 game.drawn = game.score = 0;
                 game.board = State{};
                 spawn(p, game), spawn(p, game);

@@ -29,6 +29,7 @@ from distsearch.learning import td
 from distsearch.learning.arrays import Arrays
 from distsearch.learning.learner import Learner
 from distsearch.learning.team import shared_size
+from distsearch.service import train as service
 from distsearch.service.progress import Silent
 from distsearch.service.train import Files, train
 from distsearch.service.train_options import TrainOptions
@@ -106,7 +107,7 @@ def played(learner, count, mode, first=0):
 
 def check(gpu, tiny):
     """Whether a card has the CPU's values and games."""
-    boards, watched, alone = (30, 4, 1) if tiny else (10_000, 2000, 20)
+    boards, watched, alone = (30, 4, 1) if tiny else (10_000, 1000, 20)
     for name, tuples in NETWORKS:
         known = Cpu(name, tuples, known=True)
         states = []
@@ -195,10 +196,10 @@ def training(gpu, tiny):
         began = time.process_time()
         cpu_rate = cpu.play(0, 5 if tiny else 3000)[:, 2].sum() / (time.process_time() - began)
         reads, adds = LIMITS[name]
-        for at_once, count in [(4, 2)] if tiny else [
+        for moves, count in [(4, 2)] if tiny else [
             (4, 256), (4, 512), (4, 1024), (4, 2048), (4, 3072), (2, 512), (2, 1024), (1, 1024), (1, 2048),
         ]:  # fmt: skip
-            learner = on_card(gpu, cpu, count, at_once=at_once)  # from what the CPU has just learnt
+            learner = on_card(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
             learner.begin(0, 0, 1 << 30, card.BACKWARD)
             learner.launch(budget=20) if tiny else learner.launch()
             before, began, marks = learner.moves, time.perf_counter(), gpu.mark()
@@ -206,19 +207,20 @@ def training(gpu, tiny):
             for _ in range(3 if tiny else 50):
                 found = learner.launch(budget=100) if tiny else learner.launch()
                 scores, ended = scores + int(found["score"].sum()), ended + len(found)
-            kernel, whole, moves = gpu.seconds(marks, gpu.mark()), time.perf_counter() - began, learner.moves - before
+            kernel, whole, made = gpu.seconds(marks, gpu.mark()), time.perf_counter() - began, learner.moves - before
             limit = 1 / (
                 lookups * (6 / reads + 1 / adds)
             )  # four moves looked at, an afterstate read twice, changed once
-            tell(what="training", game=name, tuples=tuples, moves_at_once=at_once, games_at_once=count,
-                 moves_per_second=moves / kernel, in_all=moves / whole, cpu_moves_per_second=float(cpu_rate),
-                 times=moves / kernel / cpu_rate, limit=limit, of_limit=moves / kernel / limit, ended=ended,
+            tell(what="training", game=name, tuples=tuples, moves_at_once=moves, games_at_once=count,
+                 moves_per_second=made / kernel, in_all=made / whole, cpu_moves_per_second=float(cpu_rate),
+                 times=made / kernel / cpu_rate, limit=limit, of_limit=made / kernel / limit, ended=ended,
                  average=scores / max(1, ended))  # fmt: skip
 
 
 def curve_of(name, seed, count, gpu=None, **options):
     """Return (averages of every 1,000 games, the average of 1,000 games without learning, seconds)."""
-    asked = TrainOptions(name, games=count, seed=seed, evaluate_every=count, evaluate_games=1000, **options)
+    evaluated = min(1000, count)
+    asked = TrainOptions(name, games=count, seed=seed, evaluate_every=count, evaluate_games=evaluated, **options)
     lines = []
     train(asked, Files(), None, Silent(), lambda: False, lines.append, gpu)
     learning = [line for line in lines if line["kind"] == "learning"]
@@ -227,12 +229,13 @@ def curve_of(name, seed, count, gpu=None, **options):
 
 def curve(gpu, tiny):
     """Averages by games, on cards and on the CPU."""
+    if tiny:
+        service.LINE = 10
+        averages, evaluation, _ = curve_of("2048", 1, 30, gpu, device="gpu", at_once=8, tuples="2x4")
+        tell(what="curve", game="2048", averages=averages, evaluation=evaluation)
+        return
     known = json.loads(CURVES.read_text())
     for name, _ in NETWORKS:
-        if tiny:
-            found = curve_of(name, 1, 1000, gpu, device="gpu", at_once=8, tuples="0,1,2")
-            tell(what="curve", game=name, averages=found[0])
-            continue
         cpu = [each["averages"] for each in known[name]]
         ended = [each["evaluation"] for each in known[name]]
         for count in 256, 512, 1024, 2048:

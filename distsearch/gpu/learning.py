@@ -52,15 +52,15 @@ _LEARN = np.dtype(
 )  # fmt: skip
 
 
-def defines(game, tuples, symmetric, coherent=False, at_once=4):
+def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
     """Return the macros by which the kernels are compiled for a network; game: a module.
 
-    at_once: 1, 2 or 4 moves of a board that are looked at side by side.
+    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side.
     """
     masks = [sum(1 << cell for cell in cells) for cells in tuples]
     return {
         "GAME": game.NAME, "TUPLES": "".join(f"TUPLE({mask:#x})" for mask in masks), "SYMMETRIC": int(symmetric),
-        "COHERENT": int(coherent), "AT_ONCE": at_once,
+        "COHERENT": int(coherent), "AT_ONCE": moves_at_once,
     }  # fmt: skip
 
 
@@ -76,7 +76,7 @@ class CardLearner:
     """Weights on a GPU, and games that change them.
 
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
-    games: how many are played at once; room: afterstates that each keeps; at_once: see ``defines``;
+    games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
     threads: of a block; recorded: moves of finished games that a launch may record. Raises UserError for what a GPU
     cannot do, and if its memory is too small.
 
@@ -86,17 +86,18 @@ class CardLearner:
     collisions = 0, 0  # as of a ``Learner``: additions are atomic
 
     def __init__(
-        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=GAMES, room=_PATH, at_once=4,
+        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=GAMES, room=_PATH, moves_at_once=4,
         threads=_THREADS, recorded=RECORDED,
     ):  # fmt: skip
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the card
-        self._lanes, self._threads, self._images = at_once * (8 if symmetric else 1), threads, 8 if symmetric else 1
+        self._images, self._threads = 8 if symmetric else 1, threads
+        self._lanes = moves_at_once * self._images  # of a game
         self._size, self._coherent = sum(sizes(tuples, 1 << game.BITS)), coherent
         self._recorded = max(recorded, MOST_MOVES)
         self._check_memory()
-        macros = defines(game, tuples, symmetric, coherent, at_once)
+        macros = defines(game, tuples, symmetric, coherent, moves_at_once)
         names = "play", "replay", "learn", "values", "apply"
         self._kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
         self._weights = gpu.array(self._size, np.float32)
