@@ -115,6 +115,7 @@ class CardLearner:
             p["codes"][kind] = rules[SPAWNS + 3 * kind]
             p["chances"][kind] = np.float64(rules[SPAWNS + 3 * kind + 2]) / _CERTAIN
         self.moves, self.over, self._next = 0, True, 0
+        self._steps = None  # that were taken, see ``take_steps``
 
     def _check_memory(self):
         each = 8 * self._words + 4  # bytes of an afterstate
@@ -190,6 +191,7 @@ class CardLearner:
         """Learn from games (GAME) of this phase that any GPU has played, by the words of their moves, each backward."""
         if not len(games):
             return
+        self._steps = None  # these take their place
         games = games[np.argsort(-games["moves"], kind="stable")]  # the longest first: nobody waits for one at the end
         places = np.concatenate([[0], np.cumsum(games["moves"], dtype=np.int64)])
         with_moves = self._path(int(places[-1]))
