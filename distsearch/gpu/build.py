@@ -11,24 +11,6 @@ from .. import jit
 from ..errors import UserError
 
 SOURCES = Path(__file__).parent / "cuda"
-_NETWORK = {
-    "GAME": 2584, "PARTS": 64, "POINTS": 1, "LOOKUPS": 2, "IMAGES": "IMAGE(1073754640)IMAGE(18014403878212624)",
-    "STAGES": 2, "SYMMETRIC": 0,
-}  # fmt: skip
-_HEURISTICS = {"GAME": 2048, "PARTS": 63, "KINDS": 3, "BATCH": 4}
-VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
-    "endgame.cu": [
-        {"LANES": 8},
-        {"LANES": 1},
-        {"LANES": 4, "LEAF": 4},
-        {"LANES": 32, "LEAF": 6, "MOST": 24},
-        {"BOARD_ROWS": 6, "BOARD_COLUMNS": 5},
-    ],
-    "expectimax.cu": [_NETWORK, _HEURISTICS, {"WHOLE": 1, "GAME": 2584}],
-    "expectimax_leaves.cu": [_NETWORK, _HEURISTICS],
-    "expectimax_levels.cu": [_NETWORK],
-    "expectimax_paths.cu": [_NETWORK],
-}
 _OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"
 _KEPT = 12  # last lines of what a compiler says that an error shows
 

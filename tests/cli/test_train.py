@@ -33,6 +33,12 @@ REFUSED = [
     *(((*TRAIN, "--layers", value), "layers") for value in ("-1", "4", "x", "1.5")),
     ((*TRAIN, "--forward", "--layers", "1"), "forward", "layers"),
     *(((*TRAIN, "--spawn", value), "spawn") for value in ("", "2", "2:0.5", "3:1", "2:x")),
+    *(((*TRAIN, "--device", value), "device", "gpu") for value in ("", "tpu", "auto")),
+    *(((*TRAIN, "--device", "gpu", *more), "--device cpu") for more in (
+        ("--steps", "2"), ("--layers", "1"), ("--stages", "64"), ("--sharing", "1"), ("--collisions",),
+    )),
+    ((*TRAIN, "--at-once", "5"), "at-once", "gpu"),
+    ((*TRAIN, "--device", "gpu", "--exchange", "weights"), "--merge mean"),
     *(((*TRAIN, "--seed", value), "seed") for value in ("-1", "x", "1.5", "", "9" * 16)),
     *(((*TRAIN, "--warm-up", value), "warm-up") for value in ("-1", "x", "1.5", "9" * 30)),
     *(((*TRAIN, "--merge", value), "merge", "mean", "sum") for value in ("", "median", "Mean", "x" * 999)),
