@@ -22,7 +22,8 @@ from distsearch import evaluation, games, jit
 from distsearch.games.interface import as_state
 from distsearch.gpu import build, device
 from distsearch.gpu.expectimax import GpuExpectimax
-from distsearch.gpu.expectimax_merged import SOURCE
+from distsearch.gpu.expectimax_merged import SOURCE, Merged
+from distsearch.gpu.expectimax_tables import judge_of
 from distsearch.search import expectimax as em
 from distsearch.search.expectimax_engine import Expectimax
 from distsearch.search.playing import Player
@@ -30,6 +31,7 @@ from distsearch.service.sample import CLASSES
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 _L2_READS = 137e9  # a second
+_SOURCES = {"multilevel": "expectimax_levels.cu", "naive": "expectimax_paths.cu"}
 _CASES = (  # game, evaluation, methods
     ("2584", "ntuple", ("merged", "multilevel", "naive")), ("2048", "ntuple", ("merged", "multilevel", "naive")),
     ("2048", "monotonicity+0.1*smoothness+2.7*free", ("merged", "multilevel")), ("2048", "rows", ("merged",)),
@@ -248,15 +250,21 @@ class Bench:
                 "kernels_us": {name: round(each * 1e6, 1) for name, each in by_kernel.items()},
             }), flush=True)  # fmt: skip
 
-    def compile_sweep(self):
-        """Have nvcc compile what the sweep takes, all at once."""
-        game = games.find("2584")
+
+def compile_for(gpu, cases):
+    """Have nvcc compile all that the cases and the sweep take, on all cores."""
+    wanted = set()
+    for name, chosen, methods in cases:
+        game = games.find(name)
         rules = game.rules()
-        merged = [GpuExpectimax(self.gpu, game, rules, evaluation.find(game, "ntuple", rules), **sizes).method
-                  for sizes in [*_SWEEP, *_SWEEP_WHOLE]]  # fmt: skip
-        macros = {tuple(sorted(each.macros(whole).items())) for each in merged for whole in (False, True)}
-        with ThreadPoolExecutor() as threads:
-            list(threads.map(lambda defines: build.cubin(SOURCE, self.gpu.architecture, defines), macros))
+        judge = judge_of(gpu, game, rules, evaluation.find(game, chosen, rules), False)
+        swept = [*_SWEEP, *_SWEEP_WHOLE] if (name, chosen) == ("2584", "ntuple") else []
+        for sizes in [{}, *swept]:
+            merged = Merged(gpu, judge, **sizes)
+            wanted |= {(SOURCE, tuple(sorted(merged.macros(whole).items()))) for whole in (False, True)}
+        wanted |= {(_SOURCES[method], tuple(sorted(judge.macros.items()))) for method in methods if method in _SOURCES}
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(lambda each: build.cubin(each[0], gpu.architecture, each[1]), wanted))
 
 
 def main():
@@ -271,7 +279,7 @@ def main():
             list(processes.map(prepared, cases))
     bench = Bench(EmulatedGpu() if args.emulated else device.Gpu(), args.emulated)
     if not args.emulated:
-        bench.compile_sweep()
+        compile_for(bench.gpu, cases)
     boards = {}
     for name in {case[0] for case in cases}:
         game = games.find(name)
