@@ -20,12 +20,15 @@ _COUNTS = 7
 _PARAMETERS = np.dtype(
     [
         *((name, "u8") for name in ("states", "windows", "order", "answers", "table", "kept", "next", "done")),
-        *((name, "u8") for name in ("counts", "table_mask", "salt", "limit")),
+        *((name, "u8") for name in ("working", "marks", "counts", "table_mask", "salt", "limit")),
+        ("mark_mask", "u4"),
+        ("share_from", "i4"),
         *((name, "i4") for name in ("positions", "table_from", "to_winner", "first")),
     ],
     align=True,
 )
 _ANSWER = np.dtype([("score", "i1"), ("move", "i1"), ("state", "u1"), ("unused", "u1")])
+_MARKS = 1 << 16
 
 
 class GpuEndgame:
@@ -40,8 +43,8 @@ class GpuEndgame:
     """
 
     def __init__(
-        self, gpu, game, rules, table_mib=0, table_from=7, most=12, seconds=0.02,
-        lanes=8, leaf=5, waiting=16, threads=128, blocks=6,
+        self, gpu, game, rules, table_mib=0, table_from=7, share_from=0, most=12, seconds=0.02,
+        lanes=8, leaf=5, waiting=16, threads=128, blocks=5,
     ):  # fmt: skip
         if game is not othello or int(rules[SQUARES]) > 64:
             raise UserError("the GPU solves end games of othello on boards of up to 64 squares only")
@@ -49,9 +52,11 @@ class GpuEndgame:
             raise UserError(f"the GPU solves end games of up to {MOST} empty squares")
         self._gpu, self._rules, self._most = gpu, rules, most
         self._threads, self._groups = threads, threads // lanes  # groups of a block
-        self._kernel = gpu.kernel(SOURCE, "endgame", **self.macros(rules, most, lanes, leaf, waiting, threads, blocks))
+        self._kernel = gpu.kernel(
+            SOURCE, "endgame", **self.macros(rules, most, lanes, leaf, waiting, threads, blocks, share_from)
+        )
         self.registers, self.local_bytes = self._kernel.registers, self._kernel.local_bytes  # of a thread
-        frames, frame = max(most - leaf - 1, 1), 32 + -(-most // 8) * 8
+        frames, frame = max(most - leaf - 1, 1), 40 + -(-most // 8) * 8
         self._kept_bytes = 64 + frames * frame
         keys, levels = -(-most // 4) * 4, max(leaf - 1, 1)
         self._shared = self._groups * (frames * frame + 2 * keys) + threads * levels * 28
@@ -68,13 +73,19 @@ class GpuEndgame:
         self._table = None
         if table_mib:
             self._make_table(table_mib)
+        self._parameters["share_from"] = share_from
+        if table_mib and share_from:
+            self._marks = gpu.array(_MARKS, np.uint32)
+            self._working = gpu.array(self._most_blocks * self._groups, np.int32)
+            self._parameters["marks"], self._parameters["mark_mask"] = self._marks.address, _MARKS - 1
+            self._parameters["working"] = self._working.address
 
     @staticmethod
-    def macros(rules, most, lanes, leaf, waiting, threads, blocks, **_):
+    def macros(rules, most, lanes, leaf, waiting, threads, blocks, share_from=0, **_):
         """Return what the source is compiled with, a dictionary."""
         return {
             "BOARD_ROWS": int(rules[ROWS]), "BOARD_COLUMNS": int(rules[COLUMNS]), "LANES": lanes, "LEAF": leaf,
-            "MOST": most, "WAITING": waiting, "THREADS": threads, "BLOCKS": blocks,
+            "MOST": most, "WAITING": waiting, "THREADS": threads, "BLOCKS": blocks, "SHARING": int(share_from > 0),
         }  # fmt: skip
 
     def _make_table(self, mib):
@@ -119,6 +130,10 @@ class GpuEndgame:
         record["counts"], record["kept"] = self._counts.address, self._kept.address
         record["positions"], record["first"] = n, 1
         self._blocks = min(self._most_blocks, -(-n // self._groups))
+        if record["marks"]:
+            self._marks.zero()
+            self._working.set(-1)
+            self._blocks = self._most_blocks
         self._changed = False
 
     def launch(self):
