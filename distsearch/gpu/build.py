@@ -13,10 +13,10 @@ from ..errors import UserError
 SOURCES = Path(__file__).parent / "cuda"
 VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
     "endgame.cu": [
+        {},
         {"LANES": 1},
-        {"LANES": 4, "LEAF": 4},
-        {"LANES": 32, "LEAF": 6, "MOST": 24},
-        {"BOARD_ROWS": 6, "BOARD_COLUMNS": 5},
+        {"LANES": 32, "LEAF": 6, "MOST": 24, "SHARING": 1},
+        {"BOARD_ROWS": 6, "BOARD_COLUMNS": 5, "SHARING": 1},
     ],
 }
 _OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"

@@ -35,21 +35,24 @@ class GpuEndgame:
     """Solves batches of positions in launches of a bounded time.
 
     gpu: of ``device.Gpu``'s kind; rules: of a board of up to 64 squares; table_mib: memory for the table of positions,
-    0 for none, and table_from: empty squares from which on it is used; most: empty squares of a position at most (up to
-    24; more of them take more of the multiprocessors' memory); seconds: of a launch. The others are for tuning, see the
-    source: lanes that search a position together, empty squares below which each searches on its own, lanes that wait
-    before others wait for them, threads of a block, and blocks of a multiprocessor, which bound a thread's registers.
+    0 for none, used from ``table_from`` empty squares on; share_from: empty squares from which on groups of lanes that
+    have no position left share those of others, which takes a table, 0 for never; most: empty squares of a position at
+    most (up to 24; more of them take more of the multiprocessors' memory); seconds: of a launch. The others are for
+    tuning, see the source: lanes that search a position together, empty squares below which each searches on its own,
+    lanes that wait before others wait for them, threads of a block, and blocks of a multiprocessor, which bound a
+    thread's registers.
     Raises UserError for another game, a larger board, and what the GPU's memory does not hold.
     """
 
     def __init__(
         self, gpu, game, rules, table_mib=0, table_from=7, share_from=0, most=12, seconds=0.02,
-        lanes=8, leaf=5, waiting=16, threads=128, blocks=5,
+        lanes=4, leaf=5, waiting=8, threads=128, blocks=5,
     ):  # fmt: skip
         if game is not othello or int(rules[SQUARES]) > 64:
             raise UserError("the GPU solves end games of othello on boards of up to 64 squares only")
         if not 0 < most <= MOST:
             raise UserError(f"the GPU solves end games of up to {MOST} empty squares")
+        share_from = share_from if table_mib else 0
         self._gpu, self._rules, self._most = gpu, rules, most
         self._threads, self._groups = threads, threads // lanes  # groups of a block
         self._kernel = gpu.kernel(
@@ -74,7 +77,7 @@ class GpuEndgame:
         if table_mib:
             self._make_table(table_mib)
         self._parameters["share_from"] = share_from
-        if table_mib and share_from:
+        if share_from:
             self._marks = gpu.array(_MARKS, np.uint32)
             self._working = gpu.array(self._most_blocks * self._groups, np.int32)
             self._parameters["marks"], self._parameters["mark_mask"] = self._marks.address, _MARKS - 1

@@ -7,16 +7,16 @@
 #define BOARD_COLUMNS 8
 #endif
 #ifndef LANES
-#define LANES 8
+#define LANES 4
 #endif
 #ifndef LEAF
 #define LEAF 5  // empty squares below which lanes search on their own
 #endif
 #ifndef MOST
-#define MOST 16  // empty squares of a position, at most
+#define MOST 12  // empty squares of a position, at most
 #endif
 #ifndef WAITING
-#define WAITING 16  // lanes of a warp whose groups have come to the end of a bottom, before others' bottoms wait for them
+#define WAITING 8  // lanes of a warp whose groups have come to the end of a bottom, before others' bottoms wait for them
 #endif
 #ifndef SHARING
 #define SHARING 0  // 1: groups without a position join others, which takes registers
