@@ -213,7 +213,8 @@ def one_by_one(gpu, states, options):
         kernel, took, launches, found = solved(gpu, solver, state[None])
         tell(
             "hard", **options, cpu_seconds=seconds, cpu_boards=boards, kernel_seconds=kernel, seconds=took,
-            launches=launches, boards=solver.counts["boards"], wrong=int(found[0] != score[0]), times_cpu=seconds / took,
+            launches=launches, boards=solver.counts["boards"], wrong=int(found[0] != score[0]),
+            times_cpu=seconds / took,
         )  # fmt: skip
 
 
