@@ -67,6 +67,7 @@ KERNEL_BOUNDS(endgame, Parameters, THREADS, BLOCKS) {
             search_bottoms(p, g, lane, at, counts);
             continue;
         }
+        if (SHARING && !waiting && !bottoms) spin();  // all are idle
         while (some(g.mode == RETURN)) fold(p, g, at, counts);
         if (some(g.mode == FETCH || g.mode == IDLE)) fetch(p, g, turn);
         if (SHARING && some(g.mode == MOVE)) put_off(p, g, at);
@@ -77,7 +78,6 @@ KERNEL_BOUNDS(endgame, Parameters, THREADS, BLOCKS) {
         if (!SHARING) continue;
         leave_answered(p, g, at);
         look_back(p, g, at);
-        if (!some(g.mode != IDLE)) spin();
     }
     __syncwarp();
     keep(g, at, kept);
