@@ -9,11 +9,10 @@ _2048 = {"GAME": 2048, "TUPLES": "TUPLE(0x3f)TUPLE(0x3f0)TUPLE(0x77)TUPLE(0x770)
 _2584 = {"GAME": 2584, "TUPLES": "TUPLE(0xf)TUPLE(0xf0)TUPLE(0x33)", "SYMMETRIC": 1, "AT_ONCE": 4}
 VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
     "endgame.cu": [
-        {"LANES": 8},
+        {},
         {"LANES": 1},
-        {"LANES": 4, "LEAF": 4},
-        {"LANES": 32, "LEAF": 6, "MOST": 24},
-        {"BOARD_ROWS": 6, "BOARD_COLUMNS": 5},
+        {"LANES": 32, "LEAF": 6, "MOST": 24, "SHARING": 1},
+        {"BOARD_ROWS": 6, "BOARD_COLUMNS": 5, "SHARING": 1},
     ],
     "expectimax.cu": [_NETWORK, _HEURISTICS, {"WHOLE": 1, "GAME": 2584}],
     "expectimax_leaves.cu": [_NETWORK, _HEURISTICS],
