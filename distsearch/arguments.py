@@ -119,6 +119,12 @@ def _train_arguments(parser):
     ranks.add_argument(
         "--collisions", action="store_true", default=None, help="count weights that two ranks change at once"
     )
+    cards = parser.add_argument_group("GPUs, one a rank")
+    cards.add_argument("--device", metavar="NAME", help="cpu (default) or gpu: games and learning stay there")
+    cards.add_argument("--at-once", type=_count, metavar="N", help="games that a GPU plays at a time")
+    cards.add_argument(
+        "--exchange", metavar="NAME", help="games: every GPU learns from those of all (default); weights: merged"
+    )
     files = parser.add_argument_group("evaluation and files")
     files.add_argument("--evaluate-every", type=_count, metavar="N", help="games between evaluations (default: none)")
     files.add_argument("--evaluate-games", type=_count, metavar="N", help="of an evaluation (default 100)")

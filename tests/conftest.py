@@ -24,6 +24,9 @@ def pytest_configure(config):
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = config.option.seed
     config.addinivalue_line("markers", "full: a test that runs only with --full")
+    config.addinivalue_line(
+        "markers", "any_mpi: a test of tests/launch that says nothing of the MPI library; see its conftest.py"
+    )
 
 
 def pytest_runtest_setup(item):

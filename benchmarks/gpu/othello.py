@@ -10,6 +10,8 @@ a part of the positions; the best goes on to all of them. ``gpu``: seconds of th
 states in numpy to the scores in numpy, and both beside the CPU's for as many positions. ``lanes_at_work``: how many of
 the lanes tried a square when their warp did.
 
+``deep``: the same from 14 to 16 empty squares. ``hard``: single positions with 18, one by one, all groups at each.
+
 Positions are of random games (``random``), and of games in which the move that leaves the opponent the fewest replies
 is played three times of four (``played``), by seed.
 """
@@ -33,16 +35,19 @@ from distsearch.search.solver_engine import Solver
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 TURNING = str(Path(__file__).with_name("othello_turning.cu"))
-DEFAULTS = {"lanes": 4, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 6, "table_mib": 1024}
+DEFAULTS = {"lanes": 4, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 5, "table_mib": 1024}
 CHANGES = [
     {},
     *({"lanes": lanes} for lanes in (1, 2, 8, 16, 32)),
     *({"leaf": leaf} for leaf in (3, 4, 6)),
     *({"lanes": 2, "leaf": leaf} for leaf in (4, 6)),
-    *({"blocks": blocks} for blocks in (2, 4, 8)),
+    *({"blocks": blocks} for blocks in (2, 3, 4, 6, 8)),
     *({"waiting": waiting} for waiting in (4, 16)),
     *({"table_mib": mib} for mib in (0, 32, 16384)),
-    {"threads": 64, "blocks": 12},
+    {"threads": 64, "blocks": 10},
+    {"share_from": 9},
+    {"share_from": 9, "lanes": 2},
+    {"share_from": 9, "lanes": 8},
 ]  # fmt: skip
 
 
@@ -194,6 +199,23 @@ def main():
     beside(
         gpu, "deep", drawn("played", 10 if tiny else 2000, deep, 3, r), 4 if tiny else 40, best | {"most": 16}, limit, 1
     )
+    hard = drawn("played", 2 if tiny else 5, (9, 9) if tiny else (18, 18), 4, r)
+    for change in ({"lanes": 8}, {"lanes": 32, "leaf": 6}):
+        one_by_one(gpu, hard, best | change | {"most": 10 if tiny else 24, "share_from": 7 if tiny else 10})
+
+
+def one_by_one(gpu, states, options):
+    """Measure single positions, which all groups share, beside a CPU rank."""
+    solver = GpuEndgame(gpu, othello, othello.rules(), **options)
+    solver.solve(states[:1])
+    for state in states:
+        seconds, score, boards = cpu(state[None], othello.rules(), 1)
+        kernel, took, launches, found = solved(gpu, solver, state[None])
+        tell(
+            "hard", **options, cpu_seconds=seconds, cpu_boards=boards, kernel_seconds=kernel, seconds=took,
+            launches=launches, boards=solver.counts["boards"], wrong=int(found[0] != score[0]),
+            times_cpu=seconds / took,
+        )  # fmt: skip
 
 
 def beside(gpu, kind, states, sample, options, limit, times):

@@ -11,21 +11,6 @@ from .. import jit
 from ..errors import UserError
 
 SOURCES = Path(__file__).parent / "cuda"
-VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, where it takes any
-    "connect4_solver.cu": [
-        {},
-        {"LANES": 1},
-        {"LANES": 4, "ROWS": 4, "COLUMNS": 8},
-        {"LANES": 16, "THREADS": 256, "BLOCKS": 4, "ROWS": 3, "COLUMNS": 16},
-        {"ROWS": 63, "COLUMNS": 1},
-    ],
-    "endgame.cu": [
-        {"LANES": 1},
-        {"LANES": 4, "LEAF": 4},
-        {"LANES": 32, "LEAF": 6, "MOST": 24},
-        {"BOARD_ROWS": 6, "BOARD_COLUMNS": 5},
-    ],
-}
 _OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"
 _KEPT = 12  # last lines of what a compiler says that an error shows
 

@@ -49,15 +49,18 @@ def _named():
 
 
 class Array:
-    """An array in the GPU's memory; address (int) is what kernels take."""
+    """An array in the GPU's memory; address (int) is what kernels take. of: an Array of which this is the beginning."""
 
-    def __init__(self, gpu, shape, dtype):
+    def __init__(self, gpu, shape, dtype, of=None):
         self.shape = tuple(np.atleast_1d(np.asarray(shape, np.int64)).tolist())
         self.dtype = np.dtype(dtype)
         self.nbytes = int(np.prod(self.shape)) * self.dtype.itemsize
         self._gpu = gpu
-        with gpu.active() as cuda:
-            self._memory = cuda.mem_alloc(max(self.nbytes, 16))
+        if of is None:
+            with gpu.active() as cuda:
+                self._memory = cuda.mem_alloc(max(self.nbytes, 16))
+        else:
+            self._memory = of._memory
         self.address = int(self._memory)
 
     def set(self, values):
@@ -74,6 +77,10 @@ class Array:
             cuda.memcpy_dtoh_async(values, self._memory, self._gpu.stream)
             self._gpu.stream.synchronize()
         return values
+
+    def part(self, count):
+        """Return an Array of the first elements of this one, of one dimension: the same memory."""
+        return Array(self._gpu, count, self.dtype, self)
 
     def zero(self):
         with self._gpu.active() as cuda:

@@ -20,38 +20,46 @@ _COUNTS = 7
 _PARAMETERS = np.dtype(
     [
         *((name, "u8") for name in ("states", "windows", "order", "answers", "table", "kept", "next", "done")),
-        *((name, "u8") for name in ("counts", "table_mask", "salt", "limit")),
+        *((name, "u8") for name in ("working", "marks", "counts", "table_mask", "salt", "limit")),
+        ("mark_mask", "u4"),
+        ("share_from", "i4"),
         *((name, "i4") for name in ("positions", "table_from", "to_winner", "first")),
     ],
     align=True,
 )
 _ANSWER = np.dtype([("score", "i1"), ("move", "i1"), ("state", "u1"), ("unused", "u1")])
+_MARKS = 1 << 16
 
 
 class GpuEndgame:
     """Solves batches of positions in launches of a bounded time.
 
     gpu: of ``device.Gpu``'s kind; rules: of a board of up to 64 squares; table_mib: memory for the table of positions,
-    0 for none, and table_from: empty squares from which on it is used; most: empty squares of a position at most (up to
-    24; more of them take more of the multiprocessors' memory); seconds: of a launch. The others are for tuning, see the
-    source: lanes that search a position together, empty squares below which each searches on its own, lanes that wait
-    before others wait for them, threads of a block, and blocks of a multiprocessor, which bound a thread's registers.
+    0 for none, used from ``table_from`` empty squares on; share_from: empty squares from which on groups of lanes that
+    have no position left share those of others, which takes a table, 0 for never; most: empty squares of a position at
+    most (up to 24; more of them take more of the multiprocessors' memory); seconds: of a launch. The others are for
+    tuning, see the source: lanes that search a position together, empty squares below which each searches on its own,
+    lanes that wait before others wait for them, threads of a block, and blocks of a multiprocessor, which bound a
+    thread's registers.
     Raises UserError for another game, a larger board, and what the GPU's memory does not hold.
     """
 
     def __init__(
-        self, gpu, game, rules, table_mib=0, table_from=7, most=12, seconds=0.02,
-        lanes=8, leaf=5, waiting=16, threads=128, blocks=6,
+        self, gpu, game, rules, table_mib=0, table_from=7, share_from=0, most=12, seconds=0.02,
+        lanes=4, leaf=5, waiting=8, threads=128, blocks=5,
     ):  # fmt: skip
         if game is not othello or int(rules[SQUARES]) > 64:
             raise UserError("the GPU solves end games of othello on boards of up to 64 squares only")
         if not 0 < most <= MOST:
             raise UserError(f"the GPU solves end games of up to {MOST} empty squares")
+        share_from = share_from if table_mib else 0
         self._gpu, self._rules, self._most = gpu, rules, most
         self._threads, self._groups = threads, threads // lanes  # groups of a block
-        self._kernel = gpu.kernel(SOURCE, "endgame", **self.macros(rules, most, lanes, leaf, waiting, threads, blocks))
+        self._kernel = gpu.kernel(
+            SOURCE, "endgame", **self.macros(rules, most, lanes, leaf, waiting, threads, blocks, share_from)
+        )
         self.registers, self.local_bytes = self._kernel.registers, self._kernel.local_bytes  # of a thread
-        frames, frame = max(most - leaf - 1, 1), 32 + -(-most // 8) * 8
+        frames, frame = max(most - leaf - 1, 1), 40 + -(-most // 8) * 8
         self._kept_bytes = 64 + frames * frame
         keys, levels = -(-most // 4) * 4, max(leaf - 1, 1)
         self._shared = self._groups * (frames * frame + 2 * keys) + threads * levels * 28
@@ -68,13 +76,19 @@ class GpuEndgame:
         self._table = None
         if table_mib:
             self._make_table(table_mib)
+        self._parameters["share_from"] = share_from
+        if share_from:
+            self._marks = gpu.array(_MARKS, np.uint32)
+            self._working = gpu.array(self._most_blocks * self._groups, np.int32)
+            self._parameters["marks"], self._parameters["mark_mask"] = self._marks.address, _MARKS - 1
+            self._parameters["working"] = self._working.address
 
     @staticmethod
-    def macros(rules, most, lanes, leaf, waiting, threads, blocks, **_):
+    def macros(rules, most, lanes, leaf, waiting, threads, blocks, share_from=0, **_):
         """Return what the source is compiled with, a dictionary."""
         return {
             "BOARD_ROWS": int(rules[ROWS]), "BOARD_COLUMNS": int(rules[COLUMNS]), "LANES": lanes, "LEAF": leaf,
-            "MOST": most, "WAITING": waiting, "THREADS": threads, "BLOCKS": blocks,
+            "MOST": most, "WAITING": waiting, "THREADS": threads, "BLOCKS": blocks, "SHARING": int(share_from > 0),
         }  # fmt: skip
 
     def _make_table(self, mib):
@@ -119,6 +133,10 @@ class GpuEndgame:
         record["counts"], record["kept"] = self._counts.address, self._kept.address
         record["positions"], record["first"] = n, 1
         self._blocks = min(self._most_blocks, -(-n // self._groups))
+        if record["marks"]:
+            self._marks.zero()
+            self._working.set(-1)
+            self._blocks = self._most_blocks
         self._changed = False
 
     def launch(self):

@@ -39,7 +39,8 @@ class Learner:
         functions["descend"] = self._search.kernels["descend"]
         name = f"{game.NAME}_{bool(stages):d}{coherent:d}{counting:d}{forward:d}{visiting:d}"
         self.name = f"learning_{name}"
-        self._run = jit.specialise_all(td.TEMPLATES, name, functions)["run"]
+        kernels = jit.specialise_all(td.TEMPLATES, name, functions)
+        self._run, self._learn_from = kernels["run"], kernels["learn_from"]
         self._search.begin(game.start(rules).state, 2 * layers + 2)
         self._indices = np.zeros(8 * len(tuples), np.int64)
         self._moves, self._gains = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES, np.int64)
@@ -72,6 +73,13 @@ class Learner:
     def run(self, budget):
         """Play for about ``budget`` moves; return whether no game is left to begin, and none is at work."""
         return self._run(self._any, self._where, int(budget))
+
+    def learn(self, states, sums):
+        """Learn from a game that was recorded, as ``path`` has it; no longer one than there is room for."""
+        n = len(sums)
+        self._states[: 2 * n], self._sums[:n] = np.ravel(states), sums
+        self._control[td.LENGTH], self._control[td.FIRST_LEARNT] = n, 0
+        self._learn_from(self._where, True)
 
     @property
     def moves(self):

@@ -49,7 +49,7 @@ class Team:
         self.place, self.copy, self.copies, self.sizes = 0, 0, 1, [1]
         if comm is not None and comm.Get_size() > 1:
             self._split(comm, sharing)
-        self.merger, self.others_cpu = None, 0.0
+        self.merger, self.others_cpu, self.merging = None, 0.0, 0.0
         self._at_work = self._merging = False
         self._stopping = []  # messages on their way, and what they say
         self._phase, self._budget = 0, 1  # moves of a slice: one of a deep search may take long
@@ -130,6 +130,9 @@ class Team:
         self._tell([QUIT] + [0] * (_TOLD - 1))
         if self.place == 0 and self.sizes[0] > 1:
             self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
+
+    def settle(self):
+        """Have the arrays hold what was learnt: they do."""
 
     def cpu_seconds(self):
         """Return what the ranks of this copy have used of CPU."""

@@ -1,15 +1,15 @@
 """Training from end to end, on all ranks: what is said of it, recorded and saved."""
 
-import json
 import os
 from dataclasses import dataclass
 
 import numpy as np
 
-from .. import __version__, games
+from .. import games
 from ..errors import UserError
 from ..evaluation import network
 from ..learning.arrays import Arrays
+from ..learning.cards import CardTeam
 from ..learning.learner import Learner
 from ..learning.merging import Merger
 from ..learning.statistics import Statistics
@@ -19,7 +19,9 @@ from ..learning.waiting import agreed
 from .learning_curve import LearningCurve
 from .progress import Silent, compact
 from .run import compile_once
+from .train_cards import learner_of
 from .train_options import WINS
+from .train_report import Trained
 
 LINE = 1000  # games of a line
 
@@ -45,61 +47,15 @@ class Files:
             raise UserError(f"save {self.save[:200]} does not end in {network.ENDING}, as files of weights do")
 
 
-@dataclass
-class Trained:
-    """What training came to: see ``Training``; complete: whether all games were played."""
-
-    options: dict
-    games: int
-    learnt: int  # games of this run
-    moves: int
-    seconds: float
-    cpu_seconds: float
-    merging: float  # seconds that merges took of rank 0
-    collisions: tuple  # of rank 0: weights written, and those that somebody else had changed in between
-    ranks: int
-    hosts: int
-    copies: int  # of the weights
-    complete: bool
-    saved: str | None
-
-    def to_json(self):
-        """Return all of it as one line of JSON."""
-        written, lost = self.collisions
-        return json.dumps({
-            **self.options, "played": self.games, "learnt": self.learnt, "moves": self.moves,
-            "seconds": round(self.seconds, 3), "cpu_seconds": round(self.cpu_seconds, 3),
-            "moves_per_second": round(self.moves / max(self.seconds, 1e-9)),
-            "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
-            "merging": round(self.merging, 3), "written": written, "collided": lost, "ranks": self.ranks,
-            "hosts": self.hosts, "copies": self.copies,
-            "complete": self.complete, "save": self.saved, "version": __version__,
-        })  # fmt: skip
-
-    def to_text(self):
-        """Return the same for people."""
-        rate, cpu_rate = self.moves / max(self.seconds, 1e-9), self.moves / max(self.cpu_seconds, 1e-9)
-        written, lost = self.collisions
-        collided = f"\n  collisions {lost:,} of {written:,} writes ({lost / written:.2e})" if written else ""
-        merging = f"\n  merging    {self.merging:.2f} s ({self.merging / self.seconds:.1%})" if self.merging else ""
-        copies = f", {self.copies} copies of the weights" if self.copies > 1 else ""
-        stopped = "" if self.complete else f" (stopped early: {self.options['games']:,} games were asked for)"
-        saved = "" if self.saved is None else f"\n  saved      {self.saved}"
-        return (
-            f"{self.options['game']} {'x'.join(map(str, self.options['board']))}  {self.games:,} games learnt from"
-            f"{stopped}\n  moves      {self.moves:,}: {compact(rate)} moves/s, {compact(cpu_rate)} a CPU second"
-            f"{collided}{merging}{saved}\n"
-            f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, "
-            f"{self.hosts} host{'s' * (self.hosts > 1)}{copies}"
-        )
-
-
-def train(options, files, comm, progress, interrupted, told):
+def train(options, files, comm, progress, interrupted, told, gpu=None):
     """Learn by ``TrainOptions``, on all ranks of ``comm`` (None: this process alone); return Trained on rank 0.
 
-    told(dictionary): takes each line and each evaluation, on rank 0. Raises UserError on every rank for what makes no
-    sense or cannot be read, and on rank 0 for what cannot be written at the end.
+    told(dictionary): takes each line and each evaluation, on rank 0; gpu: what this rank has for a GPU, None: one of
+    its host's. Raises UserError on every rank for what makes no sense or cannot be read, and on rank 0 for what cannot
+    be written at the end.
     """
+    if options.device == "gpu":
+        return _train_on_cards(options, files, comm, progress, interrupted, told, gpu)
     team = Team(comm, options.sharing)
     if options.stages and team.copies > 1:
         raise UserError("stages are for ranks that share their weights: those not learnt yet cannot be merged")
@@ -119,8 +75,23 @@ def train(options, files, comm, progress, interrupted, told):
         team.join(arrays, learner, merger)
         begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
         _compile(team, options, learner, merger, progress)
-        if team.first and files.save is None:
-            progress.note("what is learnt is not kept: there is no --save FILE")
+        if not team.first:
+            team.work()
+            return None
+        return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
+    finally:
+        arrays.close()
+
+
+def _train_on_cards(options, files, comm, progress, interrupted, told, gpu):
+    """As ``train``, a GPU a rank."""
+    team = CardTeam(comm, options.exchange, options.merge, options.merge_every, options.forward)
+    game = games.find(options.game)
+    arrays = agreed(comm, lambda: Arrays(None, 1, options.size, options.coherence, shared_size(1), here=team.here))
+    try:
+        learner = agreed(comm, lambda: learner_of(options, game, team, gpu, progress))
+        team.join(arrays, learner)
+        begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
         if not team.first:
             team.work()
             return None
@@ -196,6 +167,8 @@ def try_out(path, again=False, hint=""):
 
 def _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told):
     """Have the ranks learn, on rank 0; return Trained."""
+    if files.save is None:
+        progress.note("what is learnt is not kept: there is no --save FILE")
     try:
         return _Lead(team, options, files, game, arrays, begun, progress, told).run(interrupted, learner)
     finally:
@@ -232,7 +205,7 @@ class _Lead:
             raise self._failed
         return Trained(
             self._options.described(), training.games, training.games - before, training.moves,
-            training.seconds - seconds, training.cpu_seconds, 0.0 if merger is None else merger.seconds,
+            training.seconds - seconds, training.cpu_seconds, self._team.merging if merger is None else merger.seconds,
             learner.collisions, self._team.ranks,
             self._team.hosts, self._team.copies, complete, self._files.save,
         )  # fmt: skip
@@ -261,6 +234,7 @@ class _Lead:
     def _save(self, last):
         if self._files.save is None:
             return
+        self._team.settle()
         options, training, files = self._options, self._training, self._files
         tuples, stages = options.network
         state = {

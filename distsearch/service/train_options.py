@@ -9,7 +9,9 @@ from .. import games
 from ..errors import UserError
 from ..evaluation import ntuple
 from ..evaluation.network import sizes
+from ..gpu.learning import check
 from ..learning.arrays import RESULTS
+from ..learning.cards import EXCHANGES
 from ..learning.merging import MODES
 from .options import checked_board, checked_seed, parse_board
 
@@ -23,7 +25,13 @@ _FREE = (
     "evaluate_games",
     "save_every",
     "sharing",
+    "device",
+    "exchange",
+    "at_once",
 )  # a resumed training may have others
+DEVICES = "cpu", "gpu"
+# what only a CPU does; each has to be as usual for a GPU
+_FOR_CPU = {"stages": (), "steps": 1, "layers": 0, "warm_up": 0, "sharing": 0, "collisions": False}
 WINS = {"2048": 2048, "2584": 2584}
 
 
@@ -39,6 +47,8 @@ class TrainOptions:
     ranks of a host that share a copy of the weights, 0: all; merge, merge_every: how copies merge, and after how many
     games; evaluate_every, evaluate_games: games after which there are
     so many without learning; save_every: games, 0: at the end; collisions: count writes that collide; seed: of all.
+    device: of DEVICES; of GPUs exchange: what they tell one another, see ``learning.cards``; at_once: games that each
+    plays at a time, 0: as many as are known to be good.
     """
 
     game: str
@@ -63,6 +73,9 @@ class TrainOptions:
     save_every: int = 0
     collisions: bool = False
     seed: int = 0
+    device: str = DEVICES[0]
+    exchange: str = EXCHANGES[0]
+    at_once: int = 0
 
     def __post_init__(self):
         game = games.find(self.game)
@@ -72,6 +85,7 @@ class TrainOptions:
             ("games", 1, _MOST_GAMES), ("steps", 1, _MOST_STEPS), ("layers", 0, _MOST_LAYERS),
             ("warm_up", 0, _MOST_GAMES), ("merge_every", 1, _MOST_GAMES), ("evaluate_every", 0, _MOST_GAMES),
             ("evaluate_games", 1, RESULTS), ("save_every", 0, _MOST_GAMES), ("sharing", 0, 10**6),
+            ("at_once", 0, 1 << 16),
         ):  # fmt: skip
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
@@ -94,6 +108,7 @@ class TrainOptions:
         self.tuples = default if self.tuples is None else self.tuples
         ntuple.checked_tuples(game, self.tuples, self.board)
         self._check_stages(game)
+        self._check_device()
 
     def _check_stages(self, game):
         tiles = game.VALUES
@@ -103,6 +118,21 @@ class TrainOptions:
             )
         if list(self.stages) != sorted(set(self.stages)):
             raise UserError(f"stages {_shown(self.stages):.60} are not in rising order")
+
+    def _check_device(self):
+        for name, every in (("device", DEVICES), ("exchange", EXCHANGES)):
+            if getattr(self, name) not in every:
+                raise UserError(f"{name} '{getattr(self, name)!s:.40}' is not {' or '.join(every)}")
+        if self.device == "cpu":
+            if self.at_once or self.exchange != EXCHANGES[0]:
+                raise UserError("at-once and exchange are for --device gpu")
+            return
+        for name, usual in _FOR_CPU.items():
+            if getattr(self, name) != usual:
+                raise UserError(f"{name.replace('_', '-')} {_shown(getattr(self, name))} is for --device cpu")
+        if self.exchange == "weights" and self.merge == "visits":
+            raise UserError("GPUs do not count visits: exchange weights goes with --merge mean or sum")
+        check(games.find(self.game).rules(self.board), self.network[0])
 
     @property
     def network(self):

@@ -1,7 +1,7 @@
 // CUDA kernels on a CPU, for tests where there is no GPU: every thread of a launch is a fiber of one process.
 //
-// What a fiber does between two points where threads meet (a shuffle, a ballot, a barrier, a spin) it does without
-// interruption; which fiber goes on is drawn by a seed (emulated_seed), so that code that counts on an order of threads
+// What a fiber does between two points where threads meet (a shuffle, a ballot, a barrier, a spin, a fence of the whole
+// card) it does without interruption; which fiber goes on is drawn by a seed (emulated_seed), so that code that counts on an order of threads
 // is found out. Shuffles and ballots wait for exactly the lanes of their mask, and a launch whose threads all wait ends
 // the process with a word, as does a lane outside its own mask. Blocks are at work together, as many as fit a few
 // thousand fibers, so kernels whose blocks wait for one another run too. Atomics need no care here: nothing else runs.
@@ -365,7 +365,7 @@ T __reduce_or_sync(unsigned mask, T value) {
 inline void __nanosleep(unsigned) { emulated::pause(); }
 
 // Memory.
-inline void __threadfence() {}
+inline void __threadfence() { emulated::pause(); }  // what is announced behind it others may announce first
 inline void __threadfence_block() {}
 template <class T, class V>
 T atomicAdd(T* place, V value) {

@@ -21,9 +21,12 @@ _COMMAND = _COMPILER, "-x", "c++", "-std=c++17", "-O2", "-shared", "-fPIC", "-U_
 class EmulatedArray:
     """An array that kernels work on; see ``gpu.device.Array``."""
 
-    def __init__(self, shape, dtype):
-        self._array = np.empty(shape, dtype)
-        self._array.reshape(-1).view(np.uint8)[:] = 0xA5
+    def __init__(self, shape, dtype, of=None):
+        if of is None:
+            self._array = np.empty(shape, dtype)
+            self._array.reshape(-1).view(np.uint8)[:] = 0xA5
+        else:
+            self._array = of._array[:shape]
         self.shape, self.dtype, self.nbytes = self._array.shape, self._array.dtype, self._array.nbytes
         self.address = self._array.ctypes.data
 
@@ -32,6 +35,9 @@ class EmulatedArray:
 
     def get(self):
         return self._array.copy()
+
+    def part(self, count):
+        return EmulatedArray(count, self.dtype, self)
 
     def zero(self):
         self._array.reshape(-1).view(np.uint8)[:] = 0

@@ -10,8 +10,7 @@ from .asking import ask
 @pytest.fixture(scope="session", autouse=True)
 def kernels():
     """Compile first, so that stderr holds no news of the compiler."""
-    for name in "static", "complex", "discs":
-        ask("search", "othello", "--depth", "1", "--evaluation", name)
+    ask("search", "othello", "--depth", "1")
     for plain in ("--exact",), ("--depth", "1", "--ordering", "static"):
         ask("search", "othello", "--board", "4x4", *plain)
     ask("solve", "othello")

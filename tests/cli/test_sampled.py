@@ -95,10 +95,11 @@ def test_a_file_of_positions(how, tmp_path):
 
 def test_sums_of_evaluations_are_searched():
     one = found("2048", BOARD, "--depth", "3", "--evaluation", "monotonicity+smoothness+2.7*free")
-    other = found("2048", BOARD, "--depth", "3", "--evaluation", "monotonicity+smoothness+2.8*free")
+    more = "monotonicity+smoothness+2.8*free"
+    other = found("2048", BOARD, "--depth", "3", "--evaluation", more)
     assert one["score"] < other["score"] < one["score"] + 1.7
-    answer = ask("play", "2048", "--board", "3x3", "--games", "2", "--depth", "1", "--evaluation", "snake+2*free")
-    assert answer.out.startswith("2048 3x3  2 games, snake+2*free, depth 1, seed 0\n")
+    answer = ask("play", "2048", "--board", "3x3", "--games", "2", "--depth", "1", "--evaluation", more)
+    assert answer.out.startswith(f"2048 3x3  2 games, {more}, depth 1, seed 0\n")
 
 
 @pytest.mark.parametrize(

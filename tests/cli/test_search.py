@@ -100,7 +100,9 @@ def test_orderings_agree(ordering):
     assert (found["ordering_nodes"] > 0) == ordering.startswith("shallow")
 
 
-@pytest.mark.parametrize("evaluation", ["static", "complex", "discs"])
+@pytest.mark.parametrize(
+    "evaluation", ["static", *(pytest.param(x, marks=pytest.mark.full) for x in ("complex", "discs"))]
+)
 @pytest.mark.parametrize("board", GAMES)
 def test_an_ordering_changes_no_score_of_a_depth(board, evaluation):
     lines = "\n".join(GAMES[board])
@@ -115,7 +117,10 @@ def test_an_ordering_changes_no_score_of_a_depth(board, evaluation):
 
 
 def test_evaluations_differ():
-    units = {name: search("--depth", "3", "--evaluation", name)["unit"] for name in ("static", "complex", "discs")}
+    units = {
+        name: search("--depth", "3", "--evaluation", name, "--ordering", "static")["unit"]
+        for name in ("static", "complex", "discs")
+    }
     assert units == {"static": "evaluation", "complex": "evaluation", "discs": "discs"}
 
 

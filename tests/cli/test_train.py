@@ -33,6 +33,12 @@ REFUSED = [
     *(((*TRAIN, "--layers", value), "layers") for value in ("-1", "4", "x", "1.5")),
     ((*TRAIN, "--forward", "--layers", "1"), "forward", "layers"),
     *(((*TRAIN, "--spawn", value), "spawn") for value in ("", "2", "2:0.5", "3:1", "2:x")),
+    *(((*TRAIN, "--device", value), "device", "gpu") for value in ("", "tpu", "auto")),
+    *(((*TRAIN, "--device", "gpu", *more), "--device cpu") for more in (
+        ("--steps", "2"), ("--layers", "1"), ("--stages", "64"), ("--sharing", "1"), ("--collisions",),
+    )),
+    ((*TRAIN, "--at-once", "5"), "at-once", "gpu"),
+    ((*TRAIN, "--device", "gpu", "--exchange", "weights"), "--merge mean"),
     *(((*TRAIN, "--seed", value), "seed") for value in ("-1", "x", "1.5", "", "9" * 16)),
     *(((*TRAIN, "--warm-up", value), "warm-up") for value in ("-1", "x", "1.5", "9" * 30)),
     *(((*TRAIN, "--merge", value), "merge", "mean", "sum") for value in ("", "median", "Mean", "x" * 999)),
@@ -98,7 +104,8 @@ def test_training_prints_lines_and_what_it_came_to(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("2048", ["--board", "2x2", "--asymmetric", "--tuples", "0,1,2,3"]), ("2584", ["--tuples", "0,1,4/5,6,9"]),
+        ("2048", ["--board", "2x2", "--asymmetric", "--tuples", "0,1,2,3"]),
+        pytest.param("2584", ["--tuples", "0,1,4/5,6,9"], marks=pytest.mark.full),
         pytest.param("2048", ["--tuples", "0,1,4,5/1,2,3", "--stages", "16,64"], marks=pytest.mark.full),
     ],
     ids=str,

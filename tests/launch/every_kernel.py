@@ -1,6 +1,7 @@
 """Compile or load, and call, every kernel: ``python every_kernel.py WORDS...``.
 
-WORDS are the numbers of 64-bit words a side, from 1 to 4, that boards of Othello are to have.
+WORDS are the numbers of 64-bit words a side, from 1 to 4, that boards of Othello are to have. Of one number alone it is
+most kernels: all templates, but not all of them by each evaluation.
 """
 
 import sys
@@ -19,16 +20,17 @@ from distsearch.tree.grow import Grower
 BOARDS = {"1": (8, 8), "2": (9, 8), "3": (12, 13), "4": (16, 16)}
 
 
-def engines(game, rules):
-    """Yield every engine that there is for a board."""
+def engines(game, rules, every):
+    """Yield every engine that there is for a board; every: by each evaluation, else by some."""
     for name in evaluation.names(game):
         if evaluation.learnt(game, name) and not evaluation.for_order(game, rules):
             continue  # learnt for another board
         chosen = evaluation.find(game, name, rules)
         yield AlphaBeta(game, rules, chosen, ordering="shallow:1")
-        yield Deep(game, rules, chosen)
-    if game is connect4:  # once: the kernels of all games are made from the same templates
-        yield Deep(game, rules, chosen, selective=table(0.9, 6, [], chosen.bound))
+        if every or name != "discs":  # whose kernels no other short test compiles
+            yield Deep(game, rules, chosen)
+        if name == "complex" or (every and game is connect4):
+            yield Deep(game, rules, chosen, selective=table(0.9, 6, [], chosen.bound))
     yield Solver(game, rules)
     if order := evaluation.for_order(game, rules):
         yield Solver(game, rules, order=order)
@@ -48,6 +50,6 @@ def read_and_write(game, rules):
 if __name__ == "__main__":
     for game, board in [(connect4, None), *((othello, BOARDS[words]) for words in sys.argv[1:])]:
         rules = game.rules(board)
-        for engine in engines(game, rules):
+        for engine in engines(game, rules, every=len(sys.argv) > 2):
             engine.compile()
         read_and_write(game, rules)

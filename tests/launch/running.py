@@ -20,11 +20,14 @@ import distsearch
 
 COMMAND_LINE = ("-m", "distsearch")
 TRACEBACK = "Traceback (most recent call last)"
+SOON = 15  # seconds within which a job that is to end does, however busy the machine; usual is less than one
+PATIENCE = 60  # seconds for whatever comes sooner or later; three ranks of a busy machine take ten to start
 _RANKS = (b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")  # how mpirun tells a process its rank
 _WRAPPER = "survive"
 _MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
 _FOLDER = "PRTE_MCA_prte_tmpdir_base"  # where Open MPI's mpirun makes its folder
 _PACKAGE = Path(distsearch.__file__).parents[1]
+_BARE = Path(__file__).with_name("bare")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -67,7 +70,7 @@ class Job:
         # not the environment of this process as C sees it: MPI has added to that if a test here has used MPI
         variables = {
             **os.environ,
-            "PYTHONPATH": str(_PACKAGE),
+            "PYTHONPATH": f"{_BARE}{os.pathsep}{_PACKAGE}",
             _MARK: self._mark,
             _FOLDER: self._folder.name,
             **(environment or {}),
@@ -123,11 +126,16 @@ class Job:
         variables = ((pid, entry) for pid, environment in self._members().items() for entry in environment)
         return {int(entry.split(b"=")[1]): pid for pid, entry in variables if entry.startswith(_RANKS)}
 
+    @property
+    def over(self):
+        """Whether the process that was started has ended."""
+        return self._process.poll() is not None
+
     def wait_for_handlers(self):
         """Wait until every rank has arranged what it does at SIGTERM."""
 
         def arranged():
-            assert self._process.poll() is None, self._process.communicate()
+            assert not self.over, self._process.communicate()
             pids = self.ranks().values()
             return len(pids) == max(self._size, 1) and all(handles(pid, signal.SIGTERM) for pid in pids)
 
@@ -137,6 +145,13 @@ class Job:
         """Wait until a rank has had so many seconds of CPU time from now."""
         before = self.cpu()
         wait_for(lambda: any(now - before[rank] >= seconds for rank, now in self.cpu().items()))
+
+    def wait_for_search(self, seconds):
+        """Wait until a worker has had so many seconds of CPU time more than the master.
+
+        To get ready takes all ranks about the same, whatever the machine, and the master has hardly anything to do.
+        """
+        wait_for(lambda: (cpu := self.cpu()) and max(cpu.values()) - cpu[0] >= seconds)
 
     def cpu(self):
         """Return the CPU seconds of each rank so far."""
@@ -157,7 +172,7 @@ class Job:
         self._process.stdin.write(f"{text}\n")
         self._process.stdin.flush()
 
-    def hear(self, timeout=30):
+    def hear(self, timeout=PATIENCE):
         """Return the next line of stdout, of which there must be one at a time; fail after ``timeout`` seconds."""
         assert select.select([self._process.stdout], [], [], timeout)[0], f"nothing came in {timeout} s"
         return self._process.stdout.readline().rstrip("\n")
@@ -175,7 +190,7 @@ class Job:
         for pid in self.ranks().values():
             os.kill(pid, number)
 
-    def finish(self, timeout=30):
+    def finish(self, timeout=PATIENCE):
         """Return what the job leaves; fail if it still runs after ``timeout`` seconds from now."""
         late = False
         try:
@@ -189,7 +204,7 @@ class Job:
         return Finished(self._process.returncode, out, err, time.monotonic() - self._began)
 
 
-def run(*arguments, timeout=30, **options):
+def run(*arguments, timeout=PATIENCE, **options):
     """Run a command line as a Job to its end and return what it leaves (Finished)."""
     with Job(*arguments, **options) as job:
         return job.finish(timeout)
@@ -204,12 +219,12 @@ def mpirun_is_open_mpi():
 @functools.cache
 def mpirun_ends_stdin():
     """Whether ranks learn that mpirun's stdin has ended; Open MPI 5.0.11's, with a fault of its PMIx, never tells."""
+    if not mpirun_is_open_mpi():
+        return True
     with _folder_of_mpirun() as folder:
         variables = {**os.environ, _FOLDER: folder}
         try:
-            subprocess.run(
-                ["mpirun", "-n", "1", "cat"], check=True, stdin=subprocess.DEVNULL, timeout=10, env=variables
-            )
+            subprocess.run(["mpirun", "-n", "1", "cat"], check=True, stdin=subprocess.DEVNULL, timeout=5, env=variables)
         except subprocess.TimeoutExpired:
             return False
     return True
@@ -248,7 +263,7 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def wait_for(condition, timeout=30):
+def wait_for(condition, timeout=PATIENCE):
     """Wait until ``condition()`` is true; fail after ``timeout`` seconds."""
     end = time.monotonic() + timeout
     while not condition():

@@ -13,8 +13,31 @@ from .running import run
 
 COMPILING = Path(__file__).with_name("compiling.py")
 HERE = Path(__file__).parent
+pytestmark = pytest.mark.any_mpi
 PERFT = "perft", "othello", "--board", "6x6", "--depth", "6"  # whose kernels are the quickest to compile
 SEARCH = "search", "othello", "--board", "6x6", "--depth", "6", "--evaluation", "discs"
+# of kernels in one file that call others in another one
+COUNTING = (
+    "-c",
+    """
+from distsearch.games import othello
+from distsearch.search.perft import Perft
+rules = othello.rules((6, 6))
+perft = Perft(othello, rules)
+perft.begin(othello.start(rules).state, 6)
+while not perft.advance(10**9):
+    pass
+print(perft.counts[:7].tolist())
+""",
+)
+STARTING = (
+    "-c",
+    """
+from distsearch.games import othello
+rules = othello.rules()
+print(othello.moves_left(othello.start(rules).state, rules))
+""",
+)
 _NOTICE = "compiling for othello"
 
 # appended to the copy's rules: there is never more than one move
@@ -58,9 +81,9 @@ def test_an_edited_rule_changes_the_answer_of_the_next_run(package, tmp_path):
     environment = {"PYTHONPATH": str(tmp_path), "DISTSEARCH_CACHE": str(tmp_path / "cache")}
 
     def counts():
-        done = run(*PERFT, "--json", environment=environment, cwd=tmp_path, timeout=120)
+        done = run(program=COUNTING, environment=environment, cwd=tmp_path, timeout=120)
         assert done.status == 0, done.err
-        return done.results[0]["counts"]
+        return json.loads(done.out)
 
     assert counts() == [1, 4, 12, 56, 244, 1364, 7604]
     with (package / "games" / "othello.py").open("a") as rules:
@@ -72,8 +95,8 @@ def test_without_a_place_for_kernels_they_are_compiled_for_the_day(package, tmp_
     """And not kept beside the sources, as numba would: there, nothing tells when they are out of date."""
     (tmp_path / "file").touch()
     environment = {"PYTHONPATH": str(tmp_path), "DISTSEARCH_CACHE": str(tmp_path / "file" / "cache")}
-    done = run("perft", "othello", "--depth", "2", environment=environment, cwd=tmp_path, timeout=120)
-    assert done.status == 0, done.err
+    done = run(program=STARTING, environment=environment, cwd=tmp_path, timeout=120)
+    assert (done.status, done.out) == (0, "60\n"), done.err
     assert not list(package.rglob("*.nbi"))
 
 

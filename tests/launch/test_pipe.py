@@ -29,6 +29,7 @@ def positions(tmp_path):
     return str(file)
 
 
+@pytest.mark.any_mpi
 @pytest.mark.parametrize("arguments", [
     ["perft", "othello", "--depth", "3"],
     ["search", "othello", "--depth", "2", "--json"],
@@ -42,6 +43,7 @@ def test_a_closed_pipe_ends_quietly(arguments, closed):
     assert (done.status, done.err) == (0, "")
 
 
+@pytest.mark.any_mpi
 def test_a_full_disk_is_told_without_a_traceback():
     with open("/dev/full", "w") as full_disk:
         done = run("search", "othello", "--depth", "1", stdout=full_disk)
@@ -50,6 +52,7 @@ def test_a_full_disk_is_told_without_a_traceback():
     assert "No space left on device" in done.err
 
 
+@pytest.mark.any_mpi
 def test_stderr_may_be_closed():
     """As for a daemon, or behind ``2>&-`` in a shell; Python has no ``sys.stderr`` then."""
     command = ["sh", "-c", '"$0" -m distsearch search othello --depth 1 2>&-', sys.executable]
@@ -58,6 +61,7 @@ def test_stderr_may_be_closed():
     assert done.stdout.startswith("othello 8x8\n")
 
 
+@pytest.mark.any_mpi
 def test_head_ends_it_quietly(positions):
     with Job("solve", "othello", "--positions", positions, "--depth", "1") as job:
         job.head(1)

@@ -5,11 +5,13 @@ import signal
 
 import pytest
 
-from .running import TRACEBACK, Job, mpirun_is_open_mpi, run, send
+from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, send, wait_for
 
 PLAY = "play", "2048", "--depth", "1", "--board", "4x4"
-RANKS = [(2, []), (5, []), (5, ["--groups", "2"])]
-_SOON = 8  # seconds within which a job has to end
+_FULL = pytest.mark.full
+RANKS = [pytest.param(2, [], marks=_FULL), pytest.param(5, [], marks=_FULL), (5, ["--groups", "2"])]
+ENDLESS = "1000000"  # games: the most that may be asked for, twenty seconds for three cores
+AHEAD = 5000  # games; more than are begun at a time, by far
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,7 @@ def alone(games, tmp_path_factory):
     return path.read_text()
 
 
+@pytest.mark.any_mpi
 @pytest.mark.parametrize(("ranks", "options"), RANKS, ids=["2", "5", "5 in groups"])
 def test_the_same_games_at_any_number_of_ranks(ranks, options, games, alone, tmp_path):
     path = tmp_path / "games"
@@ -36,34 +39,39 @@ def test_the_same_games_at_any_number_of_ranks(ranks, options, games, alone, tmp
     assert path.read_text() == alone
 
 
-def test_games_of_a_rank_that_is_killed_are_played_by_others(rng, alone, tmp_path):
-    path, count = tmp_path / "games", 100_000  # two seconds for three cores: it is killed at work
-    deadline = [] if mpirun_is_open_mpi() else ["--deadline", "1"]
-    with Job(*PLAY, "--games", str(count), "--record", str(path), "--json", *deadline, ranks=4, survives=True) as job:
-        job.wait_for_handlers()
-        job.wait_for_work(rng.uniform(0.05, 0.3))
+def wait_for_games(path, count):
+    """Wait until so many games are in a file, which holds them in order of their numbers."""
+    wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") >= count)
+
+
+def test_games_of_a_rank_that_is_killed_are_played_by_others(alone, tmp_path):
+    """Lines wait for those of lower numbers: if the lost games were not played, the file would not grow."""
+    path, errors = tmp_path / "games", tmp_path / "errors"
+    deadline = [] if mpirun_is_open_mpi() else ["--deadline", "5"]
+    asked = *PLAY, "--games", ENDLESS, "--record", str(path), "--json", *deadline
+    with errors.open("w") as stderr, Job(*asked, ranks=4, survives=True, stderr=stderr) as job:
+        wait_for_games(path, 1)
         job.kill(2)
-        done = job.finish(120)
-    assert done.status == 0, done.err
-    assert "lost rank 2" in done.err
-    assert TRACEBACK not in done.err
-    lines, expected = path.read_text().splitlines(), alone.splitlines()
-    both = min(count, len(expected))
-    assert (len(lines), lines[:both]) == (count, expected[:both])
+        wait_for(lambda: "lost rank 2" in errors.read_text())
+        more = path.read_bytes().count(b"\n") + AHEAD
+        wait_for_games(path, more)
+    assert TRACEBACK not in errors.read_text()
+    lines, expected = path.read_text().splitlines()[:more], alone.splitlines()
+    assert lines[: len(expected)] == expected
+    assert [json.loads(line)["number"] for line in lines] == list(range(more))
 
 
 @pytest.mark.parametrize("ranks", [0, 3])
-def test_ctrl_c_leaves_the_games_that_are_over(ranks, alone, tmp_path):
+def test_ctrl_c_leaves_the_games_that_are_over(ranks, tmp_path):
     path = tmp_path / "games"
-    with Job(*PLAY, "--games", "1000000", "--record", str(path), "--json", ranks=ranks) as job:
-        job.wait_for_handlers()
-        job.wait_for_work(2.0)
+    with Job(*PLAY, "--games", ENDLESS, "--record", str(path), "--json", ranks=ranks) as job:
+        wait_for_games(path, 100)
         send(job, ranks, signal.SIGINT)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 130
     assert TRACEBACK not in done.err
     (found,) = done.results
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert (found["complete"], found["asked"], found["games"]) == (False, 1_000_000, len(lines))
+    assert (found["complete"], found["asked"], found["games"]) == (False, int(ENDLESS), len(lines))
     assert [line["number"] for line in lines] == sorted(line["number"] for line in lines)
     assert lines

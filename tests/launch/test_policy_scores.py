@@ -9,6 +9,7 @@ from benchmarks.policy_scores import checked, drawn, report, sequential, simulat
 from .running import run
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "policy_scores.py"
+pytestmark = pytest.mark.any_mpi  # tests/mpi has all policies under both
 POSITIONS = 300
 SAMPLE = 8  # one of each search
 LIMIT = 1800  # seconds, where the machine is busy

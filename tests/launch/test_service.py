@@ -9,13 +9,12 @@ import pytest
 
 from tests.service.serving import Wire, ask, code, status
 
-from .running import TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
+from .running import SOON, TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "service.py"
 SMALL = ["--ranks", "3", "--requests", "200", "--malformed", "60", "--flood", "0.05", "--positions", "4"]
 EASY, SCORE = "67773775553433522221211211515", -2  # Connect 4
 _STARTING = 60  # seconds
-_SOON = 8
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -66,7 +65,7 @@ def test_sigterm_lets_open_requests_be_answered(path):
             said.append(wire.hear())
         assert code(said[-1]) == "shutting_down"
         said += wire.hear_all()
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     mine = [message for message in said if message["id"] == "open"]
     assert [message["type"] for message in mine] == ["answer", "done"]
     assert mine[0]["complete"]
@@ -76,27 +75,29 @@ def test_sigterm_lets_open_requests_be_answered(path):
     assert not path.exists()
 
 
+@pytest.mark.any_mpi
 def test_a_second_service_is_refused_and_the_first_one_goes_on(path):
-    with serve(path) as job, connected(path) as wire:
+    with serve(path, ranks=0) as job, connected(path) as wire:
         second = run("serve", "--socket", str(path), timeout=_STARTING)
         assert second.status == 2
         assert second.err.splitlines()[-1].startswith("distsearch: cannot listen at")
         assert "serving" not in second.err
         check(wire)
-        send(job, 3, signal.SIGTERM)
-        assert job.finish(_SOON).status == 0
+        job.signal(signal.SIGTERM)
+        assert job.finish(SOON).status == 0
 
 
+@pytest.mark.any_mpi
 def test_a_service_takes_over_from_one_that_was_killed(path):
     with serve(path, ranks=0) as job:
         connected(path).close()
         job.signal(signal.SIGKILL)
-        job.finish(_SOON)
+        job.finish(SOON)
     assert path.exists()
     with serve(path, ranks=0) as job, connected(path) as wire:
         check(wire)
         job.signal(signal.SIGTERM)
-        assert job.finish(_SOON).status == 0
+        assert job.finish(SOON).status == 0
     assert not path.exists()
 
 
@@ -106,9 +107,9 @@ def test_a_service_ends_with_any_of_its_ranks(path):
         assert status(wire)["type"] == "status"
         os.kill(job.ranks()[2], signal.SIGKILL)
         assert [message for message in wire.hear_all() if message["type"] == "answer"] == []
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
         assert done.status != 0
-        wait_for(lambda: not job.left, _SOON)
+        wait_for(lambda: not job.left, SOON)
 
 
 def test_requests_from_stdin_under_mpirun(tmp_path):
@@ -130,6 +131,7 @@ def test_requests_from_stdin_under_mpirun(tmp_path):
     assert [message["ranks"] for message in done.results if message["type"] == "status"] == [3]
 
 
+@pytest.mark.any_mpi
 def test_a_soak(full, seed):
     """Clients of every kind: see the benchmark."""
     size = [] if full else SMALL

@@ -5,16 +5,17 @@ import pytest
 from .running import TRACEBACK, run
 
 SEARCH = "search", "othello", "--board", "6x6"
+_FULL = pytest.mark.full  # tests/cli has these refusals, and more, of a single rank
 BEFORE_THE_TABLE = [  # what every rank finds out for itself, and what the message has to name
-    (("--table", "0"), "table 0"),
+    pytest.param(("--table", "0"), "table 0", marks=_FULL),
     (("--table", "4", "--algorithm", "minimax"), "alphabeta"),
-    (("--table", "4", "--ordering", "static"), "ordering"),
-    (("--table", "4", "--nodes", "99"), "nodes"),
+    pytest.param(("--table", "4", "--ordering", "static"), "ordering", marks=_FULL),
+    pytest.param(("--table", "4", "--nodes", "99"), "nodes", marks=_FULL),
     (("--depth", "1", "--table", "4194304"), "room for"),  # more than any /dev/shm has
 ]
 BEHIND_THE_TABLE = [  # what only the first rank finds out
     ((*SEARCH, "--window", "-1,1"), "window"),
-    (("search", "othello", "--board", "3x3"), "3x3"),
+    pytest.param(("search", "othello", "--board", "3x3"), "3x3", marks=_FULL),
     (("solve", "othello", "--positions", "no such file"), "no such file"),
 ]
 SAME = (
@@ -25,7 +26,7 @@ SAME = (
 
 def refusal(*arguments, ranks):
     """Return the only line of ours that a refused command line leaves."""
-    done = run(*arguments, ranks=ranks, timeout=15)
+    done = run(*arguments, ranks=ranks)
     assert (done.status, done.out) == (2, ""), done
     assert TRACEBACK not in done.err
     (line,) = [line for line in done.err.splitlines() if line.startswith("distsearch: ")]
@@ -42,12 +43,13 @@ def test_what_the_first_rank_refuses_ends_the_others(arguments, named):
     assert named in refusal(*arguments, ranks=2)
 
 
+@pytest.mark.any_mpi
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize("ranks", [0, 3])
 @pytest.mark.parametrize("more", [[], ["--ordering", "shallow:1"]], ids=["table", "plain"])
 def test_a_budget_of_boards_is_repeatable(ranks, more, full):
-    if not full and (ranks == 0) != bool(more):
-        pytest.skip("one search each is the sample; the others run with --full")
+    if not full and (ranks or not more):
+        pytest.skip("one search alone is the sample; tests/mpi has several ranks, and the others run with --full")
     answers = []
     for _ in range(2):
         (found,) = run(*SEARCH, "--nodes", "200000", *more, "--json", ranks=ranks, timeout=60).results

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .running import TRACEBACK, Job, run, send, wait_for
+from .running import SOON, TRACEBACK, Job, run, send, wait_for
 
 SEARCHES = {"depth": ["--depth", "30"], "exact": ["--exact"], "time": ["--time", "60"]}
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
@@ -20,7 +20,6 @@ SAMPLE = {
 }  # fmt: skip
 FIRST_MOVES = {"d3", "c4", "f5", "e6"}
 PLANTED = Path(__file__).with_name("planted.py")
-_SOON = 8  # seconds within which a job has to end
 
 pytestmark = pytest.mark.usefixtures("warm")
 
@@ -34,7 +33,7 @@ def test_a_search_ends_with_its_best_so_far(ranks, search, name, moment, full):
         if moment == "later":
             job.wait_for_work(1.2)  # of which loading kernels takes about a half
         send(job, ranks, SIGNALS[name])
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 128 + SIGNALS[name]
     (found,) = done.results
     assert found["complete"] is False
@@ -46,16 +45,18 @@ def test_a_search_ends_with_its_best_so_far(ranks, search, name, moment, full):
     assert TRACEBACK not in done.err
 
 
+@pytest.mark.any_mpi
 def test_text_says_that_the_search_was_stopped():
     with Job("search", "othello", "--depth", "30") as job:
         job.wait_for_handlers()
         job.signal(signal.SIGTERM)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 143
     assert "stopped early" in done.out
     assert done.err == ""
 
 
+@pytest.mark.any_mpi
 @pytest.mark.parametrize("limit", [["--exact"], ["--time", "60"]], ids=["exact", "time"])
 def test_solve_ends_soon_however_many_positions_are_left(limit, tmp_path):
     positions = tmp_path / "positions.txt"
@@ -64,38 +65,40 @@ def test_solve_ends_soon_however_many_positions_are_left(limit, tmp_path):
         job.wait_for_handlers()
         job.wait_for_work(1.0)
         job.signal(signal.SIGTERM)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 143
     assert not any(found["complete"] for found in done.results)
 
 
+@pytest.mark.any_mpi
 def test_waiting_for_positions_can_be_interrupted():
     """As when somebody forgets the file and presses Ctrl-C."""
     with Job("solve", "othello", "--positions", "-", stdin=subprocess.PIPE) as job:
         job.wait_for_handlers()
         time.sleep(0.5)
         job.signal(signal.SIGINT)
-        wait_for(lambda: not job.left, _SOON)
+        wait_for(lambda: not job.left, SOON)
         done = job.finish()
     assert done.status == 130
     assert done.out == ""
     assert TRACEBACK not in done.err
 
 
+@pytest.mark.any_mpi
 def test_perft_says_that_its_counts_are_not_complete():
     with Job("perft", "othello", "--depth", "16", "--json") as job:
         job.wait_for_handlers()
         job.wait_for_work(1.0)
         job.signal(signal.SIGTERM)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 143
     assert [count["complete"] for count in done.results] == [False]
 
 
-@pytest.mark.parametrize("rank", range(3))
+@pytest.mark.parametrize("rank", [0, pytest.param(1, marks=pytest.mark.full), 2])
 def test_ctrl_c_at_one_rank_as_it_starts_leaves_nobody_waiting(rank):
     arguments = ["search", "othello", "--board", "6x6", "--depth", "6"]
-    done = run("interrupt", str(rank), *arguments, ranks=3, program=[PLANTED], timeout=_SOON)
+    done = run("interrupt", str(rank), *arguments, ranks=3, program=[PLANTED])
     assert TRACEBACK not in done.err
 
 
@@ -110,6 +113,6 @@ def test_a_second_signal_ends_what_does_not_listen(ranks, name, full):
         send(job, ranks, SIGNALS[name])
         time.sleep(1.5)
         send(job, ranks, SIGNALS[name])
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status != 0
     assert TRACEBACK not in done.err

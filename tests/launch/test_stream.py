@@ -6,10 +6,9 @@ import subprocess
 import pytest
 
 from ..service.solving import HARD, late_lines
-from .running import TRACEBACK, Job, mpirun_ends_stdin, send, wait_for
+from .running import SOON, TRACEBACK, Job, mpirun_ends_stdin, send, wait_for
 
 SOLVE = "solve", "connect4"
-_SOON = 8  # seconds within which a job has to end
 RANKS = pytest.mark.parametrize("ranks", [0, 3])
 FULL_DISK = "-c", (
     "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1);"
@@ -52,7 +51,7 @@ def test_the_end_of_stdin_ends_it(ranks, answered, ends_stdin):
         heard = [job.hear()]  # all ranks are there: on a busy machine that alone takes seconds
         for line in lines:
             job.say(line)
-        done = job.finish(_SOON)  # which closes stdin
+        done = job.finish(SOON)  # which closes stdin
     assert (done.status, heard + done.out.splitlines()) == (0, answers)
     assert "20 positions: " in done.err
     assert TRACEBACK not in done.err
@@ -65,7 +64,7 @@ def test_bad_lines_hold_nobody_up(ranks, answered, ends_stdin):
             job.say("nonsense")
             job.say(line)
             assert '"complete": true' in job.hear()
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 1
     assert [line for line in done.err.splitlines() if line.startswith("distsearch: line 3: ")]
 
@@ -85,7 +84,7 @@ def test_a_signal_in_the_middle_leaves_the_answers_so_far(ranks, name, answered,
             job.say(line)
         job.wait_for_work(0.5)
         send(job, ranks, getattr(signal, name))
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 128 + getattr(signal, name)
     heard += [line for line in done.out.splitlines() if line[:1].isdigit()]  # MPICH's mpirun writes there as well
     assert heard == answers[:5]
@@ -99,8 +98,8 @@ def test_a_signal_while_nothing_comes_ends_it(ranks, answered):
         job.say(lines[0])
         assert job.hear() == answers[0]
         send(job, ranks, signal.SIGTERM)
-        wait_for(lambda: not job.left, _SOON)  # though stdin is open still
-        done = job.finish(_SOON)
+        wait_for(lambda: not job.left, SOON)  # though stdin is open still
+        done = job.finish(SOON)
     assert done.status == 143
     assert TRACEBACK not in done.err
 
@@ -113,10 +112,11 @@ def endless(answered, tmp_path):
     return str(file)
 
 
+@pytest.mark.any_mpi
 def test_a_reader_that_goes_ends_it_quietly(endless):
     with Job(*SOLVE, "--plain", "--positions", endless) as job:
         job.head(1)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert (done.status, done.err) == (0, "")
 
 
@@ -125,8 +125,8 @@ def test_a_full_disk_ends_all_ranks_at_once(ranks, endless):
     """The workers are busy with what follows."""
     with Job(*SOLVE, "--plain", "--positions", endless, ranks=ranks, program=FULL_DISK) as job:
         job.wait_for_handlers()  # on a busy machine ranks take long to start
-        done = job.finish(_SOON)
-        wait_for(lambda: not job.left, _SOON)
+        done = job.finish(SOON)
+        wait_for(lambda: not job.left, SOON)
     assert done.status == 2
     assert "No space left on device" in done.err
     assert TRACEBACK not in done.err

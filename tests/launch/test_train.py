@@ -9,11 +9,10 @@ import pytest
 from distsearch import archive
 from distsearch.evaluation import network
 
-from .running import TRACEBACK, Job, run, send, wait_for
+from .running import SOON, TRACEBACK, Job, run, send, wait_for
 
 QUICK = "train", "2048", "--board", "2x3", "--asymmetric", "--tuples", "0,1,2,3/2,3,4,5"
 ENDLESS = "--games", "1000000000"
-_SOON = 8  # seconds within which a job has to end
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,6 +51,7 @@ def assert_goes_on_to_the_same(tmp_path, more, *options):
     assert lines_of(tmp_path / "stopped.jsonl") == lines_of(tmp_path / "whole.jsonl")
 
 
+@pytest.mark.any_mpi
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGUSR1, marks=pytest.mark.full)])
 def test_signals_of_batch_systems_save_and_end(number, tmp_path):
     path, options = tmp_path / "stopped.npz", ("--evaluate-every", "3000", "--evaluate-games", "100")
@@ -60,7 +60,7 @@ def test_signals_of_batch_systems_save_and_end(number, tmp_path):
         job.wait_for_handlers()
         job.hear()  # a line: it learns
         job.signal(number)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert (done.status, done.err) == (0, "")
     found = done.results[-1]
     assert (found["complete"], found["played"]) == (False, games_of(path))
@@ -68,16 +68,18 @@ def test_signals_of_batch_systems_save_and_end(number, tmp_path):
     assert_goes_on_to_the_same(tmp_path, 4321, *options)
 
 
+@pytest.mark.any_mpi
 def test_without_a_file_a_signal_is_what_it_always_is():
     with Job(*QUICK, *ENDLESS, "--json") as job:
         job.wait_for_handlers()
         job.hear()
         job.signal(signal.SIGTERM)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 143
     assert done.results[-1]["complete"] is False
 
 
+@pytest.mark.any_mpi
 def test_a_killed_job_loses_an_interval_at_most(tmp_path):
     path, every = tmp_path / "stopped.npz", 2000
     files = "--save", str(path), "--record", str(tmp_path / "stopped.jsonl"), "--save-every", str(every)
@@ -105,11 +107,12 @@ def test_deep_games_end_soon_as_well(layers, ranks, tmp_path):
         job.wait_for_handlers()
         job.wait_for_work(2.0)
         send(job, ranks, signal.SIGTERM)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 0, done.err
     assert done.results[-1]["complete"] is False
 
 
+@pytest.mark.any_mpi
 @pytest.mark.parametrize("ranks", [3, pytest.param(2, marks=pytest.mark.full), pytest.param(5, marks=pytest.mark.full)])
 def test_many_ranks_count_every_game_once(ranks, tmp_path):
     path, record = tmp_path / "file.npz", tmp_path / "record"
@@ -133,7 +136,7 @@ def test_a_signal_ends_all_ranks(tmp_path):
         job.wait_for_handlers()
         job.hear()
         send(job, 3, signal.SIGTERM)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
         wait_for(lambda: not job.left)
     assert done.status == 0, done.err
     assert done.results[-1]["played"] == games_of(path) > 1000
@@ -158,12 +161,13 @@ def test_a_killed_rank_ends_the_job(victim, tmp_path):
         job.wait_for_handlers()
         job.hear()
         job.kill(victim)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
         wait_for(lambda: not job.left)
     assert done.status != 0
     assert not (tmp_path / "file.npz.new").exists()
 
 
+@pytest.mark.any_mpi
 @pytest.mark.parametrize("ranks", [0, 3])
 @pytest.mark.parametrize(
     "wrong", ["file", "room", *(pytest.param(x, marks=pytest.mark.full) for x in ("game", "save", "record"))]
@@ -180,7 +184,7 @@ def test_what_is_wrong_is_one_line_from_all_ranks(wrong, ranks, tmp_path, full):
         "room": ("train", "2048", "--stages", "64,128,256,512,1024,2048", "--coherence", "--tuples",
                  "/".join(",".join(str((i + j) % 16) for j in range(7)) for i in range(16))),
     }  # fmt: skip
-    done = run(*asked[wrong], *ENDLESS, ranks=ranks, timeout=20)
+    done = run(*asked[wrong], *ENDLESS, ranks=ranks)
     ours = [line for line in done.err.splitlines() if line.startswith("distsearch: ")]
     assert len(ours) == 1, done.err
     assert TRACEBACK not in done.err
@@ -189,6 +193,7 @@ def test_what_is_wrong_is_one_line_from_all_ranks(wrong, ranks, tmp_path, full):
     assert sorted(os.listdir(tmp_path)) == ["file.npz", "record"]
 
 
+@pytest.mark.any_mpi
 @pytest.mark.parametrize(("ranks", "sharing"), [(3, 2), pytest.param(5, 2, marks=pytest.mark.full)])
 @pytest.mark.parametrize("merge", ["visits", pytest.param("mean", marks=pytest.mark.full)])
 def test_copies_that_learn_apart(ranks, sharing, merge, tmp_path):
@@ -218,6 +223,6 @@ def test_copies_that_learn_apart(ranks, sharing, merge, tmp_path):
         job.wait_for_handlers()
         job.hear()
         send(job, ranks, signal.SIGTERM)
-        done = job.finish(_SOON)
+        done = job.finish(SOON)
     assert done.status == 0, done.err
     assert done.results[-1]["played"] == games_of(path) > 20000

@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from .running import TRACEBACK, Job, run, send
+from .running import SOON, TRACEBACK, Job, run, send, wait_for
 
+pytestmark = pytest.mark.any_mpi
 TUNE = "tune", "2048", "--board", "3x3", "--depth", "1", "--population", "4", "--seed", "8"
 SHORT = *TUNE, "--games", "10", "--generations", "3"
 
@@ -38,9 +39,9 @@ def test_ctrl_c_leaves_the_best_so_far(ranks, tmp_path, full):
     path = tmp_path / "record"
     with Job(*TUNE, "--games", "5", "--generations", "100000", "--record", str(path), "--json", ranks=ranks) as job:
         job.wait_for_handlers()
-        job.wait_for_work(3.0)
+        wait_for(lambda: path.exists() and path.read_text())  # of a generation
         send(job, ranks, signal.SIGINT)
-        done = job.finish(8)
+        done = job.finish(SOON)
     assert done.status == 130
     assert TRACEBACK not in done.err
     (found,), lines = done.results, path.read_text().splitlines()

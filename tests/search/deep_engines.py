@@ -15,6 +15,7 @@ from .positions import board_id, evaluate, rules, search
 
 # board → plies that plain alpha-beta is asked for
 DEEP_PLIES = {(6, 6): 8, (8, 8): 8, (9, 8): 6, (16, 16): 4}
+WIDEST = pytest.mark.full  # for 16×16, whose kernels take ten seconds to compile; 9×8 has several words, too
 
 NEVER = 1 << 40  # plies left
 EVERYWHERE = {pvs.TABLE_LEFT: 1, tt.FAR_LEFT_LATER: 1, pvs.CUT_LEFT: 2, pvs.BOTTOM: 0}
@@ -31,7 +32,11 @@ CHANGES = {
     "none of it": {pvs.TABLE_LEFT: NEVER, pvs.CUT_LEFT: NEVER, pvs.NULL_WINDOWS: 0, dr.STEP: NEVER},
 }
 
-deep_boards = pytest.mark.parametrize("board", DEEP_PLIES, ids=board_id)
+deep_boards = pytest.mark.parametrize(
+    "board",
+    [pytest.param(board, marks=WIDEST) if board == (16, 16) else board for board in DEEP_PLIES],
+    ids=board_id,
+)
 techniques = pytest.mark.parametrize("changes", [{}, EVERYWHERE], ids=["as it is", "tables everywhere"])
 
 

@@ -23,7 +23,7 @@ ORDERINGS = ("none", "static", "shallow", "shallow:2")
 NO_PAUSE = 10**9  # boards; more than any search here takes
 LATE_EMPTIES = 6  # squares, at most; trees from there on are small
 LATE_PLIES = 5
-_WIDE = "static"  # the evaluation of the short run for boards of several words a side
+_FEW, _WIDE = ["static", "complex"], ["static"]  # evaluations of the short run; for boards of several words a side
 
 
 def board_id(board):
@@ -32,15 +32,23 @@ def board_id(board):
 
 
 def names(board, full=False):
-    """The evaluations to search a board by; in the short run one where each takes long to compile."""
-    return EVALUATIONS if full or board[0] * board[1] <= 64 else [_WIDE]
+    """The evaluations to search a board by; in the short run few, since each takes long to compile."""
+    return EVALUATIONS if full else _WIDE if _wide(board) else _FEW
+
+
+def _wide(board):
+    return board[0] * board[1] > 64
 
 
 def searches(boards, sample=None):
-    """Parametrize a test by ``board`` and ``name``, an evaluation; sample: boards of the short run (all)."""
+    """Parametrize a test by ``board`` and ``name``, an evaluation.
+
+    sample: boards of the short run, and few evaluations; None: all boards, by all evaluations but for wide ones.
+    """
     cases = []
     for board, name in itertools.product(boards, EVALUATIONS):
-        short = name in names(board) and (sample is None or board in sample)
+        few = sample is not None or _wide(board)
+        short = (sample is None or board in sample) and (not few or name in names(board))
         cases.append(pytest.param(board, name, id=f"{name}-{board_id(board)}", marks=() if short else pytest.mark.full))
     return pytest.mark.parametrize(("board", "name"), cases)
 

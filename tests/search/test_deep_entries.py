@@ -17,7 +17,7 @@ from distsearch.search.deep_engine import Deep
 
 from ..games import tictactoe
 from .deep_engines import EVERYWHERE, changed, deep, midgame, shuffled, techniques
-from .positions import EMPTIES, EVALUATIONS, NO_PAUSE, engine, search, unfinished_states
+from .positions import EMPTIES, NO_PAUSE, engine, names, search, unfinished_states
 
 TICTACTOE_PLIES = 9
 
@@ -26,7 +26,7 @@ TICTACTOE_PLIES = 9
 def test_engines_by_turns_on_one_far_table(buckets, endings, full, rng):
     """No engine takes what another left there for its own, though all of a board search the same states."""
     far, boards_asked = np.zeros(8 * buckets, np.uint64), [(4, 4), (4, 6), (6, 4)]
-    kinds = list(itertools.product(boards_asked, EVALUATIONS, EMPTIES))
+    kinds = list(itertools.product(boards_asked, names((4, 4), full), EMPTIES))
     engines = [deep(board, name, far, empties, changes=EVERYWHERE) for board, name, empties in kinds]
     for i in range(100 if full else 10):
         asked = {
@@ -60,11 +60,11 @@ def test_no_limit_and_no_size_of_table_changes_a_score(near_bits, full, rng, mon
 def test_a_shared_table_saves_boards():
     far, state, depth = tt.far_table(4), midgame(), 8
     first, same = (search(deep((8, 8), far=far), state, depth) for _ in range(2))
-    other = search(deep((8, 8), "discs", far), state, depth)
+    other = search(deep((8, 8), "complex", far), state, depth)
     assert first.score == same.score
     assert same.boards < first.boards / 2
     # the others' entries may have taken the place of some of its own
-    assert other.boards == pytest.approx(search(deep((8, 8), "discs"), state, depth).boards, rel=0.01)
+    assert other.boards == pytest.approx(search(deep((8, 8), "complex"), state, depth).boards, rel=0.01)
 
 
 def test_nothing_is_found_after_clear():
@@ -120,14 +120,19 @@ def reachable(game):
 
 @compiled
 def noise(s, r, tables):
-    """Any number up to ``tables[1]``, or minus it, another one for every state and every ``tables[0]``."""
+    """Any number up to ``tables[1]``, or minus it, another one for every state and every ``tables[0]``.
+
+    With ``tables[2]``, only the highest and the lowest of them.
+    """
     h = (s[0] << np.uint64(9) | s[1]) * tables[0]
+    if tables[2]:
+        return np.int64(tables[1]) if h >> np.uint64(63) else -np.int64(tables[1])
     return np.int64(h >> np.uint64(40)) % (2 * np.int64(tables[1]) + 1) - np.int64(tables[1])
 
 
-def noisy(salt, highest, bound):
+def noisy(salt, highest, bound, extreme=False):
     """The Evaluation by ``noise``."""
-    return Evaluation("noise", noise, np.array([salt, highest], np.uint64), bound)
+    return Evaluation("noise", noise, np.array([salt, highest, extreme], np.uint64), bound)
 
 
 # Final scores are from -1 to 1. With a bound of 0, evaluations are not less than all wins, which no search may rely on.
@@ -189,16 +194,9 @@ def test_an_evaluation_too_large_for_the_table_is_refused(bound):
         Deep(tictactoe, tictactoe.rules(), noisy(1, 1, bound))
 
 
-@compiled
-def extreme(s, r, tables):
-    """The largest value that there may be, or the least."""
-    h = (s[0] << np.uint64(9) | s[1]) * tables[0]
-    return np.int64(tables[1]) if h >> np.uint64(63) else -np.int64(tables[1])
-
-
 def test_values_at_the_limit(full, rng):
     r, highest = tictactoe.rules(), 14_000
-    chosen = Evaluation("extreme", extreme, np.array([rng.getrandbits(64) | 1, highest], np.uint64), highest)
+    chosen = noisy(rng.getrandbits(64) | 1, highest, highest, extreme=True)
     value = plain_search(tictactoe, r, chosen)
     searcher = changed(Deep(tictactoe, r, chosen, np.zeros(8 * 1000, np.uint64)), EVERYWHERE)
     cases = shuffled(rng, itertools.product(reachable(tictactoe), range(11)))

@@ -10,11 +10,15 @@ from distsearch.games.interface import Position, as_state, legal_moves
 from distsearch.search import pvs
 from distsearch.search import table as tt
 
-from .deep_engines import deep, midgame, shuffled
+from .deep_engines import WIDEST, deep, midgame, shuffled
 from .positions import NO_PAUSE, engine, rules, search, unfinished_states
 
+pausing = pytest.mark.parametrize(
+    ("board", "depth"), [((4, 4), 8), ((8, 8), 6), ((9, 8), 5), pytest.param((16, 16), 4, marks=WIDEST)], ids=str
+)
 
-@pytest.mark.parametrize(("board", "depth"), [((4, 4), 8), ((8, 8), 6), ((9, 8), 5), ((16, 16), 4)], ids=str)
+
+@pausing
 def test_pausing_changes_nothing(board, depth, rng):
     for state in unfinished_states(rng, board, 2):
         whole = search(deep(board), state, depth)
@@ -22,7 +26,7 @@ def test_pausing_changes_nothing(board, depth, rng):
             assert search(deep(board), state, depth, budget=budget) == whole, state
 
 
-@pytest.mark.parametrize(("board", "depth"), [((4, 4), 8), ((8, 8), 6), ((9, 8), 5), ((16, 16), 4)], ids=str)
+@pausing
 def test_a_repeatable_search_depends_on_nothing_else(board, depth, rng):
     far = tt.far_table(1)
     searcher, states = deep(board, far=far, repeatable=True), unfinished_states(rng, board, 3)

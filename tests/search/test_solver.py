@@ -379,6 +379,7 @@ def test_othello_is_as_by_alphabeta(board, empties, full, rng):
         assert -positions.search(alphabeta, as_state(child)).score == expected, state
 
 
+@pytest.mark.full  # kernels of its own, six seconds to compile; test_deep_games.py has these lines, too
 def test_a_line_of_single_moves():
     engine = solver(countdown, None)
     for moves in (1, 2, 7, countdown.LONGEST - 1, countdown.LONGEST):

@@ -379,10 +379,15 @@ def test_nothing_to_do_costs_nothing(path):
     with Serving(desk, path) as serving, Wire(path) as wire:
         status(wire)
         gc.collect()  # or the server's thread might be the one that cleans up after all tests before
-        calls, began = desk.calls, serving.cpu_seconds()
-        time.sleep(1)
-        assert desk.calls - calls < 20
-        assert serving.cpu_seconds() - began < 0.01
+
+        def costs():
+            """What it does in a second: (turns, CPU seconds)."""
+            calls, began = desk.calls, serving.cpu_seconds()
+            time.sleep(1)
+            return desk.calls - calls, serving.cpu_seconds() - began
+
+        # one quiet second has to do, on a machine where others take the caches away: a server that spins has none
+        assert any(turns < 20 and seconds < 0.01 for turns, seconds in (costs() for _ in range(5)))
 
 
 def test_without_descriptors_newcomers_wait(path):

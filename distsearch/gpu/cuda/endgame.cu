@@ -19,13 +19,14 @@ ON_DEVICE void keep(const Group& g, const Place& at, Kept& kept) {
 
 ON_DEVICE Group resumed(const Parameters& p, const Place& at, const Kept& kept) {
     Group g = kept.group;
-    if (g.mode == OUT) g.mode = FETCH;
+    if (g.mode == OUT || g.mode == IDLE) g.mode = FETCH;
     if (g.mode == FETCH) return g;
     for (int i = of_group(); i <= g.top; i += LANES) at.frames[i] = kept.frames[i];
     const Window window = p.windows[g.job];
     if (window.low >= window.high) {
         g.value = NONE;
         g.move = NO_MOVE;
+        if (SHARING) release(p, g, at, 0);
         answer(p, g, GIVEN_UP);
     }
     if (g.top >= 0 && of_group() == 0) {  // the window may be narrower now
@@ -59,19 +60,26 @@ KERNEL_BOUNDS(endgame, Parameters, THREADS, BLOCKS) {
     bool stops = false;
     __syncwarp();
     for (unsigned turn = 1;;) {
-        const unsigned bottoms = which(g.mode == BOTTOM), out = which(g.mode == OUT);
+        const unsigned bottoms = which(g.mode == BOTTOM), out = which(g.mode == OUT || g.mode == IDLE);
         const int waiting = 32 - bits_in(bottoms | out);
-        if (!bottoms && (stops || !waiting)) break;
+        if (!bottoms && (stops || !waiting && !some(g.mode == IDLE))) break;
         if (stops || waiting * 32 < WAITING * (32 - bits_in(out)) && bottoms) {
             search_bottoms(p, g, lane, at, counts);
             continue;
         }
+        if (SHARING && !waiting && !bottoms) spin();  // all are idle
         while (some(g.mode == RETURN)) fold(p, g, at, counts);
-        if (some(g.mode == FETCH)) fetch(p, g);
-        make_move(g, at, counts);
+        if (some(g.mode == FETCH || g.mode == IDLE)) fetch(p, g, turn);
+        if (SHARING && some(g.mode == MOVE)) put_off(p, g, at);
+        make_move(p, g, at, counts);
         open(p, g, at, counts);
-        if (++turn % PATIENCE == 0) stops = __shfl_sync(ALL_LANES, nanoseconds() >= end, 0);
+        if (++turn % PATIENCE) continue;
+        stops = __shfl_sync(ALL_LANES, nanoseconds() >= end, 0);
+        if (!SHARING) continue;
+        leave_answered(p, g, at);
+        look_back(p, g, at);
     }
+    __syncwarp();
     keep(g, at, kept);
     for (int i = 0; i < COUNTS; ++i) {
         const unsigned sum = __reduce_add_sync(ALL_LANES, counts[i]);

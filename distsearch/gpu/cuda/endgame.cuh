@@ -7,22 +7,25 @@
 #define BOARD_COLUMNS 8
 #endif
 #ifndef LANES
-#define LANES 8
+#define LANES 4
 #endif
 #ifndef LEAF
 #define LEAF 5  // empty squares below which lanes search on their own
 #endif
 #ifndef MOST
-#define MOST 16  // empty squares of a position, at most
+#define MOST 12  // empty squares of a position, at most
 #endif
 #ifndef WAITING
-#define WAITING 16  // lanes of a warp whose groups have come to the end of a bottom, before others' bottoms wait for them
+#define WAITING 8  // lanes of a warp whose groups have come to the end of a bottom, before others' bottoms wait for them
+#endif
+#ifndef SHARING
+#define SHARING 0  // 1: groups without a position join others, which takes registers
 #endif
 #ifndef THREADS
 #define THREADS 128
 #endif
 #ifndef BLOCKS
-#define BLOCKS 6  // of a multiprocessor, which bounds the registers of a thread
+#define BLOCKS 5  // of a multiprocessor, which bounds the registers of a thread
 #endif
 
 namespace {
@@ -42,27 +45,26 @@ struct Window {  // of a position; it is given up where low >= high
     int8_t low, high;
 };
 
-struct Answer {
-    int8_t score;  // at most alpha: an upper bound; at least beta: a lower one
-    int8_t move;
-    uint8_t state;
-    uint8_t unused;
-};
-enum State : uint8_t { WAITS, SOLVED, OVER, GIVEN_UP };
+// Of a position: score (at most alpha: an upper bound; at least beta: a lower one), move, state, a byte each.
+enum State : unsigned { WAITS, SOLVED, OVER, GIVEN_UP };
 
 struct Parameters {
     const ulonglong2* states;  // own and other discs of each position
     const Window* windows;
     const int* order;  // positions as they are to be taken
-    Answer* answers;
+    unsigned* answers;
     Entry* table;
     char* kept;  // of each group what it goes on with in the next launch
     int* next;  // how many positions are taken
     int* done;  // how many are answered
+    int* working;  // the position that each group is at, or −1
+    unsigned* marks;  // groups at work below positions, by hash
     unsigned long long* counts;  // COUNTS numbers, see below
     uint64_t table_mask;  // entries − 1
     uint64_t salt;
     uint64_t limit;  // nanoseconds
+    unsigned mark_mask;  // marks − 1
+    int share_from;  // empty squares of positions that get a mark
     int positions;
     int table_from;  // empty squares from which on the table is used
     int to_winner;  // 1: empty squares count for the winner
@@ -74,11 +76,13 @@ struct alignas(8) Line {  // what changes of a frame
     int8_t next, count, best_move;
     uint8_t marks;
 };
-constexpr uint8_t PASSED = 1, AGAIN = 2;  // own is who moves after a pass; the move at work is to get all of the window
+// own is who moves after a pass; the move at work is to get all of the window; the position behind it has a mark
+constexpr uint8_t PASSED = 1, AGAIN = 2, MARKED = 4;
 
 struct Frame {
     uint64_t own, opp, hash;
     Line line;
+    unsigned mark, unused;  // which one
     uint8_t squares[(MOST + 7) / 8 * 8];  // moves, the best ones first
 };
 
@@ -86,7 +90,7 @@ struct Frame {
 // by how many it could have been; entries of the table used, and written.
 enum Count { BOARDS_MADE, TRIED, TURNS, ORDERED, ORDERS, HITS, STORES, COUNTS };
 
-enum Mode { FETCH, OPEN, MOVE, RETURN, BOTTOM, OUT };
+enum Mode { FETCH, OPEN, MOVE, RETURN, BOTTOM, IDLE, OUT };  // IDLE: it has found nothing, and tries again
 
 struct Group {  // what its lanes agree on
     int mode, job, top;
@@ -149,6 +153,6 @@ HD uint64_t packed_bounds(int low, int high, int move) {
     return uint64_t(low + 128) | uint64_t(high + 128) << 8 | uint64_t(move + 2) << 16 | uint64_t(1) << 32;
 }
 
-static_assert(sizeof(Kept) == 64 + FRAMES * (32 + (MOST + 7) / 8 * 8), "as gpu/endgame.py counts");
+static_assert(sizeof(Kept) == 64 + FRAMES * (40 + (MOST + 7) / 8 * 8), "as gpu/endgame.py counts");
 
 }  // namespace

@@ -1,21 +1,13 @@
 // Groups of lanes: nodes with more than LEAF + 1 empty squares, see endgame.cu.
 #pragma once
-#include "endgame.cuh"
+#include "endgame_sharing.cuh"
 
 namespace {
 
 ON_DEVICE void answer(const Parameters& p, Group& g, State state) {
-    if (of_group() == 0) {
-        p.answers[g.job] = {int8_t(g.value), int8_t(g.move), state, 0};
-        atomicAdd(p.done, 1);
-    }
+    const unsigned word = (g.value & 0xFF) | (g.move & 0xFF) << 8 | state << 16;
+    if (of_group() == 0 && atomicCAS(p.answers + g.job, 0u, word) == 0) atomicAdd(p.done, 1);
     g.mode = FETCH;
-}
-
-ON_DEVICE void give_back(Group& g, int value, int move) {
-    g.mode = RETURN;
-    g.value = value;
-    g.move = move;
 }
 
 // A node's value goes to the node above, which goes on or ends in turn.
@@ -36,6 +28,8 @@ ON_DEVICE void fold(const Parameters& p, Group& g, const Place& at, unsigned* co
             line.marks |= AGAIN;
         }
     }
+    if (SHARING && of_group() == 0 && line.marks & MARKED) atomicAdd(p.marks + f.mark, ~0u);
+    line.marks &= uint8_t(~MARKED);
     if (of_group() == 0) f.line = line;
     g.mode = MOVE;
     if (line.next < line.count && line.best < line.beta) return;
@@ -51,15 +45,19 @@ ON_DEVICE void fold(const Parameters& p, Group& g, const Place& at, unsigned* co
     give_back(g, line.marks & PASSED ? -line.best : line.best, line.marks & PASSED ? PASS : line.best_move);
 }
 
-// A group without a position takes the next one.
-ON_DEVICE void fetch(const Parameters& p, Group& g) {
-    int taken = p.positions;
-    if (g.mode == FETCH && of_group() == 0) taken = atomicAdd(p.next, 1);
-    taken = __shfl_sync(ALL_LANES, taken, 0, LANES);
-    if (g.mode != FETCH) return;
-    g.mode = OUT;
-    if (taken >= p.positions) return;
-    g.job = p.order[taken];
+// A group without a position takes the next one, or joins others.
+ON_DEVICE void fetch(const Parameters& p, Group& g, unsigned turn) {
+    int job = -1;
+    if ((g.mode == FETCH || g.mode == IDLE) && of_group() == 0) {
+        const int taken = __ldcg(p.next) < p.positions ? atomicAdd(p.next, 1) : p.positions;
+        job = taken < p.positions ? p.order[taken] : SHARING ? joined(p, turn) : -1;
+        if (SHARING) p.working[thread_number() / LANES] = job;
+    }
+    job = __shfl_sync(ALL_LANES, job, 0, LANES);
+    if (g.mode != FETCH && g.mode != IDLE) return;
+    g.mode = SHARING && __ldcg(p.done) < p.positions ? IDLE : OUT;
+    if (job < 0) return;
+    g.job = job;
     const ulonglong2 state = p.states[g.job];
     const Window window = p.windows[g.job];
     g.own = state.x;
@@ -76,7 +74,7 @@ ON_DEVICE void fetch(const Parameters& p, Group& g) {
 }
 
 // The next move of the last frame is made.
-ON_DEVICE void make_move(Group& g, const Place& at, unsigned* counts) {
+ON_DEVICE void make_move(const Parameters& p, Group& g, const Place& at, unsigned* counts) {
     const bool makes = g.mode == MOVE;
     Frame& f = at.frames[makes ? g.top : 0];
     __syncwarp();
@@ -89,13 +87,13 @@ ON_DEVICE void make_move(Group& g, const Place& at, unsigned* counts) {
     const int square = f.squares[line.next++];
     line.marks &= uint8_t(~AGAIN);
     line.given = int8_t(high);
+    const uint64_t discs = Game::turned(f.own, f.opp, square, at.rays);
+    g.own = f.opp & ~discs;
+    g.opp = f.own | discs | bit(square);
     if (of_group() == 0) {
         f.line = line;
         ++counts[BOARDS_MADE];
     }
-    const uint64_t discs = Game::turned(f.own, f.opp, square, at.rays);
-    g.own = f.opp & ~discs;
-    g.opp = f.own | discs | bit(square);
     g.alpha = -high;
     g.beta = -low;
     g.mode = OPEN;

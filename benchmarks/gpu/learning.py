@@ -1,0 +1,292 @@
+"""Learning on a GPU: the same as on a CPU? how fast, and how good is what it learns?
+
+    python benchmarks/gpu/learning.py                  # on the first GPU, about a minute
+    python benchmarks/gpu/learning.py --parts update   # of check, update, training, curve
+    python benchmarks/gpu/learning.py --emulated       # this script itself, tiny, without a GPU
+    python benchmarks/gpu/learning.py --record-cpu     # the CPU's learning curves anew, beside this file
+    mpirun -n 4 distsearch train 2584 --device gpu --games 400000 --json   # several GPUs: moves_per_second
+
+One line of JSON a row. check: values of 10,000 boards, games without learning, and games one at a time, against the
+CPU's. update: recorded games learnt from by a thread a step, and one after another by groups of lanes, against one CPU
+rank: the GPU's time, that of all from arrays of the host on, and the share of the limit that random reads and additions
+set. training: moves a second for several numbers of games at once and ways to share a board among lanes. curve:
+averages of every 1,000 games, and where these are among those of the CPU's seeds.
+"""
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+
+from distsearch import games
+from distsearch.evaluation import network, ntuple
+from distsearch.evaluation.network import sizes
+from distsearch.gpu import learning as card
+from distsearch.learning import td
+from distsearch.learning.arrays import Arrays
+from distsearch.learning.learner import Learner
+from distsearch.learning.team import shared_size
+from distsearch.service import train as service
+from distsearch.service.progress import Silent
+from distsearch.service.train import Files, train
+from distsearch.service.train_options import TrainOptions
+
+NETWORKS = ("2584", "3x4"), ("2048", "4x6")
+# random reads and additions a second of one H200, by the network: its weights are in L2, or not
+LIMITS = {"2584": (137e9, 98e9), "2048": (45e9, 19e9)}
+CURVES = Path(__file__).parent / "learning_cpu.json"
+SEED = 1
+
+
+class Cpu:
+    """One CPU rank's learner, of a preset. known: it plays with the weights of the package, and learns nothing."""
+
+    def __init__(self, name, tuples, known=False, rate=0.1):
+        self.game = games.find(name)
+        self.rules = self.game.rules()
+        if known:
+            net = network.load(ntuple.shipped(self.game), name, 1 << self.game.BITS)
+            self.tuples, weights = net.tuples, net.weights
+        else:
+            self.tuples, weights = ntuple.checked_tuples(self.game, tuples, (4, 4)), 0.0
+        size = sum(sizes(self.tuples, 1 << self.game.BITS))
+        self.arrays = Arrays(None, 1, size, False, shared_size(1))
+        self.arrays.weights[:] = weights
+        self.learner = Learner(
+            self.game, self.rules, self.tuples, True, (), self.arrays, 0.0 if known else rate, SEED
+        )  # fmt: skip
+        self.learner.compile()
+
+    def play(self, first, count):
+        """Play games; return their results."""
+        self.arrays.shared[[td.NEXT, td.FIRST, td.LIMIT, td.STOP]] = first, first, first + count, 0
+        self.arrays.results[:count] = 0
+        while not self.learner.run(1 << 40):
+            pass
+        return self.arrays.results[:count].copy()
+
+    def paths(self, count, steps):
+        """Yield (states, sums of points) of so many games of so many steps: longer ones cut, shorter ones left out."""
+        number = 0
+        while count:
+            self.play(number, 1)
+            number += 1
+            states, sums = self.learner.path
+            if len(sums) >= steps:
+                count -= 1
+                yield states[:steps], sums[:steps]
+
+
+def tell(**row):
+    print(
+        json.dumps({key: round(each, 6) if isinstance(each, float) else each for key, each in row.items()}), flush=True
+    )
+
+
+def on_card(gpu, cpu, count, **options):
+    """Return a CardLearner that knows what a Cpu knows."""
+    learner = card.CardLearner(
+        gpu, cpu.game, cpu.rules, cpu.tuples, True, False, options.pop("rate", 0.1), SEED, count, **options
+    )
+    learner.upload(cpu.arrays.weights)
+    return learner
+
+
+def played(learner, count, mode, first=0):
+    """Play a phase; return (its games in the order of their numbers, seconds)."""
+    began, found = time.perf_counter(), []
+    learner.begin(first, first, first + count, mode)
+    while not learner.over:
+        found.append(learner.launch())
+    found = np.concatenate(found)
+    return found[np.argsort(found["number"])], time.perf_counter() - began
+
+
+def check(gpu, tiny):
+    """Whether a card has the CPU's values and games."""
+    boards, watched, alone = (30, 4, 1) if tiny else (10_000, 1000, 20)
+    for name, tuples in NETWORKS:
+        known = Cpu(name, tuples, known=True)
+        states = []
+        while len(states) < boards:
+            known.play(len(states), 1)
+            states += known.learner.path[0][:: 1 if tiny else 7].tolist()
+        states = np.array(states[:boards], np.uint64)
+        learner = on_card(gpu, known, 2 if tiny else 1024)
+        learner.take_steps(states, np.zeros(boards, np.int32), [0, boards])
+        found = learner.values()
+        tables = ntuple.tables_of(known.game, 4, known.tuples, True, (), known.arrays.weights)
+        value_of = ntuple.kernels(name)["value_of"]
+        expected = np.array([value_of(tuple(map(np.uint64, state)), tables) for state in states], np.float32)
+        tell(what="check", game=name, boards=boards, same=int((found == expected).sum()),
+             error=float(abs(found - expected).max()))  # fmt: skip
+        known.learner.learning = False
+        expected = known.play(0, watched)
+        rows, _ = played(learner, watched, card.WATCH)
+        same = (rows["score"] + 1 == expected[:, 0]) & (rows["moves"] == expected[:, 2])
+        tell(what="check games without learning", game=name, games=watched, same=int(same.sum()))
+        cpu = Cpu(name, "2x4" if name == "2048" else "3x4")
+        cpu.arrays.weights[:] = np.random.default_rng(SEED).normal(0, 30, cpu.arrays.weights.shape)
+        learner = on_card(gpu, cpu, 1)
+        rows, _ = played(learner, alone, card.BACKWARD)
+        expected, weights = cpu.play(0, alone), np.zeros_like(cpu.arrays.weights)
+        learner.download(weights)
+        same = (rows["score"] + 1 == expected[:, 0]) & (rows["moves"] == expected[:, 2])
+        tell(what="check one game at a time", game=name, games=alone, same=int(same.sum()),
+             same_weights=bool(np.array_equal(weights, cpu.arrays.weights)),
+             error=float(abs(weights - cpu.arrays.weights).max()))  # fmt: skip
+
+
+def update(gpu, tiny):
+    """Recorded games, 1,000 of 1,000 steps: seconds on a card and on one CPU rank."""
+    count, steps, repeats = (3, 20, 1) if tiny else (1000, 1000, 5)
+    for name, tuples in NETWORKS:
+        paths = list(Cpu(name, tuples, known=True).paths(count, steps))
+        states = np.concatenate([states for states, _ in paths])
+        gains = np.concatenate([np.diff(sums, prepend=0) for _, sums in paths])
+        starts, cpu = np.arange(count + 1) * steps, Cpu(name, "2x4" if tiny and name == "2048" else tuples)
+        some = paths[: max(1, count // 5)]
+        for path in some:
+            cpu.learner.learn(*path)
+        cpu_seconds = []
+        for _ in range(2):
+            began = time.process_time()
+            for path in some:
+                cpu.learner.learn(*path)
+            cpu_seconds.append((time.process_time() - began) / len(some) * count)
+        cpu_seconds, lookups, n = min(cpu_seconds), 8 * len(cpu.tuples), count * steps
+        reads, adds = LIMITS[name]
+        learner = on_card(gpu, cpu, 512, room=16, rate=1e-3)  # steps learnt all at once add up
+        learner.take_steps(states, gains, starts)
+        for way, do, limit in (
+            ("steps", learner.update_steps, n * lookups * (1 / reads + 1 / adds)),
+            (
+                "steps combined",
+                lambda learner=learner: learner.update_steps(True),
+                n * lookups * (1 / reads + 1 / adds),
+            ),
+            ("games", learner.update_games, n * lookups * (2 / reads + 1 / adds)),
+        ):
+            do()
+            marks = [gpu.mark()]
+            for _ in range(repeats):
+                do()
+                marks.append(gpu.mark())
+            gpu.wait()
+            kernel = min(gpu.seconds(*pair) for pair in zip(marks, marks[1:], strict=False))
+            began = time.perf_counter()
+            learner.take_steps(states, gains, starts)
+            do()
+            gpu.wait()
+            whole = time.perf_counter() - began
+            tell(what="update", game=name, way=way, games=count, steps=steps, kernel_seconds=kernel, seconds=whole,
+                 cpu_seconds=cpu_seconds, cpu_games=len(some), times=cpu_seconds / kernel,
+                 times_in_all=cpu_seconds / whole, steps_per_second=n / kernel, limit_seconds=limit,
+                 of_limit=limit / kernel)  # fmt: skip
+
+
+def training(gpu, tiny):
+    """Moves a second of games that stay on the card, from a network that knows nothing."""
+    for name, tuples in NETWORKS:
+        cpu, lookups = Cpu(name, "2x4" if tiny and name == "2048" else tuples), 0
+        lookups = 8 * len(cpu.tuples)
+        began = time.process_time()
+        cpu_rate = cpu.play(0, 5 if tiny else 3000)[:, 2].sum() / (time.process_time() - began)
+        reads, adds = LIMITS[name]
+        for moves, count in [(4, 2)] if tiny else [
+            (4, 256), (4, 512), (4, 1024), (4, 2048), (4, 3072), (2, 512), (2, 1024), (1, 1024), (1, 2048),
+        ]:  # fmt: skip
+            learner = on_card(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
+            learner.begin(0, 0, 1 << 30, card.BACKWARD)
+            learner.launch(budget=20) if tiny else learner.launch()
+            before, began, marks = learner.moves, time.perf_counter(), gpu.mark()
+            scores, ended = 0, 0
+            for _ in range(3 if tiny else 50):
+                found = learner.launch(budget=100) if tiny else learner.launch()
+                scores, ended = scores + int(found["score"].sum()), ended + len(found)
+            kernel, whole, made = gpu.seconds(marks, gpu.mark()), time.perf_counter() - began, learner.moves - before
+            limit = 1 / (
+                lookups * (6 / reads + 1 / adds)
+            )  # four moves looked at, an afterstate read twice, changed once
+            tell(what="training", game=name, tuples=tuples, moves_at_once=moves, games_at_once=count,
+                 moves_per_second=made / kernel, in_all=made / whole, cpu_moves_per_second=float(cpu_rate),
+                 times=made / kernel / cpu_rate, limit=limit, of_limit=made / kernel / limit, ended=ended,
+                 average=scores / max(1, ended))  # fmt: skip
+
+
+def curve_of(name, seed, count, gpu=None, **options):
+    """Return (averages of every 1,000 games, the average of 1,000 games without learning, seconds)."""
+    evaluated = min(1000, count)
+    asked = TrainOptions(name, games=count, seed=seed, evaluate_every=count, evaluate_games=evaluated, **options)
+    lines = []
+    train(asked, Files(), None, Silent(), lambda: False, lines.append, gpu)
+    learning = [line for line in lines if line["kind"] == "learning"]
+    return [round(line["average"]) for line in learning], round(lines[-1]["average"]), learning[-1]["seconds"]
+
+
+def curve(gpu, tiny):
+    """Averages by games, on cards and on the CPU."""
+    if tiny:
+        service.LINE = 10
+        averages, evaluation, _ = curve_of("2048", 1, 30, gpu, device="gpu", at_once=8, tuples="2x4")
+        tell(what="curve", game="2048", averages=averages, evaluation=evaluation)
+        return
+    known = json.loads(CURVES.read_text())
+    for name, _ in NETWORKS:
+        cpu = [each["averages"] for each in known[name]]
+        ended = [each["evaluation"] for each in known[name]]
+        for count in 256, 512, 1024, 2048:
+            for seed in (1, 2, 3) if count <= 1024 else (1,):
+                averages, evaluation, seconds = curve_of(
+                    name, seed, len(cpu[0]) * 1000, gpu, device="gpu", at_once=count
+                )
+                last = [statistics.fmean(each[-5:]) for each in (averages, *cpu)]
+                tell(what="curve", game=name, games_at_once=count, seed=seed, averages=averages, last=last[0],
+                     cpu_last=last[1:], evaluation=evaluation, cpu_evaluations=ended, seconds=seconds)  # fmt: skip
+
+
+def record_cpu(count=20_000):
+    """Write the CPU's curves, seeds 1 to 4."""
+    found = {
+        name: [
+            {"seed": seed, "averages": averages, "evaluation": evaluation}
+            for seed in range(1, 5)
+            for averages, evaluation, _ in [curve_of(name, seed, count)]
+        ]
+        for name, _ in NETWORKS
+    }
+    CURVES.write_text(json.dumps(found) + "\n")
+
+
+PARTS = {each.__name__: each for each in (check, update, training, curve)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--emulated", action="store_true")
+    parser.add_argument("--record-cpu", action="store_true")
+    parser.add_argument("--parts", default=",".join(PARTS))
+    args = parser.parse_args()
+    if args.record_cpu:
+        record_cpu()
+        return
+    if args.emulated:
+        from distsearch.testing.emulated_gpu import EmulatedGpu
+
+        gpu = EmulatedGpu(SEED)
+    else:
+        from distsearch.gpu.device import Gpu
+
+        gpu = Gpu()
+    tell(what="gpu", name=gpu.name, architecture=gpu.architecture)
+    for part in args.parts.split(","):
+        began = time.perf_counter()
+        PARTS[part](gpu, args.emulated)
+        tell(what="took", part=part, seconds=time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+// What learning on a GPU does with one game: afterstates that learn from those after them, and what chance draws.
+#pragma once
+#include "network.cuh"
+
+struct Path {  // afterstates of a game, and what the moves to them brought
+    uint64_t* states;
+    int* gains;
+};
+
+ON_DEVICE State board_of(const uint64_t* words) { return {words[0], WORDS > 1 ? words[1] & (1ull << 40) - 1 : 0}; }
+
+ON_DEVICE State path_board(const Path& path, int t) { return board_of(path.states + WORDS * uint64_t(t)); }
+
+ON_DEVICE void keep(const Path& path, int t, State board, int gain) {
+    for (int i = 0; i < WORDS; ++i) path.states[WORDS * uint64_t(t) + i] = G::word(board, i);
+    path.gains[t] = gain;
+}
+
+// Brings a board's value nearer to a target; the first IMAGES lanes of a group do, all of `mask` come.
+ON_DEVICE void adjust(const Learnt& p, State board, double target, int inner, unsigned mask) {
+    const State image = image_of(board, inner % IMAGES);
+    const float value = added(inner < IMAGES ? part_of_value(p.weights, image) : 0.0f, mask);
+    if (inner < IMAGES) change(p, image, float(target - double(value)));
+    __syncwarp(mask);
+}
+
+ON_DEVICE double value_now(const Learnt& p, State board, int inner, unsigned mask) {
+    const float value = added(inner < IMAGES ? part_of_value(p.weights, image_of(board, inner % IMAGES)) : 0.0f, mask);
+    return __shfl_sync(mask, value, int(lane_number()) - inner);
+}
+
+// Learns from the path's last afterstate to its first; not from the last one if the game goes on, which is worth `worth`.
+ON_DEVICE void learn_back(const Learnt& p, const Path& path, int length, bool ended, double worth, int inner,
+                          unsigned mask) {
+    int t = length - 1;
+    double target = 0;
+    if (!ended) target = path.gains[t--] + worth;
+    if (t < 0) return;
+    State board = path_board(path, t);
+    while (true) {
+        const State next = t ? path_board(path, t - 1) : board;  // on its way while this one learns
+        adjust(p, board, target, inner, mask);
+        if (t == 0) return;
+        target = path.gains[t] + value_now(p, board, inner, mask);
+        board = next;
+        --t;
+    }
+}
+
+HD uint64_t drawn(uint64_t seed, uint64_t n) {  // the n-th number of a seed's stream of splitmix64
+    uint64_t x = seed + (n + 1) * 0x9E3779B97F4A7C15ull;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+    return x ^ x >> 31;
+}
+
+ON_DEVICE uint64_t stream_of(uint64_t seed, uint64_t number) { return drawn(drawn(seed, 0) ^ number, 1); }
+
+// Empty cells in the order in which the CPU counts them; 2584's two words side by side.
+ON_DEVICE unsigned in_order(unsigned empty) {
+    if (WORDS == 1) return empty;
+    const auto spread = [](unsigned x) {
+        x = (x | x << 4) & 0x0F0F;
+        x = (x | x << 2) & 0x3333;
+        return (x | x << 1) & 0x5555;
+    };
+    return spread(empty & 255) | spread(empty >> 8) << 1;
+}

@@ -1,0 +1,287 @@
+// Temporal differences on afterstates, on a GPU; see gpu/learning.py, and learning/td.py for what is learnt.
+//
+// play: games that stay on the card, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
+//   lanes. A launch ends at a deadline, or after so many moves of a game; games go on in the next one.
+// replay, learn: games that any GPU has played, of which the moves are known: made into afterstates and learnt from, each
+//   from its end to its beginning, by IMAGES lanes, no more of them side by side than groups of lanes were launched.
+// values, apply: all steps of all games at once, a thread each; errors are from weights as they were.
+#include "differences.cuh"
+
+enum Mode { WATCH, FORWARD, BACKWARD, RECORD };
+
+// --- games on the card ---
+
+constexpr int LANES = AT_ONCE * IMAGES;  // of a game
+
+struct Slot {  // a game at work
+    uint64_t board[2], before[2];  // before: the last afterstate
+    uint64_t stream;
+    int64_t number;  // −1: none
+    int drawn, length, score, played;
+    float worth;  // of the last afterstate, when it was chosen
+    int unused;
+};
+
+struct Finished {
+    int number, score, largest, moves;  // number: from the phase's first on
+    int64_t words;                      // where its moves begin
+};
+
+struct Counters {
+    unsigned long long next, words, moves;
+    unsigned finished, at_work;
+};
+
+struct Play {
+    Learnt learnt;
+    Slot* slots;
+    uint64_t* states;  // of each slot's path
+    int* gains;
+    unsigned *moves, *records;  // moves: of each slot's game, 16 a word; records: of games that are over
+    Counters* counters;
+    Finished* finished;
+    uint64_t seed;
+    double chances[8];
+    int codes[8];
+    int64_t first, limit;  // numbers of games
+    int64_t record_room;   // words
+    int64_t slice;         // nanoseconds of a launch
+    int kinds, games, room, mode, budget, finished_room;
+};
+
+constexpr int MOST_MOVES = 1 << 17;  // of a game that is recorded
+constexpr int LOOK_EVERY = 8;        // moves between two looks at the clock
+
+ON_DEVICE State spawned(const Play& p, State board, uint64_t number) {
+    const unsigned empty = G::empty(board);
+    const int nth = int((number >> 32) * bits_in(empty) >> 32), bit = bit_number(in_order(empty), nth);
+    double point = double(number & 0xFFFFFFFF) / 4294967296.0 - p.chances[0];
+    int kind = 0;
+    while (point >= 0 && kind + 1 < p.kinds) point -= p.chances[++kind];
+    return G::with(board, WORDS == 1 ? bit : bit / 2 + bit % 2 * 8, p.codes[kind]);
+}
+
+ON_DEVICE int largest(State board) {
+    unsigned found = 0;
+    for (int cell = 0; cell < 16; ++cell) found = max(found, G::code_at(board, cell));
+    return int(found);
+}
+
+struct Choice {
+    State child;
+    float worth;
+    int points, move;  // move: 4 if there is none
+};
+
+// What is best of a board's moves, the first of equals, by all lanes of a game.
+ON_DEVICE Choice best_of(const Learnt& p, State board, int inner, unsigned mask) {
+    const int image = inner % IMAGES, first = inner / IMAGES;
+    Choice best = {board, 0, 0, 4};
+    double most = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < 4; j += AT_ONCE) {
+        const int move = first + j;
+        const bool vertical = move & 2, back = move & 1;
+        const Moved moved = slid_rows<G>(turned<G>(board, vertical, back, false));
+        // back to how the board stood and on to the lane's image of it, in one
+        const bool across = vertical != bool(image & 4);
+        const State child =
+            turned<G>(moved.state, across, bool(image & 1) != back, bool(image & 2) != (back && across));
+        const float worth = added(moved.legal ? part_of_value(p.weights, child) : 0.0f, mask);
+        const double total = double(worth) + moved.gain;
+        if (moved.legal && total > most) most = total, best = {child, worth, moved.gain, move};
+    }
+    double others = most;
+    int move = best.move;
+#pragma unroll
+    for (int by = IMAGES; by < LANES; by *= 2) {
+        const double other = __shfl_xor_sync(mask, others, by);
+        const int its = __shfl_xor_sync(mask, move, by);
+        if (other > others || (other == others && its < move)) others = other, move = its;
+    }
+    const int from = int(lane_number()) - inner + (move & 3) % AT_ONCE * IMAGES;  // the first image is the child itself
+    best.child.a = __shfl_sync(mask, best.child.a, from);
+    if (WORDS > 1) best.child.b = __shfl_sync(mask, best.child.b, from);
+    best.worth = __shfl_sync(mask, best.worth, from);
+    best.points = __shfl_sync(mask, best.points, from);
+    best.move = move;
+    return best;
+}
+
+// A game's next number, or −1; the game's first board.
+ON_DEVICE int64_t begun(const Play& p, Slot& s, State& board, int inner, unsigned mask) {
+    long long number = -1;
+    if (inner == 0) {
+        number = (long long)atomicAdd(&p.counters->next, 1ull);
+        if (number >= p.limit) number = -1;
+    }
+    s.number = __shfl_sync(mask, number, int(lane_number()) - inner);
+    s.stream = stream_of(p.seed, uint64_t(s.number));
+    board = State{};
+    for (int i = 0; i < 2; ++i) board = spawned(p, board, drawn(s.stream, i));
+    s.drawn = 2;
+    s.length = s.score = s.played = 0;
+    return s.number;
+}
+
+// Writes down what a game came to; false if there is no room left in this launch.
+ON_DEVICE bool noted(const Play& p, const Slot& s, State board, uint64_t slot, int inner, unsigned mask) {
+    const int words = p.mode == RECORD ? (s.played + 15) / 16 : 0;
+    unsigned at = 0;
+    long long begin = 0;
+    bool room = true;
+    if (inner == 0) {
+        begin = (long long)atomicAdd(&p.counters->words, (unsigned long long)words);
+        room = begin + words <= p.record_room;
+        if (room) {
+            at = atomicAdd(&p.counters->finished, 1u);
+            room = at < unsigned(p.finished_room);
+        }
+        if (room) p.finished[at] = {int(s.number - p.first), s.score, largest(board), s.played, begin};
+    }
+    room = __shfl_sync(mask, int(room), int(lane_number()) - inner);
+    begin = __shfl_sync(mask, begin, int(lane_number()) - inner);
+    __syncwarp(mask);
+    if (room)
+        for (int i = inner; i < words; i += LANES) p.records[begin + i] = p.moves[slot * (MOST_MOVES / 16) + i];
+    return room;
+}
+
+// Has a game at work learn from its last move, if it learns at once, and remembers that move.
+ON_DEVICE void remember(const Play& p, Slot& s, const Path& path, const Choice& choice, uint64_t slot, int inner,
+                        unsigned mask) {
+    if (p.mode == FORWARD) {
+        if (s.length) adjust(p.learnt, board_of(s.before), choice.points + double(choice.worth), inner, mask);
+        s.length = 1;
+    } else if (p.mode == BACKWARD) {
+        if (s.length == p.room) {  // the path is full: it learns, and begins anew with its last afterstate
+            __syncwarp(mask);
+            learn_back(p.learnt, path, s.length, false, s.worth, inner, mask);
+            if (inner == 0) keep(path, 0, board_of(s.before), 0);
+            s.length = 1;
+        }
+        if (inner == 0) keep(path, s.length, choice.child, choice.points);
+        ++s.length;
+    } else if (p.mode == RECORD && inner == 0) {
+        unsigned& word = p.moves[slot * (MOST_MOVES / 16) + s.played / 16];
+        word = (s.played % 16 ? word : 0) | unsigned(choice.move) << 2 * (s.played % 16);
+    }
+    s.worth = choice.worth;
+    for (int i = 0; i < WORDS; ++i) s.before[i] = G::word(choice.child, i);
+}
+
+KERNEL(play, Play) {
+    const int inner = int(threadIdx.x) % LANES;
+    const uint64_t slot = thread_number() / LANES;
+    if (slot >= uint64_t(p.games)) return;
+    const unsigned mask = LANES == 32 ? ALL_LANES : ((1u << LANES % 32) - 1) << (lane_number() - inner);
+    const Path path = {p.states + slot * p.room * WORDS, p.gains + slot * p.room};
+    Slot s = p.slots[slot];
+    State board = board_of(s.board);
+    const uint64_t until = nanoseconds() + p.slice;
+    int moved = 0;
+    while (true) {
+        if (s.number < 0 && begun(p, s, board, inner, mask) < 0) break;
+        if (moved == p.budget) break;
+        if (moved % LOOK_EVERY == 0 && __shfl_sync(mask, int(nanoseconds() >= until), int(lane_number()) - inner)) break;
+        const Choice choice = best_of(p.learnt, board, inner, mask);
+        if (choice.move > 3 || (p.mode == RECORD && s.played == MOST_MOVES)) {
+            if (!noted(p, s, board, slot, inner, mask)) break;
+            if (p.mode == FORWARD && s.length) adjust(p.learnt, board_of(s.before), 0, inner, mask);
+            if (p.mode == BACKWARD && s.length) {
+                __syncwarp(mask);
+                learn_back(p.learnt, path, s.length, true, 0, inner, mask);
+            }
+            s.number = -1;
+            continue;
+        }
+        remember(p, s, path, choice, slot, inner, mask);
+        s.score += choice.points;
+        ++s.played, ++moved;
+        board = spawned(p, choice.child, drawn(s.stream, s.drawn++));
+    }
+    __syncwarp(mask);
+    if (inner == 0) {
+        for (int i = 0; i < WORDS; ++i) s.board[i] = G::word(board, i);
+        p.slots[slot] = s;
+        if (s.number >= 0) atomicAdd(&p.counters->at_work, 1u);
+        if (moved) atomicAdd(&p.counters->moves, (unsigned long long)moved);
+    }
+}
+
+// --- games that were played elsewhere ---
+
+struct Replay {
+    Play rules;  // seed, first, and what chance does
+    const Finished* games;
+    const int64_t* places;  // where each path begins
+    const unsigned* records;
+    uint64_t* states;
+    int* gains;
+    int count;
+};
+
+KERNEL(replay, Replay) {
+    const uint64_t i = thread_number();
+    if (i >= uint64_t(p.count)) return;
+    const Finished found = p.games[i];
+    const uint64_t stream = stream_of(p.rules.seed, uint64_t(p.rules.first + found.number));
+    const Path path = {p.states + p.places[i] * WORDS, p.gains + p.places[i]};
+    State board = State{};
+    for (int n = 0; n < 2; ++n) board = spawned(p.rules, board, drawn(stream, n));
+    unsigned moves = 0;
+    for (int t = 0; t < found.moves; ++t) {
+        if (t % 16 == 0) moves = p.records[found.words + t / 16];
+        const bool vertical = moves & 2, back = moves & 1;
+        const Moved moved = slid_rows<G>(turned<G>(board, vertical, back, false));
+        board = turned<G>(turned<G>(moved.state, false, back, false), vertical, false, false);
+        keep(path, t, board, t ? moved.gain : -1);
+        board = spawned(p.rules, board, drawn(stream, t + 2));
+        moves >>= 2;
+    }
+}
+
+struct Learn {
+    Learnt learnt;
+    uint64_t* states;
+    int* gains;
+    const int64_t* places;  // of each game, and behind them the end
+    float* values;          // of each step
+    int count;              // games; values and apply: steps
+    int combined;           // apply: whether a warp adds once to a weight that several of its threads change
+};
+
+KERNEL(learn, Learn) {
+    const int inner = int(threadIdx.x) % IMAGES;
+    const unsigned mask = ((1u << IMAGES) - 1) << (lane_number() - inner);
+    for (uint64_t i = thread_number() / IMAGES; i < uint64_t(p.count); i += thread_count() / IMAGES) {
+        const int64_t begin = p.places[i];
+        const Path path = {p.states + begin * WORDS, p.gains + begin};
+        learn_back(p.learnt, path, int(p.places[i + 1] - begin), true, 0, inner, mask);
+    }
+}
+
+KERNEL(values, Learn) {
+    const uint64_t t = thread_number();
+    if (t >= uint64_t(p.count)) return;
+    p.values[t] = value_by_one(p.learnt.weights, path_board({p.states, p.gains}, int(t)));
+}
+
+// Games stand one behind another: a gain of −1 is that of a game's first afterstate, and stands behind the last game.
+KERNEL(apply, Learn) {
+    const uint64_t t = thread_number();
+    const bool live = t < uint64_t(p.count);  // the others come along, for threads of a warp may add together
+    State board = {};
+    float error = 0;
+    if (live) {
+        const int gain = p.gains[t + 1];
+        const double target = gain < 0 ? 0.0 : gain + double(p.values[t + 1]);
+        error = float(target - double(p.values[t]));
+        board = path_board({p.states, p.gains}, int(t));
+    }
+#pragma unroll 1
+    for (int i = 0; i < IMAGES; ++i) {
+        if (p.combined) change_together(p.learnt, image_of(board, i), error, live);
+        else if (live) change(p.learnt, image_of(board, i), error);
+    }
+}

@@ -1,0 +1,130 @@
+// An n-tuple network that is being learnt: which weights a board looks up, their sum, and changes of them.
+//
+// Macros say which network: GAME (2048 or 2584), TUPLES (TUPLE(mask of its cells) for each), SYMMETRIC (0 or 1: also on
+// the seven boards that turning and mirroring make), COHERENT (rates by traces). So which bits a tuple takes is known to
+// the compiler, and all look-ups of a lane are under way together. IMAGES lanes look at a board, each at one image.
+// Weights are read past the first-level cache, which does not learn what other multiprocessors write.
+#pragma once
+#include <utility>
+
+#include "lanes.cuh"
+
+#if GAME == 2048
+using G = G2048;
+#else
+using G = G2584;
+#endif
+constexpr int WORDS = G::IN_WORD == 16 ? 1 : 2;  // of a state that hold anything where no tile is due
+
+constexpr int IMAGES = SYMMETRIC ? 8 : 1;
+
+#define TUPLE(cells) cells,
+struct Tuples {
+    static constexpr unsigned CELLS[] = {TUPLES};
+    static constexpr int COUNT = sizeof(CELLS) / sizeof(CELLS[0]);
+
+    HD static constexpr int size(unsigned cells) { return cells ? int(cells & 1) + size(cells >> 1) : 0; }
+    HD static constexpr uint64_t begin(int tuple) {  // of its weights
+        return tuple ? begin(tuple - 1) + (1ull << G::BITS * size(CELLS[tuple - 1])) : 0;
+    }
+};
+constexpr int LOOKUPS = IMAGES * Tuples::COUNT;
+using EveryTuple = std::make_integer_sequence<int, Tuples::COUNT>;
+
+HD constexpr int first_of(unsigned cells) { return cells & 1 ? 0 : 1 + first_of(cells >> 1); }
+HD constexpr int run_of(unsigned cells, int from) {  // how many cells of one word follow each other
+    return cells >> from & 1 ? 1 + ((from + 1) % G::IN_WORD ? run_of(cells, from + 1) : 0) : 0;
+}
+
+template <unsigned CELLS>
+HD uint64_t gathered(State board) {  // what the cells hold, side by side
+    if constexpr (CELLS == 0) {
+        return 0;
+    } else {
+        constexpr int first = first_of(CELLS), run = run_of(CELLS, first), bits = G::BITS * run;
+        constexpr unsigned rest = CELLS & ~(((1u << run) - 1) << first);
+        const uint64_t part = G::word(board, first / G::IN_WORD) >> G::BITS * (first % G::IN_WORD);
+        return (part & ((1ull << bits) - 1)) | gathered<rest>(board) << bits;
+    }
+}
+
+template <int... I>
+ON_DEVICE Fixed<uint64_t, sizeof...(I)> looked_up(State image, std::integer_sequence<int, I...>) {
+    return {{(Tuples::begin(I) + gathered<Tuples::CELLS[I]>(image))...}};
+}
+
+// One of the eight boards, paired as the CPU adds them: the board itself, mirrored; half turned, both; transposed ...
+ON_DEVICE State image_of(State board, int image) {
+    return IMAGES == 1 ? board : turned<G>(board, image & 4, image & 1, image & 2);
+}
+
+ON_DEVICE float part_of_value(const float* weights, State image) {  // what one image adds
+    const auto at = looked_up(image, EveryTuple());
+    Fixed<float, Tuples::COUNT> found;
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) found[i] = __ldcg(weights + at[i]);
+    float total = 0;
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) total += found[i];
+    return total;
+}
+
+ON_DEVICE float value_by_one(const float* weights, State board) {  // by one thread, added as the CPU adds
+    float parts[IMAGES];
+#pragma unroll
+    for (int i = 0; i < IMAGES; ++i) parts[i] = part_of_value(weights, image_of(board, i));
+#pragma unroll
+    for (int by = 1; by < IMAGES; by *= 2)
+#pragma unroll
+        for (int i = 0; i < IMAGES; i += 2 * by) parts[i] += parts[i + by];
+    return parts[0];
+}
+
+// The sum over the images, in the CPU's order; the lanes of `mask` come, an image each.
+ON_DEVICE float added(float part, unsigned mask) {
+#pragma unroll
+    for (int by = 1; by < IMAGES; by *= 2) part += __shfl_xor_sync(mask, part, by);
+    return part;
+}
+
+struct Learnt {  // arrays; traces: of each weight the sum of its errors and that of their sizes
+    float *weights, *traces;
+    double rate;
+};
+
+// Changes what an image looks up, by an error of its board.
+ON_DEVICE void change(const Learnt& p, State image, float error) {
+    const auto at = looked_up(image, EveryTuple());
+    const float by = float(p.rate * error / LOOKUPS);
+#if COHERENT
+    Fixed<float, 2 * Tuples::COUNT> traces;  // as they were before: on the CPU a weight that is met twice knows better
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        traces[2 * i] = __ldcg(p.traces + 2 * at[i]);
+        traces[2 * i + 1] = __ldcg(p.traces + 2 * at[i] + 1);
+    }
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        const float rate = traces[2 * i + 1] > 0 ? fabsf(traces[2 * i]) / traces[2 * i + 1] : 1.0f;
+        atomicAdd(p.weights + at[i], by * rate);
+        atomicAdd(p.traces + 2 * at[i], error);
+        atomicAdd(p.traces + 2 * at[i] + 1, fabsf(error));
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) atomicAdd(p.weights + at[i], by);
+#endif
+}
+
+// The same by all lanes of a warp, each for a board of its own, without traces: who changes the same weight adds once.
+ON_DEVICE void change_together(const Learnt& p, State image, float error, bool live) {
+    const auto at = looked_up(image, EveryTuple());
+    const float by = float(p.rate * error / LOOKUPS);
+#pragma unroll
+    for (int i = 0; i < Tuples::COUNT; ++i) {
+        const unsigned same = __match_any_sync(ALL_LANES, (unsigned long long)(live ? at[i] : ~0ull));
+        float sum = 0;
+        for (unsigned left = same; left; left &= left - 1) sum += __shfl_sync(same, by, lowest_bit(left));
+        if (live && lane_number() == unsigned(lowest_bit(same))) atomicAdd(p.weights + at[i], sum);
+    }
+}

@@ -1,0 +1,123 @@
+"""Expectimax of many boards of 2048 or 2584 at once on a GPU, with the values of the CPU's engine.
+
+Three methods. ``merged``: levels of afterstates, each of which is searched once, whichever boards of a call and moves
+lead to it. ``multilevel`` and ``naive`` are those of a report on 2584: level by level without what is invalid, and a
+thread for each path. They are compared in benchmarks/gpu/expectimax.py.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import UserError
+from ..games.sliding import CELLS
+from . import expectimax_tables
+from .expectimax_merged import Merged
+from .expectimax_report import Multilevel, Naive
+
+METHODS = {"merged": Merged, "multilevel": Multilevel, "naive": Naive}
+MOVES = 4
+_DUE = np.uint64(62)
+_CELLS = np.uint64((1 << 62) - 1)
+_EMPTY = -1e299  # values below are none: moves that are not legal
+
+
+class Found(NamedTuple):
+    """What searches of n states found."""
+
+    values: np.ndarray  # float64 (n,)
+    moves: np.ndarray  # int16 (n,): the first of the best ones; -1 where the player is not to move, or cannot
+    leaves: int  # evaluated
+
+
+class GpuExpectimax:
+    """Expectimax searches on a GPU.
+
+    gpu: a ``device.Gpu``; game: the module of 2048 or 2584, on 4×4; evaluation: an ``Evaluation`` of it; method: one of
+    ``METHODS``; points: whether what moves bring counts, None: as the evaluation wants it; alike: chance does
+    everything with the same probability; sizes: what the method's class takes. Raises UserError for what a GPU cannot
+    do.
+    """
+
+    def __init__(self, gpu, game, rules, evaluation, method="merged", points=None, alike=False, **sizes):
+        if method not in METHODS:
+            raise UserError(f"method '{str(method)[:20]}' is not {' or '.join(METHODS)}")
+        if points is not None:
+            evaluation = evaluation._replace(points=bool(points))
+        self._gpu, self._game, self._rules = gpu, game, rules
+        self._judge = expectimax_tables.judge_of(gpu, game, rules, evaluation, alike)
+        self._kinds = self._judge.macros["KINDS"]
+        self.method = METHODS[method](gpu, self._judge, **sizes)
+
+    def values(self, states, layers=None, depth=None):
+        """Return what was Found of states (uint64, shape (n, 2)).
+
+        layers: as many moves with what follows each, and one; or depth: plies, 0 for the evaluation.
+        """
+        found, leaves = self._found(states, layers, depth)
+        moves = found[:, :MOVES].argmax(axis=1).astype(np.int16)
+        moves[found[:, :MOVES].max(axis=1) < _EMPTY] = -1
+        return Found(found[:, MOVES].copy(), moves, leaves)
+
+    def all_moves(self, states, layers=None, depth=None):
+        """Return what moves left, right, up, down are worth: float64 (n, 4), NaN where one is not legal."""
+        found, _ = self._found(states, layers, depth)
+        return np.where(found[:, :MOVES] < _EMPTY, np.nan, found[:, :MOVES])
+
+    def evaluate(self, states):
+        """Return what states are worth at the depth limit: float64 (n,)."""
+        given = self._gpu.upload(_checked(states))
+        out = self._gpu.array(max(1, len(states)), np.float64)
+        record = np.array((self._judge.record, given.address, out.address, len(states)), _LEAVES)
+        kernel = self._gpu.kernel("expectimax_leaves.cu", "judge_states", **self._judge.macros)
+        kernel(record, min(max(1, -(-len(states) // 256)), 8 * self._gpu.multiprocessors), 256)
+        return out.get()[: len(states)]
+
+    def _found(self, states, layers, depth):
+        """Return (float64 (n, 5): what moves and the state are worth, leaves)."""
+        states = _checked(states)
+        if (layers is None) == (depth is None):
+            raise UserError("a search has either layers or a depth")
+        depth = 2 * layers + 1 if depth is None else depth
+        due = states[:, 1] >> _DUE
+        if depth and len(states) and not due.any():
+            return self.method.search(states, depth - 1)
+        out, leaves = np.full((len(states), MOVES + 1), -np.inf), 0
+        if depth == 0:
+            out[:, MOVES] = self.evaluate(states)
+            return out, len(states)
+        twice = np.flatnonzero(due > 1)
+        for at in twice:
+            out[at, MOVES], more = self._spread(states[at], depth)
+            leaves += more
+        for by_chance in (0, 1):
+            which = np.flatnonzero(due == by_chance)
+            if len(which):
+                out[which], more = self.method.search(states[which], depth - 1 + by_chance)
+                leaves += more
+        return out, leaves
+
+    def _spread(self, state, depth):
+        """Return (the value of a state on which several tiles are due, leaves)."""
+        due = int(state[1] >> _DUE)
+        after, weights = [], []
+        for cell in range(CELLS):
+            for kind in range(self._kinds):
+                code = np.uint64(self._judge.record["codes"][kind])
+                cells = np.uint64(state[0]), np.uint64(state[1]) & _CELLS
+                if self._game.code_at(cells, np.int64(cell)) == 0:
+                    low, high = self._game.put(cells, np.int64(cell), code)
+                    after.append((low, np.uint64(high) | np.uint64(due - 1) << _DUE))
+                    weights.append(float(self._judge.record["chances"][kind]))
+        found, leaves = self._found(np.array(after, np.uint64), None, depth - 1)
+        return float(np.average(found[:, MOVES], weights=weights)), leaves
+
+
+_LEAVES = np.dtype([("by", expectimax_tables.JUDGE), ("states", "u8"), ("values", "u8"), ("count", "u8")], align=True)
+
+
+def _checked(states):
+    states = np.ascontiguousarray(states, np.uint64)
+    if states.ndim != 2 or states.shape[1] != 2:
+        raise UserError(f"states of shape {states.shape} are not two words each")
+    return states

@@ -1,0 +1,275 @@
+"""Networks of tuples that learn on a GPU: from games that stay there, and from games that others have played.
+
+What is learnt, and which games are played, is as in ``learning.td``: chance is a function of seed and number of a game,
+and one game at a time changes weights as the CPU does, to the last bit, but for coherence (weights that one board looks
+up twice take their rate from the traces before). Many games at once read what others have learnt so far; each addition
+is atomic, so none is lost, but in which order they come is up to the card. Source of a thread a step, all at once: the
+report on 2584 on GPUs.
+"""
+
+import numpy as np
+
+from ..errors import UserError
+from ..evaluation.network import sizes
+from ..games.sliding import COLUMNS, KINDS, ROWS, SPAWNS
+
+SOURCE = "learning.cu"
+WATCH, FORWARD, BACKWARD, RECORD = range(4)  # what games are played for
+MOST_TUPLES = 16
+FINISHED = 1 << 14  # games that may end in a launch
+RECORDED = 1 << 24  # moves of them that are recorded
+MOST_MOVES = 1 << 17  # of a recorded game, as in the source
+# Games at once, and where they learn at every move. They learn from weights that lack what others are about to add,
+# which goes well until it does not at all: docs/gpu/learning.md.
+GAMES, GAMES_FORWARD = 512, 64
+SLICE = 20e-3  # seconds of a launch
+_PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
+_THREADS = 128
+_CERTAIN = 2.0**62
+
+_LEARNT = np.dtype([("weights", "u8"), ("traces", "u8"), ("rate", "f8")], align=True)
+_SLOT = np.dtype(
+    [("board", "u8", 2), ("before", "u8", 2), ("stream", "u8"), ("number", "i8"), ("drawn", "i4"), ("length", "i4"),
+     ("score", "i4"), ("played", "i4"), ("worth", "f4"), ("unused", "i4")], align=True,
+)  # fmt: skip
+# of a game that is over: its number from the phase's first on, its points, the code of its largest tile, its moves, and
+# where these begin among the words of what is recorded
+GAME = np.dtype([("number", "i4"), ("score", "i4"), ("largest", "i4"), ("moves", "i4"), ("words", "i8")], align=True)
+_COUNTERS = np.dtype([("next", "u8"), ("words", "u8"), ("moves", "u8"), ("finished", "u4"), ("at_work", "u4")])
+_PLAY = np.dtype(
+    [("learnt", _LEARNT), ("slots", "u8"), ("states", "u8"), ("gains", "u8"), ("moves", "u8"), ("records", "u8"),
+     ("counters", "u8"), ("finished", "u8"), ("seed", "u8"), ("chances", "f8", 8), ("codes", "i4", 8), ("first", "i8"),
+     ("limit", "i8"), ("record_room", "i8"), ("slice", "i8"), ("kinds", "i4"), ("games", "i4"), ("room", "i4"),
+     ("mode", "i4"), ("budget", "i4"), ("finished_room", "i4")], align=True,
+)  # fmt: skip
+_REPLAY = np.dtype(
+    [("rules", _PLAY), ("games", "u8"), ("places", "u8"), ("records", "u8"), ("states", "u8"), ("gains", "u8"),
+     ("count", "i4")], align=True,
+)  # fmt: skip
+_LEARN = np.dtype(
+    [("learnt", _LEARNT), ("states", "u8"), ("gains", "u8"), ("places", "u8"), ("values", "u8"), ("count", "i4"),
+     ("combined", "i4")], align=True,
+)  # fmt: skip
+
+
+def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
+    """Return the macros by which the kernels are compiled for a network; game: a module.
+
+    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side.
+    """
+    masks = [sum(1 << cell for cell in cells) for cells in tuples]
+    return {
+        "GAME": game.NAME, "TUPLES": "".join(f"TUPLE({mask:#x})" for mask in masks), "SYMMETRIC": int(symmetric),
+        "COHERENT": int(coherent), "AT_ONCE": moves_at_once,
+    }  # fmt: skip
+
+
+def check(rules, tuples):
+    """Raise UserError unless a GPU can learn such a network."""
+    if (int(rules[ROWS]), int(rules[COLUMNS])) != (4, 4):
+        raise UserError("learning on a GPU is for boards of 4x4; others take --device cpu")
+    if len(tuples) > MOST_TUPLES:
+        raise UserError(f"learning on a GPU is for {MOST_TUPLES} tuples at most; more take --device cpu")
+
+
+class CardLearner:
+    """Weights on a GPU, and games that change them.
+
+    gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
+    games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
+    threads: of a block; recorded: moves of finished games that a launch may record. Raises UserError for what a GPU
+    cannot do, and if its memory is too small.
+
+    ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
+    """
+
+    collisions = 0, 0  # as of a ``Learner``: additions are atomic
+
+    def __init__(
+        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=GAMES, room=_PATH, moves_at_once=4,
+        threads=_THREADS, recorded=RECORDED,
+    ):  # fmt: skip
+        check(rules, tuples)
+        self._gpu, self._room, self._games = gpu, room, games
+        self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the card
+        self._images, self._threads = 8 if symmetric else 1, threads
+        self._lanes = moves_at_once * self._images  # of a game
+        self._size, self._coherent = sum(sizes(tuples, 1 << game.BITS)), coherent
+        self._recorded = max(recorded, MOST_MOVES)
+        self._check_memory()
+        macros = defines(game, tuples, symmetric, coherent, moves_at_once)
+        names = "play", "replay", "learn", "values", "apply"
+        self._kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
+        self._weights = gpu.array(self._size, np.float32)
+        self._traces = gpu.array((self._size, 2), np.float32) if coherent else None
+        self._slots, self._counters = gpu.array(games, _SLOT), gpu.array(1, _COUNTERS)
+        self._finished = gpu.array(FINISHED, GAME)
+        self._arrays = {}  # by name: what is made when it is needed
+        self._p = p = np.zeros(1, _PLAY)[0]
+        p["learnt"] = self._weights.address, self._traces.address if coherent else 0, rate
+        p["slots"], p["counters"], p["finished"] = (
+            each.address for each in (self._slots, self._counters, self._finished)
+        )
+        p["seed"], p["kinds"], p["games"], p["room"], p["finished_room"] = seed, rules[KINDS], games, room, FINISHED
+        for kind in range(int(rules[KINDS])):
+            p["codes"][kind] = rules[SPAWNS + 3 * kind]
+            p["chances"][kind] = np.float64(rules[SPAWNS + 3 * kind + 2]) / _CERTAIN
+        self.moves, self.over, self._next = 0, True, 0
+        self._steps = None  # that were taken, see ``take_steps``
+
+    def _check_memory(self):
+        each = 8 * self._words + 4  # bytes of an afterstate
+        bytes_ = 4 * self._size * (3 if self._coherent else 1) + self._games * (_SLOT.itemsize + self._room * each)
+        free = self._gpu.free()
+        if bytes_ > free:
+            raise UserError(
+                f"weights and games take {bytes_ >> 20} MiB of GPU memory, and {free >> 20} are free; use fewer or "
+                "smaller tuples, or fewer games at once"
+            )
+
+    def upload(self, weights, traces=None):
+        """Take the weights, float32, and with coherence the traces, float32, shape (n, 2)."""
+        self._weights.set(np.ravel(weights))
+        if self._coherent:
+            self._traces.set(traces)
+
+    def download(self, weights, traces=None):
+        """Write what was learnt to arrays as those of ``upload``."""
+        np.ravel(weights)[:] = self._weights.get()
+        if self._coherent:
+            traces[:] = self._traces.get()
+
+    def begin(self, first, begin, end, mode):
+        """Begin a phase: games by their numbers, told apart from ``first`` on; mode: of WATCH to RECORD."""
+        p = self._p
+        p["first"], p["limit"], p["mode"] = first, end, mode
+        if mode == BACKWARD:
+            p["states"] = self._array("states", self._games * self._room * self._words, np.uint64).address
+            p["gains"] = self._array("gains", self._games * self._room, np.int32).address
+        if mode == RECORD:
+            p["moves"] = self._array("moves", self._games * MOST_MOVES // 16, np.uint32).address
+            p["record_room"] = self._recorded // 16
+            p["records"] = self._array("records", self._recorded // 16, np.uint32).address
+        slots = np.zeros(self._games, _SLOT)
+        slots["number"] = -1
+        self._slots.set(slots)
+        self._next, self.over = begin, begin >= end
+
+    def stop(self):
+        """Begin no more games; those at work are played to their ends."""
+        self._p["limit"] = min(int(self._p["limit"]), self._next)
+
+    def launch(self, seconds=SLICE, budget=-1):
+        """Play on for so many seconds, or ``budget`` moves of each game; return those that ended (GAME)."""
+        if self.over:
+            return np.zeros(0, GAME)
+        p = self._p
+        p["slice"], p["budget"] = int(seconds * 1e9), budget
+        counters = np.zeros(1, _COUNTERS)
+        counters["next"] = self._next
+        self._counters.set(counters)
+        self._kernels["play"](p, -(-self._games * self._lanes // self._threads), self._threads)
+        counters = self._counters.get()[0]
+        self._next = min(int(counters["next"]), max(self._next, int(p["limit"])))
+        self.moves += int(counters["moves"])
+        count = min(int(counters["finished"]), FINISHED)
+        self.over = not counters["at_work"] and self._next >= int(p["limit"])
+        self._recorded_words = min(int(counters["words"]), self._recorded // 16)
+        return self._finished.part(count).get()
+
+    def records(self, games):
+        """Return (the games of a launch, the words of their moves), without gaps."""
+        if not len(games):
+            return games, np.zeros(0, np.uint32)
+        words, lengths = self._arrays["records"].part(self._recorded_words).get(), -(-games["moves"] // 16)
+        games = games.copy()
+        begins, games["words"] = games["words"].copy(), np.cumsum(lengths) - lengths
+        where = np.repeat(begins - games["words"], lengths) + np.arange(lengths.sum())
+        return games, words[where]
+
+    def learn_recorded(self, games, words):
+        """Learn from games (GAME) of this phase that any GPU has played, by the words of their moves, each backward."""
+        if not len(games):
+            return
+        self._steps = None  # these take their place
+        games = games[np.argsort(-games["moves"], kind="stable")]  # the longest first: nobody waits for one at the end
+        places = np.concatenate([[0], np.cumsum(games["moves"], dtype=np.int64)])
+        with_moves = self._path(int(places[-1]))
+        given = [self._filled(name, each) for name, each in (("games", games), ("places", places), ("words", words))]
+        replay = np.zeros(1, _REPLAY)[0]
+        replay["rules"], replay["count"] = self._p, len(games)
+        replay["games"], replay["places"], replay["records"] = (each.address for each in given)
+        replay["states"], replay["gains"] = with_moves
+        self._kernels["replay"](replay, -(-len(games) // self._threads), self._threads)
+        self._learn_games(with_moves, given[1].address, len(games))
+
+    def take_steps(self, states, gains, starts):
+        """Take recorded games for ``update_steps`` and ``update_games``, one behind another.
+
+        states: their afterstates, uint64, shape (n, 2), as the CPU has them; gains: what the move to each brought,
+        int32, shape (n,); starts: where each game begins, and n behind them, int64, rising.
+        """
+        starts, n = np.asarray(starts, np.int64), len(states)
+        marked = np.concatenate([np.asarray(gains, np.int32), [-1]])
+        marked[starts] = -1
+        where = self._path(n)
+        self._filled("path_states", np.ascontiguousarray(states[:, : self._words]).ravel())
+        self._filled("path_gains", marked.astype(np.int32))
+        self._steps = where, self._filled("places", starts).address, len(starts) - 1, n
+
+    def update_steps(self, combined=False):
+        """Learn from all steps that were taken at once: a thread each, errors are from weights as they were.
+
+        combined: whether threads of a warp that change the same weight, as neighbours in a game do, add once; not with
+        coherence.
+        """
+        self._learn_steps("values")
+        self._learn_steps("apply", combined and not self._coherent)
+
+    def values(self):
+        """Return what the afterstates that were taken are worth, float32."""
+        self._learn_steps("values")
+        return self._arrays["values"].part(self._steps[3]).get()
+
+    def update_games(self):
+        """Learn from all games that were taken, each from its end to its beginning."""
+        where, places, games, _ = self._steps
+        self._learn_games(where, places, games)
+
+    def _learn_games(self, path, places, games):
+        """Learn backward, from as many games side by side as do so where games are played: about half of them."""
+        self._learn("learn", path, places, games, min(games, -(-self._games // 2)), self._images)
+
+    def _learn_steps(self, name, combined=False):
+        where, places, _, n = self._steps
+        values = self._array("values", n + 1, np.float32)
+        self._learn(name, where, places, n, -(-n // self._threads), self._threads, values.address, combined)
+
+    def _learn(self, name, path, places, count, blocks, threads, values=0, combined=False):
+        p = np.zeros(1, _LEARN)[0]
+        p["combined"] = combined
+        p["learnt"], p["places"], p["values"], p["count"] = self._p["learnt"], places, values, count
+        p["states"], p["gains"] = path
+        self._kernels[name](p, blocks, threads)
+
+    def _path(self, n):
+        """Return addresses of states and gains with room for n afterstates and a gain behind them."""
+        return (
+            self._array("path_states", max(1, n) * self._words, np.uint64).address,
+            self._array("path_gains", n + 1, np.int32).address,
+        )
+
+    def _filled(self, name, values):
+        """Return an array of that name whose first elements are these."""
+        array = self._array(name, len(values), values.dtype)
+        array.part(len(values)).set(values)
+        return array
+
+    def _array(self, name, size, dtype):
+        """Return the array of that name, a new one if it is too small."""
+        kept = self._arrays.get(name)
+        if kept is None or kept.shape[0] < size:
+            self._arrays.pop(name, None)
+            del kept
+            kept = self._arrays[name] = self._gpu.array(size + size // 4, dtype)
+        return kept
