@@ -2,9 +2,10 @@
 
 import contextlib
 
+from .cluster import launch
 from .cluster.local import LocalCluster
 from .cluster.shared import SharedWords
-from .errors import UserError
+from .errors import UserError, complain
 from .search.table import DEFAULT_MIB, far_table
 from .service.chance_search import dealt
 from .service.options import checked_seed, resolve
@@ -60,7 +61,7 @@ class Session:
         from .cluster.mpi import MpiCluster, work_for_master
 
         if self._comm.Get_rank() > 0:
-            work_for_master(self._comm, with_table, self._deadline, self._groups, SHARES)
+            self._work(work_for_master, with_table)
             self.close()
             return None
         self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
@@ -71,10 +72,20 @@ class Session:
         with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
             self.close()
 
+    def _work(self, work_for_master, kinds):
+        """Work for rank 0 until it leaves; what is wrong here alone ends the job, for the others would wait."""
+        try:
+            work_for_master(self._comm, kinds, self._deadline, self._groups, SHARES)
+        except UserError as error:
+            complain(f"distsearch: rank {self._comm.Get_rank()}: {error}")
+            launch.abort(2)
+
     def _with_gpu(self, kinds):
         """Return the kinds of job of this rank, on the GPU that it is to have, if any; all ranks are here."""
         if self._device == "cpu":
             return kinds
+        if self._groups:
+            raise UserError(f"device {self._device} goes without groups, whose first ranks do no jobs")
         from .service.devices import chosen
 
         try:
@@ -133,6 +144,10 @@ class Session:
         if self.cluster is None:
             raise UserError("the session is not open: it searches within its with block, on the first rank")
 
+    def _check_no_gpu(self, what):
+        if self._device == "gpu":
+            raise UserError(f"no GPU does {what}: use device cpu, or auto")
+
     def search(self, game, position="startpos", board=None, empties=None, seed=0, **options):
         """Return the Outcome of a search of one position, a text; options as ``Options`` has them.
 
@@ -164,6 +179,7 @@ class Session:
         record: the name of a file to make, with a line of JSON for each game. Raises UserError for what makes no sense.
         """
         self._check_open()
+        self._check_no_gpu("play")
         check_limits(**options)
         options, _, _ = resolve(game, board, spawn=spawn, **options)
         return play(options, games, seed, self.cluster, self.progress, self.interrupted, record)
@@ -171,6 +187,7 @@ class Session:
     def perft(self, game, depth, position="startpos", board=None, empties=None):
         """Return the Count of positions below one, ``depth`` plies deep. Raises UserError as ``search`` does."""
         self._check_open()
+        self._check_no_gpu("perft")
         options, module, rules = resolve(game, board, empties, exact=True)
         positions = [module.parse(position, rules)]
         return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]

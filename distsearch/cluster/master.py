@@ -283,10 +283,11 @@ class Master:
         run.starved = True
         return out + self._go_on(run, None)
 
-    def _ask(self, run):
+    def _ask(self, run, last=False):
+        message = Message(ASK, run.number, from_records(np.ones(int(last), np.int64)))
         for rank in self._crew.workers:
             run.awaited[rank] = run.awaited.get(rank, 0) + 1
-        return [Outgoing(rank, Message(ASK, run.number)) for rank in self._crew.workers]
+        return [Outgoing(rank, message) for rank in self._crew.workers]
 
     def _save(self, run):
         if run.over:
@@ -423,7 +424,7 @@ class Master:
             if level > places and run.source.waiting < len(workers):
                 return out
             most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
-            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or workers[rank].places)
+            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or run.setup in workers[rank].places)
             for rank in sorted(lacking, key=self._turn_of):
                 out += self._top_up(run, workers[rank], level)
                 if run.starved or level > places and run.source.waiting < len(workers):
@@ -485,7 +486,7 @@ class Master:
         out = [Outgoing(rank, Message(END, run.number)) for rank in run.out]
         if run.measured and run.state.started and self._crew.workers:
             run.ending = True
-            return out + self._ask(run)
+            return out + self._ask(run, last=True)
         self._end(run)
         return out
 

@@ -16,7 +16,7 @@ STOP       master → worker     none: drop queued jobs, stop the one at work, s
 STOPPED    worker → master     none: nothing of this run is left to do
 END        master → worker     none: the run is over
 START      master → worker     timers count from here; int64, events of a timeline to keep, none for no timeline
-ASK        master → worker     none: what do the timers say?
+ASK        master → worker     what do the timers say? int64, 1: for the last time, and with the timeline
 METRICS    worker → master     one ``METRICS_RECORD``; of a sub-master, one for each of its workers
 FORGET     master → worker     none: no run of this setup will come any more
 QUIT       master ↔ worker     none: leave; in answer: I do

@@ -156,7 +156,7 @@ class Worker:
                 self.timers = Timers(self._clock, *to_records(message.payload, np.int64).tolist())
             case kind if kind == ASK:
                 metrics = Message(METRICS, message.run, from_records(self._metrics()))
-                return [metrics] if message.run in self._runs else [*self._timeline(message.run), metrics]
+                return [*self._timeline(message.run), metrics] if len(message.payload) else [metrics]
             case kind if kind == FORGET:
                 del self._setups[message.run]
             case kind if kind == QUIT:

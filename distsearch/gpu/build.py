@@ -20,15 +20,20 @@ def sources():
     return sorted(path.name for path in SOURCES.glob("*.cu"))
 
 
+def compiler():
+    """Return the path of nvcc; raises UserError if there is none."""
+    nvcc = shutil.which("nvcc")
+    if not nvcc:
+        raise UserError("no nvcc on PATH, which compiles for a GPU: install the CUDA toolkit, or use --device cpu")
+    return nvcc
+
+
 def cubin(source, architecture, defines=()):
     """Return the path of machine code for a card; raises UserError if nvcc is missing or fails.
 
     source: a file name of ``sources()``; architecture: such as "sm_90"; defines: pairs of a macro's name and value.
     """
-    nvcc = shutil.which("nvcc")
-    if not nvcc:
-        raise UserError("no nvcc on PATH, which compiles for a GPU: install the CUDA toolkit, or use --device cpu")
-    command = [nvcc, "-cubin", f"-arch={architecture}", *_OPTIONS]
+    command = [compiler(), "-cubin", f"-arch={architecture}", *_OPTIONS]
     return built(source, command, defines, "cubin")
 
 
@@ -44,16 +49,23 @@ def built(source, command, defines, ending):
     folder = jit.CACHE / "cuda"
     path = folder / f"{Path(source).stem}-{digest.hexdigest()[:24]}.{ending}"
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(f".{uuid.uuid4().hex}")
-        done = subprocess.run(
-            [*command, "-o", str(made), str(SOURCES / source)], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            said = "\n".join((done.stderr + done.stdout).splitlines()[-_KEPT:])
-            raise UserError(f"{Path(command[0]).name} cannot compile {source}:\n{said}")
-        os.replace(made, path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _run([*command, "-o", str(made), str(SOURCES / source)], source)
+            os.replace(made, path)
+        except OSError as error:
+            raise UserError(f"cannot keep kernels in {folder}: {error.strerror}") from error
+        finally:
+            made.unlink(missing_ok=True)
     return path
+
+
+def _run(command, source):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = "\n".join((done.stderr + done.stdout).splitlines()[-_KEPT:])
+        raise UserError(f"{Path(command[0]).name} cannot compile {source}:\n{said}")
 
 
 def _version(compiler):

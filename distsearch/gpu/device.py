@@ -12,7 +12,7 @@ from ..errors import UserError
 from . import build
 
 _HINTS = {
-    "out of memory": "less memory: a smaller --table, or fewer ranks on this GPU",
+    "out of memory": "fewer ranks on this GPU take less of its memory",
     "insufficient driver": "the NVIDIA driver is older than the CUDA toolkit: update it, or use --device cpu",
     "unsupported toolchain": "the NVIDIA driver is older than nvcc: update it, or use an older nvcc",
     "no kernel image": "nvcc does not know this card: use a newer CUDA toolkit",
@@ -119,7 +119,7 @@ class Kernel:
 class Gpu:
     """A GPU of this host by its number; one context of a process, shared with whoever else uses CUDA in it.
 
-    name; architecture ("sm_90"); multiprocessors; memory, l2, shared_memory (bytes); threads and registers of a
+    name; architecture ("sm_90"); multiprocessors; memory, shared_memory (bytes); threads and registers of a
     multiprocessor. Raises UserError if it cannot be used.
     """
 
@@ -136,7 +136,6 @@ class Gpu:
         self.architecture = "sm_{}{}".format(*self.device.compute_capability())
         self.memory = self.device.total_memory()
         self.multiprocessors = of(which.MULTIPROCESSOR_COUNT)
-        self.l2 = of(which.L2_CACHE_SIZE)
         self.threads = of(which.MAX_THREADS_PER_MULTIPROCESSOR)
         self.registers = of(which.MAX_REGISTERS_PER_MULTIPROCESSOR)
         self.shared_memory = of(which.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)

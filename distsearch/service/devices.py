@@ -1,7 +1,7 @@
 """Which ranks search on a GPU, and on which: chosen once, for as long as the ranks stay together."""
 
 from ..errors import UserError
-from ..gpu import device
+from ..gpu import build, device
 
 DEVICES = "cpu", "gpu", "auto"
 
@@ -35,6 +35,7 @@ def _opened(place, name):
         return None
     try:
         count = device.count()
+        build.compiler()
     except UserError:
         if name == "auto":
             return None

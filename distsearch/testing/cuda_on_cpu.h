@@ -1,10 +1,11 @@
 // CUDA kernels on a CPU, for tests where there is no GPU: every thread of a launch is a fiber of one process.
 //
 // What a fiber does between two points where threads meet (a shuffle, a ballot, a barrier, a spin, a fence of the whole
-// card) it does without interruption; which fiber goes on is drawn by a seed (emulated_seed), so that code that counts on an order of threads
-// is found out. Shuffles and ballots wait for exactly the lanes of their mask, and a launch whose threads all wait ends
-// the process with a word, as does a lane outside its own mask. Blocks are at work together, as many as fit a few
-// thousand fibers, so kernels whose blocks wait for one another run too. Atomics need no care here: nothing else runs.
+// card) it does without interruption; which fiber goes on is drawn by a seed (emulated_seed), so that code that counts
+// on an order of threads is found out. Shuffles and ballots wait for exactly the lanes of their mask, and a launch whose
+// threads all wait ends the process with a word, as does a lane outside its own mask. Blocks are at work together, as
+// many as fit a few thousand fibers, so kernels whose blocks wait for one another run too. Atomics need no care here:
+// nothing else runs.
 #pragma once
 #include <setjmp.h>
 #include <time.h>
@@ -304,7 +305,8 @@ template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
     int lane = emulated::state.current->lane, from = lane ^ bits;
     auto all = emulated::exchanged(mask, emulated::as_word(value));
-    return (from & ~(width - 1)) == (lane & ~(width - 1)) && mask >> from & 1 ? emulated::from_word<T>(all[from]) : value;
+    bool inside = (from & ~(width - 1)) == (lane & ~(width - 1)) && mask >> from & 1;
+    return inside ? emulated::from_word<T>(all[from]) : value;
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32) {

@@ -61,7 +61,7 @@ class EmulatedGpu:
     """See ``gpu.device.Gpu``. seed: of the order in which threads go on."""
 
     name, architecture = "emulated", "cpu"
-    memory, l2 = 1 << 30, 1 << 20
+    memory = 1 << 30
 
     def __init__(self, seed=0, multiprocessors=2):
         self.multiprocessors = multiprocessors

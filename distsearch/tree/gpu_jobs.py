@@ -4,6 +4,7 @@ Records of jobs and results are those of the runners on a CPU, so ranks with and
 that a GPU cannot do, the same rank does on its CPU.
 """
 
+import functools
 from collections import deque
 
 import numpy as np
@@ -18,7 +19,8 @@ from .setups import rules_of
 
 _PLACES = 8192  # jobs at a rank: a batch at work, and one that waits for it
 _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
-_TABLE_MIB = 4096  # of the GPU's memory, at most a quarter of it
+_TABLE_MIB = 4096  # of the GPU's memory, or
+_SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
 
 
@@ -32,7 +34,10 @@ def on_gpu(kinds, gpu):
     """Return the kinds of job of a rank with a GPU; kinds: those of one without."""
 
     def solve(setup):
-        return GpuSolveRunner(setup, gpu, kinds["solve"]) if setup["game"] in _SOLVERS else kinds["solve"](setup)
+        # a part of a middle game of Othello would keep one core busy that gives nothing away
+        if setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
+            return kinds["solve"](setup)
+        return GpuSolveRunner(setup, gpu, kinds["solve"])
 
     return {**kinds, "solve": solve}
 
@@ -41,20 +46,18 @@ class _Connect4:
     """Any number of stones."""
 
     def __init__(self, gpu, rules):
-        table = min(_TABLE_MIB, gpu.memory // 4 >> 20)
+        table = min(_TABLE_MIB, max(gpu.free() // _SHARE >> 20, 1))
         self.solver = GpuSolver(gpu, connect4, rules, table)
+        self.boards = 0
 
     def fits(self, states):
         return np.ones(len(states), bool)
 
     def found(self):
         """Return (scores, complete, moves) of the batch; None for moves if it tells none."""
-        scores, complete, *_ = self.solver.result()
+        scores, complete, _, counts = self.solver.result()
+        self.boards = counts["boards"]
         return scores, complete, None
-
-    @property
-    def boards(self):
-        return self.solver.result()[3]["boards"]
 
 
 class _Othello:
@@ -91,7 +94,7 @@ class GpuSolveRunner:
     def __init__(self, setup, gpu, plain):
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
-        self._make = lambda: _SOLVERS[setup["game"]](gpu, self._rules)
+        self._gpu, self._solver = gpu, _SOLVERS[setup["game"]]
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
         self.job_dtype = job_dtype(self._game.words(self._rules))
@@ -104,7 +107,11 @@ class GpuSolveRunner:
     def compile(self):
         """Compile for the CPU and for the GPU."""
         self._plain.compile()
-        self._on_gpu = self._make()
+        self._on_gpu.solver  # noqa: B018, made at first use
+
+    @functools.cached_property
+    def _on_gpu(self):
+        return self._solver(self._gpu, self._rules)
 
     def open(self, run):
         """What the tables hold is true in any run."""

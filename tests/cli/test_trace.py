@@ -24,10 +24,10 @@ def test_a_timeline_adds_up_to_the_times_of_the_answer(command, tmp_path):
     events = json.loads(path.read_text())["traceEvents"]
     spent = [event for event in events if event["ph"] == "X"]
     took = {name: sum(e["dur"] for e in spent if e["name"] == name) for name in ("work", "messages")}
-    if len(answer.results) == 1 and "per_worker" in answer.results[0]:
-        (worker,) = answer.results[-1]["per_worker"]
-        assert took["work"] == pytest.approx(worker["busy"] * 1e6, rel=0.02, abs=20)
-        assert took["messages"] <= worker["communication"] * 1e6 * 1.02 + 20
+    if command[0] == "search":
+        (worker,) = answer.results[0]["per_worker"]
+        for name, timer in (("work", "busy"), ("messages", "communication")):
+            assert took[name] == pytest.approx(worker[timer] * 1e6, rel=0.02, abs=50)
     slices = sorted((e["ts"], e["ts"] + e["dur"]) for e in spent)
     assert all(end <= begin + 1 for (_, end), (begin, _) in zip(slices, slices[1:], strict=False))
     assert sum(e["args"]["jobs"] for e in spent if e["name"] == "work") >= 1

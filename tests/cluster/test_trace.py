@@ -78,6 +78,14 @@ def test_a_job_is_told_with_all_that_its_record_has():
     assert event["state"][:2].tolist() == [11, 12]
 
 
+def test_a_worker_that_has_no_job_yet_keeps_its_timeline_while_it_is_asked():
+    worker, _ = toy_worker()
+    worker.handle(setup_message(1e6))
+    worker.handle(Message(START, 7, from_records(np.array([256], np.int64))))
+    assert [message.type for message in worker.handle(Message(ASK, 7))] == [METRICS]
+    assert worker.timers.trace
+
+
 @pytest.mark.parametrize("traced", [0, 256])
 def test_a_worker_tells_its_timeline_once_the_run_is_over(traced):
     worker, clock = toy_worker()
@@ -90,7 +98,7 @@ def test_a_worker_tells_its_timeline_once_the_run_is_over(traced):
     (told,) = worker.handle(Message(ASK, 7))
     assert told.type == METRICS
     worker.handle(Message(END, 7))
-    messages = worker.handle(Message(ASK, 7))
+    messages = worker.handle(Message(ASK, 7, from_records(np.ones(1, np.int64))))
     assert [message.type for message in messages] == ([TRACE] if traced else []) + [METRICS]
     if traced:
         events = to_records(messages[0].payload, EVENT)

@@ -5,12 +5,17 @@ import pytest
 
 from distsearch.cluster.messages import (
     PROGRESS,
+    RESTART,
+    RESTARTED,
     RESULTS,
+    RESUME,
+    SAVE,
     START,
     STEER,
     STOP,
     STOPPED,
     Message,
+    from_records,
     steer_record,
 )
 from distsearch.cluster.worker import Worker
@@ -159,4 +164,33 @@ def test_long_ones_tell_of_their_progress(opened):
     told = []
     while not told:
         told = [message for message in worker.work() if message.type == PROGRESS]
-    assert np.frombuffer(told[0].payload, np.int64)[0] % (3 * STEP) == 0
+    boards = int(np.frombuffer(told[0].payload, np.int64)[0])
+    assert boards > 0
+    assert boards % (3 * STEP) == 0
+
+
+def test_a_job_that_waits_is_narrowed_or_dropped_as_well(opened):
+    worker, _, runner = opened
+    worker.handle(jobs_message(RUN, *[1000] * 10))  # two more than there are places
+    worker.work()
+    (message,) = steer(worker, 9, 0, 0)
+    assert results_of(message)[["node", "boards"]].tolist() == [(9, 0)]
+    assert sorted(records_of(work(worker))["node"].tolist()) == list(range(9))
+
+
+def test_after_a_restart_nothing_is_left(opened):
+    worker, _, runner = opened
+    worker.handle(jobs_message(RUN, *[1000] * 10))
+    worker.work()
+    assert [message.type for message in worker.handle(Message(RESTART, 1))] == [RESTARTED]
+    assert (runner.at_work, worker.has_work) == (0, False)
+
+
+def test_jobs_of_an_earlier_run_begin_again(opened):
+    worker, _, _ = opened
+    job = np.array([(5, 1000)], JOB)
+    payload = np.concatenate((from_records(job), np.ones(40, np.uint8)))
+    worker.handle(Message(RESUME, RUN, payload))
+    worker.work()
+    assert [len(message.payload) for message in worker.handle(Message(SAVE, RUN))] == [0]
+    assert records_of(work(worker))[["node", "boards"]].tolist() == [(5, 1000)]

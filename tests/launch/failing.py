@@ -8,11 +8,13 @@ import sys
 from distsearch.cluster import launch
 from distsearch.cluster.mpi import MpiCluster
 from distsearch.cluster.worker import Worker
+from distsearch.errors import UserError
 from distsearch.tree.schedule import Schedule
 
 # the function that fails, by stage of the run
 STAGES = {
     "start-up": (launch, "world"),
+    "refusal of a worker": (Worker, "_prepare"),
     "job": (Worker, "work"),
     "job, held launcher": (Worker, "work"),
     "back-up": (Schedule, "finish"),
@@ -28,7 +30,7 @@ def plant(stage, rank):
         def fail(*_, **__):
             if "held launcher" in stage:
                 hold(os.getppid())
-            raise RuntimeError(f"planted in {stage}")
+            raise (UserError if "refusal" in stage else RuntimeError)(f"planted in {stage}")
 
         setattr(*STAGES[stage], fail)
 

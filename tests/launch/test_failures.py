@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .running import run
+from .running import TRACEBACK, run
 
 # the ranks of three that come through each stage of failing.py
 STAGES = {
@@ -33,4 +33,12 @@ def test_an_exception_on_one_rank_ends_the_job(stage, rank, limit, full):
     assert done.status == 1
     assert f"rank {rank} of 3 failed" in done.err
     assert f"RuntimeError: planted in {stage}" in done.err
+    assert done.seconds < limit
+
+
+def test_what_one_worker_cannot_do_ends_the_job_with_a_line(limit):
+    done = run("refusal of a worker", "2", *JOB, ranks=3, program=[FAILING])
+    assert done.status != 0
+    assert "distsearch: rank 2: planted in refusal of a worker" in done.err
+    assert TRACEBACK not in done.err
     assert done.seconds < limit

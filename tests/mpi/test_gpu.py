@@ -7,6 +7,7 @@ import pytest
 from distsearch.service import devices
 from distsearch.session import Session
 from distsearch.testing.emulated_gpu import EmulatedGpu
+from distsearch.tree.gpu_jobs import GpuSolveRunner
 
 from ..tree.test_gpu_jobs import GAMES, late
 
@@ -18,6 +19,8 @@ def test_scores_do_not_depend_on_who_has_a_gpu(game, board, plies, comm, agree, 
     lines, found, failure = late(game, board, plies, 12, comm.bcast(seed)), {}, ""
     gpu = EmulatedGpu(3) if comm.Get_rank() == GPU else None
     monkeypatch.setattr(devices, "chosen", lambda comm, name: gpu)
+    launches, advance = [], GpuSolveRunner.advance
+    monkeypatch.setattr(GpuSolveRunner, "advance", lambda runner: (launches.append(1), advance(runner))[1])
     try:
         for device in ("cpu", "auto"):
             with Session(comm, table=2, device=device) as session:
@@ -27,4 +30,6 @@ def test_scores_do_not_depend_on_who_has_a_gpu(game, board, plies, comm, agree, 
         failure = traceback.format_exc()
     if found.get("cpu") != found.get("auto"):
         failure = f"{found}"
+    if comm.Get_rank() == GPU and not launches:
+        failure = "the GPU had nothing to do"
     agree(not failure, failure)

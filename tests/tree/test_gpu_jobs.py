@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch import games
+from distsearch.errors import UserError
 from distsearch.games.interface import legal_moves, step
 from distsearch.service import devices
 from distsearch.session import Session
@@ -53,6 +54,26 @@ def test_a_session_with_a_gpu_has_the_scores_of_one_without(game, board, plies, 
             if legal_moves(module, moved, rules):
                 text = module.text(moved, rules)
                 assert -next(iter(session.solve(game, [text], board))).score == outcome.score
+
+
+def test_two_runs_of_one_setup_are_at_work_at_once(with_gpu, seed):
+    lines = late("connect4", "6x7", 33, 4, seed)
+    with Session(device="gpu") as session:
+        first, second = session.solve("connect4", lines), session.solve("connect4", lines[::-1])
+        found = [[each.score for each in pair] for pair in zip(first, second, strict=True)]
+    scores = [one for one, _ in found]
+    assert [other for _, other in found] == scores[::-1]
+
+
+@pytest.mark.parametrize("what", ["play", "perft", "search to a depth", "groups"])
+def test_what_no_gpu_does_is_refused(what, with_gpu):
+    with pytest.raises(UserError, match="GPU|device gpu"), Session(device="gpu", groups=what == "groups") as session:
+        if what == "play":
+            session.play("2048", 1, depth=1)
+        elif what == "perft":
+            session.perft("othello", 2)
+        else:
+            session.search("connect4", depth=4)
 
 
 def jobs_of(runner, game, board, lines):
