@@ -49,6 +49,8 @@ class Session:
 
     def __enter__(self):
         ranks = self._comm.Get_size() if self._comm else 1
+        if self._groups and self._device != "cpu":
+            raise UserError(f"device {self._device} goes without groups, whose first ranks do no jobs")
         if self._groups and not 0 < 2 * self._groups < ranks:
             raise UserError(
                 f"groups {self._groups} is not a number of sub-masters with a worker each among {ranks} ranks"
@@ -84,8 +86,6 @@ class Session:
         """Return the kinds of job of this rank, on the GPU that it is to have, if any; all ranks are here."""
         if self._device == "cpu":
             return kinds
-        if self._groups:
-            raise UserError(f"device {self._device} goes without groups, whose first ranks do no jobs")
         from .service.devices import chosen
 
         try:

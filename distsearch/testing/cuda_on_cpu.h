@@ -2,8 +2,8 @@
 //
 // What a fiber does between two points where threads meet (a shuffle, a ballot, a barrier, a spin, a fence of the whole
 // card) it does without interruption; which fiber goes on is drawn by a seed (emulated_seed), so that code that counts
-// on an order of threads is found out. Shuffles and ballots wait for exactly the lanes of their mask, and a launch whose
-// threads all wait ends the process with a word, as does a lane outside its own mask. Blocks are at work together, as
+// on an order of threads is found out. Shuffles and ballots wait for exactly the lanes of their mask, and a launch
+// whose threads all wait ends the process with a word, as does a lane outside its own mask. Blocks are at work together, as
 // many as fit a few thousand fibers, so kernels whose blocks wait for one another run too. Atomics need no care here:
 // nothing else runs.
 #pragma once

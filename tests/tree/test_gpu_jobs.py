@@ -67,7 +67,10 @@ def test_two_runs_of_one_setup_are_at_work_at_once(with_gpu, seed):
 
 @pytest.mark.parametrize("what", ["play", "perft", "search to a depth", "groups"])
 def test_what_no_gpu_does_is_refused(what, with_gpu):
-    with pytest.raises(UserError, match="GPU|device gpu"), Session(device="gpu", groups=what == "groups") as session:
+    with (
+        pytest.raises(UserError, match="GPU|device gpu"),
+        Session(device="gpu", groups=int(what == "groups")) as session,
+    ):
         if what == "play":
             session.play("2048", 1, depth=1)
         elif what == "perft":
