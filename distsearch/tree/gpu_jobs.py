@@ -4,7 +4,6 @@ Records of jobs and results are those of the runners on a CPU, so ranks with and
 that a GPU cannot do, the same rank does on its CPU.
 """
 
-import functools
 from collections import deque
 
 import numpy as np
@@ -94,7 +93,7 @@ class GpuSolveRunner:
     def __init__(self, setup, gpu, plain):
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
-        self._gpu, self._solver = gpu, _SOLVERS[setup["game"]]
+        self._gpu, self._solver_of, self._on_gpu = gpu, _SOLVERS[setup["game"]], None
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
         self.job_dtype = job_dtype(self._game.words(self._rules))
@@ -107,15 +106,16 @@ class GpuSolveRunner:
     def compile(self):
         """Compile for the CPU and for the GPU."""
         self._plain.compile()
-        self._on_gpu.solver  # noqa: B018, made at first use
-
-    @functools.cached_property
-    def _on_gpu(self):
-        return self._solver(self._gpu, self._rules)
+        self._make_solver()
 
     def open(self, run):
         """What the tables hold is true in any run."""
         self._plain.open(run)
+        self._make_solver()
+
+    def _make_solver(self):
+        if self._on_gpu is None:
+            self._on_gpu = self._solver_of(self._gpu, self._rules)
 
     @property
     def engine(self):
