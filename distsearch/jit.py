@@ -1,8 +1,8 @@
 """Compiling: where compiled kernels are kept, and how one template becomes a kernel for one game.
 
 numba keeps a compiled function on disk, but notices an edit only in the function's own file. Kernels here are made
-from functions of several files, so the cache directory is named after a hash of the whole package's sources: an edit
-anywhere starts a new directory, and old answers cannot come back.
+from functions of several files, so the cache directory is named after a hash of the package's sources: an edit of any
+that kernels are made of starts a new directory, and old answers cannot come back.
 """
 
 import contextlib
@@ -14,6 +14,10 @@ import types
 from pathlib import Path
 
 import numba
+
+# above every kernel: what a kernel is made of stands in rooms below, and kernels of these use nothing of another file,
+# so that numba notices an edit itself
+WITHOUT_KERNELS = ("service", "studies", "arguments.py", "cli.py", "client.py", "session.py", "study_arguments.py")
 
 
 def source_hash(*roots: Path) -> str:
@@ -28,7 +32,8 @@ def source_hash(*roots: Path) -> str:
 
 def _cache_directory() -> Path:
     """The folder for kernels: in $DISTSEARCH_CACHE, $NUMBA_CACHE_DIR, the user's cache, or else a temporary one."""
-    name = f"distsearch-{source_hash(Path(__file__).parent)}"
+    sources = sorted(path for path in Path(__file__).parent.iterdir() if path.name not in WITHOUT_KERNELS)
+    name = f"distsearch-{source_hash(*(path for path in sources if path.is_dir() or path.suffix == '.py'))}"
     chosen = os.environ.get("DISTSEARCH_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(chosen or Path(home) / "distsearch") / name
