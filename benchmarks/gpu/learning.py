@@ -241,26 +241,23 @@ def curve(gpu, tiny):
     for name, _ in NETWORKS:
         cpu = [each["averages"] for each in known[name]]
         ended = [each["evaluation"] for each in known[name]]
-        for count in 128, 256, 512, 1024:
-            for seed in 1, 2, 3, 4:
-                averages, evaluation, seconds = curve_of(
-                    name, seed, len(cpu[0]) * 1000, gpu, device="gpu", at_once=count
-                )
-                last = [statistics.fmean(each[-5:]) for each in (averages, *cpu)]
-                tell(what="curve", game=name, games_at_once=count, seed=seed, averages=averages, last=last[0],
-                     cpu_last=last[1:], evaluation=evaluation, cpu_evaluations=ended, seconds=seconds)  # fmt: skip
+        for seed in range(1, 7):
+            averages, evaluation, seconds = curve_of(name, seed, len(cpu[0]) * 1000, gpu, device="gpu")
+            last = [statistics.fmean(each[-5:]) for each in (averages, *cpu)]
+            tell(what="curve", game=name, seed=seed, averages=averages, last=last[0], cpu_last=last[1:],
+                 evaluation=evaluation, cpu_evaluations=ended, seconds=seconds)  # fmt: skip
 
 
 def sweep(gpu, tiny):
-    """The average of the last quarter of the first games, by what is at once, from how many and added how."""
+    """The average of the last quarter of the first games, by how many are at once and how these begin."""
     games_, counts = (40, (4,)) if tiny else (20_000, (64, 128, 256, 512, 1024, 2048))
     for name, tuples in NETWORKS:
         cpu = Cpu(name, "2x4" if tiny and name == "2048" else tuples)
         for count in counts:
-            for combined, ramp in ((True, 0), (False, 16), (True, 4), (True, 16), (True, 64)):
-                learner = on_card(gpu, cpu, count, combined=combined, ramp=ramp)
+            for ramp in (0, 4, 16, 64):
+                learner = on_card(gpu, cpu, count, ramp=ramp)
                 found, seconds = played(learner, games_, card.BACKWARD)
-                tell(what="sweep", game=name, games_at_once=count, combined=combined, ramp=ramp,
+                tell(what="sweep", game=name, games_at_once=count, ramp=ramp,
                      last=float(found["score"][-games_ // 4 :].mean()), seconds=seconds,
                      moves_per_second=learner.moves / seconds)  # fmt: skip
                 del learner

@@ -35,12 +35,12 @@ from distsearch.search.solver_engine import Solver
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 TURNING = str(Path(__file__).with_name("othello_turning.cu"))
-DEFAULTS = {"lanes": 8, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 5, "table_mib": 1024, "share_from": 9}
+DEFAULTS = {"lanes": 8, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 2, "table_mib": 1024, "share_from": 9}
 CHANGES = [
     {},
     *({"lanes": lanes} for lanes in (4, 16)),
     *({"leaf": leaf} for leaf in (4, 6)),
-    *({"blocks": blocks} for blocks in (2, 4, 6)),
+    *({"blocks": blocks} for blocks in (4, 5, 6)),
     *({"waiting": waiting} for waiting in (4, 16)),
     *({"table_mib": mib} for mib in (32, 16384)),
     *({"share_from": left} for left in (0, 8, 10)),

@@ -19,9 +19,10 @@ MOST_TUPLES = 16
 FINISHED = 1 << 14  # games that may end in a launch
 RECORDED = 1 << 24  # moves of them that are recorded
 MOST_MOVES = 1 << 17  # of a recorded game, as in the source
-# Games at once, and where they learn at every move. They learn from weights that lack what others are about to add,
-# which goes well until it does not at all: docs/gpu/learning.md.
-GAMES, GAMES_FORWARD = 512, 64
+# Games at once: of networks with a large tuple, of others, and where games learn at every move. They learn from weights
+# that lack what others are about to add, which goes well until it does not at all: docs/gpu/learning.md.
+GAMES, GAMES_SMALL, GAMES_FORWARD = 512, 128, 64
+_LARGE = 6  # cells of a tuple: games share fewer of its weights
 FIRST, RAMP = 16, 16  # games at once where nothing is known yet, and of how many that have ended there is one at work
 SLICE, SLICE_OF_RAMP = 20e-3, 1e-3  # seconds of a launch
 _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
@@ -53,17 +54,22 @@ _LEARN = np.dtype(
 )  # fmt: skip
 
 
-def defines(game, tuples, symmetric, coherent=False, moves_at_once=4, combined=False):
+def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
     """Return the macros by which the kernels are compiled for a network; game: a module.
 
-    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side; combined: whether images of a board that
-    change the same weight add once, which sums in another order than the CPU.
+    moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side.
     """
     masks = [sum(1 << cell for cell in cells) for cells in tuples]
     return {
         "GAME": game.NAME, "TUPLES": "".join(f"TUPLE({mask:#x})" for mask in masks), "SYMMETRIC": int(symmetric),
-        "COHERENT": int(coherent), "AT_ONCE": moves_at_once, "COMBINED": int(combined),
+        "COHERENT": int(coherent), "AT_ONCE": moves_at_once,
     }  # fmt: skip
+
+
+def games_at_once(tuples, forward=False):
+    """Return how many games go well at once with a network, by its tuples."""
+    games = GAMES if max(map(len, tuples)) >= _LARGE else GAMES_SMALL
+    return min(games, GAMES_FORWARD) if forward else games
 
 
 def check(rules, tuples):
@@ -79,9 +85,9 @@ class CardLearner:
 
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
     games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
-    threads: of a block; recorded: moves of finished games that a launch may record; combined: see ``defines``; ramp:
-    while games teach, as many are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from
-    the beginning. Raises UserError for what a GPU cannot do, and if its memory is too small.
+    threads: of a block; recorded: moves of finished games that a launch may record; ramp: while games teach, as many
+    are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from the beginning. Raises
+    UserError for what a GPU cannot do, and if its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
@@ -90,7 +96,7 @@ class CardLearner:
 
     def __init__(
         self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=GAMES, room=_PATH, moves_at_once=4,
-        threads=_THREADS, recorded=RECORDED, combined=True, ramp=RAMP,
+        threads=_THREADS, recorded=RECORDED, ramp=RAMP,
     ):  # fmt: skip
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
@@ -100,7 +106,7 @@ class CardLearner:
         self._size, self._coherent = sum(sizes(tuples, 1 << game.BITS)), coherent
         self._recorded = max(recorded, MOST_MOVES)
         self._check_memory()
-        macros = defines(game, tuples, symmetric, coherent, moves_at_once, combined and games > 1)
+        macros = defines(game, tuples, symmetric, coherent, moves_at_once)
         names = "play", "replay", "learn", "values", "apply"
         self._kernels = {name: gpu.kernel(SOURCE, name, **macros) for name in names}
         self._weights = gpu.array(self._size, np.float32)

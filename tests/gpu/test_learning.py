@@ -142,14 +142,6 @@ def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
     assert not np.array_equal(before, player.weights)
 
 
-def test_images_that_change_the_same_weight_add_once_to_the_same_sum(gpus, seed):
-    player = Cpu(*PLAIN, seed % 1000)
-    learner = on_card(gpus(seed), player, games=2)  # room for two, so images add together; one comes
-    found = played(learner, 0, 1, card.BACKWARD)
-    assert results(found) == [player.play(0)[0]]
-    assert_same(learnt(learner, player)[0], player.weights)
-
-
 def test_games_begin_few_at_a_time_and_become_more(gpus, seed, monkeypatch):
     monkeypatch.setattr(card, "FIRST", 1)
     learner = on_card(gpus(seed), player_of("2048", seed), games=4, ramp=2)

@@ -255,7 +255,7 @@ def test_lines_that_cannot_be_written_end_training_which_is_saved(failing, tmp_p
 def test_learning_that_diverges_is_an_error_and_nothing_is_saved(tmp_path):
     path = tmp_path / "file.npz"
     with pytest.raises(UserError, match="diverged"):
-        run(TrainOptions("2048", **{**QUICK, "rate": 5.0}, games=300), Files(str(path)))
+        run(TrainOptions("2048", tuples="2x4", rate=5.0, games=2000), Files(str(path)))
     assert not path.exists()
 
 

@@ -20,8 +20,7 @@ ON_DEVICE void keep(const Path& path, int t, State board, int gain) {
 ON_DEVICE void adjust(const Learnt& p, State board, double target, int inner, unsigned mask) {
     const State image = image_of(board, inner % IMAGES);
     const float value = added(inner < IMAGES ? part_of_value(p.weights, image) : 0.0f, mask);
-    const unsigned images = mask & (((1u << IMAGES) - 1) << (lane_number() - inner));
-    if (inner < IMAGES) change(p, image, float(target - double(value)), images);
+    if (inner < IMAGES) change(p, image, float(target - double(value)));
     __syncwarp(mask);
 }
 

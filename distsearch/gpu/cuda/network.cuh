@@ -92,12 +92,8 @@ struct Learnt {  // arrays; traces: of each weight the sum of its errors and tha
     double rate;
 };
 
-#ifndef COMBINED  // 1: lanes that change the same weight for the same board add once; then sums round in another way
-#define COMBINED 0
-#endif
-
-// Changes what an image looks up, by an error of its board. mask: the lanes that come with its other images, 0: none do.
-ON_DEVICE void change(const Learnt& p, State image, float error, unsigned mask = 0) {
+// Changes what an image looks up, by an error of its board.
+ON_DEVICE void change(const Learnt& p, State image, float error) {
     const auto at = looked_up(image, EveryTuple());
     const float by = float(p.rate * error / LOOKUPS);
 #if COHERENT
@@ -116,11 +112,7 @@ ON_DEVICE void change(const Learnt& p, State image, float error, unsigned mask =
     }
 #else
 #pragma unroll
-    for (int i = 0; i < Tuples::COUNT; ++i) {
-        const unsigned same = COMBINED && mask ? __match_any_sync(mask, (unsigned long long)at[i]) : 0;
-        if (!same) atomicAdd(p.weights + at[i], by);
-        else if (lane_number() == unsigned(lowest_bit(same))) atomicAdd(p.weights + at[i], by * float(bits_in(same)));
-    }
+    for (int i = 0; i < Tuples::COUNT; ++i) atomicAdd(p.weights + at[i], by);
 #endif
 }
 
