@@ -10,7 +10,7 @@ from distsearch.studies.results import read
 from .running import SOON, TRACEBACK, Job, run, send, wait_for
 
 MANY = "study", "scaling", "othello", "startpos", "--policy", "split", "--depth", "7", "--repeats", "500"
-_LOOKS, _SHARE = 60, 0.03  # of a rank that is not needed: looks at its mail a second, and a part of a core
+_LOOKS, _SHARE = 30, 0.03  # of a rank that is not needed: looks at its mail a second, and a part of a core
 
 pytestmark = pytest.mark.usefixtures("warm")
 
