@@ -140,7 +140,7 @@ def test_a_sweep_over_positions_weak_and_strong(sweep, comm, agree, rng, tmp_pat
 def test_a_refusal_is_one_line_of_the_first_rank(sweep, comm, agree):
     status, said, _ = sweep("othello", "--ranks", 1000)
     agree((status, said) == (f"ranks 1000 is more than this launch has: {comm.Get_size()}", []), status)
-    status, said, _ = sweep("2048", "--depth", 2, "--repeats", 1)
+    status, said, _ = sweep("othello", "startpos", "--board", "4x4", "--depth", 2, "--repeats", 1, "--table", 1)
     agree(status == 0 and "efficiency" in said[0], said)
 
 
