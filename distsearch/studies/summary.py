@@ -8,7 +8,7 @@ from . import results
 from .grid import series_of, work_of
 
 _COLUMNS = (  # name, width, format
-    ("ranks", 5, "d"), ("workers", 8, "d"), ("time[s]", 11, ".4f"), ("boards/s", 13, ".0f"), ("speedup", 9, ".3f"),
+    ("ranks", 5, "d"), ("workers", 8, "d"), ("time[s]", 12, ".6f"), ("boards/s", 13, ".0f"), ("speedup", 9, ".3f"),
     ("eff.time", 9, ".3f"), ("eff.boards", 11, ".3f"), ("balance", 8, ".3f"), ("comm[%]", 8, ".2f"),
     ("idle[%]", 8, ".2f"), ("overhead", 9, ".3f"),
 )  # fmt: skip
@@ -112,13 +112,13 @@ def _time(result):
 
 
 def _fastest(curves):
-    """Return {work: (seconds, ranks, policy, load factor) of what was fastest on the fewest ranks there are}."""
+    """Return {work: (ranks, seconds, how) of what was fastest on the fewest ranks that the work was done on}."""
     best = {}
     for curve in curves:
         for ranks, rows in curve.items():
             point = rows[0]["point"]
-            found = ranks, _median(rows, _time), point["policy"], point["load_factor"]
-            best[work_of(point)] = min(best.get(work_of(point), found), found, key=lambda each: each[:2])
+            found = ranks, _median(rows, _time), _sharing_text(point)
+            best[work_of(point)] = min(best.get(work_of(point), found), found)
     return best
 
 
@@ -128,10 +128,10 @@ def _part(curve, best):
     rows = curve[base]
     point = rows[0]["point"]
     header = [f"# {_work_text(point)}", f"# {_sharing_text(point)}; {_repeats_text(curve)}", _base_text(point, base)]
-    fewest, seconds, policy, _ = best[work_of(point)]
+    fewest, seconds, how = best[work_of(point)]
     if fewest != base or seconds < _CLEARLY * _median(rows, _time):
         plural = "s" * (fewest > 1)
-        header.append(f"# the fastest here on {fewest} rank{plural}: policy {policy}, {seconds:.4f} s")
+        header.append(f"# the fastest here on {fewest} rank{plural}: {how}, {seconds:.4f} s")
     names = " ".join(f"{name:>{width}}" for name, width, _ in _COLUMNS)
     lines = [_line(_values(ranks, each, base, rows)) for ranks, each in curve.items()]
     return "\n".join([*header, f"#{names}", *lines])
