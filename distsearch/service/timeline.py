@@ -17,7 +17,7 @@ from ..errors import UserError
 from ..games.interface import Position
 
 _NAMES = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle", GAVE: "gave a part away", NARROWED: "narrowed"}
-_NAMED = {0: "rank 0, the master"}
+_NAMED = {0: "rank 0, master"}
 _FAR = 10**5  # windows reach further where nothing is known
 
 

@@ -28,7 +28,9 @@ def read(path):
             line = json.loads(text) if text.strip() else None
         except ValueError:
             line = {} if number < len(texts) else None  # training goes on, or was killed
-        if line is not None and not (is_record(line) and all(_is_number(line.get(name)) for name in ("games", "average"))):
+        if line is not None and not (
+            is_record(line) and all(_is_number(line.get(name)) for name in ("games", "average"))
+        ):
             raise UserError(f"{path[:200]}: line {number} is no line of a record of training")
         found += [] if line is None else [line]
     return found

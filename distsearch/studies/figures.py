@@ -23,7 +23,10 @@ def speedup(runs):
             ideal[fewest] = max(most, ideal.get(fewest, 0))
     named = len(ideal) > 1
     ideals = tuple(
-        Line(f"ideal, over {fewest} ranks" if named else "ideal", [_at(fewest, 1), _at(most, most / fewest)])
+        Line(
+            f"ideal, over {fewest} rank{'s' * (fewest > 1)}" if named else "ideal",
+            [_at(fewest, 1), _at(most, most / fewest)],
+        )
         for fewest, most in ideal.items()
     )
     return [Panel("", _RANKS, "speedup", lines, ideals)] if ideal else []

@@ -14,21 +14,15 @@ def run(args, stage):
     """Draw what is asked for and print the paths, a line each; return the exit status. Rank 0 does it alone."""
     if not stage.is_first:
         return 0
-    formats = _formats(args.formats)
+    for form in args.formats:
+        if form not in style.FORMATS:
+            raise UserError(f"format {form[:40]} is not one of {', '.join(style.FORMATS)}")
     if not args.files and not args.timeline:
         raise UserError("plot takes files: of results, of training (train --record), or --timeline FILE")
     with style.drawing():
-        paths = plot(args.files, args.timeline or [], args.output or ".", formats, stage.complain)
-    stage.write("".join(f"{path}\n" for path in paths))
+        paths = plot(args.files, args.timeline or [], args.output, args.formats, stage.complain)
+    stage.write("\n".join(paths))
     return 0
-
-
-def _formats(text):
-    formats = list(dict.fromkeys((text or "png,svg").split(",")))
-    for form in formats:
-        if form not in style.FORMATS:
-            raise UserError(f"format {form} is not one of {', '.join(style.FORMATS)}")
-    return formats
 
 
 def plot(files, timelines, folder, formats, complain):
@@ -66,7 +60,7 @@ def _kind(path):
         return "rows"
     if curves.is_record(line):
         return "record"
-    if '"traceEvents"' in text:
+    if '"traceEvents"' in text[:100]:
         raise UserError(f"{path[:200]} is a timeline: --timeline {path[:200]}")
     raise UserError(f"{path[:200]} holds neither results of a study nor a record of training")
 
@@ -90,7 +84,7 @@ def _plot_rows(rows, folder, formats, complain):
             figure = style.chart(panels, heading, _note(panels, circumstances))
             paths += style.save(figure, folder, name if len(drawn) == 1 else f"{name}-{i}", formats)
         if not drawn and name != "weak":
-            complain(f"distsearch: no figure of {what.lower()}: no runs of the files have what it takes")
+            complain(f"no figure of {what.lower()}: no runs of the files have what it takes")
     return paths
 
 

@@ -108,9 +108,10 @@ def below(figure, handles, labels, columns, note):
 
 
 def _draw(axes, panel, labels, handles):
-    for ideal in panel.ideal:
+    for i, ideal in enumerate(panel.ideal):
         xs, ys = [point.x for point in ideal.points], [point.y for point in ideal.points]
-        handles.setdefault(ideal.label, axes.plot(xs, ys, color="#888888", lw=1, dashes=(2, 2), zorder=1)[0])
+        (drawn,) = axes.plot(xs, ys, color="#888888", lw=1, dashes=(2 + 5 * i, 2), zorder=1)
+        handles.setdefault(ideal.label, drawn)
     for line in panel.lines:
         i = labels.index(line.label)
         bars = [[point.y - point.low for point in line.points], [point.high - point.y for point in line.points]]
@@ -148,7 +149,10 @@ def _scale_y(axes, points, panel):
         axes.set_yscale("log", base=2 if most < _SPEEDUPS else 10)
         if most < _SPEEDUPS:
             axes.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
-            axes.yaxis.set_minor_locator(ticker.NullLocator())
+        else:
+            axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
+        axes.yaxis.set_minor_locator(ticker.NullLocator())
         return
     axes.set_ylim(0, 1.06 * most or 1)
     if panel.percent:

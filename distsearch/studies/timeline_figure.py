@@ -90,7 +90,7 @@ def _draw_marks(axes, row, track, end, scale):
 
 def _name_tracks(axes, tracks):
     several = len({track.host for track in tracks}) > 1
-    names = [f"{track.host} " * several + f"rank {track.rank}" for track in tracks]
+    names = [f"{track.host} " * several + track.name for track in tracks]
     axes.set_yticks([row + _TRACK / 2 for row in range(len(tracks))], names, fontsize=7)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
@@ -113,9 +113,11 @@ def _handles(tracks):
 
 
 def _note(tracks, end):
-    wall = sum(track.wall for track in tracks) or 1.0
-    spent = ", ".join(f"{kind} {sum(track.spent(kind) for track in tracks) / wall:.1%}" for kind in KINDS)
+    workers = [track for track in tracks if track.rank > 0]
+    wall = sum(track.wall for track in workers) or 1.0
+    spent = ", ".join(f"{kind} {sum(track.spent(kind) for track in workers) / wall:.1%}" for kind in KINDS)
     jobs, gave = sum(len(track.jobs) for track in tracks), sum(len(track.gave) for track in tracks)
     drawn = sum(int((track.jobs[:, 1] - track.jobs[:, 0] >= end / _COLUMNS).sum()) for track in tracks)
     short = f", of which {jobs - drawn:,} are too short to be drawn" if jobs > drawn else ""
-    return f"{len(tracks)} ranks: {spent} of their time; {jobs:,} jobs told{short}; {gave:,} parts given away"
+    who = f"{len(workers)} worker{'s' * (len(workers) != 1)}"
+    return f"{who}: {spent} of their time; {jobs:,} jobs told{short}; {gave:,} parts given away"

@@ -8,17 +8,20 @@ import numpy as np
 from ..errors import UserError
 
 KINDS = "work", "messages", "idle"
+_MARKS = "gave a part away", "narrowed"
 
 
 @dataclass
 class Track:
     """What a rank did. Times are seconds from the start of the run, float64.
 
-    slices: kind of ``KINDS`` → array (n, 2) of began and ended, by time; jobs: array (m, 2) of the same, and stopped: (m,)
-    bool, those without an answer of their own; gave, narrowed: (k,), when a part was given away, a window narrowed.
+    slices: kind of ``KINDS`` → array (n, 2) of began and ended, by time; jobs: array (m, 2) of the same, and stopped:
+    (m,) bool, those without an answer of their own; gave, narrowed: (k,), when a part was given away, a window
+    narrowed.
     """
 
     rank: int
+    name: str
     host: str
     slices: dict
     jobs: np.ndarray
@@ -57,24 +60,30 @@ def read(path):
 
 
 def _tracks(events):
-    hosts, found, open_jobs = {}, {}, {}
+    hosts, names, found, open_jobs = {}, {}, {}, {}
     for event in events:
         phase = event["ph"]
         if phase == "M" and event["name"] == "process_name":
             hosts[event["pid"]] = str(event["args"]["name"])
         elif phase == "M":
-            found.setdefault((event["pid"], int(event["tid"])), _empty())
+            where = event["pid"], int(event["tid"])
+            found.setdefault(where, _empty())
+            if event["name"] == "thread_name":
+                names[where] = str(event["args"]["name"])
         else:
             _take(event, phase, found.setdefault((event["pid"], int(event["tid"])), _empty()), open_jobs)
-    return [
-        Track(rank, hosts.get(process, "?"), {kind: _spans(kept[kind]) for kind in KINDS}, _spans(kept["jobs"]),
-              np.array(kept["stopped"], bool), _instants(kept["gave a part away"]), _instants(kept["narrowed"]))
-        for (process, rank), kept in sorted(found.items())
-    ]  # fmt: skip
+    tracks = []
+    for (process, rank), kept in sorted(found.items()):
+        slices = {kind: _rows(kept[kind], 2) / 1e6 for kind in KINDS}
+        jobs = _rows(kept["jobs"], 3)
+        gave, narrowed = (_rows(kept[name], 1)[:, 0] / 1e6 for name in _MARKS)
+        name, host = names.get((process, rank), f"rank {rank}"), hosts.get(process, "?")
+        tracks.append(Track(rank, name, host, slices, jobs[:, :2] / 1e6, jobs[:, 2] > 0, gave, narrowed))
+    return tracks
 
 
 def _empty():
-    return {name: [] for name in (*KINDS, "jobs", "stopped", "gave a part away", "narrowed")}
+    return {name: [] for name in (*KINDS, "jobs", *_MARKS)}
 
 
 def _take(event, phase, kept, open_jobs):
@@ -86,29 +95,26 @@ def _take(event, phase, kept, open_jobs):
         open_jobs[event["tid"], event["id"], name] = at, event["args"]["outcome"] == "stopped"
     elif phase == "e":
         began, stopped = open_jobs.pop((event["tid"], event["id"], name))
-        kept["jobs"].append((began, at))
-        kept["stopped"].append(stopped)
+        kept["jobs"].append((began, at, stopped))
     elif phase == "i":
         kept[name].append(at)
 
 
-def _spans(microseconds):
-    spans = np.array(microseconds, np.float64).reshape(-1, 2) / 1e6
-    return spans if _in_order(spans) else spans[np.argsort(spans[:, 0], kind="stable")]
-
-
-def _in_order(spans):
-    return bool((np.diff(spans[:, 0]) >= 0).all())
-
-
-def _instants(microseconds):
-    return np.sort(np.array(microseconds, np.float64)) / 1e6
+def _rows(events, width):
+    """Return events as an array of rows by their first numbers; raises ValueError for what is no time."""
+    rows = np.array(events, np.float64).reshape(-1, width)
+    if not np.isfinite(rows).all():
+        raise ValueError("a time that is none")
+    return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
 def shares(spans, edges):
-    """Return which part of each interval between two of the ``edges`` spans take that do not overlap, (n - 1,), 0 to 1."""
+    """Return which part of each interval between two of the ``edges`` (n,) is in a span, (n - 1,), 0 to 1.
+
+    spans: (m, 2) of began and ended, in order, none over another.
+    """
     began, ended = spans.T
     spent = np.concatenate(([0.0], np.cumsum(ended - began)))
-    times = np.column_stack((began, ended)).ravel()
+    times = np.maximum.accumulate(np.column_stack((began, ended)).ravel())  # they are rounded, each for itself
     until = np.interp(edges, times, np.column_stack((spent[:-1], spent[1:])).ravel()) if len(times) else 0 * edges
     return np.clip(np.diff(until) / np.diff(edges), 0.0, 1.0)

@@ -15,7 +15,7 @@ from distsearch.tree.jobs import SUBTREE_RESULT, job_dtype
 
 @pytest.fixture
 def traces():
-    """rank → (host, events) of two hosts whose clocks differ; rank 0, the master, has but messages and idleness."""
+    """rank → (host, events) of two hosts whose clocks differ; rank 0, master, has but messages and idleness."""
     found = {}
     for rank, begin in ((1, 100.0), (2, 100.0), (3, 7.0)):
         trace = Trace()
@@ -40,7 +40,7 @@ def test_a_file_has_every_rank_in_the_process_of_its_host(traces, tmp_path):
     timeline.write(str(path), traces, timeline.texts_of(game, game.rules()))
     events = json.loads(path.read_text())["traceEvents"]
     names = {(e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M" and "name" in e["args"]}
-    ranks = {(1, 0): "rank 0, the master", (1, 1): "rank 1", (1, 2): "rank 2", (2, 3): "rank 3"}
+    ranks = {(1, 0): "rank 0, master", (1, 1): "rank 1", (1, 2): "rank 2", (2, 3): "rank 3"}
     assert names == {(1, None): "one", (2, None): "two", **ranks}
     took = defaultdict(float)
     for event in events:
