@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..archive import replace
 from ..errors import UserError
 
-COLOURS = "#0072B2", "#E69F00", "#000000", "#CC79A7", "#009E73", "#56B4E9", "#D55E00"
+COLOURS = "#0072B2", "#E69F00", "#000000", "#009E73", "#56B4E9", "#D55E00", "#CC79A7"  # neighbours differ in grey
 MARKERS = "o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h"
 DASHES = "-", "--", "-.", ":", (0, (6, 1.5, 1.2, 1.5, 1.2, 1.5))
 MOST_LINES = len(MARKERS)  # of a figure: more cannot be told apart
@@ -118,7 +118,7 @@ def _draw(axes, panel, labels, handles):
         drawn = axes.errorbar(
             [point.x for point in line.points], [point.y for point in line.points],
             yerr=bars if any(map(any, bars)) else None, color=COLOURS[i % len(COLOURS)],
-            linestyle=DASHES[i % len(DASHES)], marker=MARKERS[i % len(MARKERS)] if len(line.points) <= _MARKED else None,
+            linestyle=DASHES[i % len(DASHES)], marker=MARKERS[i % len(MARKERS)] if len(bars[0]) <= _MARKED else None,
             markerfacecolor="white" if i % 2 else None, elinewidth=0.9,
         )  # fmt: skip
         handles.setdefault(line.label, drawn)
