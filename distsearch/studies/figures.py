@@ -46,14 +46,21 @@ def efficiency(runs):
 
 
 def weak(runs):
-    """Return the Panels of runs whose work grows with the ranks: their times, and boards a second and rank."""
-    times, rates = [], []
+    """Return the Panels of runs whose work grows with the ranks: their times, and what a rank does a second."""
+    times, boards, positions = [], [], []
     for label, group in series.grouped([run for run in runs if run.asked.get("weak")]).items():
         _, rate = series.base_of(group, _rate_of_a_rank)
         times.append(series.line(label, group, _ranks, _seconds))
-        rates.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
-    found = _panels(("work that grows with the ranks", "seconds", times), ("by boards a second", "efficiency", rates))
-    return found
+        boards.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
+        if group[0].asked["weak"] == "positions":
+            _, done = series.base_of(group, _positions_of_a_rank)
+            positions.append(
+                series.line(label, group, _ranks, lambda run, done=done: _ratio(_positions_of_a_rank(run), done))
+            )
+    return _panels(
+        ("work that grows with the ranks", "seconds", times), ("by positions a second", "efficiency", positions),
+        ("by boards a second", "efficiency", boards),
+    )  # fmt: skip
 
 
 def balance(runs):
@@ -61,7 +68,7 @@ def balance(runs):
     runs = [run for run in runs if _pool(run) is not None and run.workers > 1]  # a single one is always balanced
     by_ranks = [run._replace(asked={**run.asked, "ranks": run.ranks}) for run in runs]
     groups = series.grouped(by_ranks, ["load_factor"])
-    if all(len({run.asked["load_factor"] for run in group}) == 1 for group in groups.values()):
+    if all(len({run.asked.get("load_factor") for run in group}) == 1 for group in groups.values()):
         groups = series.grouped(runs, ["load_factor"])
     lines = [
         series.line(label, group, _pool, lambda run: series.number(run.result, "load_balance"))
@@ -138,6 +145,11 @@ def _rate_of_a_rank(run):
     return rate / run.ranks if rate else None
 
 
+def _positions_of_a_rank(run):
+    done = series.number(run.result, "positions")
+    return done / _seconds(run) / run.ranks if done else None
+
+
 def _ratio(value, base):
     return value / base if value is not None and base else None
 
@@ -152,5 +164,5 @@ def _communication(run):
 
 
 def _pool(run):
-    factor = series.number(run.asked, "load_factor")
-    return factor * run.workers if factor is not None and run.asked.get("policy", "pool") in _POOLED else None
+    factor = series.number(run.asked, "load_factor") or series.number(run.result, "load_factor")
+    return factor * run.workers if factor and run.asked.get("policy", "pool") in _POOLED else None

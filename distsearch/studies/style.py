@@ -8,6 +8,7 @@ screen, and leaves its own and the user's settings aside, so that a figure is a 
 import contextlib
 import io
 import os
+import textwrap
 from typing import NamedTuple
 
 from ..archive import replace
@@ -20,6 +21,7 @@ MOST_LINES = len(MARKERS)  # of a figure: more cannot be told apart
 FORMATS = "png", "svg", "pdf"
 UNNAMED = ""  # label of a line that is the only one
 _FEW = 9  # values on an axis that are told each
+_LETTER = 0.06  # inches, of the small print
 _SPEEDUPS = 4096  # below it a logarithmic axis counts doublings
 _MARKED = 40  # points of a line, beyond which markers would hide it
 _SETTINGS = {
@@ -89,10 +91,11 @@ def chart(panels, heading, note=""):
         _draw(axes, panel, labels, handles)
     figure.suptitle(heading, fontsize=11)
     handles.pop(UNNAMED, None)
-    widest = max(map(len, handles), default=0) * 0.06 + 0.5  # inches, at 8 points
-    columns = max(1, min(4, int(figure.get_figwidth() / widest)))
+    width = figure.get_figwidth()
+    columns = max(1, min(4, int(width / (max(map(len, handles), default=0) * _LETTER + 0.5))))
+    note = textwrap.fill(note, int(width / _LETTER))
     below(figure, list(handles.values()), list(handles), columns, note)
-    figure.set_figheight(3.7 + 0.17 * -(-len(handles) // columns))
+    figure.set_figheight(3.5 + 0.17 * (-(-len(handles) // columns) + note.count("\n") + bool(note)))
     return figure
 
 

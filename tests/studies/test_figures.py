@@ -58,6 +58,8 @@ def test_balance_is_by_the_size_of_the_pool():
     assert len(panel.lines) == 2  # a single worker is always balanced
     (panel,) = figures.balance([run for run in measured if run.asked["load_factor"] == 4])
     assert points(panel) == {16: 0.946, 32: 0.906}
+    usual = runs(*(row(n, 1, policy="pool", load_factor=None, LOAD_FACTOR=4.0, LOAD_BALANCE=0.5) for n in (3, 5)))
+    assert points(figures.balance(usual)[0]) == {8: 0.5, 16: 0.5}
 
 
 def test_boards_and_their_rates():
@@ -75,10 +77,14 @@ def test_communication_is_told_or_worked_out():
 
 
 def test_work_that_grows_is_a_figure_of_its_own():
-    grown = runs(*(row(n, 5 + n, weak="positions", positions=10 * n, BOARDS=100 * n) for n in (1, 2, 4)))
-    times, rates = figures.weak(grown)
+    grown = runs(*(row(n, 5 + n, weak="positions", positions=10 * n, POSITIONS=10 * n, BOARDS=90 * n + 10)
+                   for n in (1, 2, 4)))  # fmt: skip
+    times, by_positions, by_boards = figures.weak(grown)
     assert points(times) == {1: 6, 2: 7, 4: 9}
-    assert points(rates) == {1: 1, 2: 6 / 7, 4: 6 / 9}
+    assert points(by_positions) == {1: 1, 2: 6 / 7, 4: 6 / 9}
+    assert points(by_boards) == {1: 1, 2: 1.9 / 2 * 6 / 7, 4: 3.7 / 4 * 6 / 9}
+    deeper = runs(*(row(n, 5 + n, weak="depth", depth=n, BOARDS=90 * n) for n in (1, 2)))
+    assert [panel.title for panel in figures.weak(deeper)] == ["work that grows with the ranks", "by boards a second"]
     assert figures.speedup(grown) == figures.efficiency(grown) == figures.weak(WORK) == []
 
 
