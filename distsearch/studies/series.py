@@ -66,6 +66,8 @@ def common(runs):
     apart = differing(runs)
     shared = {name: value for run in runs[:1] for name, value in run.asked.items() if name not in apart}
     shared = {name: value for name, value in shared.items() if value is not None and value is not False}
+    if shared.get("positions") == 1:
+        del shared["positions"]
     first = [told(name, value) for name, value in shared.items() if name in _FIRST]
     rest = [told(name, value) for name, value in shared.items() if name not in (*_FIRST, "study")]
     return ", ".join(first), ", ".join(rest)

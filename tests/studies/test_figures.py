@@ -1,8 +1,10 @@
 """The figures of scaling, against figures worked out by hand."""
 
+import itertools
+
 import pytest
 
-from distsearch.studies import figures, series
+from distsearch.studies import figures, series, summary
 
 from .rows import row
 
@@ -86,6 +88,35 @@ def test_work_that_grows_is_a_figure_of_its_own():
     deeper = runs(*(row(n, 5 + n, weak="depth", depth=n, BOARDS=90 * n) for n in (1, 2)))
     assert [panel.title for panel in figures.weak(deeper)] == ["work that grows with the ranks", "by boards a second"]
     assert figures.speedup(grown) == figures.efficiency(grown) == figures.weak(WORK) == []
+
+
+def test_figures_tell_what_the_table_tells(rng):
+    asked = {"board": "8x8", "depth": 7, "exact": False, "algorithm": "alphabeta", "evaluation": None, "ordering": None,
+             "weak": None, "policy": "pool", "load_factor": 4, "prefetch": 2, "table": 64, "positions": 1}  # fmt: skip
+    rows = []
+    for ranks, repeat in itertools.product((2, 3, 6, 11), range(3)):
+        seconds, boards = rng.uniform(1, 9), rng.randint(10**6, 10**7)
+        shares = {"busy": rng.random(), "communication": rng.random(), "idle": rng.random()}
+        result = {"BOARDS": boards, "BOARDS_PER_SECOND": round(boards / seconds), "SCORES": [0], "TIME_SHARE": shares,
+                  "LOAD_BALANCE": rng.random()}  # fmt: skip
+        rows.append(row(ranks, seconds, repeat, **asked, **result))
+    lines = [line.split() for line in summary.table(rows).splitlines() if line.startswith(" ")]
+    told = {float(line[0]): [float(cell) for cell in line[1:]] for line in lines}
+    measured = series.runs_of(rows)
+    searched, rates = figures.boards(measured)
+    _, idle = figures.communication(measured)
+    panels = {3: rates, 4: figures.speedup(measured)[0], 5: figures.efficiency(measured)[0],
+              6: figures.efficiency(measured)[1], 9: idle}  # fmt: skip
+    for column, panel in panels.items():
+        scale = 100 if panel is idle else 1
+        for point in panel.lines[0].points:
+            assert point.y * scale == pytest.approx(told[point.x][column - 1], rel=1e-6, abs=0.006), panel.title
+    fewest = searched.lines[0].points[0].y
+    assert [point.y / fewest for point in searched.lines[0].points] == pytest.approx(
+        [line[-1] for line in told.values()], abs=0.001
+    )
+    balance = [point.y for point in figures.balance(measured)[0].lines[0].points]
+    assert balance == pytest.approx([told[ranks][6] for ranks in (3, 6, 11)], abs=0.001)
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
