@@ -75,8 +75,8 @@ def _plot_rows(rows, folder, formats, complain):
     if not runs:
         raise UserError("no row of the files tells ranks and seconds of a run: there is nothing to plot")
     circumstances = _circumstances(rows)
-    for name, (what, panels_of, within) in FIGURES.items():
-        drawn = [(text, few, panels_of(few)) for text, few in series.parts(runs, style.MOST_LINES, within)]
+    for name, (what, chosen, panels_of, within) in FIGURES.items():
+        drawn = [(text, few, panels_of(few)) for text, few in series.parts(chosen(runs), style.MOST_LINES, within)]
         drawn = [each for each in drawn if each[2]]
         for i, (text, few, panels) in enumerate(drawn, 1):
             work, rest = series.common(few)
