@@ -6,7 +6,7 @@ import pytest
 
 from distsearch.studies import figures, series, summary
 
-from .rows import row
+from .unmeasured import row
 
 
 def points(panel, label=""):

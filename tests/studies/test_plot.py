@@ -11,7 +11,7 @@ import pytest
 from distsearch.studies import figures, series, style
 from tests.cli.asking import ask, assert_refused
 
-from .rows import row
+from .unmeasured import row
 
 RECORD = Path(__file__).parents[2] / "docs" / "learning" / "2584.jsonl"
 SHARES = {"TIME_SHARE": {"busy": 0.9, "communication": 0.02, "idle": 0.08}, "LOAD_BALANCE": 0.9, "BOARDS": 10**6}

@@ -6,7 +6,7 @@ import pytest
 
 from distsearch.studies import series
 
-from .rows import row
+from .unmeasured import row
 
 
 def grid(**varied):
