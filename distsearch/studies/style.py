@@ -147,10 +147,10 @@ def _scale_x(axes, xs, curve):
 def _scale_y(axes, points, panel):
     from matplotlib import ticker
 
-    most = max(point.high for point in points)
+    most = max((point.high for point in points), default=1)
     far = _far_apart([y for point in points for y in (point.low, point.high)])
     if panel.ideal:  # which is a straight line if both axes are alike
-        far = axes.get_xscale() == "log" and min(point.low for point in points) > 0
+        far = axes.get_xscale() == "log" and min((point.low for point in points), default=0) > 0
     if far and not panel.percent and not panel.curve:
         axes.set_yscale("log", base=2 if most < _SPEEDUPS else 10)
         if most < _SPEEDUPS:
