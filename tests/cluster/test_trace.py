@@ -67,12 +67,12 @@ def test_what_goes_on_is_one_slice_but_every_slice_of_work_is_told():
 
 
 def test_a_diary_has_no_gap():
-    times = iter([5.0, 6.0, 6.5, 8.0, 8.0, 9.0])
-    diary = Diary(64, lambda: next(times))
-    for kind in (COMMUNICATION, COMMUNICATION, IDLE, COMMUNICATION, IDLE):
-        diary.was(kind)
+    diary = Diary(64)
+    kinds = COMMUNICATION, COMMUNICATION, IDLE, COMMUNICATION, IDLE, IDLE, None
+    for kind, now in zip(kinds, (5.0, 6.0, 6.5, 8.0, 8.0, 9.0, 9.5), strict=True):
+        diary.begins(kind, now)
     found = diary.trace.records()[["kind", "began", "ended"]].tolist()
-    assert found == [(COMMUNICATION, 5, 6.5), (IDLE, 6.5, 9)]
+    assert found == [(COMMUNICATION, 5, 6.5), (IDLE, 6.5, 9.5)]
 
 
 def test_a_job_is_told_with_all_that_its_record_has():
