@@ -113,8 +113,21 @@ def _table_arguments(parser):
     parser.add_argument("files", nargs="+", metavar="FILE", help="of study scaling; several are taken as one study")
 
 
+def _plot_arguments(parser):
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of studies, together; records of training, likewise")
+    parser.add_argument(
+        "--timeline", action="append", metavar="FILE", help="what --trace wrote, as a figure; may be given again"
+    )
+    parser.add_argument("--output", metavar="DIR", default=".", help="folder of the figures (default: this one)")
+    parser.add_argument(
+        "--formats", type=texts("formats"), metavar="NAME,...", default=["png", "svg"],
+        help="png, svg, pdf (default: png,svg)",
+    )  # fmt: skip
+
+
 STUDIES = {
     "scaling": Study("the same searches at several numbers of ranks, policies, load factors", _scaling_arguments,
                      "scaling"),
     "table": Study("the table of a scaling study again, from its files", _table_arguments, "summary"),
+    "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "plot"),
 }  # fmt: skip
