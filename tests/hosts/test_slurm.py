@@ -44,7 +44,7 @@ class Submitted:
         end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end, f"{ask('squeue')}\n{self.log}"
-            time.sleep(0.1)
+            time.sleep(0.2)
 
     def finish(self):
         """Wait for the end of all tasks, which has to be a good one."""
@@ -118,10 +118,10 @@ def test_training_is_requeued_and_goes_on(tmp_path):
     job.wait(lambda: (tmp_path / curve).exists() and job.rows(curve))
     ask("scancel", "--batch", "--signal=USR1", job.number)  # as --signal=B:USR1@120 does when the time is nearly up
     job.wait(lambda: job.tasks()[0]["Restarts"] == "1")
-    saved = network.load(tmp_path / f"train-{job.number}.npz", "2048", 6).record["games"]
+    saved = network.load(tmp_path / f"train-{job.number}.npz", "2048", 16).record["games"]
     assert 0 < saved < games, job.log
     job.finish()
-    assert network.load(tmp_path / f"train-{job.number}.npz", "2048", 6).record["games"] == games
+    assert network.load(tmp_path / f"train-{job.number}.npz", "2048", 16).record["games"] == games
     assert [row["games"] for row in job.rows(curve)] == list(range(1000, games + 1, 1000))
     assert job.tasks()[0]["Restarts"] == "1"
     assert f"{saved:,} games learnt from (stopped early" in job.log
