@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
+from pathlib import Path
 
 from .. import __version__, games, jit
 from ..cluster import launch
@@ -15,17 +16,17 @@ from ..errors import UserError
 
 def info(comm, as_json):
     """Print what there is (on the first rank; ``comm`` may be None); return 0, or 1 if something is wrong."""
-    hosts = [platform.node()]
+    places = [_place()]
     if comm is not None:
-        hosts = comm.gather(platform.node(), root=0)
+        places = comm.gather(places[0], root=0)
     if launch.place()[1] > 0:
         return 0
-    facts, problems = _facts(hosts), []
+    facts, problems = _facts([place["host"] for place in places]), []
     try:
         facts["mpi_library"] = launch.library()
     except UserError as error:
         problems.append(str(error))
-    problems += _problems(facts)
+    problems += _problems(facts) + _differences(places)
     facts["problems"] = problems
     if as_json:
         print(json.dumps(facts), flush=True)
@@ -62,8 +63,41 @@ def _problems(facts):
     families = {_family(facts["mpirun_version"]), _family(facts["mpi_library"])} - {None}
     if len(families) > 1:
         found.append("mpirun and the MPI library are of different MPIs: the first mpirun on PATH is not the library's")
+    return found
+
+
+def _place():
+    """What may be otherwise on another rank's host."""
+    return {
+        "host": platform.node(),
+        "installed": f"distsearch {__version__} ({jit.CACHE.name.rpartition('-')[2]})",  # the hash of its sources
+        "python": f"Python {platform.python_version()}",
+        "cache": _fault_of_cache(),
+    }
+
+
+def _fault_of_cache():
+    """What is wrong with the folder for kernels, None if nothing is."""
     if not jit.can_write(jit.CACHE):
-        found.append(f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE")
+        return f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE"
+    asked = os.environ.get("DISTSEARCH_CACHE")
+    if asked and Path(asked) not in jit.CACHE.parents:
+        return f"cannot write to DISTSEARCH_CACHE={asked}: kernels are kept in {jit.CACHE.parent} instead"
+    return None
+
+
+def _differences(places):
+    """What is wrong on some host, or is not there what it is here; each host is named once."""
+    here, hosts, found = places[0], {}, []
+    for place in places:
+        hosts.setdefault(place["host"], place)
+    for host, there in hosts.items():
+        name = "" if there is here else f"{host}: "
+        if there["cache"]:
+            found.append(name + there["cache"])
+        for what in ("installed", "python"):
+            if there[what] != here[what]:
+                found.append(f"{name}{there[what]}, not {here[what]}")
     return found
 
 
