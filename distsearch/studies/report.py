@@ -1,0 +1,290 @@
+"""A report's study: what it measures, and how that becomes tables and figures, ours beside theirs.
+
+A study says what is to be measured, as a list, and makes its exhibits of what was. Each measurement is a row of a file
+of results as soon as it is done, so a study that was cut off goes on where it stopped.
+"""
+
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from ..errors import UserError
+from ..service.options import resolve
+from ..service.progress import Silent
+from . import metadata, results
+from .exhibits import Figure, to_markdown, to_text
+from .measure import measure
+
+_FORMATS = "png", "svg"
+
+
+class Study(NamedTuple):
+    """A report's study.
+
+    name: as on the command line; title: of the report; measurements(effort) -> list of Measurement, in the order in
+    which they are made; exhibits(found, effort) -> list of Table and Figure, of what was ``Found``.
+    """
+
+    name: str
+    title: str
+    measurements: Callable
+    exhibits: Callable
+
+
+class Measurement(NamedTuple):
+    """One thing to measure.
+
+    point: what it is of, by name, all of it JSON scalars; it must tell this measurement from all others of the study,
+    those of another effort included; body(bench) -> the figures, a dictionary of JSON values, called on rank 0
+    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks: how many it takes; card: whether it takes a GPU; weight:
+    seconds it may take, for the time left.
+    """
+
+    point: dict
+    body: Callable
+    repeat: int = 0
+    ranks: int = 1
+    card: bool = False
+    weight: float = 1.0
+
+
+@dataclass
+class Effort:
+    """How much a study is to measure, and with what.
+
+    full: for a cluster, else minutes on a laptop; ranks: of this launch; cards: GPUs of rank 0's host; asked: the
+    arguments of the command line, for what is a study's own.
+    """
+
+    full: bool = False
+    ranks: int = 1
+    cards: int = 0
+    seed: int = 1
+    repeats: int = 1
+    asked: Namespace = field(default_factory=Namespace)
+
+    def counts(self, *wanted):
+        """Return those numbers of ranks that this launch has."""
+        return [count for count in wanted if count <= self.ranks]
+
+    def choose(self, laptop, cluster):
+        """Return what this effort takes of two values."""
+        return cluster if self.full else laptop
+
+    def command(self, study, ranks=None):
+        """Return the command line of a study with this effort."""
+        ranks = self.ranks if ranks is None else ranks
+        launch = f"mpirun -n {ranks} " if ranks > 1 else ""
+        return f"{launch}distsearch study {study}{' --full' * self.full} --seed {self.seed}"
+
+
+class Found:
+    """What was measured: rows of results, by what their points have."""
+
+    def __init__(self, rows):
+        self._rows = list(rows)
+
+    def rows(self, **point):
+        """Return the rows whose points have these values."""
+        return [row for row in self._rows if all(row["point"].get(name) == value for name, value in point.items())]
+
+    def points(self, name, **point):
+        """Return the values of ``name`` among the rows whose points have these values, each once, in order."""
+        found = [row["point"][name] for row in self.rows(**point) if name in row["point"]]
+        return sorted(set(found)) if all(isinstance(each, int | float) for each in found) else list(dict.fromkeys(found))
+
+    def values(self, name, **point):
+        """Return a figure of those rows, one for each repeat; of one in another: ``time_share.idle``."""
+        found = []
+        for row in self.rows(**point):
+            value = row["result"]
+            for part in name.split("."):
+                value = value.get(part) if isinstance(value, dict) else None
+            if value is not None:
+                found.append(value)
+        return found
+
+    def median(self, name, **point):
+        """Return the median of ``values``, None of nothing."""
+        found = self.values(name, **point)
+        return median(found) if found else None
+
+    def spread(self, x, name, **point):
+        """Return (x, median, lowest, highest) of ``values`` as a list of one point of a figure, [] of nothing."""
+        found = self.values(name, **point)
+        return [(x, median(found), min(found), max(found))] if found else []
+
+
+class Bench:
+    """What measurements are made with: the ranks of a launch, of which the first few work and the others sleep.
+
+    ``interrupted()``: whether the user wants an end; what a body returns after that is not kept.
+    """
+
+    def __init__(self, ranks, interrupts):
+        self._ranks, self._interrupts = ranks, interrupts
+
+    def interrupted(self):
+        return self._interrupts.signal is not None
+
+    def session(self, ranks=1, table=None, device="cpu"):
+        """A context that gives a new ``Session`` of the first ranks; table: MiB a host, 0 for none."""
+        return self._ranks.session(ranks, table, device=device, interrupted=self.interrupted, progress=Silent())
+
+    def search(self, texts, ranks=1, table=None, device="cpu", **options):
+        """Search positions by a new session of the first ranks; return figures as ``measure`` has them.
+
+        options: game, board and more, as ``options.resolve`` takes them.
+        """
+        checked, game, rules = resolve(**options)
+        with self.session(ranks, table, device) as session:
+            return measure(session, checked, [game.parse(text, rules) for text in texts])
+
+    def call(self, function, ranks=1, **given):
+        """Have the first ranks call a function of a module; return what it returns here.
+
+        It is called with their communicator (None for one rank) and given, plain values.
+        """
+        return self._ranks.call(ranks, function, given)
+
+
+def run(study, effort, stage, output=None):
+    """Make a study on the ranks of a ``stage.Stage``, all of which call this; return the exit status.
+
+    output: a folder for results, Markdown and figures, or None for tables on stdout alone. Raises UserError.
+    """
+    with stage.ranks() as ranks:
+        if ranks is None:
+            return 0
+        effort.ranks, effort.cards = ranks.size, _cards()
+        folder = None if output is None else _made(output)
+        planned = study.measurements(effort)
+        with stage.interrupts:
+            rows = _measure(study, planned, effort, ranks, folder, stage)
+        exhibits = study.exhibits(Found(rows), effort)
+        left_out = [f"# {line}" for line in _left_out(planned, effort)]
+        stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]) + "\n")
+        if folder is not None:
+            _write(study, exhibits, planned, effort, folder, stage.complain)
+        return stage.interrupts.exit_status
+
+
+def _measure(study, planned, effort, ranks, folder, stage):
+    """Return the rows of what is planned and can be had here; those in the folder's file are not measured again."""
+    path, progress = None if folder is None else folder / f"{study.name}.jsonl", stage.progress
+    wanted = {}
+    for each in planned:
+        if _can(each, effort):
+            row = {"study": study.name, "point": each.point, "repeat": each.repeat}
+            wanted[results.identity(row)] = each, row
+    before = results.read([path]) if path is not None and path.exists() else []
+    rows = {key: row for row in before if (key := results.identity(row)) in wanted}
+    clock = _Clock(sum(each.weight for key, (each, _) in wanted.items() if key not in rows))
+    bench = Bench(ranks, stage.interrupts)
+    progress.begin()
+    for done, (key, (each, row)) in enumerate(wanted.items()):
+        if key in rows:
+            continue
+        if progress.due():
+            progress.show(f"{study.name}: {done}/{len(wanted)}, {clock.left()}; {_described(each.point)}")
+        result = each.body(bench)
+        if bench.interrupted():  # what was cut short is no measurement
+            break
+        clock.took(each.weight)
+        game, places = each.point.get("game"), ranks.places[: each.ranks]
+        rows[key] = {**row, "result": result, "meta": metadata.describe(places, effort.seed, game, stage.arguments)}
+        if path is not None:
+            results.append(path, rows[key])
+    progress.clear()
+    return [rows[key] for key in wanted if key in rows]
+
+
+def _can(measurement, effort):
+    return measurement.ranks <= effort.ranks and (effort.cards > 0 or not measurement.card)
+
+
+class _Clock:
+    """Says how long the rest may take, from what the measurements took so far against their weights."""
+
+    def __init__(self, weight):
+        self._weight, self._done, self._began = weight, 0.0, time.monotonic()
+
+    def took(self, weight):
+        self._done += weight
+
+    def left(self):
+        if not self._done:
+            return f"about {_seconds(self._weight)} left"
+        return f"{_seconds((time.monotonic() - self._began) * (self._weight - self._done) / self._done)} left"
+
+
+def _seconds(seconds):
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _described(point):
+    return ", ".join(f"{name} {value}" for name, value in point.items())
+
+
+def _left_out(planned, effort):
+    """Return lines that say what could not be measured here."""
+    lines = []
+    if more := {each.ranks for each in planned if each.ranks > effort.ranks}:
+        lines.append(
+            f"left out, for this launch has {effort.ranks} rank{'s' * (effort.ranks > 1)}: what takes "
+            f"{', '.join(map(str, sorted(more)))}"
+        )
+    if not effort.cards and any(each.card for each in planned):
+        lines.append("left out: what takes a GPU, for there is none here (or no PyCUDA; see docs/gpu)")
+    return lines
+
+
+def _cards():
+    """Return how many GPUs this host has."""
+    from ..gpu import device
+
+    try:
+        return device.count()
+    except UserError:
+        return 0
+
+
+def _made(output):
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot make the folder {str(output)[:200]}: {reason}") from error
+    return folder
+
+
+def _write(study, exhibits, planned, effort, folder, complain):
+    """Write the Markdown, and the figures where there is matplotlib."""
+    parts, drawing = [f"# {study.title}"], True
+    for count, exhibit in enumerate(exhibits, 1):
+        pictures = []
+        if isinstance(exhibit, Figure) and drawing:
+            try:
+                pictures = _drawn(exhibit, folder / f"{study.name}-{count}")
+            except UserError as error:
+                complain(error)
+                drawing = False
+        parts.append(to_markdown(exhibit, pictures))
+    parts += _left_out(planned, effort)
+    path = folder / f"{study.name}.md"
+    try:
+        path.write_text("\n\n".join(parts) + "\n")
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _drawn(figure, stem):
+    """Draw a Figure; return the names of its files. Raises UserError without matplotlib."""
+    from .report_figures import draw
+
+    return [draw(figure, stem.with_suffix(f".{form}")).name for form in _FORMATS]
