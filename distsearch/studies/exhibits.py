@@ -30,7 +30,7 @@ class Figure(NamedTuple):
     """A figure of a report made again.
 
     x, y: what the axes are; series: name → list of (x, y) or (x, y, lowest, highest), the report's own among them
-    where it is known; ideal: whether the line y = x belongs to it; logarithmic: which axes are, "", "x", "y" or "xy".
+    where it is known; ideal: whether the line y = x belongs to it.
     """
 
     number: str
@@ -39,7 +39,6 @@ class Figure(NamedTuple):
     y: str
     series: dict
     ideal: bool = False
-    logarithmic: str = ""
     note: str = ""
     command: str = ""
 

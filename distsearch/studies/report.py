@@ -4,6 +4,7 @@ A study says what is to be measured, as a list, and makes its exhibits of what w
 of results as soon as it is done, so a study that was cut off goes on where it stopped.
 """
 
+import os
 import time
 from argparse import Namespace
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from ..errors import UserError
 from ..service.options import resolve
 from ..service.progress import Silent
-from . import metadata, results
+from . import metadata, report_figures, results
 from .exhibits import Figure, to_markdown, to_text
 from .measure import measure
 
@@ -26,13 +27,15 @@ class Study(NamedTuple):
     """A report's study.
 
     name: as on the command line; title: of the report; measurements(effort) -> list of Measurement, in the order in
-    which they are made; exhibits(found, effort) -> list of Table and Figure, of what was ``Found``.
+    which they are made; exhibits(found, effort) -> list of Table and Figure, of what was ``Found``; complaints(found)
+    -> lines that say what is wrong with it, such as two scores of one position.
     """
 
     name: str
     title: str
     measurements: Callable
     exhibits: Callable
+    complaints: Callable = lambda found: []
 
 
 class Measurement(NamedTuple):
@@ -56,15 +59,15 @@ class Measurement(NamedTuple):
 class Effort:
     """How much a study is to measure, and with what.
 
-    full: for a cluster, else minutes on a laptop; ranks: of this launch; cards: GPUs of rank 0's host; asked: the
-    arguments of the command line, for what is a study's own.
+    full: for a cluster, else minutes on a laptop; ranks: of this launch; cards: GPUs of rank 0's host; repeats: None
+    for what the study thinks right; asked: the arguments of the command line, for what is a study's own.
     """
 
     full: bool = False
     ranks: int = 1
     cards: int = 0
     seed: int = 1
-    repeats: int = 1
+    repeats: int | None = None
     asked: Namespace = field(default_factory=Namespace)
 
     def counts(self, *wanted):
@@ -152,25 +155,30 @@ class Bench:
         return self._ranks.call(ranks, function, given)
 
 
-def run(study, effort, stage, output=None):
+def run(study, args, stage):
     """Make a study on the ranks of a ``stage.Stage``, all of which call this; return the exit status.
 
-    output: a folder for results, Markdown and figures, or None for tables on stdout alone. Raises UserError.
+    args: of the command line: full, repeats, seed, and output, a folder for results, Markdown and figures, or None for
+    tables on stdout alone. Raises UserError.
     """
+    effort = Effort(args.full, seed=args.seed, repeats=args.repeats, asked=args)
     with stage.ranks() as ranks:
         if ranks is None:
             return 0
         effort.ranks, effort.cards = ranks.size, _cards()
-        folder = None if output is None else _made(output)
+        folder = None if args.output is None else _made(args.output)
         planned = study.measurements(effort)
         with stage.interrupts:
             rows = _measure(study, planned, effort, ranks, folder, stage)
-        exhibits = study.exhibits(Found(rows), effort)
+        found = Found(rows)
+        exhibits = study.exhibits(found, effort)
         left_out = [f"# {line}" for line in _left_out(planned, effort)]
-        stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]) + "\n")
+        stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]))
         if folder is not None:
             _write(study, exhibits, planned, effort, folder, stage.complain)
-        return stage.interrupts.exit_status
+        for wrong in (complaints := study.complaints(found)):
+            stage.complain(f"{study.name}: {wrong}")
+        return stage.interrupts.exit_status or int(bool(complaints))
 
 
 def _measure(study, planned, effort, ranks, folder, stage):
@@ -270,7 +278,8 @@ def _write(study, exhibits, planned, effort, folder, complain):
         pictures = []
         if isinstance(exhibit, Figure) and drawing:
             try:
-                pictures = _drawn(exhibit, folder / f"{study.name}-{count}")
+                paths = report_figures.draw(exhibit, folder, f"{study.name}-{count}", _FORMATS)
+                pictures = [os.path.basename(path) for path in paths]
             except UserError as error:
                 complain(error)
                 drawing = False
@@ -282,9 +291,3 @@ def _write(study, exhibits, planned, effort, folder, complain):
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
 
-
-def _drawn(figure, stem):
-    """Draw a Figure; return the names of its files. Raises UserError without matplotlib."""
-    from .report_figures import draw
-
-    return [draw(figure, stem.with_suffix(f".{form}")).name for form in _FORMATS]
