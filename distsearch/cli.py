@@ -1,6 +1,7 @@
 """The command line: it reads options and positions, calls the library and prints what comes back."""
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import traceback
 
 from .arguments import parse
 from .errors import RanksLostError, UserError, complain
+from .study_arguments import STUDIES
 
 
 def main(argv=None):
@@ -73,6 +75,8 @@ def _run(argv):
         return trainer_of(args.game)(args, comm, interrupts, Progress(), _print)
     if getattr(args, "parallel", None) == "evaluation":  # on every rank as well
         return _spread(args, comm, interrupts)
+    if args.command == "study":  # on every rank: it says itself how many search together
+        return _study(args, comm, interrupts, Progress(), Session, argv)
     device = getattr(args, "device", None) or "cpu"
     groups = 0 if args.command == "simulate" else getattr(args, "groups", None) or 0
     with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups, device) as session:
@@ -86,6 +90,14 @@ def _run(argv):
             tracing()
             session.close()
         return interrupts.exit_status or status
+
+
+def _study(args, *stage):
+    from .studies.stage import Stage
+
+    comm, interrupts, progress, session, argv = stage
+    module = importlib.import_module(f"{__package__}.studies.{STUDIES[args.study].module}")
+    return module.run(args, Stage(comm, interrupts, progress, _print, _complain, session, argv))
 
 
 def _tracing(args, session):

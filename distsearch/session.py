@@ -31,17 +31,20 @@ class Session:
 
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
     for 64, or what there is room for, 0 for none; interrupted: a function that says whether the user wants searches to
-    end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which
-    a silent worker is lost, and others do its work (docs/faults.md), or None; groups: ranks that are sub-masters, each
-    of its share of the others (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``. Raises
-    UserError on entering, on every rank, if a host has no room for the table, or not the GPUs that are asked for, or
-    there are too few ranks for the groups, and RanksLostError if no worker is left, or on a worker if rank 0 is not.
+    end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which a
+    silent worker is lost, and others do its work (docs/faults.md), or None; groups: ranks that are sub-masters, each of
+    its share of the others (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the
+    table takes its memory at once, not as the first search writes to it. Raises UserError on entering, on every rank,
+    if a host has no room for the table, or not the GPUs that are asked for, or there are too few ranks for the groups,
+    and RanksLostError if no worker is left, or on a worker if rank 0 is not.
     """
 
     def __init__(
-        self, comm=None, table=None, interrupted=never, progress=None, deadline=None, groups=0, device="cpu"
+        self, comm=None, table=None, interrupted=never, progress=None, deadline=None, groups=0, device="cpu",
+        touched=False,
     ):  # fmt: skip
         self._comm, self._size, self._deadline, self._groups = comm, table, deadline, groups
+        self._touched = touched
         self.interrupted = interrupted
         self.progress = progress or Silent()
         self._device, self._gpu = device, None
@@ -103,7 +106,8 @@ class Session:
         """Return the table that the ranks of a host share; all ranks are here."""
         if self._size == 0:
             return None
-        return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=self._size is None)
+        less = self._size is None
+        return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=less, touched=self._touched)
 
     @property
     def table_mib(self):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..errors import UserError
 from ..service.options import resolve
 from ..service.progress import Silent
-from . import metadata, report_figures, results
+from . import metadata, results
 from .exhibits import Figure, to_markdown, to_text
 from .measure import measure
 
@@ -273,6 +273,8 @@ def _made(output):
 
 def _write(study, exhibits, planned, effort, folder, complain):
     """Write the Markdown, and the figures where there is matplotlib."""
+    from . import report_figures
+
     parts, drawing = [f"# {study.title}"], True
     for count, exhibit in enumerate(exhibits, 1):
         pictures = []
