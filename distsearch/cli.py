@@ -349,9 +349,9 @@ def _serve(args, session, interrupts):
 
 
 _OF_TREES = (  # options that mean nothing where the squares of boards are shared, and not the tree
-    "time", "nodes", "exact", "policy", "load_factor", "prefetch", "table", "window", "pruning", "par_depth", "all_moves",
-    "selective", "fit", "layers", "deeper", "min_probability", "chance", "spawn", "seed", "runs", "width", "deadline",
-    "groups", "device", "trace", "checkpoint", "resume",
+    "time", "nodes", "exact", "policy", "load_factor", "prefetch", "table", "window", "pruning", "par_depth",
+    "all_moves", "selective", "fit", "layers", "deeper", "min_probability", "chance", "spawn", "seed", "runs", "width",
+    "deadline", "groups", "device", "trace", "checkpoint", "resume",
 )  # fmt: skip
 
 

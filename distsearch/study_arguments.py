@@ -125,4 +125,5 @@ STUDIES = {
                      "scaling"),
     "table": Study("the table of a scaling study again, from its files", _table_arguments, "summary"),
     "othellox": Study("the figures of the report on OthelloX with MPI", _report_arguments, "othellox"),
+    "brothers": Study("the tables of the report on 2048 in parallel Haskell", _report_arguments, "brothers"),
 }  # fmt: skip

@@ -146,7 +146,7 @@ def complex(s, r, tables):
 
 @compiled
 def of_counts(own, opp, own_moves, opp_moves, own_stable, opp_stable):
-    """The value of ``complex`` of what it counts: discs, moves and stable discs of the side to move and of the other."""
+    """The value of ``complex`` of what it counts: discs, moves and stable discs of the side to move and the other."""
     value = 25 * _share(own, opp) + 35 * _share(own_moves, opp_moves) + 40 * _share(own_stable, opp_stable)
     return value // 100 if value >= 0 else -(-value // 100)
 

@@ -38,7 +38,7 @@ def _pruning(effort):
 def _pool(effort):
     """The pool by ranks and load factor, on both boards."""
     for board in _POSITIONS:
-        depth = {"8x8": effort.choose(10, 12), "6x6": effort.choose(11, 14)}[board]
+        depth = {"8x8": effort.choose(11, 13), "6x6": effort.choose(14, 17)}[board]
         for repeat in range(effort.repeats or 3):
             for ranks in _counts(effort):
                 for factor in effort.choose((1, 4, 16), (1, 2, 4, 8, 16, 32, 64)) if ranks > 1 else (1,):
@@ -48,23 +48,21 @@ def _pool(effort):
 
 
 def _spread(effort):
-    """Every board evaluated by all ranks, beside the same search that shares the tree."""
+    """Every board evaluated by all ranks."""
     depth = effort.choose(6, 8)
     for repeat in range(effort.repeats or 3):
         for ranks in _counts(effort):
-            point = {"part": "evaluation", "board": "8x8", "ranks": ranks, "depth": depth}
+            point = {"part": "evaluation", "game": "othello", "board": "8x8", "position": "startpos", "depth": depth}
 
             def body(bench, ranks=ranks):
-                return bench.call(spread, ranks, text=_POSITIONS["8x8"], board="8x8", depth=depth)
+                return bench.call(spread, ranks, text="startpos", board="8x8", depth=depth)
 
-            yield Measurement({**point, "parallel": "evaluation"}, body, repeat, ranks, weight=3.0)
-            how = _options("8x8", depth=depth, ordering="static")
-            yield _search({**point, "parallel": "search"}, ranks, repeat, how, 0.3)
+            yield Measurement({**point, "ranks": ranks}, body, repeat, ranks, weight=2.0)
 
 
 def _policies(effort):
     """The policies that share one search with a table, beside the pool of the same."""
-    depth = effort.choose(11, 16)
+    depth = effort.choose(13, 17)
     for repeat in range(effort.repeats or 3):
         for ranks in _counts(effort):
             for policy in _POLICIES:
@@ -128,7 +126,8 @@ def _of_pool(found, board):
     of = f"{board}, depth {depth}"
     shared = [count for count in counts if count > 1]
     balance = {f"{count} ranks": _line(found, point, count, factors, "load_balance", count - 1) for count in shared}
-    yield Figure("", f"Load balance against pool size, {of}", "pool size (load factor × workers)", "load balance", balance)
+    size = "pool size (load factor × workers)"
+    yield Figure("", f"Load balance against pool size, {of}", size, "load balance", balance)
     for name, title in (("boards", "Boards evaluated"), ("boards_per_second", "Boards a second"),
                         ("communication_computation", "Communication ÷ computation")):  # fmt: skip
         series = {f"load factor {factor}": _by_ranks(found, point, counts, factor, name) for factor in factors}
@@ -142,7 +141,7 @@ def _of_pool(found, board):
                "efficiency by boards", "boards ÷ 1 rank's", "load balance", "comm. ÷ comp.", "idle")  # fmt: skip
     note = (
         "By time: seconds of one rank's search ÷ seconds. By boards: boards a second ÷ those of one rank, which does "
-        "not count boards that one rank would not have searched. Efficiency divides by ranks, of which one is the master."
+        "not count boards that one rank would not have searched. Efficiency divides by ranks; one is the master."
     )
     yield Table("", f"Speedup and efficiency both ways, {of}", columns, rows, note)
     for name, title in (("seconds", "time"), ("boards_per_second", "boards")):
@@ -189,22 +188,21 @@ def _of_evaluation(found):
     point = {"part": "evaluation"}
     rows = []
     for count in found.points("ranks", **point):
-        spreading, sharing = ({**point, "ranks": count, "parallel": way} for way in ("evaluation", "search"))
-        seconds, boards = found.median("seconds", **spreading), found.median("jobs", **spreading)
-        if seconds is None:
-            continue
-        alone = found.median("seconds", **{**spreading, "ranks": 1})
-        relation = found.median("communication_computation", **spreading)
+        at = {**point, "ranks": count}
+        seconds, boards, rate = (found.median(name, **at) for name in ("seconds", "jobs", "boards_per_second"))
+        sharing = {"part": "pool", "board": "8x8", "ranks": count, "load_factor": 4 if count > 1 else 1}
         rows.append((
-            count, int(boards), seconds, 1e6 * seconds / boards, ratio(alone, seconds), relation if count > 1 else None,
-            found.median("seconds", **sharing),
+            count, int(boards), seconds, 1e6 * seconds / boards,
+            ratio(found.median("seconds", **point, ranks=1), seconds),
+            found.median("communication_computation", **at) if count > 1 else None, rate,
+            found.median("boards_per_second", **sharing),
         ))  # fmt: skip
-    columns = ("ranks", "boards evaluated", "seconds", "µs a board", "speedup", "comm. ÷ comp.",
-               "seconds, --parallel search")  # fmt: skip
+    columns = ("ranks", "boards evaluated", "seconds", "µs a board", "speedup", "comm. ÷ comp.", "boards/s",
+               "boards/s, sharing the tree")  # fmt: skip
     note = (
-        "A board's squares are spread by Scatterv and what each rank counts on its own is gathered: the same search, "
-        "evaluated by all. The search around it is in Python, about 8 µs a board; the evaluation of a whole board takes "
-        "0.05 µs on one rank, which is what there is to share."
+        "A board's squares are spread by Scatterv, and what each rank counts on its own is gathered. The search around "
+        "it is in Python, about 8 µs a board; evaluating a whole board takes a rank 0.05 µs, which is all there is to "
+        "share. The last column is the pool at load factor 4, deeper."
     )
     return [Table("", "The parallel evaluation of one board at a time, 8x8", columns, rows, note)]
 
@@ -218,7 +216,8 @@ def _of_policies(found):
             if row := _scaled(found, {**at, "ranks": count}, at):
                 seconds, by_time, per_rank, _, _, more, balance, relation, idle = row
                 rows.append((count, policy, seconds, by_time, per_rank, more, balance, relation, idle))
-    columns = "ranks", "policy", "seconds", "speedup", "efficiency", "boards ÷ 1 rank's", "load balance", "comm. ÷ comp.", "idle"
+    columns = ("ranks", "policy", "seconds", "speedup", "efficiency", "boards ÷ 1 rank's", "load balance",
+               "comm. ÷ comp.", "idle")  # fmt: skip
     series = {policy: _policy_speedups(found, point, counts, policy) for policy in _POLICIES}
     depth = ", ".join(map(str, found.points("depth", **point)))
     note = "The search with a table; pool and window at 4 subtrees a worker. Speedup is over the same on one rank."
@@ -229,9 +228,10 @@ def _of_policies(found):
 
 
 def _policy_speedups(found, point, counts, policy):
-    one = found.median("seconds", **point, policy=policy, ranks=1)
+    at = {**point, "policy": policy}
+    one = found.median("seconds", **at, ranks=1)
     return [(x, one / middle, one / high, one / low) for count in counts if one and count > 1
-            for x, middle, low, high in found.spread(count, "seconds", **point, policy=policy, ranks=count)]  # fmt: skip
+            for x, middle, low, high in found.spread(count, "seconds", **at, ranks=count)]  # fmt: skip
 
 
 def _complaints(found):
@@ -239,7 +239,8 @@ def _complaints(found):
     scores = {}
     for row in found.rows():
         point = row["point"]
-        scores.setdefault((point["board"], point.get("position", _MIDGAME), point["depth"]), set()).add(row["result"]["score"])
+        searched = point["board"], point["position"], point["depth"]
+        scores.setdefault(searched, set()).add(row["result"]["score"])
     return [f"{board} to depth {depth} has the scores {sorted(each)}" for (board, _, depth), each in scores.items()
             if len(each) > 1]  # fmt: skip
 

@@ -43,8 +43,8 @@ class Measurement(NamedTuple):
 
     point: what it is of, by name, all of it JSON scalars; it must tell this measurement from all others of the study,
     those of another effort included; body(bench) -> the figures, a dictionary of JSON values, called on rank 0
-    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks: how many it takes; card: whether it takes a GPU; weight:
-    seconds it may take, for the time left.
+    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks: how many it takes; card: whether it takes a GPU;
+    weight: seconds it may take, for the time left.
     """
 
     point: dict
@@ -97,8 +97,8 @@ class Found:
 
     def points(self, name, **point):
         """Return the values of ``name`` among the rows whose points have these values, each once, in order."""
-        found = [row["point"][name] for row in self.rows(**point) if name in row["point"]]
-        return sorted(set(found)) if all(isinstance(each, int | float) for each in found) else list(dict.fromkeys(found))
+        found = list(dict.fromkeys(row["point"][name] for row in self.rows(**point) if name in row["point"]))
+        return sorted(found) if all(isinstance(each, int | float) for each in found) else found
 
     def values(self, name, **point):
         """Return a figure of those rows, one for each repeat; of one in another: ``time_share.idle``."""
@@ -216,7 +216,9 @@ def _can(measurement, effort):
 
 
 class _Clock:
-    """Says how long the rest may take, from what the measurements took so far against their weights."""
+    """Says how long the rest may take: by the weights at first, then by what the measurements took against theirs."""
+
+    _TRUSTED = 20.0  # seconds of weight that what was measured is to outweigh
 
     def __init__(self, weight):
         self._weight, self._done, self._began = weight, 0.0, time.monotonic()
@@ -225,9 +227,8 @@ class _Clock:
         self._done += weight
 
     def left(self):
-        if not self._done:
-            return f"about {_seconds(self._weight)} left"
-        return f"{_seconds((time.monotonic() - self._began) * (self._weight - self._done) / self._done)} left"
+        slower = (time.monotonic() - self._began + self._TRUSTED) / (self._done + self._TRUSTED)
+        return f"{_seconds(slower * (self._weight - self._done))} left"
 
 
 def _seconds(seconds):
@@ -292,4 +293,3 @@ def _write(study, exhibits, planned, effort, folder, complain):
         path.write_text("\n\n".join(parts) + "\n")
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
-
