@@ -64,6 +64,11 @@ def _spelled(parser, arguments):
 def _search_arguments(parser):
     _add_searched(parser)
     _add_sampled_options(_add_chance_options(parser, "of the tiles that startpos begins with, and of sampled runs"))
+    parser.add_argument(
+        "--parallel", metavar="NAME", choices=("search", "evaluation"),
+        help="search: ranks share the tree (default); evaluation, of othello: they share the squares of each board, "
+        "which is slower than one rank alone",
+    )  # fmt: skip
     _add_ranks(parser)
     _add_device(parser)
     _add_trace(parser)

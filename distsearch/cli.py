@@ -73,6 +73,8 @@ def _run(argv):
         from .service.trainers import trainer_of
 
         return trainer_of(args.game)(args, comm, interrupts, Progress(), _print)
+    if getattr(args, "parallel", None) == "evaluation":  # on every rank as well
+        return _spread(args, comm, interrupts)
     if args.command == "study":  # on every rank: it says itself how many search together
         return _study(args, comm, interrupts, Progress(), Session, argv)
     device = getattr(args, "device", None) or "cpu"
@@ -160,6 +162,21 @@ def _search(args, session, interrupts):
     positions = [position]
     checkpoint = _checkpoint(args, options, interrupts, positions)
     return _answer(args, interrupts, checkpoint, lambda: session.searcher(options).search(positions, checkpoint))
+
+
+def _spread(args, comm, interrupts):
+    """Search with every board evaluated by all ranks together."""
+    from .service import spread_evaluation
+    from .service.progress import Progress
+
+    options, game, rules = _options(args)
+    position = game.parse(args.position or "startpos", rules)
+    with interrupts:
+        asked = options, position, lambda: interrupts.signal is not None, Progress()
+        found = spread_evaluation.search(comm, *asked)
+    if found is not None:
+        _print(found.to_json() if args.json else found.to_text())
+    return interrupts.exit_status
 
 
 def _answer(args, interrupts, checkpoint, search):
@@ -331,6 +348,13 @@ def _serve(args, session, interrupts):
     return status
 
 
+_OF_TREES = (  # options that mean nothing where the squares of boards are shared, and not the tree
+    "time", "nodes", "exact", "policy", "load_factor", "prefetch", "table", "window", "pruning", "par_depth",
+    "all_moves", "selective", "fit", "layers", "deeper", "min_probability", "chance", "spawn", "seed", "runs", "width",
+    "deadline", "groups", "device", "trace", "checkpoint", "resume",
+)  # fmt: skip
+
+
 def _options(args):
     """Return (Options, game module, rules array) of parsed arguments."""
     from .service.options import parse_deeper, parse_window, resolve
@@ -361,6 +385,12 @@ def _options(args):
         from .service.checkpoint import policy_in
 
         given["policy"] = policy_in(args.checkpoint or "")  # the default depends on what may change: the load factor
+    if getattr(args, "parallel", None) == "evaluation":
+        from .service import spread_evaluation
+
+        other = [name.replace("_", "-") for name in _OF_TREES if getattr(args, name) not in (None, False)]
+        given = {name: value for name, value in given.items() if name not in _OF_TREES}
+        return spread_evaluation.checked(args.game, other, board=args.board, empties=args.empties, **given)
     return resolve(args.game, args.board, args.empties, getattr(args, "spawn", None), **given)
 
 

@@ -113,6 +113,16 @@ def _table_arguments(parser):
     parser.add_argument("files", nargs="+", metavar="FILE", help="of study scaling; several are taken as one study")
 
 
+def _report_arguments(parser):
+    """What every report's study takes."""
+    parser.add_argument("--full", action="store_true", help="as much as a cluster has time for (default: minutes)")
+    parser.add_argument("--repeats", type=number("repeats", 1), metavar="N", help="of each measurement")
+    parser.add_argument("--seed", type=number("seed"), default=1, metavar="N", help="of all that is random (default 1)")
+    parser.add_argument(
+        "--output", metavar="DIR", help="a folder for results, which are not measured again, Markdown and figures"
+    )
+
+
 def _plot_arguments(parser):
     parser.add_argument("files", nargs="*", metavar="FILE", help="of studies, together; records of training, likewise")
     parser.add_argument(
@@ -129,5 +139,7 @@ STUDIES = {
     "scaling": Study("the same searches at several numbers of ranks, policies, load factors", _scaling_arguments,
                      "scaling"),
     "table": Study("the table of a scaling study again, from its files", _table_arguments, "summary"),
+    "othellox": Study("the figures of the report on OthelloX with MPI", _report_arguments, "othellox"),
+    "brothers": Study("the tables of the report on 2048 in parallel Haskell", _report_arguments, "brothers"),
     "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "plot"),
 }  # fmt: skip

@@ -5,6 +5,7 @@ rank 0 is through. There ``with ranks.session(4) as session:`` is a session of t
 """
 
 import contextlib
+import importlib
 import platform
 import time
 from collections.abc import Callable
@@ -96,8 +97,19 @@ class Ranks:
             if session.cluster is not None and session.cluster.lost:
                 raise RanksLostError("a rank was lost: a study needs all it began with")
 
+    def call(self, ranks, function, given, **here):
+        """Have the first ``ranks`` ranks call a function of a module's top level; return what it returns here.
+
+        It is called with their communicator, None for one rank, and given, a dictionary of plain values; ``here``:
+        more of what it takes, that rank 0 alone needs.
+        """
+        self._say(range(1, ranks), -ranks)
+        for rank in range(1, ranks):
+            self._comm.send((function.__module__, function.__name__, given), rank, _TAG)
+        return function(self._party(ranks), **given, **here)
+
     def _say(self, to, ranks, table=None, groups=0, device="cpu"):
-        """Tell ranks of the next party, or by 0 ranks that there will be none."""
+        """Tell ranks of the next party, by 0 ranks that there will be none, or by fewer that they are to call."""
         table = _DEFAULT if table is None else table
         word = np.array([(ranks, table, groups, DEVICES.index(device))], _WORD).view(np.int64)
         requests = [self._comm.Isend(word, rank, _TAG) for rank in to]
@@ -113,11 +125,16 @@ class Ranks:
             if ranks == 0:
                 self._leave()
                 return
-            table = None if table == _DEFAULT else table
-            shared = {"groups": groups, "device": DEVICES[device], "touched": True}
             # what is refused, rank 0 is refused as well: it tells of that, and what is next
-            with contextlib.suppress(UserError), self._open_session(self._party(ranks), table, **shared):
-                pass
+            with contextlib.suppress(UserError):
+                if ranks < 0:
+                    module, name, given = self._comm.recv(source=0, tag=_TAG)
+                    getattr(importlib.import_module(module), name)(self._party(-ranks), **given)
+                    continue
+                table = None if table == _DEFAULT else table
+                shared = {"groups": groups, "device": DEVICES[device], "touched": True}
+                with self._open_session(self._party(ranks), table, **shared):
+                    pass
 
     def _party(self, ranks):
         """Return the communicator of the first ranks, of which this is one; None for one rank."""
