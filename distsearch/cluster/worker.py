@@ -18,6 +18,8 @@ from .messages import (
     JOBS,
     KNOWN,
     LARGEST,
+    LEND,
+    LENT,
     METRICS,
     METRICS_RECORD,
     OPEN,
@@ -31,6 +33,8 @@ from .messages import (
     RESTARTED,
     RESULTS,
     RESUME,
+    RETURNED,
+    RETURNED_FIELDS,
     SAVE,
     SAVED,
     SAVED_RECORD,
@@ -100,6 +104,7 @@ class _Run:
         self.shares = None  # of the time of many jobs that are at work together
         self.results = []  # arrays of records that have not been sent
         self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
+        self.lends = None  # (how many, the most that is left) of parts to be lent out, where that is wanted
         self.reported = 0.0
         self.budget = _FIRST_BUDGET  # boards of a slice
 
@@ -140,6 +145,12 @@ class Worker:
                 self._resume(self._runs[message.run], message.payload)
             case kind if kind == STEER:
                 return self._steer(self._runs[message.run], to_records(message.payload, STEER_RECORD))
+            case kind if kind == LEND:
+                self._runs[message.run].lends = tuple(to_records(message.payload, np.int64).tolist())
+            case kind if kind == RETURNED:
+                run = self._runs[message.run]
+                if run.shares:  # else its jobs are done
+                    run.runner.take_back(to_records(message.payload, np.int64).reshape(-1, RETURNED_FIELDS))
             case kind if kind == KNOWN:
                 self._learn(self._runs[message.run], message.payload)
             case kind if kind == SAVE:
@@ -382,6 +393,8 @@ class Worker:
         out = self._send_results(run)
         if run.job and run.wishes and not run.shares:
             out += self._give(run)
+        if run.lends and run.shares and len(lent := run.runner.lent()):
+            out.append(Message(LENT, run.number, from_records(lent)))
         if run.dear and not run.shares and len(found := run.runner.found()):
             out += self._tell(run, found)
         if not run.job:
@@ -437,6 +450,8 @@ class Worker:
             runner.add(jobs[:fits])
             run.shares.add(len(jobs[:fits]))
         run.saved.clear()  # such jobs begin again
+        if run.lends:
+            runner.lend(*run.lends)
         records = runner.advance()
         now, cpu = self._clock(), self._cpu_clock()
         run.shares.spend(now - began, cpu - cpu_began)
