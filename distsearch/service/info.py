@@ -11,16 +11,20 @@ import subprocess
 from .. import __version__, games, jit
 from ..cluster import launch
 from ..errors import UserError
+from .gpu_facts import gpu_facts, gpu_text
 
 
 def info(comm, as_json):
     """Print what there is (on the first rank; ``comm`` may be None); return 0, or 1 if something is wrong."""
-    hosts = [platform.node()]
+    host = platform.node()
+    hosts = [host] if comm is None else comm.allgather(host)
+    first = comm is None or hosts.index(host) == comm.Get_rank()  # one of each host looks at its GPUs
+    cards = [gpu_facts(host) if first else None]
     if comm is not None:
-        hosts = comm.gather(platform.node(), root=0)
+        cards = comm.gather(cards[0], root=0)
     if launch.place()[1] > 0:
         return 0
-    facts, problems = _facts(hosts), []
+    facts, problems = _facts(hosts, list(filter(None, cards))), []
     try:
         facts["mpi_library"] = launch.library()
     except UserError as error:
@@ -34,7 +38,7 @@ def info(comm, as_json):
     return 1 if problems else 0
 
 
-def _facts(hosts):
+def _facts(hosts, cards):
     ranks, _, name = launch.launcher()
     mpirun = shutil.which("mpirun")
     return {
@@ -49,7 +53,8 @@ def _facts(hosts):
         "mpi_library": None,
         "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
         "cores": len(os.sched_getaffinity(0)),
-        "gpus": _gpus(),
+        "gpus": cards[0]["gpus"],
+        "gpu_hosts": cards,
         "games": games.names(),
         "cache": str(jit.CACHE),
     }
@@ -92,16 +97,6 @@ def _version(package):
         return None
 
 
-def _gpus():
-    """The names of the GPUs that nvidia-smi lists; searching on them also needs PyCUDA."""
-    if not shutil.which("nvidia-smi"):
-        return []
-    listed = subprocess.run(
-        ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, check=False
-    )
-    return [line.strip() for line in listed.stdout.splitlines() if line.strip()] if listed.returncode == 0 else []
-
-
 def _print_table(facts):
     hosts = ", ".join(f"{host} ({ranks})" for host, ranks in facts["hosts"].items())
     packages = ", ".join(f"{name} {version or '-'}" for name, version in facts["packages"].items())
@@ -112,9 +107,17 @@ def _print_table(facts):
         ("mpirun", f"{facts['mpirun'] or 'none on PATH'}: {facts['mpirun_version'] or '-'}"),
         ("started by", facts["launcher"]),
         ("packages", packages),
-        ("GPUs", ", ".join(facts["gpus"]) or "none"),
+        *_gpu_rows(facts["gpu_hosts"]),
         ("games", ", ".join(facts["games"])),
         ("kernels in", facts["cache"]),
         ("verdict", "all right" if not facts["problems"] else "; ".join(facts["problems"])),
     ]
     print("\n".join(f"{name:<12} {value}" for name, value in rows), flush=True)
+
+
+def _gpu_rows(hosts):
+    """Return a row for each host, or one where all have the same."""
+    texts = {each["host"]: gpu_text(each) for each in hosts}
+    if len(set(texts.values())) == 1:
+        return [("GPUs", next(iter(texts.values())) + (" on each host" if len(texts) > 1 else ""))]
+    return [("GPUs", f"{host}: {text}") for host, text in texts.items()]
