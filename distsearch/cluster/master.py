@@ -311,8 +311,11 @@ class Master:
 
     def _received(self, worker, message):
         if message.type == READY:
+            worker.places.pop(message.run, None)
             if len(message.payload):
                 worker.places[message.run] = int(to_records(message.payload, np.int64)[0])
+            if message.run in worker.ready:  # it goes on in another way
+                return []
             return self._ready(worker, message.run)
         if message.type == LOST:
             rank, lost = to_lost(message)

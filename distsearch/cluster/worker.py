@@ -83,10 +83,13 @@ class _Setup:
     def compile(self):
         runner = self._make(self._setup)
         runner.compile()
+        if getattr(runner, "failed", False):  # from now on others are made
+            runner = self._make(self._setup)
+            runner.compile()
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
         self.tells = bool(getattr(runner, "tell", None))
         self.places = getattr(runner, "places", 1)
-        self._free.append(runner)
+        self._free = [runner]
 
 
 class _Run:
@@ -183,9 +186,11 @@ class Worker:
             setup = json.loads(message.payload.tobytes())
             self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
             self._setups[message.run].compile()
-        places = self._setups[message.run].places
-        told = [places] if places > 1 else []
-        return [Message(READY, message.run, from_records(np.array(told, np.int64)))]
+        return [self._ready(message.run)]
+
+    def _ready(self, number):
+        places = self._setups[number].places
+        return Message(READY, number, from_records(np.array([places] if places > 1 else [], np.int64)))
 
     def _restart(self, life):
         """Forget all runs: the master took this worker for lost, and others have its jobs."""
@@ -326,6 +331,12 @@ class Worker:
         payload, run.found = np.concatenate(run.found), []
         return [Message(FOUND, run.number, payload)]
 
+    def _go_on_without(self, run):
+        """A runner has failed, and has given its jobs back undone: others of its kind are made from now on."""
+        run.runner = run.job = run.shares = None
+        run.setup.compile()
+        return [self._ready(next(number for number, setup in self._setups.items() if setup is run.setup))]
+
     def _put_down(self, run):
         if run.shares:
             run.runner.stop()
@@ -390,14 +401,16 @@ class Worker:
         now, cpu = self._work_on(run, began, cpu_began)
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
-        out = self._send_results(run)
+        # that it has fewer places the master is to know before it has the jobs back
+        out = self._go_on_without(run) if getattr(run.runner, "failed", False) else []
+        out += self._send_results(run)
         if run.job and run.wishes and not run.shares:
             out += self._give(run)
         if run.lends and run.shares and len(lent := run.runner.lent()):
             out.append(Message(LENT, run.number, from_records(lent)))
-        if run.dear and not run.shares and len(found := run.runner.found()):
+        if run.dear and run.runner and not run.shares and len(found := run.runner.found()):
             out += self._tell(run, found)
-        if not run.job:
+        if not run.job and run.runner:
             self._put_down(run)
         if not run.has_work:
             self._leave(run)

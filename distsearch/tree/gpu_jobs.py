@@ -4,11 +4,12 @@ Records of jobs and results are those of the runners on a CPU, so ranks with and
 that a GPU cannot do, the same rank does on its CPU.
 """
 
+import platform
 from collections import deque
 
 import numpy as np
 
-from ..errors import UserError
+from ..errors import UserError, complain
 from ..games import connect4, othello
 from ..games.interface import Position, as_state, legal_moves
 from ..gpu.endgame import GpuEndgame
@@ -31,16 +32,34 @@ def check(setup):
         raise UserError(f"device gpu solves {' and '.join(_SOLVERS)} to the end: add --exact, or use --device cpu")
 
 
-def on_gpu(kinds, gpu):
-    """Return the kinds of job of a rank with a GPU; kinds: those of one without."""
+def on_gpu(kinds, gpu, among_others=False):
+    """Return the kinds of job of a rank with a GPU; kinds: those of one without.
+
+    among_others: if the GPU fails, the rank says so and goes on without it, and what it was at goes back to the pool.
+    """
+    card = _Card(gpu, among_others)
 
     def solve(setup):
         # a part of a middle game of Othello would keep one core busy that gives nothing away
-        if setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
+        if card.gpu is None or setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
             return kinds["solve"](setup)
-        return GpuSolveRunner(setup, gpu, kinds["solve"])
+        return GpuSolveRunner(setup, card, kinds["solve"])
 
     return {**kinds, "solve": solve}
+
+
+class _Card:
+    """The GPU of a rank, until it fails."""
+
+    def __init__(self, gpu, among_others):
+        self.gpu, self._among_others = gpu, among_others
+
+    def fails(self, error):
+        if not self._among_others:
+            raise error
+        if self.gpu is not None:
+            complain(f"distsearch: a rank on {platform.node()} goes on without its GPU: {error}")
+        self.gpu = None
 
 
 class _Connect4:
@@ -90,14 +109,19 @@ _SOLVERS = {"connect4": _Connect4, "othello": _Othello}
 
 
 class GpuSolveRunner:
-    """Solves positions exactly, those of a batch at once; plain: makes the runner of what it does not take."""
+    """Solves positions exactly, those of a batch at once.
+
+    card: of ``on_gpu``; plain: makes the runner of what it does not take. Once it has ``failed`` it has no jobs: the
+    results of those that it had say that they are not complete.
+    """
 
     places = _PLACES
 
-    def __init__(self, setup, gpu, plain):
+    def __init__(self, setup, card, plain):
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
-        self._gpu, self._solver_of, self._on_gpu = gpu, _SOLVERS[setup["game"]], None
+        self._card, self._solver_of, self._on_gpu = card, _SOLVERS[setup["game"]], None
+        self.failed = False
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
         self.job_dtype = job_dtype(self._game.words(self._rules))
@@ -121,8 +145,18 @@ class GpuSolveRunner:
         self._wanted, self._answers, self._told = None, {}, []
 
     def _make_solver(self):
-        if self._on_gpu is None:
-            self._on_gpu = self._solver_of(self._gpu, self._rules)
+        if self._on_gpu is not None:
+            return
+        try:
+            if self._card.gpu is None:
+                raise UserError("it has failed before")
+            self._on_gpu = self._solver_of(self._card.gpu, self._rules)
+        except UserError as error:
+            self._fail(error)
+
+    def _fail(self, error):
+        self._card.fails(error)
+        self.failed = True
 
     @property
     def engine(self):
@@ -147,6 +181,9 @@ class GpuSolveRunner:
 
     def add(self, jobs):
         """Take an array of jobs in."""
+        if self.failed:
+            self._waiting.append(jobs)
+            return
         fits = self._on_gpu.fits(jobs["state"])
         self._by_cpu.extend(jobs[i : i + 1] for i in np.flatnonzero(~fits))
         if fits.any():
@@ -154,6 +191,15 @@ class GpuSolveRunner:
 
     def advance(self):
         """Do a launch, and a little of what is the CPU's; return the records of the jobs that are done by that."""
+        try:
+            return self._advance()
+        except UserError as error:
+            self._fail(error)
+            return self.stop()
+
+    def _advance(self):
+        if self.failed:
+            return self.stop()
         records, fresh = [], not self._open.any() and bool(self._waiting)
         if fresh:
             self._begin(np.concatenate(self._waiting))
