@@ -228,6 +228,9 @@ def _bench_arguments(parser):
     parser.add_argument(
         "--messages", action="store_true", help="instead: empty jobs through the master, on 2 ranks or more"
     )
+    parser.add_argument(
+        "--device", metavar="NAME", help="gpu: instead, the rate of every kernel of a GPU, beside its limit and a CPU"
+    )
     parser.add_argument("game", metavar="GAME", nargs="?", help="of --positions")
     parser.add_argument("--positions", metavar="FILE", help="instead: search these, to the limits; - for stdin")
     _add_limits(parser)

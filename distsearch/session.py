@@ -100,7 +100,7 @@ class Session:
             return kinds
         from .tree.gpu_jobs import on_gpu
 
-        return on_gpu(kinds, self._gpu)
+        return on_gpu(kinds, self._gpu, self._comm is not None and self._comm.Get_size() > 2)
 
     def _shared_table(self):
         """Return the table that the ranks of a host share; all ranks are here."""
@@ -125,6 +125,11 @@ class Session:
         gpu, self._gpu = self._gpu, None
         if gpu is not None:
             gpu.close()
+
+    @property
+    def gpu(self):
+        """The ``gpu.device.Gpu`` of this rank, None if it has none."""
+        return self._gpu
 
     @property
     def ranks(self):

@@ -4,6 +4,7 @@ import traceback
 
 import pytest
 
+from distsearch.gpu import connect4
 from distsearch.service import devices
 from distsearch.session import Session
 from distsearch.testing.emulated_gpu import EmulatedGpu
@@ -32,4 +33,26 @@ def test_scores_do_not_depend_on_who_has_a_gpu(game, board, plies, comm, agree, 
         failure = f"{found}"
     if comm.Get_rank() == GPU and not launches:
         failure = "the GPU had nothing to do"
+    agree(not failure, failure)
+
+
+def test_one_search_is_a_gpus_and_the_others(comm, agree, monkeypatch, seed):
+    """The GPU has the position, and lends parts of it to the ranks without one."""
+    (line,), found, failure = late("connect4", "6x7", 18, 1, comm.bcast(seed)), {}, ""
+    gpu = EmulatedGpu(3) if comm.Get_rank() == GPU else None
+    monkeypatch.setattr(devices, "chosen", lambda comm, name: gpu)
+    monkeypatch.setattr(connect4, "LEND", 17)
+    answers, take_back = [], GpuSolveRunner.take_back
+    monkeypatch.setattr(GpuSolveRunner, "take_back", lambda runner, rows: (answers.append(1), take_back(runner, rows)))
+    try:
+        for device in ("cpu", "auto"):
+            with Session(comm, table=2, device=device) as session:
+                if session:
+                    found[device] = session.search("connect4", line, exact=True).score
+    except Exception:
+        failure = traceback.format_exc()
+    if found.get("cpu") != found.get("auto"):
+        failure = f"{found}"
+    if comm.Get_rank() == GPU and comm.Get_size() > 2 and not answers:
+        failure = "nothing came back of what was lent"
     agree(not failure, failure)

@@ -13,6 +13,7 @@ import pytest
 
 from distsearch import __version__, jit
 from distsearch.cluster import launch
+from distsearch.service import gpu_facts
 from distsearch.service.info import info
 
 VERSIONS = {  # what --version prints
@@ -141,12 +142,44 @@ def test_without_mpirun(ask, tmp_path, monkeypatch):
     assert (status, facts["mpirun"], facts["gpus"]) == (0, None, [])
 
 
+H200 = "NVIDIA H200, 580.65.06, 9.0\n"
+
+
 @pytest.mark.parametrize(("output", "status", "gpus"), [
-    ("NVIDIA H200\nNVIDIA H200\n", 0, ["NVIDIA H200"] * 2), ("", 0, []), ("no driver\n", 9, []),
+    (2 * H200, 0, ["NVIDIA H200"] * 2), ("", 0, []), ("no driver\n", 9, []),
 ], ids=["two", "none", "no driver"])  # fmt: skip
 def test_gpus_are_those_that_the_driver_lists(output, status, gpus, ask, programs):
     programs("nvidia-smi", output, status)
-    assert ask()[1]["gpus"] == gpus
+    found_status, facts = ask()
+    assert (found_status, facts["gpus"]) == (0, gpus)
+    (host,) = facts["gpu_hosts"]
+    assert (host["host"], host["gpus"]) == (platform.node(), gpus)
+
+
+@pytest.mark.parametrize(("pycuda", "nvcc", "status", "missing"), [
+    (None, "release 13.0, V13.0.48", 0, "no PyCUDA"),
+    ("2026.1", None, 0, "no nvcc on PATH"),
+    ("2026.1", "release 13.0, V13.0.48", 0, "serves CUDA 12.4, nvcc is of 13.0"),
+    ("2026.1", "release 12.0, V12.0.1", 1, "nvcc 12.0 makes no kernels for sm_90: Cuda compilation tools"),
+    ("2026.1", "release 12.4, V12.4.99", 0, None),
+], ids=["pycuda", "nvcc", "driver", "card", "nothing"])  # fmt: skip
+def test_what_is_missing_is_said_in_a_line(
+    pycuda, nvcc, status, missing, programs, tmp_path, monkeypatch, comm, capsys
+):
+    programs("nvidia-smi", H200 + "| Driver Version: 550.1     CUDA Version: 12.4 |\n")
+    if nvcc:
+        programs("nvcc", f"Cuda compilation tools, {nvcc}\n", status)
+    else:
+        monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setattr(gpu_facts, "_pycuda", lambda: pycuda)
+    monkeypatch.setattr(gpu_facts, "_cards", lambda: [["NVIDIA H200", "550.1", "9.0"]])
+    found = gpu_facts.gpu_facts("here")
+    assert found["compiles"] == (nvcc is not None and status == 0)
+    assert missing in found["missing"] if missing else found["missing"] is None
+    assert info(comm, as_json=False) == 0  # GPUs are optional
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("GPUs"))
+    assert (missing or "kernels can be made (sm_90)") in line
+    assert "driver 550.1" in line
 
 
 def test_a_cache_that_cannot_be_written_is_a_problem(ask, monkeypatch):
