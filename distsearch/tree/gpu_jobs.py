@@ -13,6 +13,7 @@ from ..games import connect4, othello
 from ..games.interface import Position, as_state, legal_moves
 from ..gpu.endgame import GpuEndgame
 from ..gpu.solver import GpuSolver
+from . import gpu_chance_jobs
 from .jobs import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
 from .setups import rules_of
 
@@ -23,10 +24,15 @@ _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
 
 
-def check(setup):
-    """Raise UserError unless a GPU does the jobs of a setup."""
-    if setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
-        raise UserError(f"device gpu solves {' and '.join(_SOLVERS)} to the end: add --exact, or use --device cpu")
+def check(setup, depth=None):
+    """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies if they are to a depth."""
+    if setup["kind"] in _BY_CHANCE:
+        gpu_chance_jobs.check(setup, depth)
+    elif setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
+        raise UserError(
+            f"device gpu solves {' and '.join(_SOLVERS)} to the end (add --exact), and searches and plays 2048 and 2584 "
+            "by expectimax; for all else use --device cpu"
+        )
 
 
 def on_gpu(kinds, gpu):
@@ -38,7 +44,17 @@ def on_gpu(kinds, gpu):
             return kinds["solve"](setup)
         return GpuSolveRunner(setup, gpu, kinds["solve"])
 
-    return {**kinds, "solve": solve}
+    def by_chance(kind, runner):
+        def make(setup):
+            try:
+                check(setup)
+            except UserError:  # where a GPU is a must, it was said before
+                return kinds[kind](setup)
+            return runner(setup, gpu)
+
+        return make
+
+    return {**kinds, "solve": solve, **{kind: by_chance(kind, runner) for kind, runner in _BY_CHANCE.items()}}
 
 
 def _room(gpu, mib):
@@ -91,6 +107,9 @@ class _Othello:
 
 
 _SOLVERS = {"connect4": _Connect4, "othello": _Othello}
+
+
+_BY_CHANCE = {"expectimax": gpu_chance_jobs.GpuExpectimaxRunner, "game": gpu_chance_jobs.GpuGamesRunner}
 
 
 class GpuSolveRunner:
