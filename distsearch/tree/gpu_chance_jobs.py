@@ -116,8 +116,8 @@ class _Group(NamedTuple):
 class GpuGamesRunner(_OnGpu):
     """Plays parts of games, see ``games_pool``, thousands at a time.
 
-    Games are in groups, which take turns on the GPU: it searches the next move of every game of one, while the CPU plays
-    the moves that were found for another. All jobs that it has at a time are searched as deep.
+    Games are in groups, which take turns on the GPU: it searches the next move of every game of one, while the CPU
+    plays the moves that were found for another. All jobs that it has at a time are searched as deep.
     """
 
     places = _PLACES
@@ -165,11 +165,8 @@ class GpuGamesRunner(_OnGpu):
 
     def _groups(self):
         """Return how many groups the games are to make: two, or as many as fill a launch each."""
-        return 1 if self.at_work <= _FEW else max(2, -(-self.at_work // self._most))
-
-    @property
-    def _most(self):
-        return min(_AT_ONCE, self._search.at_once(self._depth))
+        most = min(_AT_ONCE, self._search.at_once(self._depth))
+        return 1 if self.at_work <= _FEW else max(2, -(-self.at_work // most))
 
     def _ask(self, size):
         """Have the GPU search the games of the next group, or of several small ones."""

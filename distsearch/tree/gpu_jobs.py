@@ -30,8 +30,8 @@ def check(setup, depth=None):
         gpu_chance_jobs.check(setup, depth)
     elif setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
         raise UserError(
-            f"device gpu solves {' and '.join(_SOLVERS)} to the end (add --exact), and searches and plays 2048 and 2584 "
-            "by expectimax; for all else use --device cpu"
+            f"device gpu solves {' and '.join(_SOLVERS)} to the end (add --exact), and searches and plays 2048 and "
+            "2584 by expectimax; for all else use --device cpu"
         )
 
 
