@@ -89,6 +89,7 @@ def _play_arguments(parser):
     limits.add_argument("--nodes", type=int, metavar="N", help="boards that are, deeper and deeper")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="the same for so long")
     _add_player(parser, "of all that chance does", "game, with its moves,")
+    _add_device(parser)
     _add_trace(parser)
 
 

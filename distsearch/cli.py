@@ -246,13 +246,12 @@ def _perft(args, session, interrupts):
 
 
 def _play(args, session, interrupts):
-    from .service.play import DEFAULT_GAMES, check_limits, play
+    from .service.play import DEFAULT_GAMES, check_limits
 
     check_limits(**vars(args))
     options, _, _ = _options(args)
     count = DEFAULT_GAMES if args.games is None else args.games
-    asked = session.cluster, session.progress, session.interrupted, args.record
-    found = play(options, count, args.seed or 0, *asked)
+    found = session.played(options, count, args.seed or 0, args.record)
     _print(found.to_json() if args.json else found.to_text())
     return 0
 

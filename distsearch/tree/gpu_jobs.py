@@ -14,7 +14,7 @@ from ..games import connect4, othello
 from ..games.interface import Position, as_state, legal_moves
 from ..gpu.endgame import GpuEndgame
 from ..gpu.solver import GpuSolver
-from . import loans
+from . import gpu_chance_jobs, loans
 from .jobs import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
 from .setups import rules_of
 
@@ -26,10 +26,15 @@ _NO_MOVE = -2
 _LAUNCH, _LENDING_LAUNCH, _SHORT_LAUNCH = 0.015, 0.005, 0.001  # seconds
 
 
-def check(setup):
-    """Raise UserError unless a GPU does the jobs of a setup."""
-    if setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
-        raise UserError(f"device gpu solves {' and '.join(_SOLVERS)} to the end: add --exact, or use --device cpu")
+def check(setup, depth=None):
+    """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies if they are to a depth."""
+    if setup["kind"] in _BY_CHANCE:
+        gpu_chance_jobs.check(setup, depth)
+    elif setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
+        raise UserError(
+            f"device gpu solves {' and '.join(_SOLVERS)} to the end (add --exact), and searches and plays 2048 and "
+            "2584 by expectimax; for all else use --device cpu"
+        )
 
 
 def on_gpu(kinds, gpu, among_others=False):
@@ -45,7 +50,17 @@ def on_gpu(kinds, gpu, among_others=False):
             return kinds["solve"](setup)
         return GpuSolveRunner(setup, card, kinds["solve"])
 
-    return {**kinds, "solve": solve}
+    def by_chance(kind, runner):
+        def make(setup):
+            try:
+                check(setup)
+            except UserError:  # where a GPU is a must, it was said before
+                return kinds[kind](setup)
+            return runner(setup, card.gpu) if card.gpu is not None else kinds[kind](setup)
+
+        return make
+
+    return {**kinds, "solve": solve, **{kind: by_chance(kind, runner) for kind, runner in _BY_CHANCE.items()}}
 
 
 def _room(gpu, mib):
@@ -114,6 +129,9 @@ class _Othello:
 
 
 _SOLVERS = {"connect4": _Connect4, "othello": _Othello}
+
+
+_BY_CHANCE = {"expectimax": gpu_chance_jobs.GpuExpectimaxRunner, "game": gpu_chance_jobs.GpuGamesRunner}
 
 
 class GpuSolveRunner:
