@@ -140,5 +140,23 @@ def test_a_sweep_over_positions_weak_and_strong(sweep, comm, agree, rng, tmp_pat
 def test_a_refusal_is_one_line_of_the_first_rank(sweep, comm, agree):
     status, said, _ = sweep("othello", "--ranks", 1000)
     agree((status, said) == (f"ranks 1000 is more than this launch has: {comm.Get_size()}", []), status)
-    status, said, _ = sweep("2048", "--depth", 2, "--repeats", 1)
+    status, said, _ = sweep("othello", "startpos", "--board", "4x4", "--depth", 2, "--repeats", 1, "--table", 1)
     agree(status == 0 and "efficiency" in said[0], said)
+
+
+def test_what_is_measured_is_what_a_search_tells(comm, agree, sweep):
+    """A pool of plain alpha-beta visits the same boards whatever the timing."""
+    asked = "othello", "--depth", 6, "--ordering", "static", "--load-factor", 3, "--ranks", comm.Get_size()
+    _, said, _ = sweep(*asked, "--repeats", 2, "--json")
+    options = {"depth": 6, "ordering": "static", "load_factor": 3.0}
+    found = None
+    with Session(comm, table=0) as session:
+        if session is not None:
+            found = session.search("othello", json.loads(said[0])["point"]["position"], **options).to_dict()
+    found = comm.bcast(found)
+    names = "score", "move", "jobs", "tree_nodes", "ranks", "workers", "load_factor", "depth", "algorithm", "policy"
+    for row in map(json.loads, said):
+        result = row["result"]
+        agree(result["boards"] == found["nodes"], (result["boards"], found["nodes"]))
+        agree([result[name] for name in names] == [found[name] for name in names], result)
+        agree(result["boards"] > 100 and result["seconds"] > 0, result)

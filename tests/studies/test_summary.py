@@ -44,7 +44,7 @@ def test_each_way_to_share_out_is_a_part_and_the_fastest_alone_is_named():
     )
     assert len(columns(text)) == 2
     assert "pool at load factor 4" in text
-    assert text.count("the fastest here on 1 rank: policy split, 2.0000 s") == 1
+    assert text.count("the fastest here on 1 rank: policy split, prefetch 2, table 64 MiB, 2.0000 s") == 1
 
 
 def test_weak_scaling_by_positions_is_told_in_positions():
