@@ -37,7 +37,7 @@ def gpu_facts(host):
 
 def _missing(found, refused):
     if not found["gpus"]:
-        return "no NVIDIA GPU that nvidia-smi lists"
+        return "nvidia-smi lists no NVIDIA GPU" if shutil.which("nvidia-smi") else "no nvidia-smi, so no NVIDIA driver"
     if not found["pycuda"]:
         return "no PyCUDA: pip install distsearch[gpu]"
     if not found["nvcc"]:
@@ -97,7 +97,7 @@ def _run(*command):
 def gpu_text(found):
     """Return what ``gpu_facts`` found in a line."""
     if not found["gpus"]:
-        return "none"
+        return f"none: {found['missing']}"
     names = ", ".join(f"{found['gpus'].count(name)} × {name}" for name in dict.fromkeys(found["gpus"]))
     versions = ", ".join(
         f"{title} {found[name] or '-'}"
