@@ -1,11 +1,14 @@
 """What the tests on several hosts share; they run where ``tests/hosts/run`` has started these."""
 
+import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
+SEARCH = "othello", "--board", "6x6", "--depth", "10"
 
 
 def pytest_collection_modifyitems(items):
@@ -24,6 +27,15 @@ def openmpi():
     if not (folder / "bin" / "mpirun").exists():
         pytest.skip(f"no Open MPI in {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def alone():
+    """What one rank finds by SEARCH."""
+    done = subprocess.run(
+        ["distsearch", "search", *SEARCH, "--json"], capture_output=True, text=True, timeout=100, check=True
+    )
+    return json.loads(done.stdout)
 
 
 def environment(venv=None):
