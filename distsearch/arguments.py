@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from . import __version__
 from .errors import UserError
+from .study_arguments import STUDIES
 
 
 class _Parser(argparse.ArgumentParser):
@@ -19,20 +20,30 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(argv):
     """Return the parsed arguments; options and positions may stand in any order after the command."""
-    listed = "\n".join(f"  {name:<8} {command.help}" for name, command in _COMMANDS.items())
-    parser = _Parser(
-        prog="distsearch", description="Search game trees with every core of a cluster.",
-        epilog=f"commands (each has its own --help):\n{listed}",
-        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
-    parser.add_argument("--version", action="version", version=f"distsearch {__version__}")
-    parser.add_argument("command", metavar="COMMAND", choices=_COMMANDS)
+    program = _Parser(prog="distsearch", description="Search game trees with every core of a cluster.")
+    program.add_argument("--version", action="version", version=f"distsearch {__version__}")
+    known, rest = _choose(program, "command", _COMMANDS, argv)
+    prog, chosen = f"distsearch {known.command}", _COMMANDS[known.command]
+    if known.command == "study":
+        studies, prog = _Parser(prog=prog, description=chosen.help), f"{prog} "
+        known, rest = _choose(studies, "study", STUDIES, rest, known)
+        prog, chosen = prog + known.study, STUDIES[known.study]
+    parser = _Parser(prog=prog, description=chosen.help)
+    chosen.add_arguments(parser)
+    return parser.parse_intermixed_args(_spelled(parser, rest), known)
+
+
+def _choose(parser, what, table, argv, known=None):
+    """Return (the namespace with the name, out of a table, that arguments begin with; the arguments behind it)."""
+    listed = "\n".join(f"  {name:<9} {row.help}" for name, row in table.items())
+    parser.epilog = f"{'studies' if what == 'study' else what + 's'} (each has its own --help):\n{listed}"
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(what, metavar=what.upper(), choices=table)
     parser.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER)
-    chosen = parser.parse_args(argv)
-    command = _Parser(prog=f"distsearch {chosen.command}", description=_COMMANDS[chosen.command].help)
-    _COMMANDS[chosen.command].add_arguments(command)
-    return command.parse_intermixed_args(
-        _spelled(command, chosen.arguments), argparse.Namespace(command=chosen.command)
-    )
+    chosen = parser.parse_args(argv, known)
+    rest = chosen.arguments
+    del chosen.arguments
+    return chosen, rest
 
 
 def _spelled(parser, arguments):
@@ -53,6 +64,11 @@ def _spelled(parser, arguments):
 def _search_arguments(parser):
     _add_searched(parser)
     _add_sampled_options(_add_chance_options(parser, "of the tiles that startpos begins with, and of sampled runs"))
+    parser.add_argument(
+        "--parallel", metavar="NAME", choices=("search", "evaluation"),
+        help="search: ranks share the tree (default); evaluation, of othello: they share the squares of each board, "
+        "which is slower than one rank alone",
+    )  # fmt: skip
     _add_ranks(parser)
     _add_device(parser)
     _add_trace(parser)
@@ -73,6 +89,7 @@ def _play_arguments(parser):
     limits.add_argument("--nodes", type=int, metavar="N", help="boards that are, deeper and deeper")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="the same for so long")
     _add_player(parser, "of all that chance does", "game, with its moves,")
+    _add_device(parser)
     _add_trace(parser)
 
 
@@ -399,6 +416,7 @@ _COMMANDS = {
     "sample": _Command("boards out of recorded games, by how far these are", _sample_arguments),
     "perft": _Command("count leaf positions by depth", _perft_arguments),
     "simulate": _Command("the same search on virtual workers in virtual time", _simulate_arguments),
+    "study": _Command("sweeps over ranks and policies, and the tables of reports", None),
     "bench": _Command("fixed searches with a signature, node rates, message rates", _bench_arguments),
     "serve": _Command("keep the ranks warm and answer requests", _serve_arguments),
     "info": _Command("ranks, hosts, MPI, GPUs, versions; fails if something is wrong", _info_arguments),

@@ -1,6 +1,7 @@
 """The command line: it reads options and positions, calls the library and prints what comes back."""
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import traceback
 
 from .arguments import parse
 from .errors import RanksLostError, UserError, complain
+from .study_arguments import STUDIES
 
 
 def main(argv=None):
@@ -71,6 +73,10 @@ def _run(argv):
         from .service.trainers import trainer_of
 
         return trainer_of(args.game)(args, comm, interrupts, Progress(), _print)
+    if getattr(args, "parallel", None) == "evaluation":  # on every rank as well
+        return _spread(args, comm, interrupts)
+    if args.command == "study":  # on every rank: it says itself how many search together
+        return _study(args, comm, interrupts, Progress(), Session, argv)
     device = getattr(args, "device", None) or "cpu"
     groups = 0 if args.command == "simulate" else getattr(args, "groups", None) or 0
     with Session(comm, table, lambda: interrupts.signal is not None, Progress(), deadline, groups, device) as session:
@@ -84,6 +90,14 @@ def _run(argv):
             tracing()
             session.close()
         return interrupts.exit_status or status
+
+
+def _study(args, *stage):
+    from .studies.stage import Stage
+
+    comm, interrupts, progress, session, argv = stage
+    module = importlib.import_module(f"{__package__}.studies.{STUDIES[args.study].module}")
+    return module.run(args, Stage(comm, interrupts, progress, _print, _complain, session, argv))
 
 
 def _tracing(args, session):
@@ -103,7 +117,7 @@ def _tracing(args, session):
     board = checked_board(game, None if args.board is None else parse_board(args.board))
     text = timeline.texts_of(game, game.rules(board))
     cluster.traced = MOST
-    return lambda: timeline.write(path, cluster.traces, cluster.hosts, text)
+    return lambda: timeline.write(path, cluster.traces, text)
 
 
 def _afterwards(args, comm):
@@ -148,6 +162,21 @@ def _search(args, session, interrupts):
     positions = [position]
     checkpoint = _checkpoint(args, options, interrupts, positions)
     return _answer(args, interrupts, checkpoint, lambda: session.searcher(options).search(positions, checkpoint))
+
+
+def _spread(args, comm, interrupts):
+    """Search with every board evaluated by all ranks together."""
+    from .service import spread_evaluation
+    from .service.progress import Progress
+
+    options, game, rules = _options(args)
+    position = game.parse(args.position or "startpos", rules)
+    with interrupts:
+        asked = options, position, lambda: interrupts.signal is not None, Progress()
+        found = spread_evaluation.search(comm, *asked)
+    if found is not None:
+        _print(found.to_json() if args.json else found.to_text())
+    return interrupts.exit_status
 
 
 def _answer(args, interrupts, checkpoint, search):
@@ -217,13 +246,12 @@ def _perft(args, session, interrupts):
 
 
 def _play(args, session, interrupts):
-    from .service.play import DEFAULT_GAMES, check_limits, play
+    from .service.play import DEFAULT_GAMES, check_limits
 
     check_limits(**vars(args))
     options, _, _ = _options(args)
     count = DEFAULT_GAMES if args.games is None else args.games
-    asked = session.cluster, session.progress, session.interrupted, args.record
-    found = play(options, count, args.seed or 0, *asked)
+    found = session.played(options, count, args.seed or 0, args.record)
     _print(found.to_json() if args.json else found.to_text())
     return 0
 
@@ -339,6 +367,13 @@ def _serve(args, session, interrupts):
     return status
 
 
+_OF_TREES = (  # options that mean nothing where the squares of boards are shared, and not the tree
+    "time", "nodes", "exact", "policy", "load_factor", "prefetch", "table", "window", "pruning", "par_depth",
+    "all_moves", "selective", "fit", "layers", "deeper", "min_probability", "chance", "spawn", "seed", "runs", "width",
+    "deadline", "groups", "device", "trace", "checkpoint", "resume",
+)  # fmt: skip
+
+
 def _options(args):
     """Return (Options, game module, rules array) of parsed arguments."""
     from .service.options import parse_deeper, parse_window, resolve
@@ -369,6 +404,12 @@ def _options(args):
         from .service.checkpoint import policy_in
 
         given["policy"] = policy_in(args.checkpoint or "")  # the default depends on what may change: the load factor
+    if getattr(args, "parallel", None) == "evaluation":
+        from .service import spread_evaluation
+
+        other = [name.replace("_", "-") for name in _OF_TREES if getattr(args, name) not in (None, False)]
+        given = {name: value for name, value in given.items() if name not in _OF_TREES}
+        return spread_evaluation.checked(args.game, other, board=args.board, empties=args.empties, **given)
     return resolve(args.game, args.board, args.empties, getattr(args, "spawn", None), **given)
 
 

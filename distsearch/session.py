@@ -31,17 +31,20 @@ class Session:
 
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
     for 64, or what there is room for, 0 for none; interrupted: a function that says whether the user wants searches to
-    end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which
-    a silent worker is lost, and others do its work (docs/faults.md), or None; groups: ranks that are sub-masters, each
-    of its share of the others (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``. Raises
-    UserError on entering, on every rank, if a host has no room for the table, or not the GPUs that are asked for, or
-    there are too few ranks for the groups, and RanksLostError if no worker is left, or on a worker if rank 0 is not.
+    end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which a
+    silent worker is lost, and others do its work (docs/faults.md), or None; groups: ranks that are sub-masters, each of
+    its share of the others (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the
+    table takes its memory at once, not as the first search writes to it. Raises UserError on entering, on every rank,
+    if a host has no room for the table, or not the GPUs that are asked for, or there are too few ranks for the groups,
+    and RanksLostError if no worker is left, or on a worker if rank 0 is not.
     """
 
     def __init__(
-        self, comm=None, table=None, interrupted=never, progress=None, deadline=None, groups=0, device="cpu"
+        self, comm=None, table=None, interrupted=never, progress=None, deadline=None, groups=0, device="cpu",
+        touched=False,
     ):  # fmt: skip
         self._comm, self._size, self._deadline, self._groups = comm, table, deadline, groups
+        self._touched = touched
         self.interrupted = interrupted
         self.progress = progress or Silent()
         self._device, self._gpu = device, None
@@ -103,7 +106,8 @@ class Session:
         """Return the table that the ranks of a host share; all ranks are here."""
         if self._size == 0:
             return None
-        return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=self._size is None)
+        less = self._size is None
+        return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=less, touched=self._touched)
 
     @property
     def table_mib(self):
@@ -138,16 +142,19 @@ class Session:
         Raises UserError unless the session is open, and for what no GPU does where all workers are to search on one.
         """
         self._check_open()
-        if self._device == "gpu":
-            from .tree.gpu_jobs import check
-
-            check(options.setup())
+        self._check_gpu(options.setup(), options.depth)
         kind = searcher_of(options)
         return kind(options, self.cluster, self.progress, self.interrupted)
 
     def _check_open(self):
         if self.cluster is None:
             raise UserError("the session is not open: it searches within its with block, on the first rank")
+
+    def _check_gpu(self, setup, depth):
+        if self._device == "gpu":
+            from .tree.gpu_jobs import check
+
+            check(setup, depth)
 
     def _check_no_gpu(self, what):
         if self._device == "gpu":
@@ -184,9 +191,13 @@ class Session:
         record: the name of a file to make, with a line of JSON for each game. Raises UserError for what makes no sense.
         """
         self._check_open()
-        self._check_no_gpu("play")
         check_limits(**options)
         options, _, _ = resolve(game, board, spawn=spawn, **options)
+        return self.played(options, games, seed, record)
+
+    def played(self, options, games, seed, record=None):
+        """Return what ``play`` does, for checked Options."""
+        self._check_gpu(options.setup("game"), options.depth)
         return play(options, games, seed, self.cluster, self.progress, self.interrupted, record)
 
     def perft(self, game, depth, position="startpos", board=None, empties=None):

@@ -17,13 +17,14 @@ class SharedWords:
 
     ``mib`` is its size, less if ``less`` will do and a host has no room for more; alone(mib): makes the array for a
     process alone, which needs no room there; what: to call it; times: how many such arrays the host is to hold. Pages
-    take memory when they are first written to. Raises UserError, on every rank, if a host has no room.
+    take memory when they are first written to, or at once if they are to be ``touched``. Raises UserError, on every
+    rank, if a host has no room.
     """
 
-    def __init__(self, comm, mib, alone, less=False, what="table", times=1):
+    def __init__(self, comm, mib, alone, less=False, what="table", times=1, touched=False):
         self.mib = mib
         if comm is None or comm.Get_size() == 1:
-            self.words = alone(mib)
+            self.words = _alone(alone, mib, touched)
             return
         from mpi4py import MPI
 
@@ -38,7 +39,10 @@ class SharedWords:
         self.mib = min(mib, room)
         error = None
         try:
-            self.words = alone(self.mib) if host.Get_size() == 1 else _shared(host, self.mib << 20, what)
+            if host.Get_size() == 1:
+                self.words = _alone(alone, self.mib, touched)
+            else:
+                self.words = _shared(host, self.mib << 20, what, touched)
         except UserError as refused:
             error = str(refused)
         host.Free()
@@ -51,13 +55,20 @@ class SharedWords:
         self.words = None
 
 
-def _shared(host, size, what):
+def _alone(alone, mib, touched):
+    words = alone(mib)
+    if touched:
+        words[:: mmap.PAGESIZE // words.itemsize] = 0
+    return words
+
+
+def _shared(host, size, what, touched):
     """Return an array of so many bytes that all ranks of a communicator see, which are of one host.
 
     Not MPI's own shared memory: to give that back takes all ranks, of which some may have died. This is a file whose
     name is gone as soon as all have opened it, so it goes with the last of them, however that ends.
     """
-    name = host.bcast(_new_file(size) if host.Get_rank() == 0 else None)
+    name = host.bcast(_new_file(size, touched) if host.Get_rank() == 0 else None)
     file, error = None, None
     try:
         file = os.open(name, os.O_RDWR)
@@ -72,10 +83,13 @@ def _shared(host, size, what):
         return np.frombuffer(mmap.mmap(opened.fileno(), size), np.uint64)
 
 
-def _new_file(size):
-    """Return the name of a new file of so many zeros, which take no memory yet."""
+def _new_file(size, touched):
+    """Return the name of a new file of so many zeros, which take no memory yet unless they are to be ``touched``."""
     file, name = tempfile.mkstemp(prefix="distsearch-", dir=_FILES if os.path.isdir(_FILES) else None)
-    os.truncate(file, size)
+    if touched:
+        os.posix_fallocate(file, 0, size)
+    else:
+        os.truncate(file, size)
     os.close(file)
     return name
 

@@ -11,7 +11,7 @@ import numpy as np
 
 WORK, COMMUNICATION, IDLE, JOB, GAVE, NARROWED = range(6)
 DONE, STOPPED = range(2)  # outcomes of jobs
-MOST = 8192  # events of a rank: with 31 workers a file of 30 to 40 MB
+MOST = 8192  # events of a rank: with 32 ranks a file of 20 to 40 MB
 _SLICES = 3  # the first kinds
 _FINEST = 20e-6  # seconds, of the first resolution
 _GAP = 1e-7  # seconds that are none
@@ -85,6 +85,22 @@ class Trace:
             self._resolution *= 2
         self._size = len(kept)
         self._events[: self._size] = kept
+
+
+class Diary:
+    """A ``trace`` of slices that follow one another, of somebody who says what begins, and mostly what goes on."""
+
+    def __init__(self, most):
+        self.trace = Trace(most)
+        self._kind, self._since = None, 0.0
+
+    def begins(self, kind, now):
+        """Something of a kind begins now, or goes on; None: nothing does any more."""
+        if kind == self._kind:
+            return
+        if self._kind is not None:
+            self.trace.slice(self._kind, self._since, now)
+        self._kind, self._since = kind, now
 
 
 def thinned(events, resolution, instants):

@@ -34,6 +34,7 @@ from .network import ENDING
 _CORNER, _EDGE, _C, _X = 29, 4, -9, -16
 _WEIGHTS = 0  # in the tables of `static`: the four weights above
 _CORNER_SQUARES = 4  # the numbers of the corner squares
+COUNTS = 6  # that `complex` is made of
 _MASKS = 8  # for each of the 16 sets of occupied corners: four masks for the four weights
 
 
@@ -138,11 +139,36 @@ def stable(own, r):
 def complex(s, r, tables):
     """Parity, mobility and stability, each a share of the two sides in [−100, 100], weighted 25 : 35 : 40."""
     own, opp, empty = sides(s, r)
-    parity = _share(count(own), count(opp))
-    mobility = _share(count(reach(own, opp, empty, r)), count(reach(opp, own, empty, r)))
-    stability = _share(count(stable(own, r)), count(stable(opp, r)))
-    value = 25 * parity + 35 * mobility + 40 * stability
+    return of_counts(
+        count(own), count(opp), count(reach(own, opp, empty, r)), count(reach(opp, own, empty, r)),
+        count(stable(own, r)), count(stable(opp, r)))  # fmt: skip
+
+
+@compiled
+def of_counts(own, opp, own_moves, opp_moves, own_stable, opp_stable):
+    """The value of ``complex`` of what it counts: discs, moves and stable discs of the side to move and the other."""
+    value = 25 * _share(own, opp) + 35 * _share(own_moves, opp_moves) + 40 * _share(own_stable, opp_stable)
     return value // 100 if value >= 0 else -(-value // 100)
+
+
+@compiled
+def counts(s, r, squares, mask, out):
+    """Write what ``of_counts`` takes to out (int64, COUNTS), as far as it stands on some squares (uint8 numbers).
+
+    mask: room for the squares as bits (uint64, the words of a side). Counts of sets of squares without a common one
+    add up.
+    """
+    own, opp, empty = sides(s, r)
+    for w in range(len(own)):
+        mask[w] = 0
+    for i in range(len(squares)):
+        square = np.int64(squares[i])
+        mask[square >> 6] |= np.uint64(1) << np.uint64(square & 63)
+    here = lanes.load(own, mask, 0)
+    out[0], out[1] = count(lanes.both(own, here)), count(lanes.both(opp, here))
+    out[2] = count(lanes.both(reach(own, opp, empty, r), here))
+    out[3] = count(lanes.both(reach(opp, own, empty, r), here))
+    out[4], out[5] = count(lanes.both(stable(own, r), here)), count(lanes.both(stable(opp, r), here))
 
 
 def _most_static(r):

@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
+from pathlib import Path
 
 from .. import __version__, games, jit
 from ..cluster import launch
@@ -16,20 +17,21 @@ from .gpu_facts import gpu_facts, gpu_text
 
 def info(comm, as_json):
     """Print what there is (on the first rank; ``comm`` may be None); return 0, or 1 if something is wrong."""
-    host = platform.node()
-    hosts = [host] if comm is None else comm.allgather(host)
-    first = comm is None or hosts.index(host) == comm.Get_rank()  # one of each host looks at its GPUs
-    cards = [gpu_facts(host) if first else None]
+    place = _place()
+    hosts = [place["host"]] if comm is None else comm.allgather(place["host"])
+    first = comm is None or hosts.index(place["host"]) == comm.Get_rank()  # one of each host looks at its GPUs
+    gathered = [(place, gpu_facts(place["host"]) if first else None)]
     if comm is not None:
-        cards = comm.gather(cards[0], root=0)
+        gathered = comm.gather(gathered[0], root=0)
     if launch.place()[1] > 0:
         return 0
-    facts, problems = _facts(hosts, list(filter(None, cards))), []
+    places, cards = [each[0] for each in gathered], [each[1] for each in gathered if each[1]]
+    facts, problems = _facts(hosts, cards), []
     try:
         facts["mpi_library"] = launch.library()
     except UserError as error:
         problems.append(str(error))
-    problems += _problems(facts)
+    problems += _problems(facts) + _differences(places)
     facts["problems"] = problems
     if as_json:
         print(json.dumps(facts), flush=True)
@@ -67,8 +69,41 @@ def _problems(facts):
     families = {_family(facts["mpirun_version"]), _family(facts["mpi_library"])} - {None}
     if len(families) > 1:
         found.append("mpirun and the MPI library are of different MPIs: the first mpirun on PATH is not the library's")
+    return found
+
+
+def _place():
+    """What may be otherwise on another rank's host."""
+    return {
+        "host": platform.node(),
+        "installed": f"distsearch {__version__} ({jit.source_hash(Path(__file__).parents[1])})",
+        "python": f"Python {platform.python_version()}",
+        "cache": _fault_of_cache(),
+    }
+
+
+def _fault_of_cache():
+    """What is wrong with the folder for kernels, None if nothing is."""
     if not jit.can_write(jit.CACHE):
-        found.append(f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE")
+        return f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE"
+    asked = os.environ.get("DISTSEARCH_CACHE")
+    if asked and Path(asked) not in jit.CACHE.parents:
+        return f"cannot write to DISTSEARCH_CACHE={asked}: kernels are kept in {jit.CACHE.parent} instead"
+    return None
+
+
+def _differences(places):
+    """What is wrong on some host, or is not there what it is here; each host is named once."""
+    here, hosts, found = places[0], {}, []
+    for place in places:
+        hosts.setdefault(place["host"], place)
+    for host, there in hosts.items():
+        name = "" if there is here else f"{host}: "
+        if there["cache"]:
+            found.append(name + there["cache"])
+        for what in ("installed", "python"):
+            if there[what] != here[what]:
+                found.append(f"{name}{there[what]}, not {here[what]}")
     return found
 
 

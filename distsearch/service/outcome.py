@@ -11,7 +11,7 @@ from .progress import compact
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
 _NOT_ALWAYS = (  # in JSON: where there is something to say
     "moves", "chance_to_move", "pruning", "par_depth", "jobs_used", "jobs_wasted", "jobs_cut", "runs", "width", "goals",
-    "seed", "selective",
+    "seed", "selective", "parallel",
 )  # fmt: skip
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 
@@ -24,11 +24,11 @@ class Outcome:
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
-    selective: of a search that left
-    lines out, the probability that was asked for; runs, width, seed: of a search by sampled runs, goals: runs that made
-    a larger tile. Where chance has an adversary:
-    pruning; par_depth; jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were
-    not handed out. ``add_run`` adds the rest, see ``metrics.summary``.
+    selective: of a search that left lines out, the probability that was asked for; parallel: "evaluation" where the
+    squares of each board were spread over the ranks instead of the tree, and jobs are boards; runs, width, seed: of a
+    search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
+    jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
+    ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
     game: str
@@ -55,6 +55,7 @@ class Outcome:
     workers: int = 1
     algorithm: str = "alphabeta"
     selective: float | None = None
+    parallel: str | None = None
     policy: str = "split"
     load_factor: float = 1
     jobs: int = 0
@@ -156,6 +157,8 @@ class Outcome:
         return f", {self.runs} run{'s' * (self.runs > 1)} {how}"
 
     def _policy_text(self):
+        if self.parallel is not None:
+            return "none, the squares of each board spread"
         if self.par_depth is not None:
             return f"{self.policy} at par-depth {self.par_depth}"
         shared = self.runs is None and POLICIES[self.policy].grows_ahead  # runs are what they are, however many ranks

@@ -197,8 +197,42 @@ def test_a_cache_that_cannot_be_made_is_a_problem(folder, ask, monkeypatch):
 
 
 def test_a_cache_that_can_be_made_is_none(ask, tmp_path, monkeypatch):
+    monkeypatch.delenv("DISTSEARCH_CACHE", raising=False)
     monkeypatch.setattr(jit, "CACHE", tmp_path / "not" / "yet")
     assert ask()[0] == 0
+
+
+def test_a_cache_that_was_asked_for_and_is_not_used_is_a_problem(ask, monkeypatch):
+    monkeypatch.setenv("DISTSEARCH_CACHE", "/proc/cache")
+    status, facts = ask()
+    assert status == 1
+    (problem,) = facts["problems"]
+    assert problem == f"cannot write to DISTSEARCH_CACHE=/proc/cache: kernels are kept in {jit.CACHE.parent} instead"
+
+
+class Several:
+    """A communicator of three ranks, the other two on hosts that differ from this one as told."""
+
+    def __init__(self, *others):
+        self._others = others
+
+    def gather(self, place, root):
+        assert root == 0
+        return [place, *({**place, **other} for other in self._others)]
+
+
+def test_hosts_are_compared(comm, capsys):
+    same, other = {"host": "node02"}, {"host": "node03", "python": "Python 3.0", "installed": "distsearch 0 (1)"}
+    assert info(Several(same, same), as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["hosts"] == {platform.node(): 1, "node02": 2}
+    assert info(Several(other, same), as_json=True) == 1
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    assert problems == [
+        f"node03: distsearch 0 (1), not distsearch {__version__} ({jit.CACHE.name[-16:]})",
+        f"node03: Python 3.0, not Python {platform.python_version()}",
+    ]
+    assert info(Several(same, {"host": "node03", "cache": "is full"}), as_json=True) == 1
+    assert json.loads(capsys.readouterr().out)["problems"] == ["node03: is full"]
 
 
 def test_without_an_mpi_library(capsys, monkeypatch):

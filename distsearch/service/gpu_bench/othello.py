@@ -91,7 +91,7 @@ class Othello:
 
     def __init__(self, gpu, tiny):
         self._gpu, self._tiny, self._rules = gpu, tiny, othello.rules()
-        self._solver = GpuEndgame(gpu, othello, self._rules, table_mib=1 if tiny else 1024)
+        self._solver = GpuEndgame(gpu, othello, self._rules, table_mib=1 if tiny else 1024, share_from=9)
         empties = (6, 7) if tiny else (10, 12)
         self._states = drawn("random", 30 if tiny else 20_000, empties, 1, self._rules)
         cpu(self._states[:1], self._rules, 1)

@@ -1,0 +1,114 @@
+"""Files of measured runs, JSON Lines: one object a run, appended as soon as it is over.
+
+A row is ``{"study", "point", "repeat", "result", "meta"}``: the study's name; what defines the run, a flat object of
+texts, numbers, booleans and nulls; which of the runs of that point it is, from 0; what was measured (see ``measure``);
+under what circumstances (see ``metadata``). Study, point and repeat tell a run from all others, so a job that is begun
+again does what is not in its file, and files of several jobs can be read as one.
+"""
+
+import json
+import os
+
+from ..errors import UserError, complain
+
+_FIELDS = {"study": str, "point": dict, "repeat": int, "result": dict, "meta": dict}
+
+
+def identity(row):
+    """Return what tells a row's run from all others, as a text."""
+    return json.dumps([row["study"], row["point"], row["repeat"]], sort_keys=True)
+
+
+def done(rows):
+    """Return the identities of rows, a set."""
+    return {identity(row) for row in rows}
+
+
+def begin(path):
+    """Return the rows of a file that others are to be added to, and which need not be there; raises UserError."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666))
+    except (OSError, ValueError) as error:
+        raise _cannot("write", path, error) from error
+    return read([path])
+
+
+def append(path, row):
+    """Add a row to a file, which is made if it is not there; raises UserError if it cannot be written.
+
+    It is written at once and by a single call, so jobs of an array may share a file. What a killed job left of its last
+    row is taken away.
+    """
+    line = json.dumps(row, allow_nan=False).encode() + b"\n"
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            _mend(file)
+            _write(file, line)
+        finally:
+            os.close(file)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise _cannot("write", path, error) from error
+
+
+def _mend(file):
+    """Have a file end with a whole line: a row that lacks its end gets it, anything else behind the last line goes."""
+    size = os.fstat(file).st_size
+    if size == 0 or os.pread(file, 1, size - 1) == b"\n":
+        return
+    content = os.pread(file, size, 0)
+    whole = content.rfind(b"\n") + 1
+    if _parsed(content[whole:]) is None:
+        os.truncate(file, whole)
+    else:
+        _write(file, b"\n")
+
+
+def _write(file, content):
+    if os.write(file, content) < len(content):
+        raise OSError(0, "the disk is full")
+
+
+def read(paths):
+    """Return the rows of files, in their order, each run once: the first row of it counts.
+
+    A last line that a killed job left torn is skipped, which stderr is told. Raises UserError for a file that cannot be
+    read, and for lines that are no rows.
+    """
+    rows = {}
+    for path in paths:
+        for row in _rows_of(path):
+            rows.setdefault(identity(row), row)
+    return list(rows.values())
+
+
+def _rows_of(path):
+    try:
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")
+    except (OSError, ValueError) as error:
+        raise _cannot("read", path, error) from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = _parsed(line)
+        if row is not None:
+            yield row
+        elif number == len(lines):
+            complain(f"distsearch: {path}: the last line is torn, as a killed job leaves it: skipped")
+        else:
+            raise UserError(f"{str(path)[:200]}: line {number} is no row of a study")
+
+
+def _parsed(line):
+    """Return the row of a line, None where it is none."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    whole = isinstance(row, dict) and all(isinstance(row.get(name), kind) for name, kind in _FIELDS.items())
+    return row if whole else None
+
+
+def _cannot(do, path, error):
+    return UserError(f"cannot {do} {str(path)[:200]}: {getattr(error, 'strerror', None) or error}")

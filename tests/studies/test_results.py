@@ -1,0 +1,82 @@
+"""Files of measured runs: what is appended is read, whatever a killed job left behind it."""
+
+import json
+import random
+
+import pytest
+
+from distsearch.errors import UserError
+from distsearch.studies.results import append, done, identity, read
+
+
+def row(point=None, repeat=0, study="scaling", **result):
+    return {"study": study, "point": point or {"ranks": 2}, "repeat": repeat, "result": result, "meta": {}}
+
+
+def test_what_is_appended_is_read(tmp_path):
+    rows = [row({"ranks": ranks, "policy": None}, repeat, seconds=1.5) for ranks in (1, 2) for repeat in range(3)]
+    for each in rows:
+        append(tmp_path / "runs", each)
+    assert read([tmp_path / "runs"]) == rows
+    assert len(done(rows)) == len(rows)
+
+
+def test_the_order_of_a_points_fields_does_not_matter():
+    assert identity(row({"a": 1, "b": 2})) == identity(row({"b": 2, "a": 1}))
+    assert identity(row({"a": 1, "b": 2})) != identity(row({"a": 2, "b": 1}))
+
+
+def test_files_of_several_jobs_are_one_and_the_first_row_of_a_run_counts(tmp_path):
+    append(tmp_path / "one", row(repeat=0, seconds=1))
+    append(tmp_path / "two", row(repeat=0, seconds=2))
+    append(tmp_path / "two", row(repeat=1, seconds=3))
+    append(tmp_path / "two", row(repeat=0, study="another", seconds=4))
+    assert [each["result"]["seconds"] for each in read([tmp_path / "one", tmp_path / "two"])] == [1, 3, 4]
+    assert [each["result"]["seconds"] for each in read([tmp_path / "two", tmp_path / "one"])] == [2, 3, 4]
+
+
+def test_a_row_torn_anywhere_is_skipped_told_of_and_mended(tmp_path, capsys):
+    path, rows = tmp_path / "runs", [row(repeat=repeat, seconds=1.25) for repeat in range(3)]
+    append(path, rows[0])
+    append(path, rows[1])
+    content = path.read_bytes()
+    begin = content.index(b"\n") + 1
+    for end in range(begin + 1, len(content)):
+        path.write_bytes(content[:end])
+        whole = end == len(content) - 1  # but for the end of its line
+        assert read([path]) == rows[: 1 + whole]
+        assert ("torn" in capsys.readouterr().err) == (not whole)
+        append(path, rows[2])
+        assert read([path]) == [*rows[: 1 + whole], rows[2]]
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("content", [b"1\n", b"{}\n", b'{"study": 1}\n', b"words\n{}\n", b"\xff\xfe\n"])
+def test_what_is_no_file_of_rows_is_refused_with_its_line(content, tmp_path):
+    (tmp_path / "wrong").write_bytes(json.dumps(row()).encode() + b"\n" + content)
+    with pytest.raises(UserError, match="line 2 is no row"):
+        read([tmp_path / "wrong"])
+
+
+def test_files_that_cannot_be_used_are_named(tmp_path):
+    for act in (lambda path: read([path]), lambda path: append(path, row())):
+        for path in (tmp_path, tmp_path / "none" / "runs", f"{tmp_path}/a\0b"):
+            with pytest.raises(UserError, match="cannot"):
+                act(path)
+
+
+def test_no_number_is_written_that_is_not_json(tmp_path):
+    with pytest.raises(ValueError, match="JSON"):
+        append(tmp_path / "runs", row(seconds=float("nan")))
+    assert not (tmp_path / "runs").exists()
+
+
+def test_rows_of_any_content_come_back(tmp_path, seed):
+    draws = random.Random(seed)
+    rows = [
+        row({"text": "".join(chr(draws.choice([10, 34, 92, 228, 0x4E00])) for _ in range(5)), "n": number}, number)
+        for number in range(50)
+    ]
+    for each in rows:
+        append(tmp_path / "runs", each)
+    assert read([tmp_path / "runs"]) == rows, seed
