@@ -9,5 +9,5 @@ KERNEL_BOUNDS(solve, Parameters, THREADS, BLOCKS) {
 
 KERNEL_BOUNDS(lend, Lending, 32, 1) {
     SHARED_BYTES(memory);
-    lend<Connect4>(p, memory);
+    lend_parts<Connect4>(p, memory);
 }

@@ -116,7 +116,7 @@ struct Lender : Group<Game> {
 };
 
 template <class Game>
-ON_DEVICE void lend(const Lending& l, char* memory) {
+ON_DEVICE void lend_parts(const Lending& l, char* memory) {
     Lender<Game> group(l.search, memory);
     group.advance(l);
 }
