@@ -12,6 +12,7 @@ _KERNELS = "search_whole", "plant_roots", "grow_level", "judge_level", "back_lev
 _FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15
 _GUESS = 4.0, 20.0  # boards of the first level a root, and from one level to the next, in the middle of a game
 _SPARE, _LEAST = 1.5, 1024  # room for more boards, in all and besides
+_ONCE_MORE = 1.25  # the room that was too small: of games, boards grow from launch to launch
 _FORGET = 0.8  # of what roots had, from one launch to the next
 _ITEMS = 16  # of a board and a kind of tile, at most
 _LEVEL = np.dtype(
@@ -151,7 +152,8 @@ class Merged:
             items = _ITEMS * self._judge.macros["KINDS"] if at + 1 < len(growth) else 0
             slots = 1 << (2 * capacity - 1).bit_length()
             if not self._levels[at] or levels["capacity"][at] < capacity or self._levels[at][3].nbytes < 8 * items:
-                self._allocate(at, capacity, items, slots)
+                more = _ONCE_MORE if self._levels[at] else 1
+                self._allocate(at, int(more * capacity), items, slots)
             # of a large table few searches need all, and each clears what it has used
             levels["mask"][at] = min(slots, self._levels[at][4].shape[0]) - 1
         if self._roots < roots:

@@ -3,6 +3,7 @@
 Nobody steers such jobs, so there is no ``narrow`` and no ``drop`` here.
 """
 
+import math
 from collections import deque
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from .setups import evaluated
 
 _PLACES = 16_384  # games at a rank
 _AT_ONCE = 8192  # of them in a launch, at most: while it is under way, the others' moves are played
+_FILLED = 0.9  # of a launch, or as games grow some would not fit and have a launch of their own
 _FEW = 256  # games that take less time together than by turns
 _STAGGERED = 8  # lengths of first parts: games that began together do not end their parts together
 _SEARCHES = 1024  # jobs of a search at a rank
@@ -161,11 +163,12 @@ class GpuGamesRunner(_OnGpu):
             ended.append(self._begin(size))
         if self._asked is None and self._ready:
             self._ask(size)
-        return self._records(np.concatenate(ended)) if ended else np.zeros(0, self.result_dtype)
+        rows = np.concatenate(ended) if ended else ()
+        return self._records(rows) if len(rows) else np.zeros(0, self.result_dtype)
 
     def _groups(self):
         """Return how many groups the games are to make: two, or as many as fill a launch each."""
-        most = min(_AT_ONCE, self._search.at_once(self._depth))
+        most = min(_AT_ONCE, math.ceil(_FILLED * self._search.at_once(self._depth)))
         return 1 if self.at_work <= _FEW else max(2, -(-self.at_work // most))
 
     def _ask(self, size):

@@ -69,15 +69,13 @@ def test_two_runs_of_one_setup_are_at_work_at_once(with_gpu, seed):
     assert [other for _, other in found] == scores[::-1]
 
 
-@pytest.mark.parametrize("what", ["play", "perft", "search to a depth", "groups"])
+@pytest.mark.parametrize("what", ["perft", "search to a depth", "groups"])
 def test_what_no_gpu_does_is_refused(what, with_gpu):
     with (
         pytest.raises(UserError, match="GPU|device gpu"),
         Session(device="gpu", groups=int(what == "groups")) as session,
     ):
-        if what == "play":
-            session.play("2048", 1, depth=1)
-        elif what == "perft":
+        if what == "perft":
             session.perft("othello", 2)
         else:
             session.search("connect4", depth=4)
