@@ -23,7 +23,7 @@ _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
-_LAUNCH, _LENDING_LAUNCH, _SHORT_LAUNCH = 0.015, 0.005, 0.001  # seconds
+_LAUNCH, _LENDING_LAUNCH, _SHORT_LAUNCH = 0.015, 0.003, 0.001  # seconds; answers are waited for until the end of one
 
 
 def check(setup, depth=None):
