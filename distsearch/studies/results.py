@@ -24,6 +24,15 @@ def done(rows):
     return {identity(row) for row in rows}
 
 
+def begin(path):
+    """Return the rows of a file that others are to be added to, and which need not be there; raises UserError."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666))
+    except (OSError, ValueError) as error:
+        raise _cannot("write", path, error) from error
+    return read([path])
+
+
 def append(path, row):
     """Add a row to a file, which is made if it is not there; raises UserError if it cannot be written.
 
