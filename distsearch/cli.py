@@ -117,7 +117,7 @@ def _tracing(args, session):
     board = checked_board(game, None if args.board is None else parse_board(args.board))
     text = timeline.texts_of(game, game.rules(board))
     cluster.traced = MOST
-    return lambda: timeline.write(path, cluster.traces, cluster.hosts, text)
+    return lambda: timeline.write(path, cluster.traces, text)
 
 
 def _afterwards(args, comm):

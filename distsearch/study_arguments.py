@@ -120,10 +120,23 @@ def _report_arguments(parser):
     )
 
 
+def _plot_arguments(parser):
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of studies, together; records of training, likewise")
+    parser.add_argument(
+        "--timeline", action="append", metavar="FILE", help="what --trace wrote, as a figure; may be given again"
+    )
+    parser.add_argument("--output", metavar="DIR", default=".", help="folder of the figures (default: this one)")
+    parser.add_argument(
+        "--formats", type=texts("formats"), metavar="NAME,...", default=["png", "svg"],
+        help="png, svg, pdf (default: png,svg)",
+    )  # fmt: skip
+
+
 STUDIES = {
     "scaling": Study("the same searches at several numbers of ranks, policies, load factors", _scaling_arguments,
                      "scaling"),
     "table": Study("the table of a scaling study again, from its files", _table_arguments, "summary"),
     "othellox": Study("the figures of the report on OthelloX with MPI", _report_arguments, "othellox"),
     "brothers": Study("the tables of the report on 2048 in parallel Haskell", _report_arguments, "brothers"),
+    "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "plot"),
 }  # fmt: skip

@@ -44,6 +44,7 @@ class MpiCluster(Cluster):
         bell = Bell()
         survives, known = _begin(comm, deadline, bell)
         leaders = blocks(self.ranks, groups)
+        self.host = known[_MASTER][0]
         self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
         ranks = list(leaders) or list(range(1, self.ranks))
         behind = {leader: {rank: known[rank][0] for rank in its} for leader, its in leaders.items()}

@@ -4,6 +4,7 @@ import itertools
 import time
 
 from .events import Ask, Begin, Drop, Halt, Leave, More, Save
+from .trace import COMMUNICATION, IDLE, Diary
 from .waiting import BackOff
 
 _LOOK = 1e-3  # seconds between two looks at a run by whoever watches it, unless there is something to see
@@ -19,9 +20,11 @@ class Cluster:
     def __init__(self):
         self._numbers = itertools.count(1)
         self._rest = BackOff()
+        self._diary = None  # of the master in the latest run that was traced
 
     clock = staticmethod(time.perf_counter)
     groups = 0  # sub-masters
+    host = None  # of the master, where it is a rank of its own and not in one process with a worker
     traced = 0  # events of a timeline that each rank of a measured run keeps, see ``trace``
 
     def begin(self, setup, source, **how):
@@ -82,10 +85,12 @@ class Cluster:
         by rank.
         """
         run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True, **how)
-        halted, seen, looked = False, None, 0.0
+        halted, seen, looked, self._diary = False, None, 0.0, None
         try:
             while self.is_open(run):
-                state, now = self.state(run), self.clock()
+                state, now, kind = self.state(run), self.clock(), COMMUNICATION
+                if self.traced and self._diary is None and state.started and self.host is not None:
+                    self._diary = Diary(self.traced, self.clock)
                 if not halted and (state is not seen or now - looked >= _LOOK):  # each costs as much as a message
                     seen, looked = state, now
                     halted = watch(state)
@@ -93,6 +98,9 @@ class Cluster:
                         self.halt(run)
                 elif not self.turn():
                     time.sleep(self.pause)
+                    kind = IDLE
+                if self._diary:
+                    self._diary.was(kind)
         except BaseException:
             self.halt(run)  # nobody else would, and workers would be at it for as long as they are there
             raise
@@ -110,8 +118,13 @@ class Cluster:
 
     @property
     def traces(self):
-        """The workers' timelines by rank (arrays of ``trace.EVENT``), of that run, where it was traced."""
-        return self._master.traces
+        """The timelines by rank (arrays of ``trace.EVENT``), of that run, where it was traced: (host, events).
+
+        That of the master, where it is a rank of its own, tells of messages, with all that it does about them, and of
+        idleness.
+        """
+        found = {0: (self.host, self._diary.trace.records())} if self._diary else {}
+        return found | {rank: (self.hosts[rank], events) for rank, events in self._master.traces.items()}
 
     def ask(self, run):
         """Have a measured run that has started tell its ``metrics`` so far; returns when they are in."""

@@ -11,7 +11,7 @@ import numpy as np
 
 WORK, COMMUNICATION, IDLE, JOB, GAVE, NARROWED = range(6)
 DONE, STOPPED = range(2)  # outcomes of jobs
-MOST = 8192  # events of a rank: with 31 workers a file of 30 to 40 MB
+MOST = 8192  # events of a rank: with 32 ranks a file of 20 to 40 MB
 _SLICES = 3  # the first kinds
 _FINEST = 20e-6  # seconds, of the first resolution
 _GAP = 1e-7  # seconds that are none
@@ -85,6 +85,19 @@ class Trace:
             self._resolution *= 2
         self._size = len(kept)
         self._events[: self._size] = kept
+
+
+class Diary:
+    """A ``trace`` of slices that follow one another: what it was that went on since the latest was told."""
+
+    def __init__(self, most, clock):
+        self.trace = Trace(most)
+        self._clock, self._since = clock, clock()
+
+    def was(self, kind):
+        now = self._clock()
+        self.trace.slice(kind, self._since, now)
+        self._since = now
 
 
 def thinned(events, resolution, instants):

@@ -24,11 +24,11 @@ class Outcome:
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
-    selective: of a search that left
-    lines out, the probability that was asked for; parallel: "evaluation" where the squares of a board were spread over
-    the ranks instead of the tree, and jobs are boards; runs, width, seed: of a search by sampled runs, goals: runs that
-    made a larger tile. Where chance has an adversary: pruning; par_depth; jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were
-    not handed out. ``add_run`` adds the rest, see ``metrics.summary``.
+    selective: of a search that left lines out, the probability that was asked for; parallel: "evaluation" where the
+    squares of each board were spread over the ranks instead of the tree, and jobs are boards; runs, width, seed: of a
+    search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
+    jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
+    ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
     game: str

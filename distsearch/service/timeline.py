@@ -17,23 +17,25 @@ from ..errors import UserError
 from ..games.interface import Position
 
 _NAMES = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle", GAVE: "gave a part away", NARROWED: "narrowed"}
+_NAMED = {0: "rank 0, master"}
 _FAR = 10**5  # windows reach further where nothing is known
 
 
-def lines(traces, hosts, position_text):
+def lines(traces, position_text):
     """Yield the events of a timeline as lines of JSON.
 
-    traces: rank → array of ``cluster.trace.EVENT``; hosts: rank → name; position_text(state): a job's position.
+    traces: rank → (host, array of ``cluster.trace.EVENT``); position_text(state): a job's position.
     """
-    numbers = {host: i for i, host in enumerate(dict.fromkeys(hosts[rank] for rank in sorted(traces)), 1)}
+    hosts = {rank: host for rank, (host, _) in sorted(traces.items())}
+    numbers = {host: i for i, host in enumerate(dict.fromkeys(hosts.values()), 1)}
     for host, process in numbers.items():
         yield _line(ph="M", pid=process, name="process_name", args={"name": host})
-    begins = {host: min(_begin(traces[rank]) for rank in traces if hosts[rank] == host) for host in numbers}
-    for rank in sorted(traces):
-        process, begin = numbers[hosts[rank]], begins[hosts[rank]]
-        yield _line(ph="M", pid=process, tid=rank, name="thread_name", args={"name": f"rank {rank}"})
+    begins = {host: min(_begin(events) for at, events in traces.values() if at == host) for host in numbers}
+    for rank, host in hosts.items():
+        process, begin = numbers[host], begins[host]
+        yield _line(ph="M", pid=process, tid=rank, name="thread_name", args={"name": _NAMED.get(rank, f"rank {rank}")})
         yield _line(ph="M", pid=process, tid=rank, name="thread_sort_index", args={"sort_index": rank})
-        for event in traces[rank]:
+        for event in traces[rank][1]:
             yield from _event(event, process, rank, begin, position_text)
 
 
@@ -93,14 +95,14 @@ def texts_of(game, rules):
     return lambda state: game.text(Position(state, 0), rules) if len(state) == width else None
 
 
-def write(path, traces, hosts, position_text):
+def write(path, traces, position_text):
     """Write a timeline to a file, all of it or nothing; raises UserError."""
     new = f"{path}.{uuid.uuid4().hex[:8]}"
     try:
         with open(new, "w", encoding="ascii") as file:
             file.write('{"displayTimeUnit":"ms","traceEvents":[\n')
             before = ""
-            for line in lines(traces, hosts, position_text):
+            for line in lines(traces, position_text):
                 file.write(before + line)
                 before = ",\n"
             file.write("\n]}\n")

@@ -15,7 +15,7 @@ from distsearch.tree.jobs import SUBTREE_RESULT, job_dtype
 
 @pytest.fixture
 def traces():
-    """(rank → events, rank → host) of two hosts whose clocks differ."""
+    """rank → (host, events) of two hosts whose clocks differ; rank 0, master, has but messages and idleness."""
     found = {}
     for rank, begin in ((1, 100.0), (2, 100.0), (3, 7.0)):
         trace = Trace()
@@ -28,29 +28,34 @@ def traces():
         job["low"], job["high"], result["score"] = -(10**6), 10**6, -np.inf
         job["state"] = games.find("connect4").start(games.find("connect4").rules()).state
         trace.job(job, result, begin + 0.5, begin + 2)
-        found[rank] = trace.records()
-    return found, {1: "one", 2: "one", 3: "two"}
+        found[rank] = {1: "one", 2: "one", 3: "two"}[rank], trace.records()
+    master = Trace()
+    master.slice(COMMUNICATION, 99.5, 101.0)
+    master.slice(IDLE, 101.0, 103.0)
+    return {**found, 0: ("one", master.records())}
 
 
 def test_a_file_has_every_rank_in_the_process_of_its_host(traces, tmp_path):
     game, path = games.find("connect4"), tmp_path / "trace.json"
-    timeline.write(str(path), *traces, timeline.texts_of(game, game.rules()))
+    timeline.write(str(path), traces, timeline.texts_of(game, game.rules()))
     events = json.loads(path.read_text())["traceEvents"]
     names = {(e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M" and "name" in e["args"]}
-    assert names == {(1, None): "one", (2, None): "two", (1, 1): "rank 1", (1, 2): "rank 2", (2, 3): "rank 3"}
+    ranks = {(1, 0): "rank 0, master", (1, 1): "rank 1", (1, 2): "rank 2", (2, 3): "rank 3"}
+    assert names == {(1, None): "one", (2, None): "two", **ranks}
     took = defaultdict(float)
     for event in events:
         if event["ph"] == "X":
-            assert 0 <= event["ts"] <= 3e6
+            assert 0 <= event["ts"] <= 3.5e6
             took[event["tid"], event["name"]] += event["dur"] / 1e6
     assert took == {
-        (rank, name): t for rank in (1, 2, 3) for name, t in (("work", 2), ("messages", 0.5), ("idle", 0.5))
-    }
+        (0, "messages"): 1.5, (0, "idle"): 2.0,
+        **{(rank, name): t for rank in (1, 2, 3) for name, t in (("work", 2), ("messages", 0.5), ("idle", 0.5))},
+    }  # fmt: skip
     (job, *_) = [event for event in events if event["ph"] == "b"]
     assert (job["name"], job["args"]["window"], job["args"]["score"]) == ("startpos", [None, None], None)
     assert job["args"]["outcome"] == "stopped"
     ends = [event for event in events if event["ph"] == "e"]
-    assert [(e["id"], e["ts"]) for e in ends if e["tid"] == 1] == [(job["id"], 2e6)]
+    assert [(e["id"], e["ts"]) for e in ends if e["tid"] == 1] == [(job["id"], 2.5e6)]
     assert [e["args"] for e in events if e["ph"] == "i"][:2] == [{"job": 5}, {"job": 5, "window": [-2, 3]}]
     assert [path.name for path in tmp_path.iterdir()] == ["trace.json"]
 
