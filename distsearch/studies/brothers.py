@@ -139,12 +139,11 @@ def _measured(effort, way, depth, repeat, ranks=1, par_depth=None):
     count = 100 if depth <= _DEPTH else effort.choose(10, 100) if depth == 10 else 10
     point = {"game": "2048", "way": way, "depth": depth, "ranks": ranks, "boards": count, "seed": effort.seed}
     given = depth, count, effort.seed
-    weight = count * 4e-4 * 4 ** max(0, depth - 7)
     if par_depth is None:
-        return Measurement(point, lambda bench: _alone(bench, way, *given), repeat, weight=weight)
+        return Measurement(point, lambda bench: _alone(bench, way, *given), repeat)
     return Measurement(
         {**point, "par_depth": par_depth},
-        lambda bench: _together(bench, way, *given, ranks, par_depth), repeat, ranks, weight=4 * weight + 0.3,
+        lambda bench: _together(bench, way, *given, ranks, par_depth), repeat, ranks,
     )  # fmt: skip
 
 

@@ -25,6 +25,11 @@ class Table(NamedTuple):
         """Return number and title as one line."""
         return f"{self.number}: {self.title}" if self.number else self.title
 
+    @property
+    def empty(self):
+        """Whether nothing of it was measured."""
+        return not self.rows
+
 
 class Figure(NamedTuple):
     """A figure of a report made again.
@@ -43,6 +48,11 @@ class Figure(NamedTuple):
     command: str = ""
 
     heading = Table.heading
+
+    @property
+    def empty(self):
+        """Whether nothing of it was measured."""
+        return not any(self.series.values())
 
     def table(self):
         """Return the Table of its points: a row for each x, a column for each series."""

@@ -32,19 +32,19 @@ def _pruning(effort):
             ways = [("minimax", "none")] if depth <= effort.choose(7, 8) else []
             for algorithm, ordering in [*ways, *(("alphabeta", ordering) for ordering in _ORDERINGS)]:
                 how = {"depth": depth, "algorithm": algorithm, "ordering": ordering}
-                yield _search({"part": "pruning", "board": board, **how}, 1, 0, _options(board, **how), 0.3)
+                yield _search({"part": "pruning", "board": board, **how}, 1, 0, _options(board, **how))
 
 
 def _pool(effort):
     """The pool by ranks and load factor, on both boards."""
     for board in _POSITIONS:
-        depth = {"8x8": effort.choose(11, 13), "6x6": effort.choose(14, 17)}[board]
+        depth = {"8x8": effort.choose(10, 13), "6x6": effort.choose(13, 17)}[board]
         for repeat in range(effort.repeats or 3):
             for ranks in _counts(effort):
                 for factor in effort.choose((1, 4, 16), (1, 2, 4, 8, 16, 32, 64)) if ranks > 1 else (1,):
                     how = {"depth": depth, "load_factor": factor}
                     point = {"part": "pool", "board": board, "ranks": ranks, **how}
-                    yield _search(point, ranks, repeat, _options(board, ordering="static", **how), 1.0)
+                    yield _search(point, ranks, repeat, _options(board, ordering="static", **how))
 
 
 def _spread(effort):
@@ -57,25 +57,23 @@ def _spread(effort):
             def body(bench, ranks=ranks):
                 return bench.call(spread, ranks, text="startpos", board="8x8", depth=depth)
 
-            yield Measurement({**point, "ranks": ranks}, body, repeat, ranks, weight=2.0)
+            yield Measurement({**point, "ranks": ranks}, body, repeat, ranks)
 
 
 def _policies(effort):
     """The policies that share one search with a table, beside the pool of the same."""
-    depth = effort.choose(13, 17)
+    depth = effort.choose(12, 17)
     for repeat in range(effort.repeats or 3):
         for ranks in _counts(effort):
             for policy in _POLICIES:
                 how = {"depth": depth, "policy": policy}
                 point = {"part": "policies", "board": "8x8", "ranks": ranks, **how}
-                yield _search(point, ranks, repeat, _options("8x8", **how), 1.0, table=64)
+                yield _search(point, ranks, repeat, _options("8x8", **how), table=64)
 
 
-def _search(point, ranks, repeat, how, weight, table=0):
+def _search(point, ranks, repeat, how, table=0):
     point = {"game": "othello", "position": how["texts"][0], **point}
-    return Measurement(
-        point, lambda bench: bench.search(ranks=ranks, table=table, **how), repeat, ranks, weight=weight
-    )  # fmt: skip
+    return Measurement(point, lambda bench: bench.search(ranks=ranks, table=table, **how), repeat, ranks)
 
 
 def _counts(effort):

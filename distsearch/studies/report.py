@@ -4,8 +4,8 @@ A study says what is to be measured, as a list, and makes its exhibits of what w
 of results as soon as it is done, so a study that was cut off goes on where it stopped.
 """
 
+import json
 import os
-import time
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from ..errors import UserError
 from ..service.options import resolve
-from ..service.progress import Silent
 from . import metadata, results
+from .countdown import Countdown
 from .exhibits import Figure, to_markdown, to_text
 from .measure import measure
 
@@ -43,8 +43,7 @@ class Measurement(NamedTuple):
 
     point: what it is of, by name, all of it JSON scalars; it must tell this measurement from all others of the study,
     those of another effort included; body(bench) -> the figures, a dictionary of JSON values, called on rank 0
-    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks: how many it takes; card: whether it takes a GPU;
-    weight: seconds it may take, for the time left.
+    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks: how many it takes; card: whether it takes a GPU.
     """
 
     point: dict
@@ -52,7 +51,6 @@ class Measurement(NamedTuple):
     repeat: int = 0
     ranks: int = 1
     card: bool = False
-    weight: float = 1.0
 
 
 @dataclass
@@ -125,18 +123,20 @@ class Found:
 class Bench:
     """What measurements are made with: the ranks of a launch, of which the first few work and the others sleep.
 
-    ``interrupted()``: whether the user wants an end; what a body returns after that is not kept.
+    ``interrupted()``: whether the user wants an end; what a body returns after that is not kept; progress: where to
+    tell how a measurement goes.
     """
 
-    def __init__(self, ranks, interrupts):
-        self._ranks, self._interrupts = ranks, interrupts
+    def __init__(self, ranks, interrupts, progress):
+        self._ranks, self._interrupts, self.progress = ranks, interrupts, progress
 
     def interrupted(self):
         return self._interrupts.signal is not None
 
     def session(self, ranks=1, table=None, device="cpu"):
         """A context that gives a new ``Session`` of the first ranks; table: MiB a host, 0 for none."""
-        return self._ranks.session(ranks, table, device=device, interrupted=self.interrupted, progress=Silent())
+        shown = {"interrupted": self.interrupted, "progress": self.progress}
+        return self._ranks.session(ranks, table, device=device, **shown)
 
     def search(self, texts, ranks=1, table=None, device="cpu", **options):
         """Search positions by a new session of the first ranks; return figures as ``measure`` has them.
@@ -171,7 +171,7 @@ def run(study, args, stage):
         with stage.interrupts:
             rows = _measure(study, planned, effort, ranks, folder, stage)
         found = Found(rows)
-        exhibits = study.exhibits(found, effort)
+        exhibits = [each for each in study.exhibits(found, effort) if not each.empty]
         left_out = [f"# {line}" for line in _left_out(planned, effort)]
         stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]))
         if folder is not None:
@@ -183,60 +183,46 @@ def run(study, args, stage):
 
 def _measure(study, planned, effort, ranks, folder, stage):
     """Return the rows of what is planned and can be had here; those in the folder's file are not measured again."""
-    path, progress = None if folder is None else folder / f"{study.name}.jsonl", stage.progress
-    wanted = {}
-    for each in planned:
-        if _can(each, effort):
-            row = {"study": study.name, "point": each.point, "repeat": each.repeat}
-            wanted[results.identity(row)] = each, row
-    before = results.read([path]) if path is not None and path.exists() else []
-    rows = {key: row for row in before if (key := results.identity(row)) in wanted}
-    clock = _Clock(sum(each.weight for key, (each, _) in wanted.items() if key not in rows))
-    bench = Bench(ranks, stage.interrupts)
-    progress.begin()
-    for done, (key, (each, row)) in enumerate(wanted.items()):
-        if key in rows:
-            continue
-        if progress.due():
-            progress.show(f"{study.name}: {done}/{len(wanted)}, {clock.left()}; {_described(each.point)}")
+    path = None if folder is None else folder / f"{study.name}.jsonl"
+    rows = {} if path is None else {results.identity(row): row for row in results.begin(path)}
+    wanted = {_identity(study, each): each for each in planned if _can(each, effort)}
+    todo = {key: each for key, each in wanted.items() if key not in rows}
+    progress = Countdown(stage.progress, [_likenesses(each) for each in todo.values()])
+    bench = Bench(ranks, stage.interrupts, progress)
+    for key, each in todo.items():
+        if bench.interrupted():
+            break
+        progress.start(f"{study.name}, {_described(each.point)}")
         result = each.body(bench)
         if bench.interrupted():  # what was cut short is no measurement
             break
-        clock.took(each.weight)
-        game, places = each.point.get("game"), ranks.places[: each.ranks]
-        rows[key] = {**row, "result": result, "meta": metadata.describe(places, effort.seed, game, stage.arguments)}
+        progress.finish()
+        places, game = ranks.places[: each.ranks], each.point.get("game")
+        meta = metadata.describe(places, effort.seed, game, stage.arguments)
+        rows[key] = {"study": study.name, "point": each.point, "repeat": each.repeat, "result": result, "meta": meta}
         if path is not None:
             results.append(path, rows[key])
     progress.clear()
     return [rows[key] for key in wanted if key in rows]
 
 
+def _identity(study, measurement):
+    return results.identity({"study": study.name, "point": measurement.point, "repeat": measurement.repeat})
+
+
+def _likenesses(measurement):
+    """Return what measurements take alike long by, from the closest likeness to the loosest, for ``Countdown``."""
+    point = measurement.point
+    return json.dumps(point), json.dumps({name: value for name, value in point.items() if name != "ranks"}), "any"
+
+
 def _can(measurement, effort):
     return measurement.ranks <= effort.ranks and (effort.cards > 0 or not measurement.card)
 
 
-class _Clock:
-    """Says how long the rest may take: by the weights at first, then by what the measurements took against theirs."""
-
-    _TRUSTED = 20.0  # seconds of weight that what was measured is to outweigh
-
-    def __init__(self, weight):
-        self._weight, self._done, self._began = weight, 0.0, time.monotonic()
-
-    def took(self, weight):
-        self._done += weight
-
-    def left(self):
-        slower = (time.monotonic() - self._began + self._TRUSTED) / (self._done + self._TRUSTED)
-        return f"{_seconds(slower * (self._weight - self._done))} left"
-
-
-def _seconds(seconds):
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-
-
 def _described(point):
-    return ", ".join(f"{name} {value}" for name, value in point.items())
+    """Return a point as a line for people, without what is the same for most and long."""
+    return ", ".join(f"{name} {value}" for name, value in point.items() if name not in ("game", "position"))
 
 
 def _left_out(planned, effort):

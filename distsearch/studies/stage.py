@@ -124,15 +124,16 @@ class Ranks:
             if ranks == 0:
                 self._leave()
                 return
-            if ranks < 0:
-                module, name, given = self._comm.recv(source=0, tag=_TAG)
-                getattr(importlib.import_module(module), name)(self._party(-ranks), **given)
-                continue
-            table = None if table == _DEFAULT else table
-            shared = {"groups": groups, "device": DEVICES[device], "touched": True}
             # what is refused, rank 0 is refused as well: it tells of that, and what is next
-            with contextlib.suppress(UserError), self._open_session(self._party(ranks), table, **shared):
-                pass
+            with contextlib.suppress(UserError):
+                if ranks < 0:
+                    module, name, given = self._comm.recv(source=0, tag=_TAG)
+                    getattr(importlib.import_module(module), name)(self._party(-ranks), **given)
+                    continue
+                table = None if table == _DEFAULT else table
+                shared = {"groups": groups, "device": DEVICES[device], "touched": True}
+                with self._open_session(self._party(ranks), table, **shared):
+                    pass
 
     def _party(self, ranks):
         """Return the communicator of the first ranks, of which this is one; None for one rank."""

@@ -3,9 +3,11 @@
 import functools
 import random
 
+import numpy as np
 import pytest
 
 from distsearch import evaluation
+from distsearch.evaluation import othello as shared
 from distsearch.games import othello
 
 from ..games.othello_twin import OTHER, OthelloTwin, random_game, random_position
@@ -97,3 +99,19 @@ def test_stability_grows_from_a_corner():
     assert othello_twin.stable(squares, "X") == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)}
     # discs 6 : 1, nobody can move, stable discs 6 : 1, each a share of 71 in 100
     assert value("complex", squares, "X") == (25 * 71 + 40 * 71) // 100
+
+
+@shapes
+def test_counts_over_parts_of_the_board_add_up(board, positions, rng):
+    evaluate, r = bound_to("complex", board)
+    squares = list(range(board[0] * board[1]))
+    mask, out = np.zeros(othello.words(r) // 2, np.uint64), np.zeros(shared.COUNTS, np.int64)
+    for rows, side in positions[board][::5]:
+        state = othello.parse("".join(map("".join, rows)) + " " + side, r).state
+        rng.shuffle(squares)
+        cuts = sorted(rng.sample(range(len(squares) + 1), 3))
+        total = np.zeros(shared.COUNTS, np.int64)
+        for begin, end in zip([0, *cuts], [*cuts, None], strict=True):
+            shared.counts(state, r, np.array(squares[begin:end], np.uint8), mask, out)
+            total += out
+        assert shared.of_counts(*total.tolist()) == evaluate.function(state, r, evaluate.tables), (rows, side)

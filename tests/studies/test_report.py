@@ -1,0 +1,179 @@
+"""What all studies of reports share: what is measured, kept, left out and shown."""
+
+import json
+from argparse import Namespace
+from types import SimpleNamespace
+
+import pytest
+
+from distsearch.errors import UserError
+from distsearch.service.progress import Silent
+from distsearch.session import Session
+from distsearch.studies import report
+from distsearch.studies.exhibits import Table
+from distsearch.studies.report import Effort, Found, Measurement, Study
+from distsearch.studies.stage import Stage
+
+ROWS = [
+    {"point": {"ranks": ranks, "way": way}, "result": {"seconds": seconds, "time_share": {"idle": 0.5}}}
+    for ranks, way, seconds in ((1, "a", 4.0), (1, "a", 2.0), (1, "a", 9.0), (2, "a", 3.0), (2, "b", 1.0))
+]
+
+
+class Studied:
+    """A study of squares, which notes what it measured; the last one takes ranks or a card that are not here."""
+
+    def __init__(self, count=3, **last):
+        self.measured, self.last, self.count = [], last, count
+        self.interrupts = Interrupts()
+        self.told, self.complained = [], []
+
+    def measurements(self, effort):
+        def body(number):
+            self.measured.append(number)
+            return {"square": number * number, "seed": effort.seed}
+
+        found = [Measurement({"number": i}, lambda bench, i=i: body(i)) for i in range(self.count)]
+        return [*found, Measurement({"number": 99}, lambda bench: body(99), **self.last)] if self.last else found
+
+    def exhibits(self, found, effort):
+        rows = [(number, found.median("square", number=number)) for number in found.points("number")]
+        return [Table("Table 1", "Squares", ("number", "square"), rows, command=effort.command("squares")),
+                Table("Table 2", "Nothing", ("number",), [])]  # fmt: skip
+
+    def complaints(self, found):
+        return ["two of them"] if found.median("square", number=2) == 4 else []
+
+    def run(self, output=None, full=False, complaints=False):
+        more = [self.complaints] if complaints else []
+        study = Study("squares", "A report on squares", self.measurements, self.exhibits, *more)
+        args = Namespace(full=full, repeats=None, seed=7, output=output)
+        stage = Stage(None, self.interrupts, Silent(), self.told.append, self.complained.append, Session, ["study", "x"])
+        return report.run(study, args, stage)
+
+
+class Interrupts:
+    """A signal that comes after so many looks at it."""
+
+    def __init__(self, looks=None):
+        self.looks, self.exit_status = looks, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    @property
+    def signal(self):
+        if self.looks is None:
+            return None
+        self.looks -= 1
+        if self.looks >= 0:
+            return None
+        self.exit_status = 143
+        return 15
+
+
+def test_tables_come_on_stdout_and_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    studied = Studied()
+    assert studied.run() == 0
+    assert studied.told[0].split("\n\n")[0] == "# A report on squares"
+    assert "# Table 1: Squares\n# $ distsearch study squares --seed 7\nnumber  square\n0            0\n" in studied.told[0]
+    assert "Table 2" not in studied.told[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path):
+    folder = tmp_path / "a" / "b"
+    assert Studied(2).run(folder) == 0
+    again = Studied(4)
+    assert again.run(folder) == 0
+    assert again.measured == [2, 3]
+    rows = [json.loads(line) for line in (folder / "squares.jsonl").read_text().splitlines()]
+    assert [row["result"]["square"] for row in rows] == [0, 1, 4, 9]
+    assert rows[0]["meta"]["arguments"] == "study x"
+    assert rows[0]["meta"]["seed"] == 7
+    fewer = Studied(1)
+    assert fewer.run(folder) == 0
+    assert fewer.measured == []
+    assert "1       1" not in fewer.told[0]
+    assert "| 0 | 0 |" in (folder / "squares.md").read_text()
+
+
+def test_an_interrupt_keeps_what_is_whole(tmp_path):
+    studied = Studied(5)
+    studied.interrupts = Interrupts(looks=5)  # two a measurement: the third is cut short
+    assert studied.run(tmp_path) == 143
+    assert studied.measured == [0, 1, 2]
+    assert len((tmp_path / "squares.jsonl").read_text().splitlines()) == 2
+    rest = Studied(5)
+    assert rest.run(tmp_path) == 0
+    assert rest.measured == [2, 3, 4]
+
+
+@pytest.mark.parametrize(("last", "why"), [({"ranks": 8}, "1 rank: what takes 8"), ({"card": True}, "a GPU")], ids=str)
+def test_what_cannot_be_had_here_is_left_out_with_a_note(last, why, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "_cards", lambda: 0)
+    studied = Studied(1, **last)
+    assert studied.run(tmp_path) == 0
+    assert studied.measured == [0]
+    assert why in studied.told[0]
+    assert why in (tmp_path / "squares.md").read_text()
+
+
+def test_a_card_is_used_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(report, "_cards", lambda: 1)
+    studied = Studied(1, card=True)
+    assert studied.run() == 0
+    assert studied.measured == [0, 99]
+    assert "left out" not in studied.told[0]
+
+
+def test_what_is_wrong_is_told_and_fails():
+    studied = Studied()
+    assert studied.run(complaints=True) == 1
+    assert studied.complained == ["squares: two of them"]
+    assert studied.told
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="cannot make the folder"):
+        Studied().run(tmp_path / "file" / "below")
+
+
+def test_rows_by_their_points():
+    found = Found(ROWS)
+    assert found.points("ranks") == [1, 2]
+    assert found.points("way", ranks=2) == ["a", "b"]
+    assert found.points("depth") == []
+    assert found.median("seconds", ranks=1) == 4.0
+    assert found.median("seconds", ranks=3) is None
+    assert found.median("time_share.idle", ranks=1) == 0.5
+    assert found.median("time_share.busy.x", ranks=1) is None
+    assert found.spread(1, "seconds", ranks=1) == [(1, 4.0, 2.0, 9.0)]
+    assert found.spread(1, "seconds", ranks=5) == []
+
+
+def test_effort_says_what_to_take():
+    laptop, cluster = Effort(ranks=5), Effort(full=True, ranks=64, seed=3)
+    assert (laptop.choose(1, 2), cluster.choose(1, 2)) == (1, 2)
+    assert laptop.counts(1, 2, 4, 8) == [1, 2, 4]
+    assert laptop.command("x") == "mpirun -n 5 distsearch study x --seed 1"
+    assert cluster.command("x") == "mpirun -n 64 distsearch study x --full --seed 3"
+    assert Effort().command("x") == "distsearch study x --seed 1"
+
+
+def test_a_bench_searches_and_calls(monkeypatch):
+    stage = Stage(None, SimpleNamespace(signal=None), Silent(), print, print, Session, [])
+    with stage.ranks() as ranks:
+        bench = report.Bench(ranks, stage.interrupts, stage.progress)
+        found = bench.search(["startpos"], table=0, game="othello", board="4x4", exact=True, ordering="static")
+        assert (found["score"], found["ranks"], found["complete"]) == (-10, 1, True)
+        assert bench.call(_called, number=4) == (None, 4)
+
+
+def _called(comm, number):
+    return comm, number
