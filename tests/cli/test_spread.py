@@ -7,7 +7,9 @@ from .asking import ask, assert_refused, search
 SAME = "score", "move", "nodes", "depth", "bound", "complete", "proved", "unit", "position", "board", "algorithm"
 
 
-@pytest.mark.parametrize("how", [("--depth", "6"), ("--depth", "3", "--algorithm", "minimax", "--board", "6x6")], ids=str)
+@pytest.mark.parametrize(
+    "how", [("--depth", "6"), ("--depth", "3", "--algorithm", "minimax", "--board", "6x6")], ids=str
+)
 def test_it_says_what_the_search_says(how):
     shared = ("search", "othello", *how, "--json")
     (spread,) = ask(*shared, "--parallel", "evaluation").results
@@ -20,7 +22,9 @@ def test_it_says_what_the_search_says(how):
 def test_a_finished_game():
     full = "X" * 16 + " O"
     spread, alone = (search("--depth", "3", "--parallel", way, position=full) for way in ("evaluation", "search"))
-    assert [spread[name] for name in ("score", "move", "proved")] == [alone[name] for name in ("score", "move", "proved")]
+    assert [spread[name] for name in ("score", "move", "proved")] == [
+        alone[name] for name in ("score", "move", "proved")
+    ]
 
 
 def test_text_for_people():
@@ -32,13 +36,13 @@ def test_text_for_people():
 @pytest.mark.parametrize(
     ("more", "named"),
     [
-        ((), "--depth"), (("--exact",), "exact"), (("--time", "1"), "time"), (("--depth", "3", "--nodes", "9"), "nodes"),
+        ((), "--depth"), (("--exact",), "exact"), (("--time", "1"), "time"), (("--nodes", "9"), "nodes"),
         (("--depth", "3", "--policy", "pool"), "policy"), (("--depth", "3", "--load-factor", "2"), "load-factor"),
         (("--depth", "3", "--all-moves"), "all-moves"), (("--depth", "3", "--device", "cpu"), "device"),
         (("--depth", "3", "--groups", "1"), "groups"), (("--depth", "3", "--trace", "x"), "trace"),
         (("--depth", "3", "--checkpoint", "x"), "checkpoint"), (("--depth", "3", "--deadline", "9"), "deadline"),
-        (("--depth", "3", "--evaluation", "static"), "static"), (("--depth", "3", "--ordering", "shallow:2"), "shallow"),
-        (("--depth", "3", "--table", "8"), "table"), (("--depth", "0",), "depth"), (("--depth", "3", "--seed", "1"), "seed"),
+        (("--depth", "3", "--evaluation", "static"), "static"), (("--depth", "3", "--ordering", "shallow"), "shallow"),
+        (("--depth", "3", "--table", "8"), "table"), (("--depth", "0"), "depth"), (("--seed", "1"), "seed"),
     ],
     ids=str,
 )  # fmt: skip

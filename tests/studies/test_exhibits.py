@@ -4,8 +4,8 @@ import pytest
 
 from distsearch.studies.exhibits import UNKNOWN, Figure, Table, beside, percent, ratio, shown, to_markdown, to_text
 
-TABLE = Table("Table 3", "Times", ("way", "ours", "theirs", "ratio"), [("a", *beside(2, 4)), ("b|c", *beside(0.5, None))],
-              "A note.", "distsearch study x")  # fmt: skip
+WAYS = [("a", *beside(2, 4)), ("b|c", *beside(0.5, None))]
+TABLE = Table("Table 3", "Times", ("way", "ours", "theirs", "ratio"), WAYS, "A note.", "distsearch study x")
 FIGURE = Figure("", "Speedup", "ranks", "speedup", {"one": [(1, 1.0), (4, 3.0, 2.5, 3.5)], "two": [(2, 1.5)]})
 
 
@@ -21,7 +21,8 @@ def test_a_table_as_text():
 def test_a_table_as_markdown():
     assert to_markdown(TABLE).split("\n\n") == [
         "### Table 3: Times", "```\ndistsearch study x\n```",
-        "| way | ours | theirs | ratio |\n|---|--:|--:|--:|\n| a | 2 | 4 | 0.5× |\n| b\\|c | 0.5 | not known here | - |",
+        "| way | ours | theirs | ratio |\n|---|--:|--:|--:|\n"
+        "| a | 2 | 4 | 0.5× |\n| b\\|c | 0.5 | not known here | - |",
         "A note.",
     ]  # fmt: skip
 
@@ -38,8 +39,8 @@ def test_a_figure_is_its_points_as_a_table_and_its_picture():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "-"), ("x", "x"), (0, "0"), (1234567, "1,234,567"), (1234.5, "1,234"), (123.44, "123.4"), (0.01234, "0.0123"),
-     (99.96, "100"), (-2.5, "-2.5")],
+    [(None, "-"), ("x", "x"), (0, "0"), (1234567, "1,234,567"), (1234.5, "1,234"), (123.44, "123.4"),
+     (0.01234, "0.0123"), (99.96, "100"), (-2.5, "-2.5")],
 )  # fmt: skip
 def test_numbers_are_as_long_as_they_are_worth(value, text):
     assert shown(value) == text

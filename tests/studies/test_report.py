@@ -48,7 +48,9 @@ class Studied:
         more = [self.complaints] if complaints else []
         study = Study("squares", "A report on squares", self.measurements, self.exhibits, *more)
         args = Namespace(full=full, repeats=None, seed=7, output=output)
-        stage = Stage(None, self.interrupts, Silent(), self.told.append, self.complained.append, Session, ["study", "x"])
+        stage = Stage(
+            None, self.interrupts, Silent(), self.told.append, self.complained.append, Session, ["study", "x"]
+        )
         return report.run(study, args, stage)
 
 
@@ -80,7 +82,9 @@ def test_tables_come_on_stdout_and_nothing_is_kept(tmp_path, monkeypatch):
     studied = Studied()
     assert studied.run() == 0
     assert studied.told[0].split("\n\n")[0] == "# A report on squares"
-    assert "# Table 1: Squares\n# $ distsearch study squares --seed 7\nnumber  square\n0            0\n" in studied.told[0]
+    assert (
+        "# Table 1: Squares\n# $ distsearch study squares --seed 7\nnumber  square\n0            0\n" in studied.told[0]
+    )
     assert "Table 2" not in studied.told[0]
     assert list(tmp_path.iterdir()) == []
 

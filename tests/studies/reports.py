@@ -1,0 +1,54 @@
+"""Studies of reports at a size for tests."""
+
+from argparse import Namespace
+
+from distsearch.service.progress import Silent
+from distsearch.session import Session
+from distsearch.studies import report
+from distsearch.studies.stage import Stage
+
+
+def small(study, wanted):
+    """Return a study of those of its measurements whose points are wanted, each once."""
+
+    def measurements(effort):
+        return [each for each in study.measurements(effort) if each.repeat == 0 and wanted(each.point)]
+
+    return study._replace(measurements=measurements)
+
+
+def made(study, comm=None, output=None):
+    """Make a study on the ranks of ``comm``; return (status, text, complaints), the last two empty but on rank 0."""
+    told, complained = [], []
+    stage = Stage(comm, _Never(), Silent(), told.append, complained.append, Session, ["study", study.name])
+    args = Namespace(full=False, repeats=None, seed=5, output=output)
+    return report.run(study, args, stage), "".join(told), complained
+
+
+class _Never:
+    """No signal comes."""
+
+    signal, exit_status = None, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+def tables(text):
+    """Return {heading: rows of cells} of the tables of a study's text, in which columns are two blanks apart."""
+    found = {}
+    for part in text.split("\n\n"):
+        lines = part.splitlines()
+        rows = [
+            [cell.strip() for cell in line.split("  ") if cell.strip()] for line in lines if not line.startswith("#")
+        ]
+        found[lines[0].removeprefix("# ")] = rows
+    return found
+
+
+def row(point, repeat=0, **result):
+    """A row as ``results`` keeps them, of a study that does not matter."""
+    return {"study": "x", "point": point, "repeat": repeat, "result": result, "meta": {}}

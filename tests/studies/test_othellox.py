@@ -1,0 +1,91 @@
+"""The OthelloX report's study: what it counts, and what its tables make of that."""
+
+import json
+from itertools import accumulate
+
+import pytest
+
+from distsearch.studies import othellox
+from distsearch.studies.report import Effort, Found
+from tests.cli.asking import ask, assert_refused
+
+from .reports import made, row, small, tables
+
+PERFT_6X6 = 4, 12, 56, 244  # leaf positions by depth
+TREE = {"board": "8x8", "depth": 10}
+
+
+@pytest.fixture(scope="module")
+def study():
+    """(status, text, complaints, rows) of the study to depths that take no time, on one rank."""
+    chosen = small(othellox.STUDY, lambda point: point["depth"] <= 4)
+    return made(chosen)
+
+
+def test_pruning_is_counted_against_the_whole_tree(study):
+    status, text, complaints = study
+    assert (status, complaints) == (0, [])
+    found = tables(text)["Pruning effect by depth, 6x6: boards"]
+    assert found[0] == ["depth", "minimax", "alpha-beta, none", "static", "shallow", "static ÷ minimax"]
+    whole = list(accumulate(PERFT_6X6))  # minimax visits every position once
+    assert [int(cells[1].replace(",", "")) for cells in found[1:]] == whole
+    for cells, most in zip(found[1:], whole, strict=True):
+        pruned = [int(cell.replace(",", "")) for cell in cells[2:4]]  # shallow searches come on top of its own
+        assert max(pruned) <= most
+        assert cells[5] == f"{100 * pruned[1] / most:.1f}%"
+
+
+def test_what_takes_more_ranks_is_planned():
+    planned = othellox.STUDY.measurements(Effort(ranks=1))
+    assert {each.ranks for each in planned} == {1, 2, 3, 4, 5}
+    assert {each.ranks for each in othellox.STUDY.measurements(Effort(full=True))} == {1, 2, 4, 8, 16, 32, 64}
+    assert {each.point["part"] for each in planned} == {"pruning", "pool", "evaluation", "policies"}
+    assert len({json.dumps([each.point, each.repeat]) for each in planned}) == len(planned)
+
+
+def test_the_parallel_evaluation_by_one_rank(study):
+    planned = [each for each in othellox.STUDY.measurements(Effort()) if each.point["part"] == "evaluation"]
+    chosen = small(othellox.STUDY, lambda point: point["part"] == "evaluation")
+    status, text, complaints = made(chosen)
+    assert (status, complaints) == (0, [])
+    rows = tables(text)["The parallel evaluation of one board at a time, 8x8"]
+    assert rows[1][:2] == ["1", "1,075"]
+    assert planned[0].point["depth"] == 6
+
+
+def pool(ranks, factor, **result):
+    return row({"part": "pool", "ranks": ranks, "load_factor": factor, **TREE}, **result)
+
+
+def test_speedup_and_efficiency_both_ways():
+    """By time and by boards, worked out by hand."""
+    shares = {"load_balance": 0.5, "communication_computation": 0.1, "time_share": {"idle": 0.25}}
+    found = Found([
+        pool(1, 1, seconds=8.0, boards=800, boards_per_second=100, **shares),
+        pool(4, 1, seconds=4.0, boards=1200, boards_per_second=300, **shares),
+    ])  # fmt: skip
+    exhibits = {each.title: each for each in othellox.STUDY.exhibits(found, Effort(ranks=4))}
+    alone, together = exhibits["Speedup and efficiency both ways, 8x8, depth 10"].rows
+    assert alone == (1, 1, 8.0, 1.0, "100.0%", 1.0, "100.0%", 1.0, 0.5, "10.0%", "25.0%")
+    assert together == (4, 1, 4.0, 2.0, "50.0%", 3.0, "75.0%", 1.5, 0.5, "10.0%", "25.0%")
+    balance = exhibits["Load balance against pool size, 8x8, depth 10"]
+    assert balance.series == {"4 ranks": [(3, 0.5, 0.5, 0.5)]}
+    assert exhibits["Speedup by time, 8x8, depth 10"].series == {"load factor 1": [(4, 2.0, 2.0, 2.0)]}
+    assert exhibits["Speedup by boards, 8x8, depth 10"].series == {"load factor 1": [(4, 3.0, 3.0, 3.0)]}
+
+
+def test_two_scores_of_one_position_are_a_complaint():
+    point = {"board": "8x8", "position": "startpos", "depth": 3}
+    rows = [row({**point, "ranks": ranks}, score=score) for ranks, score in ((1, 3), (2, 3))]
+    assert othellox.STUDY.complaints(Found(rows)) == []
+    (wrong,) = othellox.STUDY.complaints(Found([*rows, row({**point, "ranks": 3}, score=-1)]))
+    assert "[-1, 3]" in wrong
+
+
+@pytest.mark.parametrize("name", ["othellox", "brothers"])
+def test_the_command_line_refuses_what_makes_no_sense(name, tmp_path):
+    (tmp_path / "file").touch()
+    assert_refused(ask("study", name, "--repeats", "0"), "repeats")
+    assert_refused(ask("study", name, "--seed", "-1"), "--seed")
+    assert_refused(ask("study", name, "8x8"), "8x8")
+    assert_refused(ask("study", name, "--output", tmp_path / "file"), "file")
