@@ -127,7 +127,7 @@ def _by_par_depth(effort):
 
 
 def _by_depth(effort):
-    for depth in effort.choose((1, 4, 7, 10), (1, 4, 7, 10, 13)):
+    for depth in (1, 4, 7, 10, 13):
         for way in _ALONE:
             yield _measured(effort, way, depth, 0)
         for way in _PARALLEL:
@@ -136,7 +136,7 @@ def _by_depth(effort):
 
 
 def _measured(effort, way, depth, repeat, ranks=1, par_depth=None):
-    count = 100 if depth <= _DEPTH else effort.choose(10, 100) if depth == 10 else 10
+    count = 100 if depth <= _DEPTH else effort.choose(10, 100) if depth == 10 else effort.choose(3, 20)
     point = {"game": "2048", "way": way, "depth": depth, "ranks": ranks, "boards": count, "seed": effort.seed}
     given = depth, count, effort.seed
     if par_depth is None:

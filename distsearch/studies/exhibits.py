@@ -35,7 +35,7 @@ class Figure(NamedTuple):
     """A figure of a report made again.
 
     x, y: what the axes are; series: name → list of (x, y) or (x, y, lowest, highest), the report's own among them
-    where it is known; ideal: whether the line y = x belongs to it.
+    where it is known; ideal: whether the line y = x belongs to it; share: y is a share, 1 = 100%.
     """
 
     number: str
@@ -46,6 +46,7 @@ class Figure(NamedTuple):
     ideal: bool = False
     note: str = ""
     command: str = ""
+    share: bool = False
 
     heading = Table.heading
 
@@ -71,7 +72,7 @@ def shown(value):
         return value
     if isinstance(value, int) or abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) < 100 else f"{value:.1f}"
+    return f"{value:.4g}"
 
 
 def percent(share):

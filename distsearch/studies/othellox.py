@@ -14,6 +14,7 @@ _MIDGAME = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"  # 20 moves played
 _POSITIONS = {"8x8": _MIDGAME, "6x6": "startpos"}  # the two sizes of board
 _ORDERINGS = "none", "static", "shallow"
 _POLICIES = "pool", "window", "brothers", "split"
+_SPREAD_DEPTHS = 6, 8  # of the parallel evaluation, which takes up to milliseconds a board: laptop, cluster
 
 
 def _options(board, **more):
@@ -49,7 +50,7 @@ def _pool(effort):
 
 def _spread(effort):
     """Every board evaluated by all ranks."""
-    depth = effort.choose(6, 8)
+    depth = effort.choose(*_SPREAD_DEPTHS)
     for repeat in range(effort.repeats or 3):
         for ranks in _counts(effort):
             point = {"part": "evaluation", "game": "othello", "board": "8x8", "position": "startpos", "depth": depth}
@@ -95,7 +96,7 @@ def spread(comm, text, **options):
 
 def _exhibits(found, effort):
     command = effort.command("othellox")
-    parts = [table for board in _POSITIONS for table in _of_pruning(found, board)]
+    parts = [each for board in _POSITIONS for each in _of_pruning(found, board)]
     parts += [each for board in _POSITIONS for each in _of_pool(found, board)]
     parts += _of_evaluation(found) + _of_policies(found)
     return [part._replace(command=command) for part in parts]
@@ -114,7 +115,9 @@ def _of_pruning(found, board):
         rows.append((depth, *boards.values(), percent(ratio(static, full))))
     columns = "depth", "minimax", "alpha-beta, none", "static", "shallow", "static ÷ minimax"
     note = "Boards: positions reached by a move or a pass; those of the searches that order moves are counted as well."
-    return [Table("", f"Pruning effect by depth, {board}: boards", columns, rows, note)]
+    series = {name: [(cells[0], cells[i]) for cells in rows if cells[i]] for i, name in enumerate(columns[:-1]) if i}
+    return [Table("", f"Pruning effect by depth, {board}: boards", columns, rows, note),
+            Figure("", f"Boards by depth, {board}", "depth", "boards", series)]  # fmt: skip
 
 
 def _of_pool(found, board):
@@ -125,11 +128,12 @@ def _of_pool(found, board):
     shared = [count for count in counts if count > 1]
     balance = {f"{count} ranks": _line(found, point, count, factors, "load_balance", count - 1) for count in shared}
     size = "pool size (load factor × workers)"
-    yield Figure("", f"Load balance against pool size, {of}", size, "load balance", balance)
+    yield Figure("", f"Load balance against pool size, {of}", size, "load balance", balance, share=True)
     for name, title in (("boards", "Boards evaluated"), ("boards_per_second", "Boards a second"),
                         ("communication_computation", "Communication ÷ computation")):  # fmt: skip
         series = {f"load factor {factor}": _by_ranks(found, point, counts, factor, name) for factor in factors}
-        yield Figure("", f"{title} by processes and load factor, {of}", "ranks", title.lower(), series)
+        share = name == "communication_computation"
+        yield Figure("", f"{title} by processes and load factor, {of}", "ranks", title.lower(), series, share=share)
     rows = []
     for count in counts:
         for factor in factors:

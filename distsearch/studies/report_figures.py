@@ -1,6 +1,10 @@
 """A report's figure, drawn as ``style`` draws."""
 
+import textwrap
+
 from . import style
+
+_WIDTH = 50  # letters of a line above a figure
 
 
 def draw(figure, folder, name, formats):
@@ -10,8 +14,9 @@ def draw(figure, folder, name, formats):
     if figure.ideal and (xs := [point.x for line in lines for point in line.points]):
         ideal = [style.Line("ideal", [style.Point(x, x, x, x) for x in (min(xs), max(xs))])]
     with style.drawing():
-        panel = style.Panel("", figure.x, figure.y, [line for line in lines if line.points], tuple(ideal))
-        return style.save(style.chart([panel], figure.heading), folder, name, formats)
+        drawn = [line for line in lines if line.points]
+        panel = style.Panel("", figure.x, figure.y, drawn, tuple(ideal), figure.share)
+        return style.save(style.chart([panel], textwrap.fill(figure.heading, _WIDTH)), folder, name, formats)
 
 
 def _point(x, y, low=None, high=None):

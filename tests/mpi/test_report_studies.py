@@ -5,7 +5,9 @@ from distsearch.studies import brothers, othellox
 from ..studies.reports import made, small, tables
 
 
-def test_brothers_on_several_ranks(comm, agree):
+def test_brothers_on_several_ranks(comm, agree, monkeypatch):
+    all_boards = brothers.boards
+    monkeypatch.setattr(brothers, "boards", lambda count, seed: all_boards(min(count, 10), seed))
     chosen = small(brothers.STUDY, lambda point: point["depth"] == 4)
     status, text, complaints = made(chosen, comm)
     failure = status or complaints
@@ -16,8 +18,9 @@ def test_brothers_on_several_ranks(comm, agree):
     agree(not failure, failure)
 
 
-def test_othellox_on_several_ranks(comm, agree, tmp_path):
+def test_othellox_on_several_ranks(comm, agree, tmp_path, monkeypatch):
     """The parallel evaluation among ranks, and the same from the file."""
+    monkeypatch.setattr(othellox, "_SPREAD_DEPTHS", (3, 3))
     chosen = small(othellox.STUDY, lambda point: point["part"] == "evaluation")
     output = tmp_path if comm.Get_rank() == 0 else None
     for _ in range(2):
