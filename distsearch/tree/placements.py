@@ -9,7 +9,7 @@ parent's when the others are as good, or as bad, as they can be.
 Wait) a node's eldest child is finished before the others are handed out, each with the window that is known as it goes;
 what does not matter any more is not handed out. There the draws of chance are no brothers: an adversary's first reply
 to each of them bounds the others (see ``search.expectiminimax``), so all of them begin at once: with par-depth 6 in a
-depth of 13, 0.8 times the boards and 0.7 times the seconds that it takes where they wait (``benchmarks/brothers.py``).
+depth of 13, 0.8 times the boards and 0.7 times the seconds that it takes where they wait.
 """
 
 import math
