@@ -63,8 +63,9 @@ def _alone(bench, way, depth, count, seed):
     began = time.perf_counter()
     for position in positions:
         engine.begin(position.state, depth)
-        while not engine.advance(10**6) and not bench.interrupted():
-            pass
+        while not engine.advance(10**6):
+            if bench.interrupted():
+                return {}
         found = engine.result()
         total += found.boards
         scores.append(found.value)
@@ -81,7 +82,7 @@ def _together(bench, way, depth, count, seed, ranks, par_depth):
     _, _, positions = boards(count, seed)
     with bench.session(ranks, table=0) as session:
         searcher = session.searcher(options)
-        next(searcher.search(positions[:1]))  # after which all ranks have the kernels
+        next(searcher.search(positions[:1]), None)  # after which all ranks have the kernels
         began = time.perf_counter()
         found = list(searcher.search(positions))
         seconds = time.perf_counter() - began

@@ -81,10 +81,10 @@ def _counts(effort):
     return effort.choose((1, 2, 3, 4, 5), (1, 2, 4, 8, 16, 32, 64))
 
 
-def spread(comm, text, **options):
+def spread(comm, text, interrupted=lambda: False, **options):
     """Search a position with every board evaluated by all ranks of ``comm``; return the figures, on rank 0."""
     checked, game, rules = spread_evaluation.checked("othello", [], **options)
-    found = spread_evaluation.search(comm, checked, game.parse(text, rules))
+    found = spread_evaluation.search(comm, checked, game.parse(text, rules), interrupted)
     if found is None:
         return None
     return {

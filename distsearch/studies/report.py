@@ -150,9 +150,10 @@ class Bench:
     def call(self, function, ranks=1, **given):
         """Have the first ranks call a function of a module; return what it returns here.
 
-        It is called with their communicator (None for one rank) and given, plain values.
+        It is called with their communicator (None for one rank) and given, plain values; and here, on rank 0, with
+        ``interrupted``, which it must have a default for.
         """
-        return self._ranks.call(ranks, function, given)
+        return self._ranks.call(ranks, function, given, interrupted=self.interrupted)
 
 
 def run(study, args, stage):

@@ -97,15 +97,16 @@ class Ranks:
             if session.cluster is not None and session.cluster.lost:
                 raise RanksLostError("a rank was lost: a study needs all it began with")
 
-    def call(self, ranks, function, given):
+    def call(self, ranks, function, given, **here):
         """Have the first ``ranks`` ranks call a function of a module's top level; return what it returns here.
 
-        It is called with their communicator, None for one rank, and given, a dictionary of plain values.
+        It is called with their communicator, None for one rank, and given, a dictionary of plain values; ``here``:
+        more of what it takes, that rank 0 alone needs.
         """
         self._say(range(1, ranks), -ranks)
         for rank in range(1, ranks):
             self._comm.send((function.__module__, function.__name__, given), rank, _TAG)
-        return function(self._party(ranks), **given)
+        return function(self._party(ranks), **given, **here)
 
     def _say(self, to, ranks, table=None, groups=0, device="cpu"):
         """Tell ranks of the next party, by 0 ranks that there will be none, or by fewer that they are to call."""

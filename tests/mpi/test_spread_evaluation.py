@@ -37,9 +37,9 @@ def test_an_interrupt_lets_everybody_go(comm, agree):
         agree(found is None or not found.complete, found)
 
 
-def record(comm, **given):
+def record(comm, here=0, **given):
     """Note on every rank what it was called with; raise UserError where that is asked for."""
-    CALLED.append((comm.Get_size() if comm else 1, given))
+    CALLED.append((comm.Get_size() if comm else 1, here))
     if given.get("refuse"):
         raise UserError("refused")
     return given["number"] * 2
@@ -50,13 +50,13 @@ def test_ranks_are_called_in_parties(comm, agree):
     with Ranks(comm, Session) as ranks:
         if ranks is not None:
             for size in (1, comm.Get_size(), 2):
-                assert ranks.call(size, record, {"number": size}) == 2 * size
+                assert ranks.call(size, record, {"number": size}, here=1) == 2 * size
             with ranks.session(2, table=1) as session:
                 assert session.search("othello", board="4x4", exact=True).score == -10
-            assert ranks.call(2, record, {"number": 21}) == 42
+            assert ranks.call(2, record, {"number": 21}, here=1) == 42
     size, rank = comm.Get_size(), comm.Get_rank()
-    parties = [party for party in (1, size, 2, 2) if rank < party]
-    agree([called for called, _ in CALLED] == parties, CALLED)
+    parties = [(party, int(rank == 0)) for party in (1, size, 2, 2) if rank < party]
+    agree(parties == CALLED, CALLED)
 
 
 def test_a_call_that_is_refused_on_all_ranks_ends_nothing(comm, agree):

@@ -176,8 +176,8 @@ def test_a_bench_searches_and_calls(monkeypatch):
         bench = report.Bench(ranks, stage.interrupts, stage.progress)
         found = bench.search(["startpos"], table=0, game="othello", board="4x4", exact=True, ordering="static")
         assert (found["score"], found["ranks"], found["complete"]) == (-10, 1, True)
-        assert bench.call(_called, number=4) == (None, 4)
+        assert bench.call(_called, number=4) == (None, 4, False)
 
 
-def _called(comm, number):
-    return comm, number
+def _called(comm, number, interrupted=None):
+    return comm, number, interrupted()
