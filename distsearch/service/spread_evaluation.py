@@ -261,6 +261,7 @@ def _compile(comm, game, rules, spread, progress):
 
 def _outcome(options, game, rules, position, found, complete, spread):
     known = found is not None
+    relation = spread.communication / max(spread.computation, 1e-9) if spread.ranks > 1 else 0.0
     over = not legal_moves(game, position, rules)
     return Outcome(
         game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
@@ -270,5 +271,5 @@ def _outcome(options, game, rules, position, found, complete, spread):
         depth=options.depth if complete else 0, pv=[game.move_text(m, rules) for m in found.line] if known else [],
         ranks=spread.ranks, workers=spread.ranks, algorithm=options.algorithm, policy=options.policy, load_factor=1,
         parallel="evaluation", jobs=spread.boards,
-        communication_computation=round(spread.communication / max(spread.computation, 1e-9), 6),
+        communication_computation=round(relation, 6),
     )  # fmt: skip
