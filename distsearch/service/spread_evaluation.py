@@ -2,7 +2,7 @@
 
 Rank 0 searches by plain alpha-beta. For each board at the depth limit it spreads the squares over all ranks by
 Scatterv, itself included, every rank counts what `complex` is made of on its squares, and the counts are gathered
-and added. Two collective calls for some fifty nanoseconds of work: it is here to be measured, not to be used.
+and added. Two collective calls for some thirty nanoseconds of work: it is here to be measured, not to be used.
 """
 
 import os

@@ -203,8 +203,8 @@ def _final_table(found, depth):
                "ours ÷ theirs")  # fmt: skip
     of = max(found.points("boards", depth=depth), default=0)
     note = (
-        f"Ours: {of} positions on {most} ranks, {most - 1} of them workers; theirs: to depth {_DEPTH} on {_CORES} cores, "
-        f"of how much play is {UNKNOWN}."
+        f"Ours: {of} positions on {most} ranks, {most - 1} of them workers; theirs: to depth {_DEPTH} on {_CORES} "
+        f"cores, of how much play is {UNKNOWN}."
     )
     if depth == _DEPTH:
         note += " One of our searches takes less than a message and its answer: compare boards, and the greater depth."
