@@ -261,7 +261,8 @@ def _compile(comm, game, rules, spread, progress):
 
 def _outcome(options, game, rules, position, found, complete, spread):
     known = found is not None
-    relation = spread.communication / max(spread.computation, 1e-9) if spread.ranks > 1 else 0.0
+    shared = spread.boards > 0 and spread.ranks > 1
+    relation = spread.communication / spread.computation if shared else 0.0
     over = not legal_moves(game, position, rules)
     return Outcome(
         game=game.NAME, board=f"{options.board[0]}x{options.board[1]}", position=game.text(position, rules),
