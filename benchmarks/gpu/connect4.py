@@ -33,11 +33,11 @@ from distsearch.testing.emulated_gpu import EmulatedGpu
 from distsearch.testing.positions import random_positions
 
 RATES = {48: (137e9, 77e9), 1024: (45e9, 17e9), 1 << 20: (38e9, 16e9)}  # of an H200, by MiB: reads, writes a second
-DEFAULTS = {"lanes": 8, "threads": 128, "blocks": 8, "table_mib": 4096, "split": 0}
+DEFAULTS = {"lanes": 8, "threads": 128, "blocks": 6, "table_mib": 4096, "split": 0}
 CHANGES = [
     {},
     *({"lanes": lanes} for lanes in (1, 4, 16)),
-    *({"blocks": blocks} for blocks in (4, 6, 10, 12)),
+    *({"blocks": blocks} for blocks in (4, 8, 10)),
     {"threads": 256, "blocks": 4},
     *({"table_mib": mib} for mib in (32, 1024, 32768)),
     *({"split": split} for split in (1, 4)),

@@ -1,7 +1,7 @@
 """Learning on a GPU: the same as on a CPU? how fast, and how good is what it learns?
 
     python benchmarks/gpu/learning.py                  # on the first GPU, about a minute
-    python benchmarks/gpu/learning.py --parts update   # of check, update, training, curve
+    python benchmarks/gpu/learning.py --parts update   # of check, update, training, sweep, curve
     python benchmarks/gpu/learning.py --emulated       # this script itself, tiny, without a GPU
     python benchmarks/gpu/learning.py --record-cpu     # the CPU's learning curves anew, beside this file
     mpirun -n 4 distsearch train 2584 --device gpu --games 400000 --json   # several GPUs: moves_per_second
@@ -9,8 +9,9 @@
 One line of JSON a row. check: values of 10,000 boards, games without learning, and games one at a time, against the
 CPU's. update: recorded games learnt from by a thread a step, and one after another by groups of lanes, against one CPU
 rank: the GPU's time, that of all from arrays of the host on, and the share of the limit that random reads and additions
-set. training: moves a second for several numbers of games at once and ways to share a board among lanes. curve:
-averages of every 1,000 games, and where these are among those of the CPU's seeds.
+set. training: moves a second for several numbers of games at once and ways to share a board among lanes. sweep: what is
+learnt from 20,000 games by games at once and how these begin. curve: averages of every 1,000 games, and where these are
+among those of the CPU's seeds.
 """
 
 import argparse
@@ -201,7 +202,9 @@ def training(gpu, tiny):
         ]:  # fmt: skip
             learner = on_card(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
             learner.begin(0, 0, 1 << 30, card.BACKWARD)
-            learner.launch(budget=20) if tiny else learner.launch()
+            ended = 0
+            while ended < (1 if tiny else card.RAMP * count):  # until all are at once
+                ended += len(learner.launch(budget=20) if tiny else learner.launch())
             before, began, marks = learner.moves, time.perf_counter(), gpu.mark()
             scores, ended = 0, 0
             for _ in range(3 if tiny else 50):
@@ -238,14 +241,26 @@ def curve(gpu, tiny):
     for name, _ in NETWORKS:
         cpu = [each["averages"] for each in known[name]]
         ended = [each["evaluation"] for each in known[name]]
-        for count in 256, 512, 1024, 2048:
-            for seed in (1, 2, 3) if count <= 1024 else (1,):
-                averages, evaluation, seconds = curve_of(
-                    name, seed, len(cpu[0]) * 1000, gpu, device="gpu", at_once=count
-                )
-                last = [statistics.fmean(each[-5:]) for each in (averages, *cpu)]
-                tell(what="curve", game=name, games_at_once=count, seed=seed, averages=averages, last=last[0],
-                     cpu_last=last[1:], evaluation=evaluation, cpu_evaluations=ended, seconds=seconds)  # fmt: skip
+        for seed in range(1, 7):
+            averages, evaluation, seconds = curve_of(name, seed, len(cpu[0]) * 1000, gpu, device="gpu")
+            last = [statistics.fmean(each[-5:]) for each in (averages, *cpu)]
+            tell(what="curve", game=name, seed=seed, averages=averages, last=last[0], cpu_last=last[1:],
+                 evaluation=evaluation, cpu_evaluations=ended, seconds=seconds)  # fmt: skip
+
+
+def sweep(gpu, tiny):
+    """The average of the last quarter of the first games, by how many are at once and how these begin."""
+    games_, counts = (40, (4,)) if tiny else (20_000, (64, 128, 256, 512, 1024, 2048))
+    for name, tuples in NETWORKS:
+        cpu = Cpu(name, "2x4" if tiny and name == "2048" else tuples)
+        for count in counts:
+            for ramp in (0, 4, 16, 64):
+                learner = on_card(gpu, cpu, count, ramp=ramp)
+                found, seconds = played(learner, games_, card.BACKWARD)
+                tell(what="sweep", game=name, games_at_once=count, ramp=ramp,
+                     last=float(found["score"][-games_ // 4 :].mean()), seconds=seconds,
+                     moves_per_second=learner.moves / seconds)  # fmt: skip
+                del learner
 
 
 def record_cpu(count=20_000):
@@ -261,7 +276,7 @@ def record_cpu(count=20_000):
     CURVES.write_text(json.dumps(found) + "\n")
 
 
-PARTS = {each.__name__: each for each in (check, update, training, curve)}
+PARTS = {each.__name__: each for each in (check, update, training, sweep, curve)}
 
 
 def main():

@@ -35,19 +35,17 @@ from distsearch.search.solver_engine import Solver
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 TURNING = str(Path(__file__).with_name("othello_turning.cu"))
-DEFAULTS = {"lanes": 4, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 5, "table_mib": 1024}
+DEFAULTS = {"lanes": 8, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 2, "table_mib": 1024, "share_from": 9}
 CHANGES = [
     {},
-    *({"lanes": lanes} for lanes in (1, 2, 8, 16, 32)),
-    *({"leaf": leaf} for leaf in (3, 4, 6)),
-    *({"lanes": 2, "leaf": leaf} for leaf in (4, 6)),
-    *({"blocks": blocks} for blocks in (2, 3, 4, 6, 8)),
+    *({"lanes": lanes} for lanes in (4, 16)),
+    *({"leaf": leaf} for leaf in (4, 6)),
+    *({"blocks": blocks} for blocks in (4, 5, 6)),
     *({"waiting": waiting} for waiting in (4, 16)),
-    *({"table_mib": mib} for mib in (0, 32, 16384)),
-    {"threads": 64, "blocks": 10},
-    {"share_from": 9},
-    {"share_from": 9, "lanes": 2},
-    {"share_from": 9, "lanes": 8},
+    *({"table_mib": mib} for mib in (32, 16384)),
+    *({"share_from": left} for left in (0, 8, 10)),
+    {"lanes": 16, "waiting": 16},
+    {"lanes": 16, "share_from": 8},
 ]  # fmt: skip
 
 

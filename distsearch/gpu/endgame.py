@@ -46,7 +46,7 @@ class GpuEndgame:
 
     def __init__(
         self, gpu, game, rules, table_mib=0, table_from=7, share_from=0, most=12, seconds=0.02,
-        lanes=4, leaf=5, waiting=8, threads=128, blocks=5,
+        lanes=8, leaf=5, waiting=8, threads=128, blocks=2,
     ):  # fmt: skip
         if game is not othello or int(rules[SQUARES]) > 64:
             raise UserError("the GPU solves end games of othello on boards of up to 64 squares only")

@@ -39,7 +39,7 @@ class Merged:
     few: up to so many roots go together; whole_blocks, whole_batch: the same, of such a launch.
     """
 
-    def __init__(self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 20, few=_FEW, whole_blocks=2,
+    def __init__(self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=1,
                  whole_batch=2):  # fmt: skip
         self._gpu, self._judge, self._threads, self._most, self._few = gpu, judge, threads, boards, few
         kinds = judge.macros["KINDS"]

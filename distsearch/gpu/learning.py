@@ -19,10 +19,12 @@ MOST_TUPLES = 16
 FINISHED = 1 << 14  # games that may end in a launch
 RECORDED = 1 << 24  # moves of them that are recorded
 MOST_MOVES = 1 << 17  # of a recorded game, as in the source
-# Games at once, and where they learn at every move. They learn from weights that lack what others are about to add,
-# which goes well until it does not at all: docs/gpu/learning.md.
-GAMES, GAMES_FORWARD = 512, 64
-SLICE = 20e-3  # seconds of a launch
+# Games at once: of networks with a large tuple, of others, and where games learn at every move. They learn from weights
+# that lack what others are about to add, which goes well until it does not at all: docs/gpu/learning.md.
+GAMES, GAMES_SMALL, GAMES_FORWARD = 512, 128, 64
+_LARGE = 6  # cells of a tuple: games share fewer of its weights
+FIRST, RAMP = 16, 16  # games at once where nothing is known yet, and of how many that have ended there is one at work
+SLICE, SLICE_OF_RAMP = 20e-3, 1e-3  # seconds of a launch
 _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games learn in parts
 _THREADS = 128
 _CERTAIN = 2.0**62
@@ -64,6 +66,12 @@ def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
     }  # fmt: skip
 
 
+def games_at_once(tuples, forward=False):
+    """Return how many games go well at once with a network, by its tuples."""
+    games = GAMES if max(map(len, tuples)) >= _LARGE else GAMES_SMALL
+    return min(games, GAMES_FORWARD) if forward else games
+
+
 def check(rules, tuples):
     """Raise UserError unless a GPU can learn such a network."""
     if (int(rules[ROWS]), int(rules[COLUMNS])) != (4, 4):
@@ -77,8 +85,9 @@ class CardLearner:
 
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
     games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
-    threads: of a block; recorded: moves of finished games that a launch may record. Raises UserError for what a GPU
-    cannot do, and if its memory is too small.
+    threads: of a block; recorded: moves of finished games that a launch may record; ramp: while games teach, as many
+    are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from the beginning. Raises
+    UserError for what a GPU cannot do, and if its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
     """
@@ -87,7 +96,7 @@ class CardLearner:
 
     def __init__(
         self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=GAMES, room=_PATH, moves_at_once=4,
-        threads=_THREADS, recorded=RECORDED,
+        threads=_THREADS, recorded=RECORDED, ramp=RAMP,
     ):  # fmt: skip
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
@@ -115,6 +124,7 @@ class CardLearner:
             p["codes"][kind] = rules[SPAWNS + 3 * kind]
             p["chances"][kind] = np.float64(rules[SPAWNS + 3 * kind + 2]) / _CERTAIN
         self.moves, self.over, self._next = 0, True, 0
+        self._ramp, self._ended = ramp, 0
         self._steps = None  # that were taken, see ``take_steps``
 
     def _check_memory(self):
@@ -153,7 +163,7 @@ class CardLearner:
         slots = np.zeros(self._games, _SLOT)
         slots["number"] = -1
         self._slots.set(slots)
-        self._next, self.over = begin, begin >= end
+        self._next, self.over, self._ended = begin, begin >= end, first
 
     def stop(self):
         """Begin no more games; those at work are played to their ends."""
@@ -164,18 +174,26 @@ class CardLearner:
         if self.over:
             return np.zeros(0, GAME)
         p = self._p
-        p["slice"], p["budget"] = int(seconds * 1e9), budget
+        p["games"] = games = self._at_once()
+        p["slice"], p["budget"] = int((seconds if games == self._games else SLICE_OF_RAMP) * 1e9), budget
         counters = np.zeros(1, _COUNTERS)
         counters["next"] = self._next
         self._counters.set(counters)
-        self._kernels["play"](p, -(-self._games * self._lanes // self._threads), self._threads)
+        self._kernels["play"](p, -(-games * self._lanes // self._threads), self._threads)
         counters = self._counters.get()[0]
         self._next = min(int(counters["next"]), max(self._next, int(p["limit"])))
         self.moves += int(counters["moves"])
         count = min(int(counters["finished"]), FINISHED)
+        self._ended += count
         self.over = not counters["at_work"] and self._next >= int(p["limit"])
         self._recorded_words = min(int(counters["words"]), self._recorded // 16)
         return self._finished.part(count).get()
+
+    def _at_once(self):
+        """Return how many games are played at once in the next launch."""
+        if self._p["mode"] == WATCH or not self._ramp:
+            return self._games
+        return min(self._games, max(FIRST, self._ended // self._ramp))
 
     def records(self, games):
         """Return (the games of a launch, the words of their moves), without gaps."""
@@ -238,7 +256,7 @@ class CardLearner:
 
     def _learn_games(self, path, places, games):
         """Learn backward, from as many games side by side as do so where games are played: about half of them."""
-        self._learn("learn", path, places, games, min(games, -(-self._games // 2)), self._images)
+        self._learn("learn", path, places, games, min(games, -(-self._at_once() // 2)), self._images)
 
     def _learn_steps(self, name, combined=False):
         where, places, _, n = self._steps

@@ -52,7 +52,7 @@ class GpuSolver:
     """
 
     def __init__(
-        self, gpu, game, rules, table_mib=1024, split=0, lanes=8, threads=128, blocks=8, seconds=0.015,
+        self, gpu, game, rules, table_mib=1024, split=0, lanes=8, threads=128, blocks=6, seconds=0.015,
         table_left=None, share_left=None,
     ):  # fmt: skip
         name = game.__name__.rpartition(".")[2]

@@ -180,6 +180,7 @@ class _Lead:
     def __init__(self, team, options, files, game, arrays, begun, progress, told):
         self._team, self._options, self._files, self._game, self._arrays = team, options, files, game, arrays
         self._curve, self._progress, self._told, self._failed = begun.curve, progress, told, None
+        self._diverged = False
         win = game.VALUES.index(WINS[game.NAME])
         self._statistics = Statistics(
             LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
@@ -212,6 +213,12 @@ class _Lead:
 
     def _line(self, line):
         self._tell({"kind": "learning", **line})
+        if not line["average"]:  # no move is better than another where weights are no numbers any more
+            self._diverged = True
+            self._failed = self._failed or UserError(
+                "learning has diverged: games end without a point; a smaller --rate"
+                + (" or --at-once" if self._options.device == "gpu" else "") + " keeps it from that"
+            )  # fmt: skip
 
     def _evaluated(self, line):
         self._tell({"kind": "evaluation", **line})
@@ -232,7 +239,7 @@ class _Lead:
             self._progress.show(f"{training.games:,}/{self._options.games:,} games, {rate} moves/s")
 
     def _save(self, last):
-        if self._files.save is None:
+        if self._files.save is None or self._diverged:
             return
         self._team.settle()
         options, training, files = self._options, self._training, self._files

@@ -1,7 +1,7 @@
 """What training on GPUs takes: a GPU for every rank, and a learner on it."""
 
 from ..errors import UserError
-from ..gpu.learning import GAMES, GAMES_FORWARD, CardLearner
+from ..gpu.learning import CardLearner, games_at_once
 from .progress import Silent
 from .run import compile_once
 
@@ -18,7 +18,7 @@ def learner_of(options, game, team, gpu, progress):
         nonlocal made
         made = CardLearner(
             gpu, game, rules, tuples, not options.asymmetric, options.coherence, options.rate, options.seed,
-            options.at_once or (GAMES_FORWARD if options.forward else GAMES),
+            options.at_once or games_at_once(tuples, options.forward),
         )  # fmt: skip
 
     name = f"cuda-{game.NAME}-{options.tuples}-{options.asymmetric:d}{options.coherence:d}-{gpu.architecture}"

@@ -18,7 +18,7 @@ from .setups import rules_of
 
 _PLACES = 8192  # jobs at a rank: a batch at work, and one that waits for it
 _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
-_TABLE_MIB = 4096  # of the GPU's memory, or
+_TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
 
@@ -41,12 +41,16 @@ def on_gpu(kinds, gpu):
     return {**kinds, "solve": solve}
 
 
+def _room(gpu, mib):
+    """Return how many MiB, of those wished, a table may take."""
+    return min(mib, max(gpu.free() // _SHARE >> 20, 1))
+
+
 class _Connect4:
     """Any number of stones."""
 
     def __init__(self, gpu, rules):
-        table = min(_TABLE_MIB, max(gpu.free() // _SHARE >> 20, 1))
-        self.solver = GpuSolver(gpu, connect4, rules, table)
+        self.solver = GpuSolver(gpu, connect4, rules, _room(gpu, _TABLE_MIB))
         self.boards = 0
 
     def fits(self, states):
@@ -63,10 +67,14 @@ class _Othello:
     """End games of so few empty squares that a launch has a chance to see their ends."""
 
     MOST = 14
+    SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
 
     def __init__(self, gpu, rules):
         self._rules = rules
-        self.solver = GpuEndgame(gpu, othello, rules, most=self.MOST) if int(rules[othello.SQUARES]) <= 64 else None
+        self.solver = None
+        if int(rules[othello.SQUARES]) <= 64:
+            sizes = {"table_mib": _room(gpu, _ENDGAME_MIB), "share_from": self.SHARED}
+            self.solver = GpuEndgame(gpu, othello, rules, most=self.MOST, **sizes)
 
     def fits(self, states):
         if self.solver is None:

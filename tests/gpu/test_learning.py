@@ -142,6 +142,17 @@ def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
     assert not np.array_equal(before, player.weights)
 
 
+def test_games_begin_few_at_a_time_and_become_more(gpus, seed, monkeypatch):
+    monkeypatch.setattr(card, "FIRST", 1)
+    learner = on_card(gpus(seed), player_of("2048", seed), games=4, ramp=2)
+    learner.begin(0, 0, 30, card.BACKWARD)
+    slots = []
+    while not learner.over:
+        learner.launch(budget=30)
+        slots.append(int((learner._slots.get()["number"] >= 0).sum()))
+    assert slots[0] <= 1 and max(slots) == 4 and max(slots[: slots.index(max(slots))]) < 4
+
+
 @pytest.mark.parametrize("name", ["2048", "2584"])
 def test_games_side_by_side_are_the_same_games(name, gpus, seed):
     """Without learning: whatever the order of threads, the number of games at once, and where launches end."""

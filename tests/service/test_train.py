@@ -252,6 +252,13 @@ def test_lines_that_cannot_be_written_end_training_which_is_saved(failing, tmp_p
     assert 10 <= network.load(path, "2048", 16).record["games"] < 2_000_000
 
 
+def test_learning_that_diverges_is_an_error_and_nothing_is_saved(tmp_path):
+    path = tmp_path / "file.npz"
+    with pytest.raises(UserError, match="diverged"):
+        run(TrainOptions("2048", tuples="2x4", rate=5.0, games=2000), Files(str(path)))
+    assert not path.exists()
+
+
 def test_weights_that_no_host_has_room_for_are_refused():
     tuples = "/".join(",".join(str((i + j) % 16) for j in range(7)) for i in range(16))
     with pytest.raises(UserError, match="memory"):

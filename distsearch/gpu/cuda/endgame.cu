@@ -70,12 +70,14 @@ KERNEL_BOUNDS(endgame, Parameters, THREADS, BLOCKS) {
         if (SHARING && !waiting && !bottoms) spin();  // all are idle
         while (some(g.mode == RETURN)) fold(p, g, at, counts);
         if (some(g.mode == FETCH || g.mode == IDLE)) fetch(p, g, turn);
+        __syncwarp();
         if (SHARING && some(g.mode == MOVE)) put_off(p, g, at);
         make_move(p, g, at, counts);
         open(p, g, at, counts);
         if (++turn % PATIENCE) continue;
         stops = __shfl_sync(ALL_LANES, nanoseconds() >= end, 0);
         if (!SHARING) continue;
+        __syncwarp();
         leave_answered(p, g, at);
         look_back(p, g, at);
     }

@@ -207,7 +207,7 @@ ON_DEVICE void meet(const Parameters& p, unsigned& meetings) {
     if (threadIdx.x == 0) {
         unsigned long long all = p.arrived + (unsigned long long)meetings * gridDim.x;
         atomicAdd(p.counters + ARRIVED, 1ull);
-        while (atomicAdd(p.counters + ARRIVED, 0ull) < all) spin();
+        while (*static_cast<volatile unsigned long long*>(p.counters + ARRIVED) < all) spin();
         __threadfence();
     }
     __syncthreads();

@@ -353,6 +353,7 @@ struct Group {
             if (firsts) first = k * LANES + lowest_bit(firsts);
         }
         const bool goes_on = works && !answered;
+        __syncwarp();  // all lanes have read the level before it changes
         const int source = max(first, 0) % LANES;
         int bounds = 0, inner_child = -1;
         unsigned its_mark = UNMARKED;
@@ -510,6 +511,7 @@ struct Group {
             __syncwarp();
             answered = expand(value, move);
         }
+        __syncwarp();
         retreat(answered, value, move);
     }
 };
