@@ -8,19 +8,22 @@ and of nodes exchanged for one another.
 
 import time
 
+from .. import evaluation
 from ..games import connect4 as game
 from ..gpu.solver import GpuSolver
+from ..search import batch
+from ..search.alphabeta_engine import AlphaBeta
 from . import connect4_positions as positions
 from . import report
 from .exhibits import UNKNOWN, Table, beside, ratio
 from .report import Measurement, Study
 
-_SEQUENTIAL, _TABLED = "sequential", "sequential, table"
+_SEQUENTIAL, _PLAIN = "sequential", "plain alpha-beta"
 _THEIRS = {_SEQUENTIAL: 3.67}  # nodes a microsecond, over Test_L3_R1
 _THEIR_BEST_GPU, _THEIRS_SLOWER = 1.06, "33 to 55"
 _OF_REPORT = "L3_R1"  # whose positions the report has
 _DEPTHS = 1, 4  # S
-_TABLE = 64  # MiB, of the CPU's
+_SLICE = 1 << 20  # boards of plain alpha-beta at a time
 _CARD_TABLE = {"R1": 32, "R2": 4096, "R3": 4096}  # MiB: one that stays in the L2 cache where little is stored
 _NO_TABLE = 1 << 10  # moves left from which on the GPU's table would be used
 _COUNTS = {  # positions: on a laptop, on a cluster
@@ -47,10 +50,11 @@ def _measurements(effort):
     for name, make, count in _sets(effort):
         point = {"game": "connect4", "class": name, "positions": count, "seed": effort.seed}
         for repeat in range(effort.repeats or effort.choose(1, 3)):
-            ways = [(_SEQUENTIAL, 1, 0), (_TABLED, 1, _TABLE)]
-            ways += [(f"{ranks} ranks, table", ranks, _TABLE) for ranks in effort.choose((3, 5), (5, 9, 17, 33, 64))]
-            for way, ranks, table in ways:
-                found.append(_on_cores({**point, "way": way}, make, ranks, table, repeat))
+            found.append(Measurement({**point, "way": _SEQUENTIAL}, _alone(make), repeat))
+            if name == _OF_REPORT:
+                found.append(Measurement({**point, "way": _PLAIN}, _plainly(make), repeat))
+            for ranks in effort.choose((3, 5), (5, 9, 17, 33, 64)):
+                found.append(_on_ranks({**point, "way": f"{ranks} ranks"}, make, ranks, repeat))
             found += [_on_card({**point, "way": _card_way(s, tabled)}, make, s, tabled, repeat)
                       for tabled in (False, True) for s in _DEPTHS if tabled or name.endswith("R1")]  # fmt: skip
     return sorted(found, key=lambda each: each.repeat)
@@ -60,11 +64,54 @@ def _card_way(split, tabled):
     return f"GPU, S = {split}{', table' * tabled}"
 
 
-def _on_cores(point, make, ranks, table, repeat):
+def _alone(make):
+    """One core's solver: CPU seconds."""
+
     def body(bench):
         given = make()
-        found = bench.search(given.texts, ranks, table, game="connect4", exact=True)
-        keys = "seconds", "boards", "table_hits", "scores", "complete", "ranks", "workers"
+        found, seconds = positions.solved(positions.states(given.texts))
+        return {
+            "seconds": seconds, "boards": int(found[:, batch.BOARDS].sum()), "scores": found[:, batch.SCORE].tolist(),
+            "table_hits": int(found[:, batch.HITS].sum()), "known": given.scores, "source": given.source,
+        }  # fmt: skip
+
+    return body
+
+
+def _plainly(make):
+    """Alpha-beta without a table, by one core: CPU seconds."""
+
+    def body(bench):
+        given, rules = make(), game.rules()
+        engine = AlphaBeta(game, rules, evaluation.find(game, evaluation.names(game)[0], rules))
+        engine.compile()
+        boards, seconds, scores = 0, 0.0, []
+        for text in given.texts:
+            state, began = game.parse(text, rules).state, time.process_time()
+            engine.begin(state)
+            while not engine.advance(_SLICE):
+                if bench.interrupted():
+                    return {}
+            seconds += time.process_time() - began
+            boards += engine.boards
+            scores.append(int(engine.result().score))
+        return {
+            "seconds": seconds, "boards": boards, "scores": scores, "table_hits": 0,
+            "known": given.scores, "source": given.source,
+        }  # fmt: skip
+
+    return body
+
+
+def _on_ranks(point, make, ranks, repeat):
+    """Positions handed out to ranks, as ``solve`` does it: wall time."""
+
+    def body(bench):
+        given = make()
+        asked = {"game": "connect4", "exact": True}
+        bench.search(given.texts[: 2 * ranks], ranks, positions.MIB, **asked)  # after which all ranks have the kernels
+        found = bench.search(given.texts, ranks, positions.MIB, **asked)
+        keys = "seconds", "boards", "table_hits", "scores", "ranks", "workers"
         return {**{key: found[key] for key in keys}, "known": given.scores, "source": given.source}
 
     return Measurement(point, body, repeat, ranks)
@@ -132,8 +179,9 @@ def _table(found, name):
     meaning = "; ".join(f"{short.partition(',')[0]}: {long}" for short, long in _FIGURES.items())
     note = (
         f"{count} positions of {_described(name)}. {meaning}. Nodes are positions reached by a move, on a GPU as well. "
-        "Every search has a small table of its own for the end of games, which counts no hits; table: one of all "
-        "ranks. One rank of several is the master."
+        "sequential: CPU time of one core, whose table of 1 MiB is always there and goes on from position to position; "
+        "plain alpha-beta: without any table, a call from Python each. Ranks: wall time of solve, the reading and "
+        "writing of positions included; one of them is the master. GPU: wall time, transfers included."
     )
     if name == _OF_REPORT:
         note += (

@@ -2,6 +2,7 @@
 
 import functools
 import random
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ CLASSES = {  # stones on the board, and plies to the end if both sides play as w
 }  # fmt: skip
 NAMES = {"L3": "end", "L2": "middle", "L1": "opening", "R1": "easy", "R2": "medium", "R3": "hard"}
 _BUDGET = 1 << 22  # boards, 0.3 s, after which a position that is drawn is dropped; hard ones have no such budget
-_MIB = 16  # of the table
+MIB = 64  # of the table, which no easy search uses
 
 
 class Positions(NamedTuple):
@@ -45,24 +46,41 @@ def drawn(name, count, seed):
     Openings that take one rank more than a budget are dropped, but hard ones, so the hardest medium ones are missing.
     """
     stones, plies = CLASSES[name]
-    rules = connect4.rules()
-    solver = Solver(connect4, rules, tt.far_table(_MIB))
-    solver.compile()
-    rng, texts, scores = random.Random(f"{name} {seed}"), [], []
-    asked = np.zeros((1, batch.ASKED_SIZE), np.int64)
-    asked[0, [batch.LOWEST, batch.HIGHEST, batch.BRIEF]] = -pvs.INFINITY, pvs.INFINITY, 1
-    asked[0, batch.OWN_BUDGET] = 0 if name.endswith("R3") else _BUDGET
+    rules, rng, texts, scores = connect4.rules(), random.Random(f"{name} {seed}"), [], []
+    budget = 0 if name.endswith("R3") else _BUDGET
     while len(texts) < count:
         position = random_position(connect4, rules, stones, rng)
         played = int(position.state[1]).bit_count()
         if played not in stones:
             continue
-        found, _ = solver.batch(np.array([position.state], np.uint64), asked, 1 << 60)
+        found, _ = solved(np.array([position.state], np.uint64), budget)
         score = int(found[0, batch.SCORE])
         if found[0, batch.COMPLETE] and plies_to_end(42 - played, score) in plies:
             texts.append(connect4.text(position, rules))
             scores.append(score)
     return Positions(texts, scores, f"{name}, random games, seed {seed}")
+
+
+def solved(states, budget=0):
+    """Return (what one core's solver finds of states, a row each, see ``search.batch``; its CPU seconds).
+
+    budget: boards after which it gives one up, 0: none. It begins with empty tables.
+    """
+    solver = _solver()
+    solver.clear()
+    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
+    asked[:, batch.LOWEST], asked[:, batch.HIGHEST], asked[:, batch.BRIEF] = -pvs.INFINITY, pvs.INFINITY, 1
+    asked[:, batch.OWN_BUDGET] = budget
+    began = time.process_time()
+    found, _ = solver.batch(states, asked, 1 << 60)
+    return found, time.process_time() - began
+
+
+@functools.cache
+def _solver():
+    solver = Solver(connect4, connect4.rules(), tt.far_table(MIB))
+    solver.compile()
+    return solver
 
 
 def of_file(path, count=None):
@@ -78,11 +96,11 @@ def of_file(path, count=None):
         if not text:
             continue
         try:
-            position = connect4.parse(text, rules)
+            connect4.parse(text, rules)
             scores.append(int(score) if score.strip() else None)
         except (UserError, ValueError) as error:
             raise UserError(f"{path[:200]} line {number}: {error}") from error
-        texts.append(connect4.text(position, rules))
+        texts.append(text)
         if len(texts) == count:
             break
     if not texts:

@@ -30,7 +30,7 @@ def _negamax(state, rules):
 
 @pytest.mark.parametrize("name", ["L3_R1", "L2_R1"])
 def test_positions_are_of_their_class(name):
-    found = connect4_positions.drawn(name, 20, 3)
+    found = connect4_positions.drawn(name, 12, 3)
     rules, (stones, plies) = game.rules(), connect4_positions.CLASSES[name]
     for text, score in zip(found.texts, found.scores, strict=True):
         played = int(game.parse(text, rules).state[1]).bit_count()
@@ -38,7 +38,7 @@ def test_positions_are_of_their_class(name):
         assert connect4_positions.plies_to_end(42 - played, score) in plies
         if played >= 34:
             assert score == score_of(text)
-    assert found.texts != connect4_positions.drawn(name, 20, 4).texts
+    assert found.texts != connect4_positions.drawn(name, 12, 4).texts
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_cores_and_a_gpu_have_the_same_scores(monkeypatch):
     assert (status, complaints) == (0, [])
     rows = tables(text)["Connect 4, 4 positions, class L3_R1 (end, easy)"]
     assert rows[0][:8] == ["AT, µs", "TT, s", "ANE", "TNE", "nodes/µs", "ATH", "TTH", "times as fast as the first"]
-    ways = ["sequential", "sequential, table", "GPU, S = 1", "GPU, S = 4", "GPU, S = 1, table", "GPU, S = 4, table"]
+    ways = ["sequential", "plain alpha-beta", "GPU, S = 1", "GPU, S = 4", "GPU, S = 1, table", "GPU, S = 4, table"]
     assert [cells[0] for cells in rows[1:]] == ways
     assert [cells[7] for cells in rows[3:5]] == ["0", "0"]  # no hits where there is no table
 
