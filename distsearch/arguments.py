@@ -89,6 +89,7 @@ def _play_arguments(parser):
     limits.add_argument("--nodes", type=int, metavar="N", help="boards that are, deeper and deeper")
     limits.add_argument("--time", type=float, metavar="SECONDS", help="the same for so long")
     _add_player(parser, "of all that chance does", "game, with its moves,")
+    _add_device(parser)
     _add_trace(parser)
 
 
@@ -227,6 +228,9 @@ def _perft_arguments(parser):
 def _bench_arguments(parser):
     parser.add_argument(
         "--messages", action="store_true", help="instead: empty jobs through the master, on 2 ranks or more"
+    )
+    parser.add_argument(
+        "--device", metavar="NAME", help="gpu: instead, the rate of every kernel of a GPU, beside its limit and a CPU"
     )
     parser.add_argument("game", metavar="GAME", nargs="?", help="of --positions")
     parser.add_argument("--positions", metavar="FILE", help="instead: search these, to the limits; - for stdin")

@@ -246,13 +246,12 @@ def _perft(args, session, interrupts):
 
 
 def _play(args, session, interrupts):
-    from .service.play import DEFAULT_GAMES, check_limits, play
+    from .service.play import DEFAULT_GAMES, check_limits
 
     check_limits(**vars(args))
     options, _, _ = _options(args)
     count = DEFAULT_GAMES if args.games is None else args.games
-    asked = session.cluster, session.progress, session.interrupted, args.record
-    found = play(options, count, args.seed or 0, *asked)
+    found = session.played(options, count, args.seed or 0, args.record)
     _print(found.to_json() if args.json else found.to_text())
     return 0
 
@@ -301,6 +300,8 @@ def _bench(args, session, interrupts):
 
     if args.messages and args.positions is not None:
         raise UserError("--messages and --positions exclude each other")
+    if args.device not in (None, "cpu"):
+        return _bench_gpu(args, session)
     if not args.messages:
         rows = _bench_rows(args, session, interrupts)
         _print(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
@@ -313,6 +314,24 @@ def _bench(args, session, interrupts):
     figures.update(bench.peers(cluster.comm))
     _print(json.dumps(figures) if args.json else bench.messages_text(figures))
     return 0
+
+
+def _bench_gpu(args, session):
+    if args.device != "gpu":
+        raise UserError("bench measures --device cpu or gpu")
+    if args.messages or args.positions is not None or args.game is not None:
+        raise UserError("bench --device gpu has searches of its own")
+    if session.ranks > 1:
+        raise UserError("bench --device gpu measures one GPU: start it without mpirun")
+    from .service import gpu_bench
+
+    if not args.json:
+        _print(gpu_bench.HEAD)
+    wrong = 0
+    for row in gpu_bench.bench_gpu(session.gpu, session.interrupted):
+        _print(gpu_bench.bench_gpu_json(row) if args.json else gpu_bench.bench_gpu_text(row))
+        wrong += row.get("wrong", 0)
+    return int(bool(wrong))
 
 
 def _bench_rows(args, session, interrupts):

@@ -100,7 +100,7 @@ class Session:
             return kinds
         from .tree.gpu_jobs import on_gpu
 
-        return on_gpu(kinds, self._gpu)
+        return on_gpu(kinds, self._gpu, self._comm is not None and self._comm.Get_size() > 2)
 
     def _shared_table(self):
         """Return the table that the ranks of a host share; all ranks are here."""
@@ -127,6 +127,11 @@ class Session:
             gpu.close()
 
     @property
+    def gpu(self):
+        """The ``gpu.device.Gpu`` of this rank, None if it has none."""
+        return self._gpu
+
+    @property
     def ranks(self):
         """How many there are, this one included."""
         return self.cluster.ranks
@@ -137,16 +142,19 @@ class Session:
         Raises UserError unless the session is open, and for what no GPU does where all workers are to search on one.
         """
         self._check_open()
-        if self._device == "gpu":
-            from .tree.gpu_jobs import check
-
-            check(options.setup())
+        self._check_gpu(options.setup(), options.depth)
         kind = searcher_of(options)
         return kind(options, self.cluster, self.progress, self.interrupted)
 
     def _check_open(self):
         if self.cluster is None:
             raise UserError("the session is not open: it searches within its with block, on the first rank")
+
+    def _check_gpu(self, setup, depth):
+        if self._device == "gpu":
+            from .tree.gpu_jobs import check
+
+            check(setup, depth)
 
     def _check_no_gpu(self, what):
         if self._device == "gpu":
@@ -183,9 +191,13 @@ class Session:
         record: the name of a file to make, with a line of JSON for each game. Raises UserError for what makes no sense.
         """
         self._check_open()
-        self._check_no_gpu("play")
         check_limits(**options)
         options, _, _ = resolve(game, board, spawn=spawn, **options)
+        return self.played(options, games, seed, record)
+
+    def played(self, options, games, seed, record=None):
+        """Return what ``play`` does, for checked Options."""
+        self._check_gpu(options.setup("game"), options.depth)
         return play(options, games, seed, self.cluster, self.progress, self.interrupted, record)
 
     def perft(self, game, depth, position="startpos", board=None, empties=None):

@@ -21,8 +21,11 @@ class Study(NamedTuple):
     module: str
 
 
-def numbers(what, least=0, kind=int):
-    """Return a type of argparse: ``1,2,4`` as a list of numbers from ``least`` on, each once, in the order given."""
+def numbers(what, least=0, kind=int, meaning=""):
+    """Return a type of argparse: ``1,2,4`` as a list of numbers from ``least`` on, each once, in the order given.
+
+    meaning: what the least one means, for who gives less.
+    """
     pattern = "[0-9]{1,9}" if kind is int else r"[0-9]{1,9}(\.[0-9]{1,9})?"
 
     def parse(text):
@@ -31,7 +34,7 @@ def numbers(what, least=0, kind=int):
             if not re.fullmatch(pattern, part):
                 raise argparse.ArgumentTypeError(f"{what} '{text[:40]}' is not numbers with commas between")
             if kind(part) < least:
-                raise argparse.ArgumentTypeError(f"{what} {part} is out of range ({least} or more)")
+                raise argparse.ArgumentTypeError(f"{what} {part} is out of range ({least} or more{meaning})")
             found.append(kind(part))
         return list(dict.fromkeys(found))
 
@@ -77,7 +80,7 @@ def _scaling_arguments(parser):
         help="of pool and window: subtrees a worker (default 4)",
     )  # fmt: skip
     grid.add_argument(
-        "--prefetch", type=numbers("prefetch", 1), metavar="N,...",
+        "--prefetch", type=numbers("prefetch", 1, meaning=": the one at work"), metavar="N,...",
         help="batches of jobs at each worker: 1 is the one at work, and none ahead (default 2)",
     )  # fmt: skip
     grid.add_argument("--board", type=texts("board"), metavar="RxC,...", help="rows x columns")

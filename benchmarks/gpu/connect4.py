@@ -17,22 +17,17 @@ import argparse
 import concurrent.futures
 import json
 import multiprocessing
-import random
 import time
 
 import numpy as np
 
-from distsearch.games import connect4, connect4_knowledge
+from distsearch.games import connect4
 from distsearch.gpu import device
 from distsearch.gpu.connect4 import ended, left
 from distsearch.gpu.solver import GpuSolver
-from distsearch.search import batch, pvs
-from distsearch.search import table as tt
-from distsearch.search.solver_engine import Solver
+from distsearch.service.gpu_bench.connect4 import cpu_scores, drawn, limit_of
 from distsearch.testing.emulated_gpu import EmulatedGpu
-from distsearch.testing.positions import random_positions
 
-RATES = {48: (137e9, 77e9), 1024: (45e9, 17e9), 1 << 20: (38e9, 16e9)}  # of an H200, by MiB: reads, writes a second
 DEFAULTS = {"lanes": 8, "threads": 128, "blocks": 6, "table_mib": 4096, "split": 0}
 CHANGES = [
     {},
@@ -66,42 +61,10 @@ class Timed:
         return found
 
 
-def drawn(board, left_there, count, seed):
-    """Return states (uint64, shape (count, 2)) of random games with so many moves left (a range), none won at once."""
-    rules, rng, found = connect4.rules(board), random.Random(seed), []
-    plies = range(board[0] * board[1] - left_there.stop + 1, board[0] * board[1] - left_there.start + 1)
-    while len(found) < count:
-        for position in random_positions(connect4, rules, plies, count, rng):
-            own, stones = position.state
-            wins = connect4_knowledge.completing(own, rules[connect4.BOARD] & ~stones, rules)
-            if position.state and not wins & connect4.free(position.state, rules):
-                found.append(position.state)
-    return np.array(found[:count], np.uint64)
-
-
 def plies_to_end(left_there, scores):
     """Return the plies until games end by best play, by squares left and scores."""
     won = left_there - 2 * (np.abs(scores) - 1) - (left_there + (scores > 0)) % 2
     return np.where(scores == 0, left_there, won)
-
-
-def cpu_scores(board, states, tables, times=1):
-    """Return (scores, CPU seconds, boards, MiB of the table) of one rank, at the best of several tables."""
-    rules, best = connect4.rules(board), None
-    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
-    asked[:, batch.LOWEST], asked[:, batch.HIGHEST] = -pvs.INFINITY, pvs.INFINITY
-    asked[:, batch.BRIEF] = 1
-    for mib in tables:
-        solver = Solver(connect4, rules, tt.far_table(mib) if mib else None)
-        solver.compile()
-        for _ in range(times):
-            solver.clear()
-            began = time.process_time()
-            found, _ = solver.batch(states, asked, 1 << 60)
-            seconds = time.process_time() - began
-            if best is None or seconds < best[1]:
-                best = found[:, batch.SCORE], seconds, int(found[:, batch.BOARDS].sum()), mib
-    return best
 
 
 def row(row, /, **fields):
@@ -129,8 +92,7 @@ def measured(gpu, board, states, options, times=1):
 
 def row_of(options, count, seconds, launches, nodes, counts, registers):
     kernel = sum(launches)
-    reads, writes = next(rates for mib, rates in RATES.items() if options["table_mib"] <= mib)
-    limit = nodes / (counts["looks"] / reads + counts["stores"] / writes) if nodes else 0
+    limit = limit_of(options["table_mib"], nodes, counts)
     return {
         **options, "positions": count, "kernel_seconds": round(kernel, 6), "seconds": round(seconds, 6),
         "launches": len(launches), "longest_launch": round(max(launches), 5), "nodes": nodes, **counts,

@@ -18,19 +18,15 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 
-from distsearch import evaluation, games, jit
-from distsearch.games.interface import as_state
+from distsearch import evaluation, games
 from distsearch.gpu import build, device
 from distsearch.gpu.expectimax import GpuExpectimax
 from distsearch.gpu.expectimax_merged import SOURCE, Merged
 from distsearch.gpu.expectimax_tables import judge_of
-from distsearch.search import expectimax as em
-from distsearch.search.expectimax_engine import Expectimax
-from distsearch.search.playing import Player
-from distsearch.service.sample import CLASSES
+from distsearch.service.gpu_bench.expectimax import LOOKUPS, Cpu, boards_of_games, repeated
+from distsearch.service.gpu_bench.timing import L2_READS, Timed
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
-_L2_READS = 137e9  # a second
 _SOURCES = {"multilevel": "expectimax_levels.cu", "naive": "expectimax_paths.cu"}
 _CASES = (  # game, evaluation, methods
     ("2584", "ntuple", ("merged", "multilevel", "naive")), ("2048", "ntuple", ("merged", "multilevel", "naive")),
@@ -52,84 +48,6 @@ _SWEEP = [{"threads": threads, "blocks": blocks, "batch": batch}
 _SWEEP_WHOLE = [{"whole_blocks": blocks, "whole_batch": batch}
                 for blocks, batch in ((1, 2), (2, 2), (4, 2), (1, 4), (2, 4), (1, 8))]  # fmt: skip
 _SIZES = [{"boards": 1 << 18}, {"boards": 1 << 22}, {"few": 0}]  # `few`: a single board in launches of every phase
-
-descend = None  # the engine's
-
-
-def one_after_another(states, where, left, likely, values):
-    """Search states (uint64, shape (n, 2)) to ``left`` plies."""
-    for i in range(len(states)):
-        values[i] = descend((states[i, 0], states[i, 1]), where, np.int64(0), left, likely)
-
-
-class Cpu:
-    """One rank's engine, by a table of 2 to the power of ``bits`` entries."""
-
-    def __init__(self, game, rules, chosen, bits):
-        self._engine = Expectimax(game, rules, chosen, points=chosen.points, entries_bits=bits)
-        self._engine.compile()
-        self._loop = jit.specialise(one_after_another, f"one_after_another_{self._engine.name}", self._engine.kernels)
-
-    def values(self, states, layers):
-        """Return (values, leaves, CPU seconds)."""
-        self._engine.make_room(2 * layers + 1)
-        self._engine.forget()
-        self._engine.begin((states[0, 0], states[0, 1]), 1)
-        values = np.empty(len(states))
-        began = time.process_time()
-        self._loop(states, self._engine.where, np.int64(2 * layers + 1), em.CERTAIN, values)
-        return values, int(self._engine.result().evaluated), time.process_time() - began
-
-
-class Timed:
-    """A GPU whose kernels' times are kept by name."""
-
-    def __init__(self, gpu):
-        self._gpu, self.marks = gpu, []
-
-    def __getattr__(self, name):
-        return getattr(self._gpu, name)
-
-    def kernel(self, source, name, **defines):
-        kernel, gpu, marks = self._gpu.kernel(source, name, **defines), self._gpu, self.marks
-
-        class Marked:
-            def __call__(self, *what):
-                before = gpu.mark()
-                kernel(*what)
-                marks.append((name, before, gpu.mark()))
-
-            def __getattr__(self, attribute):
-                return getattr(kernel, attribute)
-
-        return Marked()
-
-    def seconds_by_kernel(self):
-        """Return the seconds of each kernel since the last call of this."""
-        found = {}
-        for name, before, after in self.marks:
-            found[name] = found.get(name, 0.0) + self._gpu.seconds(before, after)
-        self.marks.clear()
-        return found
-
-
-def boards_of_games(game, rules, chosen, count):
-    """Return the states of so many games by class, (n, 2) each, in an order drawn at random."""
-    player = Player(game, rules, Expectimax(game, rules, chosen, points=True))
-    found = {stage: [] for stage in CLASSES}
-    for number in range(count):
-        player.begin(game.start(rules).state, 3, number, 0, 1 << 30)
-        while not player.advance(1 << 20):
-            pass
-        state, path = game.start(rules).state, []
-        for code in player.codes:
-            if code < 4:
-                path.append(state)
-            state = as_state(game.play(state, rules, np.int64(code))[0])
-        for stage, (low, high) in CLASSES.items():
-            found[stage] += path[int(np.ceil(low * len(path))) : int(high * (len(path) - 1)) + 1]
-    order = np.random.default_rng(1)
-    return {stage: order.permutation(np.array(states, np.uint64)) for stage, states in found.items()}
 
 
 def prepared(case):
@@ -167,11 +85,6 @@ def measured(search, timed, states, layers, repeats):
         kernels.append(timed[1].seconds_by_kernel())
     best = min(kernels, key=lambda each: sum(each.values()))
     return sum(best.values()), min(totals), leaves, best
-
-
-def repeated(states, count):
-    """Return so many of the states, over again if there are fewer."""
-    return np.resize(states, (count, 2)) if len(states) else states
 
 
 class Bench:
@@ -224,14 +137,14 @@ class Bench:
     def show(self, row, count, found, cpu, search):
         kernel, total, leaves, by_kernel = found
         seconds, cpu_leaves, bits = cpu
-        lookups = {"2584": 24, "2048": 32}[row["game"]] if row["evaluation"] == "ntuple" else None
+        lookups = LOOKUPS[row["game"]] if row["evaluation"] == "ntuple" else None
         row |= {
             "boards": count, "kernel_us": kernel / count * 1e6, "total_us": total / count * 1e6,
             "cpu_us": seconds * 1e6, "cpu_table_bits": bits, "times": seconds * count / total,
             "leaves": leaves / count, "cpu_leaves": cpu_leaves, "leaves_per_second": leaves / kernel,
         }  # fmt: skip
         if lookups:
-            row |= {"limit": _L2_READS / lookups, "share": leaves / kernel * lookups / _L2_READS}
+            row |= {"limit": L2_READS / lookups, "share": leaves / kernel * lookups / L2_READS}
         row["kernels_us"] = {name: each * 1e6 for name, each in by_kernel.items()}
         print(json.dumps({key: float(f"{value:.4g}") if isinstance(value, float) else value
                           for key, value in row.items()}), flush=True)  # fmt: skip

@@ -22,77 +22,20 @@ from pathlib import Path
 
 import numpy as np
 
-from distsearch import games
-from distsearch.evaluation import network, ntuple
-from distsearch.evaluation.network import sizes
+from distsearch.evaluation import ntuple
 from distsearch.gpu import learning as card
-from distsearch.learning import td
-from distsearch.learning.arrays import Arrays
-from distsearch.learning.learner import Learner
-from distsearch.learning.team import shared_size
+from distsearch.service.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, on_card
 from distsearch.service.progress import Silent
 from distsearch.service.train import Files, train
 from distsearch.service.train_options import TrainOptions
 
-NETWORKS = ("2584", "3x4"), ("2048", "4x6")
-# random reads and additions a second of one H200, by the network: its weights are in L2, or not
-LIMITS = {"2584": (137e9, 98e9), "2048": (45e9, 19e9)}
 CURVES = Path(__file__).parent / "learning_cpu.json"
-SEED = 1
-
-
-class Cpu:
-    """One CPU rank's learner, of a preset. known: it plays with the weights of the package, and learns nothing."""
-
-    def __init__(self, name, tuples, known=False, rate=0.1):
-        self.game = games.find(name)
-        self.rules = self.game.rules()
-        if known:
-            net = network.load(ntuple.shipped(self.game), name, 1 << self.game.BITS)
-            self.tuples, weights = net.tuples, net.weights
-        else:
-            self.tuples, weights = ntuple.checked_tuples(self.game, tuples, (4, 4)), 0.0
-        size = sum(sizes(self.tuples, 1 << self.game.BITS))
-        self.arrays = Arrays(None, 1, size, False, shared_size(1))
-        self.arrays.weights[:] = weights
-        self.learner = Learner(
-            self.game, self.rules, self.tuples, True, (), self.arrays, 0.0 if known else rate, SEED
-        )  # fmt: skip
-        self.learner.compile()
-
-    def play(self, first, count):
-        """Play games; return their results."""
-        self.arrays.shared[[td.NEXT, td.FIRST, td.LIMIT, td.STOP]] = first, first, first + count, 0
-        self.arrays.results[:count] = 0
-        while not self.learner.run(1 << 40):
-            pass
-        return self.arrays.results[:count].copy()
-
-    def paths(self, count, steps):
-        """Yield (states, sums of points) of so many games of so many steps: longer ones cut, shorter ones left out."""
-        number = 0
-        while count:
-            self.play(number, 1)
-            number += 1
-            states, sums = self.learner.path
-            if len(sums) >= steps:
-                count -= 1
-                yield states[:steps], sums[:steps]
 
 
 def tell(**row):
     print(
         json.dumps({key: round(each, 6) if isinstance(each, float) else each for key, each in row.items()}), flush=True
     )
-
-
-def on_card(gpu, cpu, count, **options):
-    """Return a CardLearner that knows what a Cpu knows."""
-    learner = card.CardLearner(
-        gpu, cpu.game, cpu.rules, cpu.tuples, True, False, options.pop("rate", 0.1), SEED, count, **options
-    )
-    learner.upload(cpu.arrays.weights)
-    return learner
 
 
 def played(learner, count, mode, first=0):

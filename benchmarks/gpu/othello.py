@@ -19,22 +19,13 @@ is played three times of four (``played``), by seed.
 import argparse
 import concurrent.futures
 import json
-import time
-from pathlib import Path
 
-import numba
-import numpy as np
-
-from distsearch import evaluation
-from distsearch.games import othello, othello_knowledge
-from distsearch.games.interface import MAX_MOVES
+from distsearch.games import othello
 from distsearch.gpu import build, device
 from distsearch.gpu.endgame import SOURCE, GpuEndgame
-from distsearch.search import batch, pvs
-from distsearch.search.solver_engine import Solver
+from distsearch.service.gpu_bench.othello import cpu, drawn, solved, turning_limit
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
-TURNING = str(Path(__file__).with_name("othello_turning.cu"))
 DEFAULTS = {"lanes": 8, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 2, "table_mib": 1024, "share_from": 9}
 CHANGES = [
     {},
@@ -47,66 +38,6 @@ CHANGES = [
     {"lanes": 16, "waiting": 16},
     {"lanes": 16, "share_from": 8},
 ]  # fmt: skip
-
-
-@numba.njit
-def _drawn(start, r, left, seed, best):
-    """Return states (uint64, (len(left), 2)) from games of random moves, or of the best-ordered ones by a chance."""
-    np.random.seed(seed)
-    states, out = np.empty((len(left), 2), np.uint64), np.empty(MAX_MOVES, np.int16)
-    scores = np.empty(MAX_MOVES, np.int64)
-    for i in range(len(left)):
-        state = start
-        while othello.moves_left(state, r) > left[i]:
-            n = othello_knowledge.promising(state, r, out, scores, 0)
-            if n == 0:
-                state = start
-                continue
-            k = 0 if np.random.random() < best else np.random.randint(n)
-            state, _ = othello.play(state, r, np.int64(out[k]))
-        states[i, 0], states[i, 1] = state[0], state[1]
-    return states
-
-
-def drawn(kind, count, empties, seed, r):
-    """Return ``count`` states with empty squares drawn from a range, of a kind of games."""
-    left = np.random.default_rng(seed).integers(empties[0], empties[1] + 1, count)
-    return _drawn(othello.start(r).state, r, left, seed, {"random": 0.0, "played": 0.75}[kind])
-
-
-def cpu(states, r, times=3):
-    """Return (CPU seconds, scores, boards) of one rank that solves the states."""
-    solver = Solver(othello, r, np.ones(64 << 17, np.uint64), order=evaluation.for_order(othello, r))
-    solver.compile()
-    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
-    asked[:, batch.LOWEST], asked[:, batch.HIGHEST], asked[:, batch.BRIEF] = -pvs.INFINITY, pvs.INFINITY, 1
-    best = np.inf
-    for _ in range(times):
-        solver.clear()
-        solver.forget()
-        began = time.process_time()
-        found, _ = solver.batch(states, asked, 1 << 50)
-        best = min(best, time.process_time() - began)
-    return best, found[:, batch.SCORE], int(found[:, batch.BOARDS].sum())
-
-
-def solved(gpu, solver, states):
-    """Return (kernel seconds, seconds in all, launches, scores)."""
-    solver.clear()
-    gpu.wait()
-    began, kernel, launches = time.perf_counter(), 0.0, 0
-    solver.begin(states)
-    done = False
-    while not done:
-        first = gpu.mark()
-        solver.launch()
-        second = gpu.mark()
-        done = solver.finished()
-        kernel, launches = kernel + gpu.seconds(first, second), launches + 1
-    scores, complete, _ = solver.result()
-    seconds = time.perf_counter() - began
-    assert complete.all()
-    return kernel, seconds, launches, scores
 
 
 def tell(row, **fields):
@@ -140,18 +71,6 @@ def compile_all(gpu, kernels):
         cpu(drawn("random", 10, (6, 6), 1, othello.rules()), othello.rules(), 1)
         for each in made:
             each.result()
-
-
-def turning_limit(gpu, turns):
-    """Return how often a second the card finds turned discs."""
-    kernel, threads = gpu.kernel(TURNING, "turning"), 256
-    blocks = gpu.multiprocessors * kernel.resident(threads, 5120)
-    out = gpu.array(blocks * threads, np.uint64)
-    record = np.array((out.address, turns), np.dtype([("out", "u8"), ("turns", "i4")], align=True))
-    kernel(record, blocks, threads)
-    first = gpu.mark()
-    kernel(record, blocks, threads)
-    return blocks * threads * turns / gpu.seconds(first, gpu.mark())
 
 
 def check(gpu, count, empties, options):

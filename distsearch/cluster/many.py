@@ -4,6 +4,13 @@ Such a runner says by ``places`` how many, and how many there are, ``at_work``. 
 ``advance()`` does some of each, for 25 ms at most, and returns the records of those that are done. ``has(node)``,
 ``narrow(node, low, high)`` and ``drop(node)``, which returns its record, steer a job; ``stop()`` returns the records of
 all that are left. ``boards`` is the sum over the jobs at work. The records' times are the worker's to fill in.
+
+One that has ``failed`` has returned records of all its jobs, which are not complete; its worker takes another, which
+the same maker makes then.
+
+Where a run's source ``lends``, a few large jobs are worked on by others as well: ``lend(count, left)`` says how many
+parts of them to have lent out from now on, ``lent()`` returns what is new of those, rows as LENT has them, and
+``take_back(rows)`` brings answers, as RETURNED has them.
 """
 
 

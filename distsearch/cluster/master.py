@@ -7,7 +7,10 @@ hands out nothing has run dry until results come in, or ``More``. One that has `
 of jobs that are out, told how many workers have none: (worker, and the fields of a STEER_RECORD) each; and takes in by
 ``gave(node, rest, part)`` what a worker gave away. One that goes on where another was has ``saved``: node of a job →
 what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of
-them will come. Workers of one that has ``dear`` tell those of other hosts what took them so many boards to find.
+them will come. Workers of one that has ``dear`` tell those of other hosts what took them so many boards to find. A
+source that ``lends`` takes in by ``lent(worker, rows)`` the parts that a worker with many places lends out of its jobs,
+of which there are ``loans``, and wants so many moves left in them at most (``lent_left``, 0: it does not know);
+``returned()`` says what has become of them.
 
 A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
 to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
@@ -30,6 +33,8 @@ from .messages import (
     HANDED,
     JOBS,
     KNOWN,
+    LEND,
+    LENT,
     LOST,
     METRICS,
     METRICS_RECORD,
@@ -41,6 +46,7 @@ from .messages import (
     READY,
     RESULTS,
     RESUME,
+    RETURNED,
     SAVE,
     SAVED,
     SAVED_RECORD,
@@ -75,6 +81,7 @@ class EveryWorkerLostError(RanksLostError):
 
 
 _LARGEST_BATCH = 1024  # jobs in a message
+_LENT_TO_EACH = 2  # parts at a worker that has but one place: one to do, and one that waits for it
 _SHARED_AT_ONCE = 4  # with 2, 15 or 16 workers in a group went without for longer
 
 
@@ -82,6 +89,8 @@ class _Run:
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
         self.wishes = getattr(begin.source, "wishes", None)
+        self.lends = getattr(begin.source, "lends", False)
+        self.lending = {}  # rank → LEND, as told last
         self.news = None  # where hosts tell one another what they have found
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
@@ -123,7 +132,7 @@ class _Run:
     def lose(self, rank):
         """Wait for nothing more from a worker, and give its jobs back to the source."""
         self.count(rank, 0)
-        for by_rank in (self.out, self.boards, self.metrics, self.saved):
+        for by_rank in (self.out, self.boards, self.metrics, self.saved, self.lending):
             by_rank.pop(rank, None)
         for ranks in (self.without, self.stopping, self.saving):
             ranks.discard(rank)
@@ -302,8 +311,11 @@ class Master:
 
     def _received(self, worker, message):
         if message.type == READY:
+            worker.places.pop(message.run, None)
             if len(message.payload):
                 worker.places[message.run] = int(to_records(message.payload, np.int64)[0])
+            if message.run in worker.ready:  # it goes on in another way
+                return []
             return self._ready(worker, message.run)
         if message.type == LOST:
             rank, lost = to_lost(message)
@@ -328,6 +340,9 @@ class Master:
                 run.starved = True
             case kind if kind == HANDED:
                 return self._handed(run, worker, to_records(message.payload, np.int64))
+            case kind if kind == LENT:
+                run.source.lent(worker.rank, to_records(message.payload, np.int64))
+                run.starved = True
             case kind if kind == SAVED:
                 run.saving.discard(worker.rank)
                 if len(message.payload):
@@ -358,7 +373,8 @@ class Master:
         out = [] if run.over else self._hand_out(run, worker)
         if run.over:
             return out + self._wind_up(run)
-        return out + self._steer(run) if run.wishes else out
+        out += self._steer(run) if run.wishes else []
+        return out + self._lend(run) if run.lends else out
 
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
@@ -366,6 +382,25 @@ class Master:
         for rank, *record in run.wishes(self._idle(run)):
             told[rank] = told.get(rank, b"") + steer_record(*record)
         return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
+
+    def _lend(self, run):
+        """Tell workers with many places what is wanted of parts of their jobs, and what those are worth."""
+        out, rows = [], run.source.returned()
+        for rank, told in rows.items():
+            out.append(Outgoing(rank, Message(RETURNED, run.number, from_records(np.array(told, np.int64)))))
+        for rank in [rank for rank, jobs in run.out.items() if jobs and self._crew.workers[rank].places]:
+            out += self._wants_lent(run, rank)
+        return out
+
+    def _wants_lent(self, run, rank):
+        """Tell a worker with many places how many parts of its jobs to lend out, where that is new."""
+        ready = [self._crew.workers[each].places.get(run.setup, 0) for each in self._crew.ready_for(run.setup)]
+        lenders = np.count_nonzero(ready)
+        wanted = _LENT_TO_EACH * (len(ready) - lenders) // max(lenders, 1), run.source.lent_left
+        if not wanted[0] and rank not in run.lending or run.lending.get(rank) == wanted:
+            return []
+        run.lending[rank] = wanted
+        return [Outgoing(rank, Message(LEND, run.number, from_records(np.array(wanted, np.int64))))]
 
     def _take_in(self, run, worker, results):
         worker.losses = 0
@@ -432,9 +467,12 @@ class Master:
         return out
 
     def _turn_of(self, rank):
-        """Sort key of who gets work first: of equally busy ones the reliable, or slow ones fail at a job for ever."""
+        """Sort key of who gets work first: of equally busy ones the reliable, or slow ones fail at a job for ever.
+
+        Of these one with many places: it lends parts of a single job to the others, and is faster.
+        """
         worker = self._crew.workers[rank]
-        return worker.load, worker.losses, rank
+        return worker.load, worker.losses, -len(worker.places), rank
 
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
@@ -442,20 +480,27 @@ class Master:
         places = self._places(run, worker.rank)
         if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
-        batch = run.batch(waiting // (2 * workers))
-        if at_once := worker.places.get(run.setup):
+        batch, how = run.batch(waiting // (2 * workers)), {}
+        at_once = worker.places.get(run.setup)
+        if at_once and run.lends:
+            if out or run.source.loans:  # what waits is lent out
+                return []
+            batch, how = min(at_once, waiting), {"whole": True}
+        elif at_once:
             share = int(waiting * self._part(run, worker.rank) / 2)
             batch = max(1, min(at_once, share, waiting - len(run.without - {worker.rank})))
         elif batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch * places)
         if out > (level - 1) * batch:
             return []
-        jobs = run.source.take(batch, worker.rank)
+        jobs = run.source.take(batch, worker.rank, **how)
         if not len(jobs):
             run.starved = True
             return []
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
         run.without.discard(worker.rank)
+        if how:
+            sent[:0] = self._wants_lent(run, worker.rank)
         if run.news and len(known := run.news.tell(worker.rank)):
             sent.insert(0, Outgoing(worker.rank, Message(KNOWN, run.number, known)))
         if worker.rank not in run.out:

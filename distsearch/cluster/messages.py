@@ -36,6 +36,11 @@ HANDED     worker → master     a sub-master parts with a job: int64, the job, 
 NAMED      master → worker     in answer: int64, the job, and the numbers of the jobs made of it that go on there
 LOST       worker → master     a sub-master's worker is lost, or back: int64, its rank, and 1 or 0
 TRACE      worker → master     after END, before METRICS: the events of a run's timeline
+LEND       master → worker     int64: how many parts of this run's jobs to lend out at a time, and the most that is to
+                               be left of each
+LENT       worker → master     int64, rows: a part's job and number, its window and what is left, its state; it is not
+                               wanted any more where the window is empty
+RETURNED   master → worker     int64, rows: a part's number, and bounds of its score
 =========  ==================  ===============================================================
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
@@ -48,10 +53,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 7
+VERSION = 8
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, FOUND, KNOWN = range(15, 26)
-HANDED, NAMED, LOST, TRACE = range(26, 30)
+HANDED, NAMED, LOST, TRACE, LEND, LENT, RETURNED = range(26, 33)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
@@ -80,6 +85,8 @@ METRICS_RECORD = np.dtype([  # rank: whose they are, where a sub-master tells of
 # Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
 # the mail, which takes slice after slice.
 LARGEST = 4000
+
+RETURNED_FIELDS = 3  # numbers of a row
 
 _NOTHING = np.empty(0, np.uint8)
 

@@ -90,7 +90,7 @@ class Cluster:
             while self.is_open(run):
                 state, now, kind = self.state(run), self.clock(), COMMUNICATION
                 if self.traced and self._diary is None and state.started and self.host is not None:
-                    self._diary = Diary(self.traced, self.clock)
+                    self._diary = Diary(self.traced)
                 if not halted and (state is not seen or now - looked >= _LOOK):  # each costs as much as a message
                     seen, looked = state, now
                     halted = watch(state)
@@ -100,10 +100,12 @@ class Cluster:
                     time.sleep(self.pause)
                     kind = IDLE
                 if self._diary:
-                    self._diary.was(kind)
+                    self._diary.begins(kind, now)
         except BaseException:
             self.halt(run)  # nobody else would, and workers would be at it for as long as they are there
             raise
+        if self._diary:
+            self._diary.begins(None, self.clock())
         return self.metrics
 
     @property

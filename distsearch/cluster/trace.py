@@ -88,16 +88,19 @@ class Trace:
 
 
 class Diary:
-    """A ``trace`` of slices that follow one another: what it was that went on since the latest was told."""
+    """A ``trace`` of slices that follow one another, of somebody who says what begins, and mostly what goes on."""
 
-    def __init__(self, most, clock):
+    def __init__(self, most):
         self.trace = Trace(most)
-        self._clock, self._since = clock, clock()
+        self._kind, self._since = None, 0.0
 
-    def was(self, kind):
-        now = self._clock()
-        self.trace.slice(kind, self._since, now)
-        self._since = now
+    def begins(self, kind, now):
+        """Something of a kind begins now, or goes on; None: nothing does any more."""
+        if kind == self._kind:
+            return
+        if self._kind is not None:
+            self.trace.slice(self._kind, self._since, now)
+        self._kind, self._since = kind, now
 
 
 def thinned(events, resolution, instants):

@@ -18,6 +18,8 @@ from .messages import (
     JOBS,
     KNOWN,
     LARGEST,
+    LEND,
+    LENT,
     METRICS,
     METRICS_RECORD,
     OPEN,
@@ -31,6 +33,8 @@ from .messages import (
     RESTARTED,
     RESULTS,
     RESUME,
+    RETURNED,
+    RETURNED_FIELDS,
     SAVE,
     SAVED,
     SAVED_RECORD,
@@ -79,10 +83,13 @@ class _Setup:
     def compile(self):
         runner = self._make(self._setup)
         runner.compile()
+        if getattr(runner, "failed", False):  # from now on others are made
+            runner = self._make(self._setup)
+            runner.compile()
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
         self.tells = bool(getattr(runner, "tell", None))
         self.places = getattr(runner, "places", 1)
-        self._free.append(runner)
+        self._free = [runner]
 
 
 class _Run:
@@ -100,6 +107,7 @@ class _Run:
         self.shares = None  # of the time of many jobs that are at work together
         self.results = []  # arrays of records that have not been sent
         self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
+        self.lends = None  # (how many, the most that is left) of parts to be lent out, where that is wanted
         self.reported = 0.0
         self.budget = _FIRST_BUDGET  # boards of a slice
 
@@ -140,6 +148,12 @@ class Worker:
                 self._resume(self._runs[message.run], message.payload)
             case kind if kind == STEER:
                 return self._steer(self._runs[message.run], to_records(message.payload, STEER_RECORD))
+            case kind if kind == LEND:
+                self._runs[message.run].lends = tuple(to_records(message.payload, np.int64).tolist())
+            case kind if kind == RETURNED:
+                run = self._runs[message.run]
+                if run.shares:  # else its jobs are done
+                    run.runner.take_back(to_records(message.payload, np.int64).reshape(-1, RETURNED_FIELDS))
             case kind if kind == KNOWN:
                 self._learn(self._runs[message.run], message.payload)
             case kind if kind == SAVE:
@@ -172,9 +186,11 @@ class Worker:
             setup = json.loads(message.payload.tobytes())
             self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
             self._setups[message.run].compile()
-        places = self._setups[message.run].places
-        told = [places] if places > 1 else []
-        return [Message(READY, message.run, from_records(np.array(told, np.int64)))]
+        return [self._ready(message.run)]
+
+    def _ready(self, number):
+        places = self._setups[number].places
+        return Message(READY, number, from_records(np.array([places] if places > 1 else [], np.int64)))
 
     def _restart(self, life):
         """Forget all runs: the master took this worker for lost, and others have its jobs."""
@@ -315,6 +331,12 @@ class Worker:
         payload, run.found = np.concatenate(run.found), []
         return [Message(FOUND, run.number, payload)]
 
+    def _go_on_without(self, run):
+        """A runner has failed, and has given its jobs back undone: others of its kind are made from now on."""
+        run.runner = run.job = run.shares = None
+        run.setup.compile()
+        return [self._ready(next(number for number, setup in self._setups.items() if setup is run.setup))]
+
     def _put_down(self, run):
         if run.shares:
             run.runner.stop()
@@ -379,12 +401,16 @@ class Worker:
         now, cpu = self._work_on(run, began, cpu_began)
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
-        out = self._send_results(run)
+        # that it has fewer places the master is to know before it has the jobs back
+        out = self._go_on_without(run) if getattr(run.runner, "failed", False) else []
+        out += self._send_results(run)
         if run.job and run.wishes and not run.shares:
             out += self._give(run)
-        if run.dear and not run.shares and len(found := run.runner.found()):
+        if run.lends and run.shares and len(lent := run.runner.lent()):
+            out.append(Message(LENT, run.number, from_records(lent)))
+        if run.dear and run.runner and not run.shares and len(found := run.runner.found()):
             out += self._tell(run, found)
-        if not run.job:
+        if not run.job and run.runner:
             self._put_down(run)
         if not run.has_work:
             self._leave(run)
@@ -437,6 +463,8 @@ class Worker:
             runner.add(jobs[:fits])
             run.shares.add(len(jobs[:fits]))
         run.saved.clear()  # such jobs begin again
+        if run.lends:
+            runner.lend(*run.lends)
         records = runner.advance()
         now, cpu = self._clock(), self._cpu_clock()
         run.shares.spend(now - began, cpu - cpu_began)

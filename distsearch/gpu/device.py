@@ -198,5 +198,6 @@ class Gpu:
 
     def close(self):
         """Let go of the context."""
-        self._modules.clear()
-        self._context.detach()
+        with contextlib.suppress(self._cuda.Error):  # of a context that is lost
+            self._modules.clear()
+            self._context.detach()

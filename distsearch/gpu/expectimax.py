@@ -19,7 +19,7 @@ METHODS = {"merged": Merged, "multilevel": Multilevel, "naive": Naive}
 MOVES = 4
 _DUE = np.uint64(62)
 _CELLS = np.uint64((1 << 62) - 1)
-_EMPTY = -1e299  # values below are none: moves that are not legal
+NO_MOVE = -1e299  # values below are none: moves that are not legal
 
 
 class Found(NamedTuple):
@@ -49,6 +49,10 @@ class GpuExpectimax:
         self._kinds = self._judge.macros["KINDS"]
         self.method = METHODS[method](gpu, self._judge, **sizes)
 
+    def compile(self):
+        """Compile, or load from disk, what searches take. Method merged alone."""
+        self.method.compile()
+
     def values(self, states, layers=None, depth=None):
         """Return what was Found of states (uint64, shape (n, 2)).
 
@@ -56,13 +60,13 @@ class GpuExpectimax:
         """
         found, leaves = self._found(states, layers, depth)
         moves = found[:, :MOVES].argmax(axis=1).astype(np.int16)
-        moves[found[:, :MOVES].max(axis=1) < _EMPTY] = -1
+        moves[found[:, :MOVES].max(axis=1) < NO_MOVE] = -1
         return Found(found[:, MOVES].copy(), moves, leaves)
 
     def all_moves(self, states, layers=None, depth=None):
         """Return what moves left, right, up, down are worth: float64 (n, 4), NaN where one is not legal."""
         found, _ = self._found(states, layers, depth)
-        return np.where(found[:, :MOVES] < _EMPTY, np.nan, found[:, :MOVES])
+        return np.where(found[:, :MOVES] < NO_MOVE, np.nan, found[:, :MOVES])
 
     def evaluate(self, states):
         """Return what states are worth at the depth limit: float64 (n,)."""
@@ -72,6 +76,24 @@ class GpuExpectimax:
         kernel = self._gpu.kernel("expectimax_leaves.cu", "judge_states", **self._judge.macros)
         kernel(record, min(max(1, -(-len(states) // 256)), 8 * self._gpu.multiprocessors), 256)
         return out.get()[: len(states)]
+
+    def begin(self, states, depth):
+        """Have the GPU search states to ``depth`` > 0 plies; the call returns while it is at it. Method merged alone.
+
+        All of them are the player's turn.
+        """
+        self.method.begin(_checked(states), depth - 1)
+
+    def at_once(self, depth):
+        """Return how many states a launch of ``begin`` takes; more of them go one launch after another."""
+        return self.method.at_once(depth - 1)
+
+    def found(self):
+        """Return (float64 (n, 5): what moves and the state are worth, leaves) of what was begun last.
+
+        Moves that are not legal are worth less than ``NO_MOVE``.
+        """
+        return self.method.result()
 
     def _found(self, states, layers, depth):
         """Return (float64 (n, 5): what moves and the state are worth, leaves)."""

@@ -7,11 +7,13 @@ from .expectimax_tables import JUDGE
 
 SOURCE = "expectimax.cu"
 _MOST_LEVELS, _FEW, _FOUND = 6, 4, 5
+MOST_PLIES = 2 * _MOST_LEVELS + 1
+_KERNELS = "search_whole", "plant_roots", "grow_level", "judge_level", "back_level", "choose_moves"
 _FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15
 _GUESS = 4.0, 20.0  # boards of the first level a root, and from one level to the next, in the middle of a game
 _SPARE, _LEAST = 1.5, 1024  # room for more boards, in all and besides
+_ONCE_MORE = 1.25  # the room that was too small: of games, boards grow from launch to launch
 _FORGET = 0.8  # of what roots had, from one launch to the next
-_KEPT = 8  # numbers of roots whose arrays are kept
 _ITEMS = 16  # of a board and a kind of tile, at most
 _LEVEL = np.dtype(
     [
@@ -55,6 +57,13 @@ class Merged:
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
         self._ready = None  # the levels, the roots and their growth that there is room for
+        self._asked, self._at = None, 0  # (roots, levels, plies below the last one); how many have their values
+        self._under_way = 0  # roots of the launch that the GPU is at
+
+    def compile(self):
+        """Compile, or load from disk, all kernels."""
+        for name in _KERNELS:
+            self._kernel(name)
 
     def _kernel(self, name):
         """Return a kernel, as many blocks of it as are at work at a time, and the shared bytes of a block."""
@@ -81,28 +90,59 @@ class Merged:
 
         All of them are the player's turn and rest counts from after the move, or all have one tile due.
         """
+        self.begin(roots, rest)
+        return self.result()
+
+    def begin(self, roots, rest):
+        """Have the GPU search roots, as ``search`` does; the call returns while it is at it."""
         levels = max(1, -(-rest // 2))
         if levels > _MOST_LEVELS:
-            raise UserError(f"expectimax on a GPU is for {2 * _MOST_LEVELS + 1} plies at most")
-        out, leaves, at = np.empty((len(roots), _FOUND)), 0, 0
-        while at < len(roots):
-            growth = self._growth.setdefault(levels, [_GUESS[0] * _GUESS[1] ** level for level in range(levels)])
-            some = roots[at : at + max(1, int(self._most / max(growth)))]
-            n = len(some)
-            if self._ready != (levels, n, growth):  # else all is as it was
-                self._make_room(growth, n)
-                self._ready = levels, n, growth
-            found, counters = self._launch(some, levels, rest - 2 * (levels - 1))
+            raise UserError(f"expectimax on a GPU is for {MOST_PLIES} plies at most")
+        self._asked, self._at = (roots, levels, rest - 2 * (levels - 1)), 0
+        self._launch_next()
+
+    def result(self):
+        """Return what ``search`` does, of the roots that ``begin`` was given last."""
+        roots, levels, _ = self._asked
+        out, leaves = np.empty((len(roots), _FOUND)), 0
+        while n := self._under_way:
+            values = self._found.part(_FOUND * n + _COUNTERS).get()
+            counters = values[_FOUND * n :].view(np.uint64)
             if counters[_FULL]:
-                self._growth[levels] = [2 * boards for boards in growth]
-                continue
-            if n > self._few:
-                lately = (counters[:levels] / n).tolist()
-                self._growth[levels] = [max(new, _FORGET * old) for new, old in zip(lately, growth, strict=True)]
-            out[at : at + n] = found
-            leaves += int(counters[_LEAVES])
-            at += n
+                self._growth[levels] = [2 * boards for boards in self._growth[levels]]
+            else:
+                out[self._at : self._at + n] = values[: _FOUND * n].reshape(n, _FOUND)
+                leaves += int(counters[_LEAVES])
+                self._at += n
+                self._note_growth(levels, n, counters)
+            self._launch_next()
         return out, leaves
+
+    def at_once(self, rest):
+        """Return how many roots a launch takes, by what the latest ones were like."""
+        return self._fitting(max(1, -(-rest // 2)))
+
+    def _fitting(self, levels):
+        growth = self._growth.setdefault(levels, [_GUESS[0] * _GUESS[1] ** level for level in range(levels)])
+        return max(1, int(self._most / max(growth)))
+
+    def _note_growth(self, levels, n, counters):
+        if n > self._few:
+            old, lately = self._growth[levels], (counters[:levels] / n).tolist()
+            self._growth[levels] = [max(new, _FORGET * each) for new, each in zip(lately, old, strict=True)]
+
+    def _launch_next(self):
+        """Launch the next roots of those that were asked for, as many as a launch takes."""
+        roots, levels, rest = self._asked
+        some = roots[self._at : self._at + self._fitting(levels)]
+        n = self._under_way = len(some)
+        if not n:
+            return
+        growth = self._growth[levels]
+        if self._ready != (levels, n, growth):  # else all is as it was
+            self._make_room(growth, n)
+            self._ready = levels, n, growth
+        self._launch(some, levels, rest)
 
     def _make_room(self, growth, roots):
         """Have arrays for so many roots, whose levels have so many boards each."""
@@ -112,15 +152,17 @@ class Merged:
             items = _ITEMS * self._judge.macros["KINDS"] if at + 1 < len(growth) else 0
             slots = 1 << (2 * capacity - 1).bit_length()
             if not self._levels[at] or levels["capacity"][at] < capacity or self._levels[at][3].nbytes < 8 * items:
-                self._allocate(at, capacity, items, slots)
+                more = _ONCE_MORE if self._levels[at] else 1
+                self._allocate(at, int(more * capacity), items, slots)
             # of a large table few searches need all, and each clears what it has used
             levels["mask"][at] = min(slots, self._levels[at][4].shape[0]) - 1
         if self._roots < roots:
             self._roots = 1 << (roots - 1).bit_length()
-            self._states = self._gpu.array((self._roots, 2), np.uint64)
+            self._states = self._gpu.array(2 * self._roots, np.uint64)
             self._planted = self._gpu.array(4 * self._roots, np.uint32)
-            self._found = {}
-            self._parameters["states"], self._parameters["planted"] = self._states.address, self._planted.address
+            self._found = self._gpu.array(_FOUND * self._roots + _COUNTERS, np.float64)
+            for name, array in (("states", self._states), ("planted", self._planted), ("found", self._found)):
+                self._parameters[name] = array.address
 
     def _allocate(self, at, capacity, items, slots):
         """Make arrays of a level for so many boards, items a board and slots; raises UserError if they do not fit."""
@@ -138,27 +180,17 @@ class Merged:
         self._parameters["levels"][at] = (*(each.address for each in self._levels[at]), capacity, 0)
 
     def _launch(self, roots, levels, rest):
-        """Return (values of roots and their moves, counters)."""
+        """Launch a search of roots, whose last level has ``rest`` plies below it."""
         n, p = len(roots), self._parameters
         p["roots"], p["level_count"], p["rest"], p["arrived"] = n, levels, rest, self._arrived
         if n <= _FEW:
             p["few"][: 2 * n] = roots.reshape(-1)
         else:
-            given = np.zeros((self._roots, 2), np.uint64)
-            given[:n] = roots
-            self._states.set(given)
-        if n not in self._found:
-            if len(self._found) > _KEPT:
-                self._found.clear()
-            self._found[n] = self._gpu.array(_FOUND * n + _COUNTERS, np.float64)
-        found = self._found[n]
-        p["found"] = found.address
+            self._states.part(2 * n).set(roots.reshape(-1))
         if n <= self._few:
             self._arrived += 2 * levels * self._run("search_whole")  # meetings: one after each phase but the last
         else:
             self._launch_phases(n, levels)
-        values = found.get()
-        return values[: _FOUND * n].reshape(n, _FOUND), values[_FOUND * n :].view(np.uint64)
 
     def _launch_phases(self, roots, levels):
         self._run("plant_roots", -(-4 * roots // self._threads))

@@ -38,12 +38,11 @@ class Judge(NamedTuple):
 
 
 def judge_of(gpu, game, rules, evaluation, alike):
-    """Return the Judge of an ``Evaluation`` of a game (a module) by its rules; raises UserError if there is none.
+    """Return the Judge of an ``Evaluation`` of a game (a module) by its rules; raises UserError as ``check`` does.
 
     alike: whether kinds of tiles are all as likely.
     """
-    if game.NAME not in ("2048", "2584") or (int(rules[ROWS]), int(rules[COLUMNS])) != (4, 4):
-        raise UserError("expectimax on a GPU is for 2048 and 2584 on boards of 4x4")
+    check(game, rules, evaluation)
     kinds = int(rules[KINDS])
     record = np.zeros((), JUDGE)
     for kind in range(kinds):
@@ -58,12 +57,21 @@ def judge_of(gpu, game, rules, evaluation, alike):
     return Judge(macros | more, record, keeps)
 
 
+def check(game, rules, evaluation):
+    """Raise UserError unless there is a Judge of an ``Evaluation``, where the GPU has memory for it."""
+    if game.NAME not in ("2048", "2584") or (int(rules[ROWS]), int(rules[COLUMNS])) != (4, 4):
+        raise UserError("expectimax on a GPU is for 2048 and 2584 on boards of 4x4")
+    if evaluation.name.startswith("ntuple"):
+        return
+    for name, _, _ in _parts(evaluation.name, evaluation.tables):
+        if name not in PARTS:
+            raise UserError(f"evaluation '{name[:40]}' is not one for a GPU: {', '.join(PARTS)}, ntuple, or a sum")
+
+
 def _heuristics(gpu, evaluation, record):
     """Fill in a JUDGE for hand-made evaluations; return (macros, Arrays)."""
     bits, keeps = 0, []
     for name, factor, tables in _parts(evaluation.name, evaluation.tables):
-        if name not in PARTS:
-            raise UserError(f"evaluation '{name[:40]}' is not one for a GPU: {', '.join(PARTS)}, ntuple, or a sum")
         part = PARTS.index(name)
         bits |= 1 << part
         record["factors"][part] += factor

@@ -8,7 +8,7 @@ dropped. Positions that are asked for are the roots of a forest in the GPU's mem
 import numpy as np
 
 from ..errors import UserError
-from . import connect4
+from . import connect4, lending
 
 GAMES = {connect4.NAME: connect4}  # those with a source, by name
 
@@ -61,6 +61,8 @@ class GpuSolver:
         self._gpu, self._game, self._rules = gpu, GAMES[name], rules
         macros = {"LANES": lanes, "THREADS": threads, "BLOCKS": blocks, **self._game.defines(rules)}
         self.kernel = gpu.kernel(self._game.SOURCE, "solve", **macros)
+        self._lender = lending.Lender(gpu, gpu.kernel(self._game.SOURCE, "lend", **macros), PARAMETERS)
+        self.seconds = seconds
         self.split, self._lanes, self._threads = split, lanes, threads
         self._moves = self._game.moves(rules)
         self._frame = 24 + (self._moves + 8) // 8 * 8 + 15 & ~15  # bytes
@@ -68,7 +70,7 @@ class GpuSolver:
         self._record = np.zeros((), PARAMETERS)
         share = self._game.SHARE if share_left is None else share_left
         self._record["table_left"] = self._game.TABLE if table_left is None else table_left
-        self._record["share_left"], self._record["nanoseconds"] = share, int(seconds * 1e9)
+        self._record["share_left"] = share
         self._record["crew"] = _doubling(share - 1, self._game.CREW_DOUBLES)
         self._record["room"] = _doubling(share, self._game.ROOM_DOUBLES)
         self._record["mark_mask"] = _MARKS - 1
@@ -125,6 +127,7 @@ class GpuSolver:
             self._counts, self._jobs = self._records[:1].view(COUNTS)[0], self._records[1 : n + 1]
         self._record["counts"], self._record["jobs"] = self._device.address, self._device.address + JOB.itemsize
         self._changed = True
+        self._lender.clear()
 
     def _shape_launches(self, left, forest):
         """Choose blocks and groups: as many as there is room for, in warps of their own if they are few."""
@@ -141,8 +144,9 @@ class GpuSolver:
         if self._busy:
             marks.zero()  # groups that stopped in the middle have left theirs
         record["marks"] = marks.address
-        record["stacks"] = self._array("frames", groups * levels * self._frame // 16, "V16").address
-        record["resting"] = self._array("searches", groups, RESTING).address
+        every = groups + lending.MOST
+        record["stacks"] = self._array("frames", every * levels * self._frame // 16, "V16").address
+        record["resting"] = self._array("searches", every, RESTING).address
 
     def _expand(self, states):
         """Expand the forest breadth-first by ``split`` plies; return how many nodes it has beside the jobs."""
@@ -180,14 +184,35 @@ class GpuSolver:
         """Search on for one launch; return whether all is known that was asked for."""
         if self._count == 0:
             return True
+        self._bring()
+        before = int(self._counts["busy"])
+        self._record["nanoseconds"] = int(self.seconds * 1e9)
+        self.kernel(self._record, self._blocks, self._threads, self._shared)
+        self._records[:] = self._device.get()
+        self._busy = int(self._counts["busy"]) != before or bool(self.lent)
+        return bool(self._known().all())
+
+    def _bring(self):
         if self._changed:
             self._device.set(self._records)
             self._changed = False
-        before = int(self._counts["busy"])
-        self.kernel(self._record, self._blocks, self._threads, self._shared)
-        self._records[:] = self._device.get()
-        self._busy = int(self._counts["busy"]) != before
-        return bool(self._known().all())
+
+    @property
+    def lent(self):
+        """What others search for it, see ``lending.Lender.out``."""
+        return self._lender.out
+
+    def lend(self, wanted, left, answers):
+        """Between two launches: take answers in, lend more; see ``lending.Lender.lend``.
+
+        Positions lent out have at least so much left that groups leave marks at them.
+        """
+        self._bring()
+        left = max(left or self._game.LEND, int(self._record["share_left"]) + 1)
+        shared = 32 // self._lanes * int(self._record["levels"]) * self._frame
+        self._busy = True
+        return self._lender.lend(
+            self._record, int(self._record["groups"]), shared, self._lanes, wanted, left, answers)  # fmt: skip
 
     def _known(self):
         jobs = self._jobs

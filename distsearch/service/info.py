@@ -7,25 +7,31 @@ import os
 import platform
 import shutil
 import subprocess
+from pathlib import Path
 
 from .. import __version__, games, jit
 from ..cluster import launch
 from ..errors import UserError
+from .gpu_facts import gpu_facts, gpu_text
 
 
 def info(comm, as_json):
     """Print what there is (on the first rank; ``comm`` may be None); return 0, or 1 if something is wrong."""
-    hosts = [platform.node()]
+    place = _place()
+    hosts = [place["host"]] if comm is None else comm.allgather(place["host"])
+    first = comm is None or hosts.index(place["host"]) == comm.Get_rank()  # one of each host looks at its GPUs
+    gathered = [(place, gpu_facts(place["host"]) if first else None)]
     if comm is not None:
-        hosts = comm.gather(platform.node(), root=0)
+        gathered = comm.gather(gathered[0], root=0)
     if launch.place()[1] > 0:
         return 0
-    facts, problems = _facts(hosts), []
+    places, cards = [each[0] for each in gathered], [each[1] for each in gathered if each[1]]
+    facts, problems = _facts(hosts, cards), []
     try:
         facts["mpi_library"] = launch.library()
     except UserError as error:
         problems.append(str(error))
-    problems += _problems(facts)
+    problems += _problems(facts) + _differences(places)
     facts["problems"] = problems
     if as_json:
         print(json.dumps(facts), flush=True)
@@ -34,7 +40,7 @@ def info(comm, as_json):
     return 1 if problems else 0
 
 
-def _facts(hosts):
+def _facts(hosts, cards):
     ranks, _, name = launch.launcher()
     mpirun = shutil.which("mpirun")
     return {
@@ -49,7 +55,8 @@ def _facts(hosts):
         "mpi_library": None,
         "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
         "cores": len(os.sched_getaffinity(0)),
-        "gpus": _gpus(),
+        "gpus": cards[0]["gpus"],
+        "gpu_hosts": cards,
         "games": games.names(),
         "cache": str(jit.CACHE),
     }
@@ -62,8 +69,41 @@ def _problems(facts):
     families = {_family(facts["mpirun_version"]), _family(facts["mpi_library"])} - {None}
     if len(families) > 1:
         found.append("mpirun and the MPI library are of different MPIs: the first mpirun on PATH is not the library's")
+    return found
+
+
+def _place():
+    """What may be otherwise on another rank's host."""
+    return {
+        "host": platform.node(),
+        "installed": f"distsearch {__version__} ({jit.source_hash(Path(__file__).parents[1])})",
+        "python": f"Python {platform.python_version()}",
+        "cache": _fault_of_cache(),
+    }
+
+
+def _fault_of_cache():
+    """What is wrong with the folder for kernels, None if nothing is."""
     if not jit.can_write(jit.CACHE):
-        found.append(f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE")
+        return f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE"
+    asked = os.environ.get("DISTSEARCH_CACHE")
+    if asked and Path(asked) not in jit.CACHE.parents:
+        return f"cannot write to DISTSEARCH_CACHE={asked}: kernels are kept in {jit.CACHE.parent} instead"
+    return None
+
+
+def _differences(places):
+    """What is wrong on some host, or is not there what it is here; each host is named once."""
+    here, hosts, found = places[0], {}, []
+    for place in places:
+        hosts.setdefault(place["host"], place)
+    for host, there in hosts.items():
+        name = "" if there is here else f"{host}: "
+        if there["cache"]:
+            found.append(name + there["cache"])
+        for what in ("installed", "python"):
+            if there[what] != here[what]:
+                found.append(f"{name}{there[what]}, not {here[what]}")
     return found
 
 
@@ -92,16 +132,6 @@ def _version(package):
         return None
 
 
-def _gpus():
-    """The names of the GPUs that nvidia-smi lists; searching on them also needs PyCUDA."""
-    if not shutil.which("nvidia-smi"):
-        return []
-    listed = subprocess.run(
-        ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, check=False
-    )
-    return [line.strip() for line in listed.stdout.splitlines() if line.strip()] if listed.returncode == 0 else []
-
-
 def _print_table(facts):
     hosts = ", ".join(f"{host} ({ranks})" for host, ranks in facts["hosts"].items())
     packages = ", ".join(f"{name} {version or '-'}" for name, version in facts["packages"].items())
@@ -112,9 +142,17 @@ def _print_table(facts):
         ("mpirun", f"{facts['mpirun'] or 'none on PATH'}: {facts['mpirun_version'] or '-'}"),
         ("started by", facts["launcher"]),
         ("packages", packages),
-        ("GPUs", ", ".join(facts["gpus"]) or "none"),
+        *_gpu_rows(facts["gpu_hosts"]),
         ("games", ", ".join(facts["games"])),
         ("kernels in", facts["cache"]),
         ("verdict", "all right" if not facts["problems"] else "; ".join(facts["problems"])),
     ]
     print("\n".join(f"{name:<12} {value}" for name, value in rows), flush=True)
+
+
+def _gpu_rows(hosts):
+    """Return a row for each host, or one where all have the same."""
+    texts = {each["host"]: gpu_text(each) for each in hosts}
+    if len(set(texts.values())) == 1:
+        return [("GPUs", next(iter(texts.values())) + (" on each host" if len(texts) > 1 else ""))]
+    return [("GPUs", f"{host}: {text}") for host, text in texts.items()]

@@ -32,6 +32,7 @@ _PARALLEL = {
 _WAYS = *_ALONE, *_PARALLEL
 _THEIRS = {"Base": 92.95, "AB": 30.69, "Par+Base": 21.45, "Par+AB": 15.33, "Brothers": 9.03}  # s: depth 7, 8 cores
 _DEPTH, _CORES = 7, 8  # of the report's final table
+_DEEP = 13  # where a search takes seconds here, as one to depth 7 does there
 _PAR_DEPTH = 3  # ours: behind the first move, its tile and the tile's place
 
 
@@ -105,8 +106,8 @@ def _ranks(effort):
 
 def _final(effort):
     """All ways to the report's depth, and deeper, by every number of cores from 1 to 8."""
-    for depth in _depths(effort):
-        for repeat in range(effort.repeats or 3):
+    for depth in _DEPTH, _DEEP:
+        for repeat in range(effort.repeats or (3 if depth == _DEPTH else effort.choose(1, 3))):
             for way in _ALONE:
                 yield _measured(effort, way, depth, repeat)
             for ranks in range(2, _CORES + 2):
@@ -114,21 +115,16 @@ def _final(effort):
                     yield _measured(effort, way, depth, repeat, ranks, _PAR_DEPTH)
 
 
-def _depths(effort):
-    """Return the depths of the final table: the report's, and one whose searches take long enough to be shared."""
-    return _DEPTH, effort.choose(10, 13)
-
-
 def _by_par_depth(effort):
     for repeat in range(effort.repeats or effort.choose(1, 3)):
-        for depth in _depths(effort):
-            for par_depth in range(1, effort.choose(6, _DEPTH)):
+        for depth in _DEPTH, _DEEP:
+            for par_depth in range(1, effort.choose(5, _DEPTH)):
                 for way in _PARALLEL:
                     yield _measured(effort, way, depth, repeat, max(2, _ranks(effort)), par_depth)
 
 
 def _by_depth(effort):
-    for depth in (1, 4, 7, 10, 13):
+    for depth in (1, 4, _DEPTH, 10, _DEEP):
         for way in _ALONE:
             yield _measured(effort, way, depth, 0)
         for way in _PARALLEL:
@@ -150,9 +146,10 @@ def _measured(effort, way, depth, repeat, ranks=1, par_depth=None):
 
 def _exhibits(found, effort):
     command = effort.command("brothers")
-    parts = [each for depth in _depths(effort) for each in _of_par_depth(found, depth)]
-    parts += [each for depth in _depths(effort) for each in _of_cores(found, depth)]
-    parts += [_final_table(found, depth) for depth in _depths(effort)]
+    depths = _DEPTH, _DEEP
+    parts = [each for depth in depths for each in _of_par_depth(found, depth)]
+    parts += [each for depth in depths for each in _of_cores(found, depth)]
+    parts += [_final_table(found, depth) for depth in depths]
     parts += _of_depth(found)
     return [part._replace(command=command) for part in parts]
 
@@ -197,20 +194,19 @@ def _of_cores(found, depth):
 def _final_table(found, depth):
     rows, most = [], max(found.points("ranks", depth=depth), default=1)
     base = found.median("seconds", depth=depth, way="Base")
-    known = depth == _DEPTH
     for way in _WAYS:
         how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
         seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "boards"))
-        ours, theirs = ratio(base, seconds), _THEIRS["Base"] / _THEIRS[way] if known else None
-        rows.append((way, searched, seconds, _THEIRS[way] if known else UNKNOWN, *beside(ours, theirs)))
+        ours, theirs = ratio(base, seconds), _THEIRS["Base"] / _THEIRS[way]
+        rows.append((way, searched, seconds, _THEIRS[way], *beside(ours, theirs)))
     columns = ("way", "boards", "seconds, ours", "seconds, theirs", "Base ÷ it, ours", "Base ÷ it, theirs",
                "ours ÷ theirs")  # fmt: skip
     of = max(found.points("boards", depth=depth), default=0)
     note = (
-        f"Ours: {of} positions on {most} ranks, {most - 1} of them workers; theirs: {_CORES} cores, of how much play "
-        f"is {UNKNOWN}."
+        f"Ours: {of} positions on {most} ranks, {most - 1} of them workers; theirs: to depth {_DEPTH} on {_CORES} "
+        f"cores, of how much play is {UNKNOWN}."
     )
-    if known:
+    if depth == _DEPTH:
         note += " One of our searches takes less than a message and its answer: compare boards, and the greater depth."
     return Table("", f"The final table, maximum depth {depth}", columns, rows, note)
 

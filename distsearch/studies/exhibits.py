@@ -60,7 +60,7 @@ class Figure(NamedTuple):
         found = {name: {point[0]: point[1] for point in points} for name, points in self.series.items()}
         places = sorted({x for points in found.values() for x in points})
         rows = [(x, *(points.get(x) for points in found.values())) for x in places]
-        title = f"{self.title}: {self.y}"
+        title = self.title if self.y.lower() in self.title.lower() else f"{self.title}: {self.y}"
         return Table(self.number, title, (self.x, *found), rows, self.note, self.command)
 
 

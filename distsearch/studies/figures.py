@@ -5,6 +5,9 @@ boards a second and rank, compared with those on the fewest ranks, which does no
 have searched. Load balance is mean ÷ maximum of the workers' busy times. These are the OthelloX report's figures.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from . import series
 from .style import Line, Panel, Point
 
@@ -15,7 +18,7 @@ _RANKS = "ranks"
 def speedup(runs):
     """Return the Panels of speedup against ranks, beside the ideal; none where no series has two numbers of ranks."""
     lines, ideal = [], {}
-    for label, group in series.grouped(_strong(runs)).items():
+    for label, group in series.grouped(runs).items():
         fewest, took = series.base_of(group, _seconds)
         lines.append(series.line(label, group, _ranks, lambda run, took=took: took / _seconds(run)))
         if _several(lines[-1]):
@@ -35,7 +38,7 @@ def speedup(runs):
 def efficiency(runs):
     """Return the Panels of efficiency by time and by boards against ranks."""
     by_time, by_boards = [], []
-    for label, group in series.grouped(_strong(runs)).items():
+    for label, group in series.grouped(runs).items():
         fewest, took = series.base_of(group, _seconds)
         _, rate = series.base_of(group, _rate_of_a_rank)
         by_time.append(series.line(
@@ -46,26 +49,28 @@ def efficiency(runs):
 
 
 def weak(runs):
-    """Return the Panels of runs whose work grows with the ranks: their times, and boards a second and rank."""
-    times, rates = [], []
-    for label, group in series.grouped([run for run in runs if run.asked.get("weak")]).items():
+    """Return the Panels of runs whose work grows with the ranks: their times, and what a rank does a second."""
+    times, boards, positions = [], [], []
+    for label, group in series.grouped(runs).items():
         _, rate = series.base_of(group, _rate_of_a_rank)
         times.append(series.line(label, group, _ranks, _seconds))
-        rates.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
-    found = _panels(("work that grows with the ranks", "seconds", times), ("by boards a second", "efficiency", rates))
-    return found
+        boards.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
+        if group[0].asked.get("weak") == "positions":
+            _, done = series.base_of(group, _positions_of_a_rank)
+            positions.append(
+                series.line(label, group, _ranks, lambda run, done=done: _ratio(_positions_of_a_rank(run), done))
+            )
+    return _panels(
+        ("work that grows with the ranks", "seconds", times), ("by positions a second", "efficiency", positions),
+        ("by boards a second", "efficiency", boards),
+    )  # fmt: skip
 
 
 def balance(runs):
     """Return the Panel of load balance against the size of the pool, in subtrees: load factor × workers."""
-    runs = [run for run in runs if _pool(run) is not None and run.workers > 1]  # a single one is always balanced
-    by_ranks = [run._replace(asked={**run.asked, "ranks": run.ranks}) for run in runs]
-    groups = series.grouped(by_ranks, ["load_factor"])
-    if all(len({run.asked["load_factor"] for run in group}) == 1 for group in groups.values()):
-        groups = series.grouped(runs, ["load_factor"])
     lines = [
         series.line(label, group, _pool, lambda run: series.number(run.result, "load_balance"))
-        for label, group in groups.items()
+        for label, group in series.grouped(runs, ["load_factor"]).items()
     ]
     return _panels(("", "load balance", lines), x="size of the pool (load factor × workers)")
 
@@ -86,13 +91,38 @@ def communication(runs):
     return _panels(("", "communication ÷ computation", ratios), ("", "idle, of the workers' time", idle))
 
 
-FIGURES = {  # name of the file → (what it is of, what makes its panels, what does not tell its series apart)
-    "speedup": ("Speedup", speedup, ()),
-    "efficiency": ("Efficiency", efficiency, ()),
-    "weak": ("Weak scaling", weak, ()),
-    "balance": ("Load balance", balance, ("load_factor",)),
-    "boards": ("Boards", boards, ()),
-    "communication": ("Communication and idleness", communication, ()),
+class Figure(NamedTuple):
+    """what: it is of; chosen(runs): those that it is of; panels(runs): of these; within: what differs along a line."""
+
+    what: str
+    chosen: Callable
+    panels: Callable
+    within: tuple = ()
+
+
+def _weak(runs):
+    return [run for run in runs if run.asked.get("weak")]
+
+
+def _strong(runs):
+    return [run for run in runs if not run.asked.get("weak")]
+
+
+def _pooled(runs):
+    """Return runs with a pool, told apart by their ranks where load factors differ: else a line is of all ranks."""
+    runs = [run for run in runs if _pool(run) is not None and run.workers > 1]  # one worker alone is always balanced
+    if "load_factor" not in series.differing(runs):
+        return runs
+    return [run._replace(asked={**run.asked, "ranks": run.ranks}) for run in runs]
+
+
+FIGURES = {  # by the names of their files
+    "speedup": Figure("Speedup", _strong, speedup),
+    "efficiency": Figure("Efficiency", _strong, efficiency),
+    "weak": Figure("Weak scaling", _weak, weak),
+    "balance": Figure("Load balance", _pooled, balance, ("load_factor",)),
+    "boards": Figure("Boards", list, boards),
+    "communication": Figure("Communication and idleness", list, communication),
 }
 _SHARES = "efficiency", "load balance", "communication ÷ computation", "idle, of the workers' time"
 
@@ -101,10 +131,6 @@ def _panels(*told, x=_RANKS):
     """Return a Panel for each (title, y, lines) that has a point."""
     kept = [(title, y, [line for line in lines if line.points]) for title, y, lines in told]
     return [Panel(title, x, y, lines, percent=y in _SHARES) for title, y, lines in kept if lines]
-
-
-def _strong(runs):
-    return [run for run in runs if not run.asked.get("weak")]
 
 
 def _several(line):
@@ -138,6 +164,11 @@ def _rate_of_a_rank(run):
     return rate / run.ranks if rate else None
 
 
+def _positions_of_a_rank(run):
+    done = series.number(run.result, "positions")
+    return done / _seconds(run) / run.ranks if done else None
+
+
 def _ratio(value, base):
     return value / base if value is not None and base else None
 
@@ -152,5 +183,5 @@ def _communication(run):
 
 
 def _pool(run):
-    factor = series.number(run.asked, "load_factor")
-    return factor * run.workers if factor is not None and run.asked.get("policy", "pool") in _POOLED else None
+    factor = series.number(run.asked, "load_factor") or series.number(run.result, "load_factor")
+    return factor * run.workers if factor and run.asked.get("policy", "pool") in _POOLED else None

@@ -5,9 +5,7 @@ in 80%. Depth here is in plies, a move and a tile one each; the search is exact 
 cell, by the report's heuristics of monotonicity, smoothness and free cells with this project's weights.
 """
 
-from ..gpu.expectimax import GpuExpectimax
-from . import report
-from .decisions import Core, classes, decide_on_card, play_on_card, repeated, rules_of, worst_error
+from . import decisions, report
 from .exhibits import UNKNOWN, Figure, Table, percent, ratio
 from .report import Measurement, Study
 
@@ -31,53 +29,34 @@ def _measurements(effort):
 def _times(effort, depth, repeat):
     """A move, by a core, and by a card one board at a time and many together."""
     point = {"game": _GAME, "part": "time", "depth": depth, "seed": effort.seed}
+
+    def boards(count):
+        return decisions.states(_GAME, _EVALUATION, _BOARDS_OF, effort.seed, "normal", count)
+
+    def by_core(bench):
+        return decisions.by_core(_GAME, _EVALUATION, boards(count), depth)
+
     count = effort.choose(*_CORE_BOARDS)
-    yield Measurement({**point, "on": "CPU", "boards": count}, lambda bench: _core(depth, count, effort.seed), repeat)
-    for boards in (1, _BATCHES[depth]):
+    yield Measurement({**point, "on": "CPU", "boards": count}, by_core, repeat)
+    for many in (1, _BATCHES[depth]):
 
-        def body(bench, boards=boards):
-            return _card(bench.card, depth, boards, effort.seed)
+        def by_card(bench, many=many):
+            return decisions.by_card(bench.card, _GAME, _EVALUATION, boards(many), depth)
 
-        yield Measurement({**point, "on": "GPU", "boards": boards}, body, repeat, cards=1)
-
-
-def _states(count, seed):
-    return repeated(classes(_GAME, _EVALUATION, _BOARDS_OF, seed)["normal"], count)
-
-
-def _core(depth, count, seed):
-    _, seconds = Core(*rules_of(_GAME, _EVALUATION)).decide(_states(count, seed), depth)
-    return {"seconds": seconds}
-
-
-def _card(gpu, depth, count, seed):
-    game, rules, chosen = rules_of(_GAME, _EVALUATION)
-    states = _states(count, seed)
-    values, seconds = decide_on_card(GpuExpectimax(gpu, game, rules, chosen), states, depth)
-    some = slice(0, min(count, 20))
-    true, _ = Core(game, rules, chosen).decide(states[some], depth)
-    return {"seconds": seconds, "device": gpu.name, "worst_error": worst_error(values[some], true)}
+        yield Measurement({**point, "on": "GPU", "boards": many}, by_card, repeat, cards=1)
 
 
 def _games(effort, depth):
     """Whole games to a depth, by all ranks, and side by side on a card."""
-    point = {"game": _GAME, "part": "games", "depth": depth, "seed": effort.seed}
-    count = effort.choose(*_GAMES[depth])
+    for on, counts, ranks in (("CPU", _GAMES[depth], effort.ranks), ("GPU", _CARD_GAMES, 1)):
+        count = effort.choose(*counts)
 
-    def on_cores(bench):
-        with bench.session(effort.ranks, table=0) as session:
-            asked = {"evaluation": _EVALUATION, "depth": depth}
-            found = session.play(_GAME, count, seed=effort.seed, **asked)
-        return {"seconds": found.seconds, "cpu_seconds": found.cpu_seconds, "moves": found.moves,
-                "scores": found.scores, "largest": found.largest, "ranks": found.ranks}  # fmt: skip
+        def body(bench, on=on, count=count, ranks=ranks):
+            asked = _GAME, _EVALUATION, depth, count, effort.seed
+            return decisions.played(bench, *asked, ranks, on.lower())
 
-    yield Measurement({**point, "on": "CPU", "games": count}, on_cores, ranks=effort.ranks)
-    many = effort.choose(*_CARD_GAMES)
-
-    def on_card(bench):
-        return play_on_card(bench.card, _GAME, _EVALUATION, depth, range(many), effort.seed, bench.interrupted)
-
-    yield Measurement({**point, "on": "GPU", "games": many}, on_card, cards=1)
+        point = {"game": _GAME, "part": "games", "depth": depth, "seed": effort.seed, "on": on, "games": count}
+        yield Measurement(point, body, ranks=ranks, cards=int(on == "GPU"))
 
 
 def _exhibits(found, effort):

@@ -203,7 +203,7 @@ def _of_evaluation(found):
                "boards/s, sharing the tree")  # fmt: skip
     note = (
         "A board's squares are spread by Scatterv, and what each rank counts on its own is gathered. The search around "
-        "it is in Python, about 8 µs a board; evaluating a whole board takes a rank 0.05 µs, which is all there is to "
+        "it is in Python, about 8 µs a board; evaluating a whole board takes a rank 0.03 µs, which is all there is to "
         "share. The last column is the pool at load factor 4, deeper."
     )
     return [Table("", "The parallel evaluation of one board at a time, 8x8", columns, rows, note)]

@@ -75,13 +75,13 @@ def _plot_rows(rows, folder, formats, complain):
     if not runs:
         raise UserError("no row of the files tells ranks and seconds of a run: there is nothing to plot")
     circumstances = _circumstances(rows)
-    for name, (what, panels_of, within) in FIGURES.items():
-        drawn = [(text, few, panels_of(few)) for text, few in series.parts(runs, style.MOST_LINES, within)]
+    for name, (what, chosen, panels_of, within) in FIGURES.items():
+        drawn = [(text, few, panels_of(few)) for text, few in series.parts(chosen(runs), style.MOST_LINES, within)]
         drawn = [each for each in drawn if each[2]]
         for i, (text, few, panels) in enumerate(drawn, 1):
-            of = series.common(few) or text
-            heading = f"{what}: {of}" if of else what
-            figure = style.chart(panels, heading, _note(panels, circumstances))
+            work, rest = series.common(few)
+            heading = ": ".join(filter(None, (what, work or text)))
+            figure = style.chart(panels, heading, "; ".join(filter(None, (_bars(panels), rest, circumstances))))
             paths += style.save(figure, folder, name if len(drawn) == 1 else f"{name}-{i}", formats)
         if not drawn and name != "weak":
             complain(f"no figure of {what.lower()}: no runs of the files have what it takes")
@@ -97,7 +97,6 @@ def _circumstances(rows):
     return "; ".join(filter(None, told))
 
 
-def _note(panels, circumstances):
+def _bars(panels):
     several = any(point.low < point.high for panel in panels for line in panel.lines for point in line.points)
-    bars = "medians, with the least and the most of the repeats" if several else ""
-    return "; ".join(filter(None, (bars, circumstances)))
+    return "medians, with the least and the most of the repeats" if several else ""

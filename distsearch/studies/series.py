@@ -8,6 +8,7 @@ from typing import NamedTuple
 from .style import UNNAMED, Line, Point
 
 _BY_THEMSELVES = "study", "game", "board", "policy", "algorithm", "evaluation", "ordering"  # values that need no name
+_FIRST = "game", "board", "depth", "exact", "weak", "policy"
 _LONGEST = 24  # characters of a value
 
 
@@ -61,10 +62,15 @@ def differing(runs):
 
 
 def common(runs):
-    """Return what was asked alike of all runs, as a text."""
+    """Return what was asked alike of all runs, as two texts: the work and the policy, and all else."""
     apart = differing(runs)
     shared = {name: value for run in runs[:1] for name, value in run.asked.items() if name not in apart}
-    return ", ".join(told(name, value) for name, value in shared.items() if value is not None and name != "study")
+    shared = {name: value for name, value in shared.items() if value is not None and value is not False}
+    if shared.get("positions") == 1:
+        del shared["positions"]
+    first = [told(name, value) for name, value in shared.items() if name in _FIRST]
+    rest = [told(name, value) for name, value in shared.items() if name not in (*_FIRST, "study")]
+    return ", ".join(first), ", ".join(rest)
 
 
 def told(name, value):
@@ -72,8 +78,10 @@ def told(name, value):
     if name == "ranks":
         return f"{value} ranks"
     name = name.replace("_", " ")
-    if value is None:
+    if value is None or value is False:
         return f"no {name}"
+    if value is True:
+        return name
     text = f"{value:,g}" if isinstance(value, float) else str(value)
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 + 1 :]}"
     return text if name in _BY_THEMSELVES else f"{name} {text}"

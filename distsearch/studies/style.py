@@ -8,6 +8,7 @@ screen, and leaves its own and the user's settings aside, so that a figure is a 
 import contextlib
 import io
 import os
+import textwrap
 from typing import NamedTuple
 
 from ..archive import replace
@@ -20,6 +21,7 @@ MOST_LINES = len(MARKERS)  # of a figure: more cannot be told apart
 FORMATS = "png", "svg", "pdf"
 UNNAMED = ""  # label of a line that is the only one
 _FEW = 9  # values on an axis that are told each
+_LETTER = 0.06  # inches, of the small print
 _SPEEDUPS = 4096  # below it a logarithmic axis counts doublings
 _MARKED = 40  # points of a line, beyond which markers would hide it
 _SETTINGS = {
@@ -89,10 +91,11 @@ def chart(panels, heading, note=""):
         _draw(axes, panel, labels, handles)
     figure.suptitle(heading, fontsize=11)
     handles.pop(UNNAMED, None)
-    widest = max(map(len, handles), default=0) * 0.06 + 0.5  # inches, at 8 points
-    columns = max(1, min(4, int(figure.get_figwidth() / widest)))
+    width = figure.get_figwidth()
+    columns = max(1, min(4, int(width / (max(map(len, handles), default=0) * _LETTER + 0.5))))
+    note = textwrap.fill(note, int(width / _LETTER))
     below(figure, list(handles.values()), list(handles), columns, note)
-    figure.set_figheight(3.7 + 0.17 * -(-len(handles) // columns))
+    figure.set_figheight(3.5 + 0.17 * (-(-len(handles) // columns) + note.count("\n") + bool(note)))
     return figure
 
 
@@ -144,8 +147,11 @@ def _scale_x(axes, xs, curve):
 def _scale_y(axes, points, panel):
     from matplotlib import ticker
 
-    most = max(point.high for point in points)
-    if not panel.percent and not panel.curve and _far_apart([y for point in points for y in (point.low, point.high)]):
+    most = max((point.high for point in points), default=1)
+    far = _far_apart([y for point in points for y in (point.low, point.high)])
+    if panel.ideal:  # which is a straight line if both axes are alike
+        far = axes.get_xscale() == "log" and min((point.low for point in points), default=0) > 0
+    if far and not panel.percent and not panel.curve:
         axes.set_yscale("log", base=2 if most < _SPEEDUPS else 10)
         if most < _SPEEDUPS:
             axes.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))

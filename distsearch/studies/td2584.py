@@ -6,23 +6,19 @@ a thread's speed; two GPUs 0.973 to 0.975 efficient; games that learn without lo
 search weighs tiles as play deals them, and the network has as many tuples as the report's, whose cells are not known.
 """
 
-import time
-
 from .. import games
 from ..games.interface import Position
-from ..gpu.expectimax import GpuExpectimax
 from ..service.progress import Silent
 from ..service.train import Files, train
 from ..service.train_options import TrainOptions
-from . import report, td2584_exhibits, updates
-from .decisions import Core, classes, decide_on_card, play_on_card, repeated, rules_of, worst_error
+from . import decisions, report, td2584_exhibits, updates
 from .report import Measurement, Study
 
 GAME, EVALUATION = "2584", "ntuple"
 _SAMPLED = 3, 24  # games that boards are taken from: laptop, cluster
 _LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
-_LINES = 10  # points of a curve
-_PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (1, 200)}
+_LINES = 10  # points of a curve, but of few games, which have 2
+_PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 200)}
 _CARD_PLAYED = 200, 1000
 _CORE_BOARDS = {1: (1000, 4000), 2: (100, 1000), 3: (10, 100)}
 _BATCHES = {
@@ -68,7 +64,12 @@ def _curves(effort):
     """What is learnt by games that a search of 0 to 3 layers plays."""
     for layers, counts in _LEARNT.items():
         count = effort.choose(*counts)
-        asked = {"line": max(1, count // _LINES), "games": count, "layers": layers, "seed": effort.seed}
+        asked = {
+            "line": count // (_LINES if count >= 100 else 2),
+            "games": count,
+            "layers": layers,
+            "seed": effort.seed,
+        }
 
         def body(bench, asked=asked):
             return bench.call(learnt, effort.ranks, **asked)
@@ -78,25 +79,20 @@ def _curves(effort):
 
 
 def _play(effort):
-    """Games of the network that comes with the package, to 0 to 3 layers."""
+    """Games of the network that comes with the package, to 0 to 3 layers, by all ranks and on a card."""
     for layers, counts in _PLAYED.items():
-        count = effort.choose(*counts)
+        for on, count, ranks in (("CPU", effort.choose(*counts), effort.ranks),
+                                 ("GPU", effort.choose(*_CARD_PLAYED), 1)):  # fmt: skip
 
-        def on_cores(bench, layers=layers, count=count):
-            with bench.session(effort.ranks, table=0) as session:
-                found = session.play(GAME, count, seed=effort.seed, evaluation=EVALUATION, layers=layers)
-            return {"scores": found.scores, "largest": found.largest, "moves": found.moves, "seconds": found.seconds}
+            def body(bench, layers=layers, on=on, count=count, ranks=ranks):
+                return _games(bench, layers, count, effort.seed, ranks, on.lower())
 
-        yield Measurement(_point(effort, "play", layers=layers, games=count, on="CPU"), on_cores, ranks=effort.ranks)
-        many = effort.choose(*_CARD_PLAYED)
+            point = _point(effort, "play", layers=layers, games=count, on=on)
+            yield Measurement(point, body, ranks=ranks, cards=int(on == "GPU"))
 
-        def on_card(bench, layers=layers, many=many):
-            numbers = range(many)
-            return play_on_card(
-                bench.card, GAME, EVALUATION, 2 * layers + 1, numbers, effort.seed, bench.interrupted
-            )  # fmt: skip
 
-        yield Measurement(_point(effort, "play", layers=layers, games=many, on="GPU"), on_card, cards=1)
+def _games(bench, layers, count, seed, ranks, device):
+    return decisions.played(bench, GAME, EVALUATION, 2 * layers + 1, count, seed, ranks, device)
 
 
 def _decisions(effort):
@@ -106,30 +102,23 @@ def _decisions(effort):
             for stage in td2584_exhibits.STAGES:
                 count, at = effort.choose(*counts), {"layers": layers, "class": stage}
 
-                def on_core(bench, count=count, layers=layers, stage=stage):
-                    states = _states(effort, stage, count)
-                    return {"seconds": Core(*rules_of(GAME, EVALUATION)).decide(states, 2 * layers + 1)[1]}
+                def by_core(bench, count=count, layers=layers, stage=stage):
+                    return decisions.by_core(GAME, EVALUATION, _states(effort, stage, count), 2 * layers + 1)
 
-                yield Measurement(_point(effort, "decision", **at, on="CPU", boards=count), on_core, repeat)
+                yield Measurement(_point(effort, "decision", **at, on="CPU", boards=count), by_core, repeat)
                 for method, batches in _BATCHES.items():
                     for boards in (1, batches[layers]):
 
-                        def on_card(bench, method=method, boards=boards, layers=layers, stage=stage):
-                            return _by_card(bench.card, method, _states(effort, stage, boards), layers)
+                        def by_card(bench, method=method, boards=boards, layers=layers, stage=stage):
+                            given = _states(effort, stage, boards), 2 * layers + 1, method
+                            return decisions.by_card(bench.card, GAME, EVALUATION, *given)
 
                         how = {"on": "GPU", "method": method, "boards": boards}
-                        yield Measurement(_point(effort, "decision", **at, **how), on_card, repeat, cards=1)
+                        yield Measurement(_point(effort, "decision", **at, **how), by_card, repeat, cards=1)
 
 
 def _states(effort, stage, count):
-    return repeated(classes(GAME, EVALUATION, effort.choose(*_SAMPLED), effort.seed)[stage], count)
-
-
-def _by_card(gpu, method, states, layers):
-    game, rules, chosen = rules_of(GAME, EVALUATION)
-    values, seconds = decide_on_card(GpuExpectimax(gpu, game, rules, chosen, method), states, 2 * layers + 1)
-    true, _ = Core(game, rules, chosen).decide(states[:5], 2 * layers + 1)
-    return {"seconds": seconds, "device": gpu.name, "worst_error": worst_error(values[:5], true)}
+    return decisions.states(GAME, EVALUATION, effort.choose(*_SAMPLED), effort.seed, stage, count)
 
 
 def _tree(effort):
@@ -172,43 +161,22 @@ def _speed(effort):
 def _updates(effort):
     """Learning from recorded games."""
     count, steps = effort.choose(*_UPDATED)
+
+    def by_core(bench):
+        return updates.by_core(GAME, updates.recorded(GAME, count, steps, effort.seed))
+
+    def by_card(bench):
+        return updates.by_card(bench.card, GAME, updates.recorded(GAME, count, steps, effort.seed))
+
     for repeat in _repeats(effort):
-
-        def on_core(bench):
-            return {"seconds": updates.on_core(GAME, updates.recorded(GAME, count, steps, effort.seed), effort.seed)}
-
-        def on_card(bench):
-            paths = updates.recorded(GAME, count, steps, effort.seed)
-            found = updates.on_card(bench.card, GAME, paths, effort.seed)
-            return {way: {"kernel": kernel, "seconds": whole} for way, (kernel, whole) in found.items()}
-
-        at = {"games": count, "steps": steps}
-        yield Measurement(_point(effort, "update", on="CPU", **at), on_core, repeat)
-        yield Measurement(_point(effort, "update", on="GPU", **at), on_card, repeat, cards=1)
-
-
-def played_on_cards(comm, layers, count, seed, interrupted=lambda: False):
-    """Have all ranks of ``comm`` play their share of games on a GPU each; return figures on rank 0."""
-    from ..gpu import device
-
-    rank, ranks = (0, 1) if comm is None else (comm.Get_rank(), comm.Get_size())
-    gpu = device.Gpu(rank % device.count())
-    numbers, plies = range(rank, count, ranks), 2 * layers + 1
-    play_on_card(gpu, GAME, EVALUATION, plies, numbers[:1], seed, interrupted)  # kernels are there then
-    if comm is not None:
-        comm.Barrier()
-    began = time.perf_counter()
-    found = play_on_card(gpu, GAME, EVALUATION, plies, numbers, seed, interrupted)
-    moves = found["moves"] if comm is None else comm.reduce(found["moves"])
-    seconds = time.perf_counter() - began
-    if rank > 0:
-        return None
-    return {"seconds": seconds, "moves": moves, "moves_per_second": moves / seconds, "ranks": ranks}
+        for on, body in (("CPU", by_core), ("GPU", by_card)):
+            point = _point(effort, "update", on=on, games=count, steps=steps)
+            yield Measurement(point, body, repeat, cards=int(on == "GPU"))
 
 
 def _cards(effort):
     """Games that learn, and games of 3 layers, on several GPUs of this host."""
-    count = effort.choose(*_CARDS_LEARN)
+    count, many = effort.choose(*_CARDS_LEARN), effort.choose(*_CARD_PLAYED)
     for repeat in _repeats(effort):
         for cards in _CARDS:
             for exchange in ("games", "weights") if cards > 1 else ("games",):
@@ -220,13 +188,13 @@ def _cards(effort):
 
                 point = _point(effort, "cards", what=f"learning, exchange {exchange}", cards=cards, games=count)
                 yield Measurement(point, learn, repeat, cards, cards)
-            many = effort.choose(*_CARD_PLAYED)
+            ranks = 1 if cards == 1 else cards + 1  # the first of several hands games out and has no GPU
 
-            def play(bench, cards=cards, many=many):
-                return bench.call(played_on_cards, cards, layers=3, count=many * cards, seed=effort.seed)
+            def play(bench, cards=cards, ranks=ranks):
+                return _games(bench, 3, many * cards, effort.seed, ranks, "gpu")
 
-            point = _point(effort, "cards", what="play, 3 layers", cards=cards, games=many)
-            yield Measurement(point, play, repeat, cards, cards)
+            point = _point(effort, "cards", what="play, 3 layers", cards=cards, games=many * cards)
+            yield Measurement(point, play, repeat, ranks, cards)
 
 
 _TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"

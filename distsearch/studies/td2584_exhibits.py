@@ -38,10 +38,10 @@ def _curves(found):
             rows.append((layers, result["games"], last["average"], last["maximum"], percent(last["win_rate"]),
                          result["seconds"], result["moves_per_second"], result["ranks"]))  # fmt: skip
     note = (
-        "Each point is the games of a tenth of the training, played as it learns, and its standard error. The same "
-        f"layers choose moves there. Theirs are {UNKNOWN}."
+        "Each point is the games of a tenth of the training, or of a half where these are few, played as it learns, "
+        f"and its standard error. The same layers choose moves there. Theirs are {UNKNOWN}."
     )
-    columns = ("layers", "games", "average of the last tenth", "best of it", f"{_WON} tile in it", "seconds",
+    columns = ("layers", "games", "average of the last ones", "best of them", f"{_WON} tile in them", "seconds",
                "moves/s", "ranks")  # fmt: skip
     return (Figure("", "Average score by games learnt from, 0 to 3 layers", "games", "average score", series,
                    note=note),
@@ -97,7 +97,7 @@ def _decisions(found):
     note = (
         "A decision; starter: the first 20th of a game, normal: its middle fifth, late: its last 20th. CPU: CPU time "
         "of one core, with its table of equal boards. GPU: wall time, transfers included, by the method merged. Theirs "
-        "is 32 times a thread at 3 layers, and slower than that at 1."
+        "is 32 times a thread at 3 layers, of which class is not known here, and slower at 1."
     )
     return (Table("", "Board classes, and the GPU's speedup by layers", columns, rows, note),
             Figure("", "The GPU's speedup by layers", "layers", "times one core", series, note=note))  # fmt: skip

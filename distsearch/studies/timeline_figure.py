@@ -11,7 +11,7 @@ from .timeline_file import KINDS, shares
 
 _COLUMNS = 700
 _MARKS = 140  # places of a track where a mark may stand
-_WORK, _MESSAGES, _IDLE = style.COLOURS[0], style.COLOURS[1], "#F0F0F0"  # dark, middle, light in grey as well
+_WORK, _MESSAGES, _IDLE = style.COLOURS[0], style.COLOURS[1], "#E6E6E6"  # dark, middle, light in grey as well
 _DONE, _STOPPED = "#9A9A9A", "#FFFFFF"
 _TRACK, _JOBS = 0.62, 0.2  # heights; what is left of 1 stands between two ranks
 

@@ -13,7 +13,8 @@ SHARED = 12  # more is left below a node that is grown when it is its turn; INFI
 ASKED_FOR = 13  # jobs that a part was asked of
 FINISHED = 14  # jobs whose complete results are in
 EXACT = 15  # to the end of the game
-CONTROL_SIZE = 16
+WHOLE = 16  # whoever takes jobs now closes in on scores by itself, and gives parts away in a way of its own
+CONTROL_SIZE = 17
 
 # Rows of the jobs that are out; a job's number is its column.
 # JOB_LOW and JOB_HIGH: the window that its worker was told of; CHANGED: it is listed in WISH; DROPPED: 1 if its worker

@@ -4,15 +4,17 @@ Records of jobs and results are those of the runners on a CPU, so ranks with and
 that a GPU cannot do, the same rank does on its CPU.
 """
 
+import platform
 from collections import deque
 
 import numpy as np
 
-from ..errors import UserError
+from ..errors import UserError, complain
 from ..games import connect4, othello
 from ..games.interface import Position, as_state, legal_moves
 from ..gpu.endgame import GpuEndgame
 from ..gpu.solver import GpuSolver
+from . import gpu_chance_jobs, loans
 from .jobs import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
 from .setups import rules_of
 
@@ -21,24 +23,44 @@ _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
+_LAUNCH, _LENDING_LAUNCH, _SHORT_LAUNCH = 0.015, 0.005, 0.001  # seconds
 
 
-def check(setup):
-    """Raise UserError unless a GPU does the jobs of a setup."""
-    if setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
-        raise UserError(f"device gpu solves {' and '.join(_SOLVERS)} to the end: add --exact, or use --device cpu")
+def check(setup, depth=None):
+    """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies if they are to a depth."""
+    if setup["kind"] in _BY_CHANCE:
+        gpu_chance_jobs.check(setup, depth)
+    elif setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
+        raise UserError(
+            f"device gpu solves {' and '.join(_SOLVERS)} to the end (add --exact), and searches and plays 2048 and "
+            "2584 by expectimax; for all else use --device cpu"
+        )
 
 
-def on_gpu(kinds, gpu):
-    """Return the kinds of job of a rank with a GPU; kinds: those of one without."""
+def on_gpu(kinds, gpu, among_others=False):
+    """Return the kinds of job of a rank with a GPU; kinds: those of one without.
+
+    among_others: if the GPU fails, the rank says so and goes on without it, and what it was at goes back to the pool.
+    """
+    card = _Card(gpu, among_others)
 
     def solve(setup):
         # a part of a middle game of Othello would keep one core busy that gives nothing away
-        if setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
+        if card.gpu is None or setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
             return kinds["solve"](setup)
-        return GpuSolveRunner(setup, gpu, kinds["solve"])
+        return GpuSolveRunner(setup, card, kinds["solve"])
 
-    return {**kinds, "solve": solve}
+    def by_chance(kind, runner):
+        def make(setup):
+            try:
+                check(setup)
+            except UserError:  # where a GPU is a must, it was said before
+                return kinds[kind](setup)
+            return runner(setup, card.gpu) if card.gpu is not None else kinds[kind](setup)
+
+        return make
+
+    return {**kinds, "solve": solve, **{kind: by_chance(kind, runner) for kind, runner in _BY_CHANCE.items()}}
 
 
 def _room(gpu, mib):
@@ -46,8 +68,24 @@ def _room(gpu, mib):
     return min(mib, max(gpu.free() // _SHARE >> 20, 1))
 
 
+class _Card:
+    """The GPU of a rank, until it fails."""
+
+    def __init__(self, gpu, among_others):
+        self.gpu, self._among_others = gpu, among_others
+
+    def fails(self, error):
+        if not self._among_others:
+            raise error
+        if self.gpu is not None:
+            complain(f"distsearch: a rank on {platform.node()} goes on without its GPU: {error}")
+        self.gpu = None
+
+
 class _Connect4:
     """Any number of stones."""
+
+    lends = True
 
     def __init__(self, gpu, rules):
         self.solver = GpuSolver(gpu, connect4, rules, _room(gpu, _TABLE_MIB))
@@ -66,7 +104,7 @@ class _Connect4:
 class _Othello:
     """End games of so few empty squares that a launch has a chance to see their ends."""
 
-    MOST = 14
+    MOST, lends = 14, False
     SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
 
     def __init__(self, gpu, rules):
@@ -93,15 +131,23 @@ class _Othello:
 _SOLVERS = {"connect4": _Connect4, "othello": _Othello}
 
 
+_BY_CHANCE = {"expectimax": gpu_chance_jobs.GpuExpectimaxRunner, "game": gpu_chance_jobs.GpuGamesRunner}
+
+
 class GpuSolveRunner:
-    """Solves positions exactly, those of a batch at once; plain: makes the runner of what it does not take."""
+    """Solves positions exactly, those of a batch at once.
+
+    card: of ``on_gpu``; plain: makes the runner of what it does not take. Once it has ``failed`` it has no jobs: the
+    results of those that it had say that they are not complete.
+    """
 
     places = _PLACES
 
-    def __init__(self, setup, gpu, plain):
+    def __init__(self, setup, card, plain):
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
-        self._gpu, self._solver_of, self._on_gpu = gpu, _SOLVERS[setup["game"]], None
+        self._card, self._solver_of, self._on_gpu = card, _SOLVERS[setup["game"]], None
+        self.failed = False
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
         self.job_dtype = job_dtype(self._game.words(self._rules))
@@ -109,6 +155,8 @@ class GpuSolveRunner:
         self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
+        self._wanted = None  # (how many, the most that is left) of parts to be lent out
+        self._answers, self._told = {}, []  # what others have found of such parts; rows that tell of those
         self._counted = self._spare = 0  # boards of the batch so far; those that are no job's yet
 
     def compile(self):
@@ -120,10 +168,21 @@ class GpuSolveRunner:
         """What the tables hold is true in any run."""
         self._plain.open(run)
         self._make_solver()
+        self._wanted, self._answers, self._told = None, {}, []
 
     def _make_solver(self):
-        if self._on_gpu is None:
-            self._on_gpu = self._solver_of(self._gpu, self._rules)
+        if self._on_gpu is not None:
+            return
+        try:
+            if self._card.gpu is None:
+                raise UserError("it has failed before")
+            self._on_gpu = self._solver_of(self._card.gpu, self._rules)
+        except UserError as error:
+            self._fail(error)
+
+    def _fail(self, error):
+        self._card.fails(error)
+        self.failed = True
 
     @property
     def engine(self):
@@ -148,6 +207,9 @@ class GpuSolveRunner:
 
     def add(self, jobs):
         """Take an array of jobs in."""
+        if self.failed:
+            self._waiting.append(jobs)
+            return
         fits = self._on_gpu.fits(jobs["state"])
         self._by_cpu.extend(jobs[i : i + 1] for i in np.flatnonzero(~fits))
         if fits.any():
@@ -155,11 +217,22 @@ class GpuSolveRunner:
 
     def advance(self):
         """Do a launch, and a little of what is the CPU's; return the records of the jobs that are done by that."""
-        records = []
-        if not self._open.any() and self._waiting:
+        try:
+            return self._advance()
+        except UserError as error:
+            self._fail(error)
+            return self.stop()
+
+    def _advance(self):
+        if self.failed:
+            return self.stop()
+        records, fresh = [], not self._open.any() and bool(self._waiting)
+        if fresh:
             self._begin(np.concatenate(self._waiting))
         if self._open.any():
-            records.append(self._launch())
+            lent = self._lend()
+            if not (fresh and lent):  # others need not wait for the first launch
+                records.append(self._launch())
         if self._at_cpu is None and self._by_cpu:
             (self._at_cpu,) = self._by_cpu.popleft()
             self._plain.begin(self._at_cpu)
@@ -171,11 +244,48 @@ class GpuSolveRunner:
         self._waiting = []
         self._jobs, self._open, self._children = jobs, np.ones(len(jobs), bool), None
         self._scores = np.zeros(len(jobs), np.int32)
+        self._on_gpu.solver.seconds = _LAUNCH
         self._ask(jobs["state"], jobs["low"], jobs["high"])
 
     def _ask(self, states, low, high):
         self._counted = 0
+        if self._on_gpu.lends:
+            self._told += [self._row(number) for number in self._on_gpu.solver.lent]
         self._on_gpu.solver.begin(states, low, high)
+
+    def lend(self, count, left):
+        """Have so many parts of the jobs lent out from now on, of at most so many moves left (0: as it likes)."""
+        self._wanted = count, left
+
+    def lent(self):
+        """Return what is new of parts that are lent out: rows of ``loans`` in one array."""
+        told, self._told = self._told, []
+        return np.concatenate(told) if told else np.zeros(0, np.int64)
+
+    def take_back(self, rows):
+        """Take in what others have found of such parts: rows of a part's number, and bounds of its score."""
+        lent = self._on_gpu.solver.lent
+        for number, low, high in rows.tolist():
+            if number in lent:
+                self._answers[number] = low if low >= lent[number][2] else high
+
+    def _lend(self):
+        """Take answers in and lend more out, if that is wanted; return how many parts are new."""
+        if not self._wanted or not self._on_gpu.lends or self._children is not None:
+            return 0
+        solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
+        solver.seconds = _LENDING_LAUNCH if self._wanted[0] else _LAUNCH
+        fresh, gone = solver.lend(*self._wanted, answers)
+        self._told += [self._row(number) for number in gone if number not in answers]
+        for number in fresh:
+            job, state, beta = solver.lent[number]
+            left = int(self._game.moves_left(tuple(state), self._rules))
+            self._told.append(loans.row(self._jobs["node"][job], number, beta - 1, beta, left, state))
+        return len(fresh)
+
+    def _row(self, number):
+        """Return what says that a part is not wanted any more."""
+        return loans.row(0, number, 0, 0, 0, np.zeros(self.job_dtype["state"].shape[0], np.uint64))
 
     def _launch(self):
         done = self._on_gpu.solver.advance()
@@ -184,7 +294,8 @@ class GpuSolveRunner:
         self._spare += boards - self._counted
         self._counted = boards
         if self._children is not None:
-            return self._replies(scores) if done else self._none
+            self._on_gpu.solver.seconds = _LAUNCH
+            return self._replies(scores, complete)
         if self._brief or moves is not None:
             solved = np.flatnonzero(complete & self._open)
             return self._answered(solved, scores[solved], None if self._brief else moves[solved])
@@ -209,13 +320,18 @@ class GpuSolveRunner:
         self._children = np.array(parents, np.int64), np.array(moves, np.int16)
         low = -self._scores[self._children[0]]
         self._ask(np.array(children, np.uint64).reshape(-1, 2), low, low + 1)
+        if self._on_gpu.lends:  # most of them are known: those that are not are searched no longer than they have to be
+            self._on_gpu.solver.seconds = _SHORT_LAUNCH
 
-    def _replies(self, scores):
+    def _replies(self, scores, complete):
+        """Return the records of the positions of which a good move is known, or which have none."""
         parents, moves = self._children
         best = np.full(len(self._jobs), _NO_MOVE, np.int16)
-        good = scores <= -self._scores[parents]
+        good = complete & (scores <= -self._scores[parents])
         best[parents[good][::-1]] = moves[good][::-1]  # the first of several
-        solved = np.flatnonzero(self._open)
+        waits = np.zeros(len(self._jobs), bool)
+        waits[parents[~complete]] = True
+        solved = np.flatnonzero(self._open & ((best != _NO_MOVE) | ~waits))
         return self._answered(solved, self._scores[solved], best[solved])
 
     def _answered(self, at, scores=None, moves=None):

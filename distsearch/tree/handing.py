@@ -28,6 +28,7 @@ from .control import (
     STEPS,
     TO_GROW,
     WAIT,
+    WHOLE,
     WISH,
     WISHES,
 )  # fmt: skip
@@ -89,7 +90,8 @@ def _is_to_grow(c, t, node):
     if c[DEPTH, node] < t[FORCED]:
         return not t[ALL_AT_ONCE]
     if t[GIVES]:  # a wide window is closed in on here
-        return t[SHARED] < INFINITY and t[STEPS] and c[LEFT, node] > 2 and c[BETA, node] - c[ALPHA, node] > 1
+        steps = t[STEPS] and not t[WHOLE]
+        return t[SHARED] < INFINITY and steps and c[LEFT, node] > 2 and c[BETA, node] - c[ALPHA, node] > 1
     return c[LEFT, node] > max(t[SHARED], 2)
 
 

@@ -92,12 +92,15 @@ class NodeArray:
             self.columns = np.zeros((len(FIELDS), capacity), np.int64)
             self.state[: self.size], self.columns[:, : self.size] = state[: self.size], columns[:, : self.size]
 
-    def add_root(self, state, left):
-        """Add a root to be searched ``left`` plies deep and return its index; roots come before any growth."""
+    def add_root(self, state, left, at=None):
+        """Add a root to be searched ``left`` plies deep, or make it of node ``at``; return its index.
+
+        The forest's roots come before any growth.
+        """
         self.reserve(1)
-        i = self.size
-        self.size += 1
-        self.state[i] = state
+        i = self.size if at is None else at
+        self.size += at is None
+        self.state[i], self.columns[:, i] = state, 0
         fields = {
             "parent": NONE, "root": i, "left": left, "move": NONE, "low": -INFINITY, "high": INFINITY,
             "best_child": NONE, "twin": i, "order": i << 40, "span": 1 << 40, "cut": 1, "hint": NONE,

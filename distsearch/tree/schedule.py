@@ -30,10 +30,12 @@ from .control import (
     SHARED,
     TO_GROW,
     WAIT,
+    WHOLE,
 )  # fmt: skip
 from .grow import index_again
 from .jobs import SUBTREE_RESULT, TO_THE_END, job_dtype
-from .nodes import INFINITY, NONE, SENT, WAITING, NodeArray
+from .loans import Loans
+from .nodes import COST, INFINITY, NONE, SENT, WAITING, NodeArray
 from .policies import POLICIES
 from .sizes import most_left, new_sizes, rate
 
@@ -42,6 +44,7 @@ _DEAR = 20_000  # boards
 # Parts of this many plies below a root are never too small to be asked for: means of a few large jobs say little, and
 # groups of workers went without for most of a search (FFO #45 on 4 groups of 15: 9 times as fast as one worker).
 _DEEPEST_PART = 8
+_GRAINS_OF_A_LOAN = 2
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
 
@@ -74,6 +77,7 @@ class Schedule:
         self.jobs = 0  # handed out
         self.saved = {}  # a job's number → how far it was in an earlier run, until its result is in
         self._least, self._learnt_until = 2, 0  # see ``_learn``
+        self._loans, self.lent_left = Loans(), 0
         self._found = np.empty((64, 6), np.int64)  # see ``wishes``
         self._begun = {}  # node → {(low, high): how far that job was}, of a snapshot
         self._resumed = deque()  # its nodes, until they are handed out
@@ -97,7 +101,7 @@ class Schedule:
             self._plant(states, depth)
         else:
             self._replant(snapshot)
-        self._make_room()
+        self.make_room()
         self._learn()
         if self.policy.grows_ahead:
             self._grow_ahead(snapshot is None)
@@ -125,10 +129,10 @@ class Schedule:
             # from the first node on: those that are not to be grown are passed over
             self._grower.grow(nodes, 0, waiting + len(begun), self._target, self._forced, self._pass_plies, self._win)
         nodes.status[begun] = WAITING
-        self._make_room()
+        self.make_room()
         asking.settle_all(nodes.columns, nodes.size)
 
-    def _make_room(self):
+    def make_room(self):
         """Have every array as large as the node array is, with room for one more node's children."""
         nodes = self.nodes
         nodes.reserve(MAX_MOVES)
@@ -195,11 +199,13 @@ class Schedule:
         """No jobs, as ``take`` returns them."""
         return np.zeros(0, self._job_dtype)
 
-    def take(self, count, worker, budget=0):
+    def take(self, count, worker, budget=0, whole=False):
         """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``.
 
-        budget: boards at which each of them is to stop, 0 for none.
+        budget: boards at which each of them is to stop, 0 for none; whole: the worker closes in on scores by itself,
+        and lends parts out.
         """
+        self._control[WHOLE] = whole
         out, n = np.empty((count, self._job_dtype.itemsize // 8), np.int64), 0
         self._number(count)
         while self._resumed and n < count and (node := self._next_begun()) != NONE:
@@ -248,7 +254,7 @@ class Schedule:
 
     def _grow(self, node):
         self._changed = True
-        self._make_room()
+        self.make_room()
         nodes = self.nodes
         every = nodes.depth[node] < self._forced
         before = self._before or nodes
@@ -272,12 +278,15 @@ class Schedule:
         """Take an array of result records in; a job that was stopped early leaves its boards and a lower bound."""
         self._changed = True
         lines = np.empty((len(results), 3), np.int64)
+        workers = self._jobs[JOB_WORKER, results["node"]].tolist() if len(self._loans) else ()
         kept = handing.take_in(*self._arrays, results, self._totals, self.sizes, lines)
         for k, node, known in lines[:kept].tolist() if kept else ():
             if not (known and node in self._lines):  # no better than was known: the line that made the bound stays
                 self._lines[node] = results["line"][k, : int(results["line_length"][k])].tolist()
         for job in results["node"].tolist() if self.saved else ():
             self.saved.pop(job, None)
+        if len(self._loans):
+            self._end_loans(workers, results["node"].tolist())
         self._learn()
         if self._control.item(POSING):
             self._go_on()
@@ -294,16 +303,47 @@ class Schedule:
 
     def lost(self, worker):
         """A worker is gone: its jobs are as if it had answered them with nothing."""
+        self._loans.end(self, worker)
         jobs = np.flatnonzero((self._jobs[JOB_NODE] != NONE) & (self._jobs[JOB_WORKER] == worker))
         nothing = np.zeros(len(jobs), SUBTREE_RESULT)
         nothing["node"], nothing["score"] = jobs, -np.inf
         self.finish(nothing)
 
+    @property
+    def lends(self):
+        """Whether workers that have many places are to lend parts of their jobs out."""
+        return bool(self._control[control.GIVES]) and self.roots == 1
+
+    @property
+    def loans(self):
+        """How many parts are lent out."""
+        return len(self._loans)
+
+    @property
+    def jobs_out(self):
+        """The rows of the jobs that are out, see ``control``."""
+        return self._jobs
+
+    def lent(self, worker, words):
+        """Take in what a worker tells of the parts of its jobs that it lends out, see ``loans``."""
+        self._loans.take_in(self, worker, words)
+        self._changed = True
+
+    def returned(self):
+        """Return what has been found out about those: worker → rows of a part's number, and its score's bounds."""
+        return self._loans.answered(self)
+
+    def _end_loans(self, workers, jobs):
+        """Some workers have done some jobs."""
+        for worker, job in zip(workers, jobs, strict=True):
+            self._loans.end(self, worker, (job,))
+        self.nodes.columns[COST, 0] += self._loans.boards(self)
+
     def gave(self, job, rest, part):
         """Take in the part of its tree that a job's worker gave away (uint8); it goes on with the rest as a job."""
         levels, nodes, jobs = part.view(np.int64), self.nodes, self._jobs
         nodes.reserve(len(levels))
-        self._make_room()
+        self.make_room()
         window = last_window(levels)
         last = self._grower.adopt(
             nodes, int(jobs[JOB_NODE, job]), levels, self._pass_plies, self._win, self._before or nodes, self._table
@@ -321,7 +361,7 @@ class Schedule:
         """
         eldest, told, nodes = int(words[0]), words[1:].reshape(-1, handover.TOLD), self.nodes
         nodes.reserve(MAX_MOVES)
-        self._make_room()
+        self.make_room()
         moves = told[:, handover.MOVE_]
         level = np.array([0, -NO_BOUND, NO_BOUND, -NO_BOUND, -NO_BOUND, NO_BOUND, NO_MOVE, 0, 0, len(moves), *moves])
         node, before = int(self._jobs[JOB_NODE, job]), self._before or nodes
@@ -391,6 +431,9 @@ class Schedule:
         self._least = max(2, min(most_left(self.sizes, boards / 4, self._exact) + 1, nearly_all))
         if self._shares:
             self._control[SHARED] = most_left(self.sizes, boards, self._exact)
+            if self.finished >= _RESULTS_AT_A_TIME:
+                deepest = int(self.nodes.left[0]) - 2
+                self.lent_left = max(1, min(most_left(self.sizes, _GRAINS_OF_A_LOAN * boards, self._exact), deepest))
 
     def totals(self):
         """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from distsearch import __version__, games
+from distsearch.service import devices
 from distsearch.service.options import parse_board
+from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from ..games.sliding_twin import twin_of
 from .asking import ask, assert_refused
@@ -109,6 +111,37 @@ def test_moves_may_have_a_limit_of_time():
     lines = ask(*options).out.splitlines()
     assert "time 0.003" in lines[0]
     assert lines[-2].startswith("  slowest")
+
+
+def test_games_on_a_gpu_are_recorded_and_traced_as_on_a_cpu(tmp_path, monkeypatch):
+    monkeypatch.setattr(devices, "chosen", lambda comm, name: None if name == "cpu" else EmulatedGpu())
+    found = {}
+    for device in ("cpu", "gpu"):
+        record, trace = tmp_path / f"{device}-games", tmp_path / f"{device}-trace"
+        options = "--layers", "0", "--games", "3", "--seed", "5", "--record", record, "--trace", trace
+        answer = ask("play", "2048", *options, "--device", device, "--json")
+        assert (answer.status, answer.err) == (0, "")
+        (summary,) = answer.results
+        figures = {name: summary[name] for name in ("average", "median", "maximum", "reached", "moves", "complete")}
+        found[device] = record.read_text(), figures
+        assert json.loads(trace.read_text())["traceEvents"]
+    assert found["gpu"] == found["cpu"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--depth", "1", "--device", "tpu"), ("tpu", "cpu, gpu, auto")),
+        (("--time", "1", "--device", "gpu"), ("device gpu goes without time", "layers")),
+        (("--depth", "1", "--board", "3x3", "--device", "gpu"), ("4x4",)),
+        (("--depth", "1", "--min-probability", "0.1", "--device", "gpu"), ("min-probability",)),
+    ],
+    ids=str,
+)
+def test_what_no_gpu_plays_is_refused(options, words, monkeypatch):
+    if "gpu" in options:
+        monkeypatch.setattr(devices, "chosen", lambda comm, name: EmulatedGpu())
+    assert_refused(ask("play", "2048", "--games", "1", *options), *words)
 
 
 def test_layers_are_odd_depths():

@@ -5,7 +5,7 @@ import heapq
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import READY, from_records
+from distsearch.cluster.messages import LEND, LENT, READY, RETURNED, from_records, to_records
 
 from .talk import Talk, jobs, workers
 from .toys import Source
@@ -76,3 +76,42 @@ def test_the_last_jobs_are_left_to_those_without():
         ready(talk, worker)
     handed = jobs(talk.ready(4))
     assert sorted((rank, len(nodes)) for rank, nodes in handed) == [(1, 1), (2, 1), (3, 1), (4, 1)]
+
+
+class Lending(Source):
+    """A source whose jobs' parts are lent out."""
+
+    lends, loans, lent_left = True, 0, 9
+
+    def __init__(self, jobs):
+        super().__init__(jobs)
+        self.told, self.answers = [], {}
+
+    def take(self, count, worker, whole=False):
+        assert whole == (worker == GPU)
+        return super().take(count, worker)
+
+    def lent(self, worker, words):
+        self.told.append((worker, words.tolist()))
+
+    def returned(self):
+        found, self.answers = self.answers, {}
+        return found
+
+
+def test_who_has_many_places_comes_first_and_lends_to_the_others():
+    source = Lending([1])
+    talk = Talk(workers(4))
+    talk.begin(source, measured=True)
+    sent = [each for rank in (2, 3, 4, 1) for each in ready(talk, rank)]
+    assert [rank for rank, _ in jobs(sent)] == [GPU]
+    told = [(each.to, to_records(each.message.payload, np.int64).tolist()) for each in sent
+            if each.message.type == LEND]  # fmt: skip
+    assert told == [(GPU, [6, 9])]  # two for each of the others
+    assert not [each for each in talk.say(GPU, LENT, from_records(np.arange(7))) if each.message.type == LEND]
+    assert source.told == [(GPU, list(range(7)))]
+    source.answers, source.lent_left = {GPU: [(5, -1, 3)]}, 8
+    sent = talk.say(GPU, LENT, from_records(np.arange(7)))
+    assert {(each.to, each.message.type): to_records(each.message.payload, np.int64).tolist() for each in sent} == {
+        (GPU, RETURNED): [5, -1, 3], (GPU, LEND): [6, 8],
+    }  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.cluster.messages import ASK, END, METRICS, START, TRACE, Message, from_records, to_records
-from distsearch.cluster.trace import COMMUNICATION, EVENT, GAVE, IDLE, JOB, WORK, Trace
+from distsearch.cluster.trace import COMMUNICATION, EVENT, GAVE, IDLE, JOB, WORK, Diary, Trace
 
 from .toys import jobs_message, open_message, setup_message, toy_worker, work
 
@@ -64,6 +64,15 @@ def test_what_goes_on_is_one_slice_but_every_slice_of_work_is_told():
         (COMMUNICATION, 104, 104.5, 0),
         (COMMUNICATION, 105, 105.5, 0),
     ]
+
+
+def test_a_diary_has_no_gap():
+    diary = Diary(64)
+    kinds = COMMUNICATION, COMMUNICATION, IDLE, COMMUNICATION, IDLE, IDLE, None
+    for kind, now in zip(kinds, (5.0, 6.0, 6.5, 8.0, 8.0, 9.0, 9.5), strict=True):
+        diary.begins(kind, now)
+    found = diary.trace.records()[["kind", "began", "ended"]].tolist()
+    assert found == [(COMMUNICATION, 5, 6.5), (IDLE, 6.5, 9.5)]
 
 
 def test_a_job_is_told_with_all_that_its_record_has():

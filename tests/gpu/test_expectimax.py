@@ -197,6 +197,20 @@ def test_lists_that_are_too_short_are_made_longer(gpus, method, shipped, numbers
     same(search, game, rules, chosen, states[:3], 5)
 
 
+def test_a_search_is_begun_and_asked_for_later(gpus, shipped, numbers):
+    """In many launches; of one that nobody asks for nothing is left."""
+    game, rules, chosen = shipped["2584"]
+    states = boards(game, numbers, 40)
+    expected = GpuExpectimax(gpus(), game, rules, chosen).values(states, depth=3)
+    search = GpuExpectimax(gpus(), game, rules, chosen, boards=100)
+    for left in (states[:7], states[:0], states):
+        search.begin(left, 3)
+    found, _ = search.found()
+    assert 1 <= search.at_once(3) < 40
+    assert np.allclose(found[:, 4], expected.values, rtol=1e-12)
+    assert (found[:, :4].argmax(axis=1) == expected.moves)[expected.moves >= 0].all()
+
+
 def test_equal_afterstates_of_different_boards_are_searched_once(gpus, shipped, numbers):
     game, rules, chosen = shipped["2584"]
     search = GpuExpectimax(gpus(), game, rules, chosen)

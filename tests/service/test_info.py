@@ -13,6 +13,7 @@ import pytest
 
 from distsearch import __version__, jit
 from distsearch.cluster import launch
+from distsearch.service import gpu_facts
 from distsearch.service.info import info
 
 VERSIONS = {  # what --version prints
@@ -141,12 +142,44 @@ def test_without_mpirun(ask, tmp_path, monkeypatch):
     assert (status, facts["mpirun"], facts["gpus"]) == (0, None, [])
 
 
+H200 = "NVIDIA H200, 580.65.06, 9.0\n"
+
+
 @pytest.mark.parametrize(("output", "status", "gpus"), [
-    ("NVIDIA H200\nNVIDIA H200\n", 0, ["NVIDIA H200"] * 2), ("", 0, []), ("no driver\n", 9, []),
+    (2 * H200, 0, ["NVIDIA H200"] * 2), ("", 0, []), ("no driver\n", 9, []),
 ], ids=["two", "none", "no driver"])  # fmt: skip
 def test_gpus_are_those_that_the_driver_lists(output, status, gpus, ask, programs):
     programs("nvidia-smi", output, status)
-    assert ask()[1]["gpus"] == gpus
+    found_status, facts = ask()
+    assert (found_status, facts["gpus"]) == (0, gpus)
+    (host,) = facts["gpu_hosts"]
+    assert (host["host"], host["gpus"]) == (platform.node(), gpus)
+
+
+@pytest.mark.parametrize(("pycuda", "nvcc", "status", "missing"), [
+    (None, "release 13.0, V13.0.48", 0, "no PyCUDA"),
+    ("2026.1", None, 0, "no nvcc on PATH"),
+    ("2026.1", "release 13.0, V13.0.48", 0, "serves CUDA 12.4, nvcc is of 13.0"),
+    ("2026.1", "release 12.0, V12.0.1", 1, "nvcc 12.0 makes no kernels for sm_90: Cuda compilation tools"),
+    ("2026.1", "release 12.4, V12.4.99", 0, None),
+], ids=["pycuda", "nvcc", "driver", "card", "nothing"])  # fmt: skip
+def test_what_is_missing_is_said_in_a_line(
+    pycuda, nvcc, status, missing, programs, tmp_path, monkeypatch, comm, capsys
+):
+    programs("nvidia-smi", H200 + "| Driver Version: 550.1     CUDA Version: 12.4 |\n")
+    if nvcc:
+        programs("nvcc", f"Cuda compilation tools, {nvcc}\n", status)
+    else:
+        monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setattr(gpu_facts, "_pycuda", lambda: pycuda)
+    monkeypatch.setattr(gpu_facts, "_cards", lambda: [["NVIDIA H200", "550.1", "9.0"]])
+    found = gpu_facts.gpu_facts("here")
+    assert found["compiles"] == (nvcc is not None and status == 0)
+    assert missing in found["missing"] if missing else found["missing"] is None
+    assert info(comm, as_json=False) == 0  # GPUs are optional
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("GPUs"))
+    assert (missing or "kernels can be made (sm_90)") in line
+    assert "driver 550.1" in line
 
 
 def test_a_cache_that_cannot_be_written_is_a_problem(ask, monkeypatch):
@@ -164,8 +197,42 @@ def test_a_cache_that_cannot_be_made_is_a_problem(folder, ask, monkeypatch):
 
 
 def test_a_cache_that_can_be_made_is_none(ask, tmp_path, monkeypatch):
+    monkeypatch.delenv("DISTSEARCH_CACHE", raising=False)
     monkeypatch.setattr(jit, "CACHE", tmp_path / "not" / "yet")
     assert ask()[0] == 0
+
+
+def test_a_cache_that_was_asked_for_and_is_not_used_is_a_problem(ask, monkeypatch):
+    monkeypatch.setenv("DISTSEARCH_CACHE", "/proc/cache")
+    status, facts = ask()
+    assert status == 1
+    (problem,) = facts["problems"]
+    assert problem == f"cannot write to DISTSEARCH_CACHE=/proc/cache: kernels are kept in {jit.CACHE.parent} instead"
+
+
+class Several:
+    """A communicator of three ranks, the other two on hosts that differ from this one as told."""
+
+    def __init__(self, *others):
+        self._others = others
+
+    def gather(self, place, root):
+        assert root == 0
+        return [place, *({**place, **other} for other in self._others)]
+
+
+def test_hosts_are_compared(comm, capsys):
+    same, other = {"host": "node02"}, {"host": "node03", "python": "Python 3.0", "installed": "distsearch 0 (1)"}
+    assert info(Several(same, same), as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["hosts"] == {platform.node(): 1, "node02": 2}
+    assert info(Several(other, same), as_json=True) == 1
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    assert problems == [
+        f"node03: distsearch 0 (1), not distsearch {__version__} ({jit.CACHE.name[-16:]})",
+        f"node03: Python 3.0, not Python {platform.python_version()}",
+    ]
+    assert info(Several(same, {"host": "node03", "cache": "is full"}), as_json=True) == 1
+    assert json.loads(capsys.readouterr().out)["problems"] == ["node03: is full"]
 
 
 def test_without_an_mpi_library(capsys, monkeypatch):

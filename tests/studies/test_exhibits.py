@@ -29,9 +29,10 @@ def test_a_table_as_markdown():
 
 def test_a_figure_is_its_points_as_a_table_and_its_picture():
     assert to_text(FIGURE).splitlines() == [
-        "# Speedup: speedup", "ranks  one  two", "1        1    -", "2        -  1.5", "4        3    -",
+        "# Speedup", "ranks  one  two", "1        1    -", "2        -  1.5", "4        3    -",
     ]  # fmt: skip
     assert "\n\n![Speedup](x-1.png)\n\n| ranks | one | two |\n" in to_markdown(FIGURE, ["x-1.png", "x-1.svg"])
+    assert FIGURE._replace(y="seconds").table().title == "Speedup: seconds"
     assert not FIGURE.empty
     assert FIGURE._replace(series={"one": []}).empty
     assert Table("", "", ("a",), []).empty

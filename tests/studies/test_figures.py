@@ -1,10 +1,12 @@
 """The figures of scaling, against figures worked out by hand."""
 
+import itertools
+
 import pytest
 
-from distsearch.studies import figures, series
+from distsearch.studies import figures, series, summary
 
-from .rows import row
+from .unmeasured import row
 
 
 def points(panel, label=""):
@@ -52,12 +54,15 @@ def test_balance_is_by_the_size_of_the_pool():
     measured = runs(*(row(n, 1, policy="pool", load_factor=f, LOAD_BALANCE=1 - n / 100 - f / 1000)
                       for n in (1, 2, 5, 9) for f in (1, 4)),
                     row(9, 1, policy="split", load_factor=4, LOAD_BALANCE=0.1))  # fmt: skip
-    (panel,) = figures.balance(measured)
+    chosen = figures.FIGURES["balance"].chosen
+    (panel,) = figures.balance(chosen(measured))
     assert points(panel, "5 ranks") == {4: 0.949, 16: 0.946}
     assert points(panel, "9 ranks") == {8: 0.909, 32: 0.906}
     assert len(panel.lines) == 2  # a single worker is always balanced
-    (panel,) = figures.balance([run for run in measured if run.asked["load_factor"] == 4])
+    (panel,) = figures.balance(chosen([run for run in measured if run.asked["load_factor"] == 4]))
     assert points(panel) == {16: 0.946, 32: 0.906}
+    usual = runs(*(row(n, 1, policy="pool", load_factor=None, LOAD_FACTOR=4.0, LOAD_BALANCE=0.5) for n in (3, 5)))
+    assert points(figures.balance(usual)[0]) == {8: 0.5, 16: 0.5}
 
 
 def test_boards_and_their_rates():
@@ -75,15 +80,49 @@ def test_communication_is_told_or_worked_out():
 
 
 def test_work_that_grows_is_a_figure_of_its_own():
-    grown = runs(*(row(n, 5 + n, weak="positions", positions=10 * n, BOARDS=100 * n) for n in (1, 2, 4)))
-    times, rates = figures.weak(grown)
+    grown = runs(*(row(n, 5 + n, weak="positions", positions=10 * n, POSITIONS=10 * n, BOARDS=90 * n + 10)
+                   for n in (1, 2, 4)))  # fmt: skip
+    times, by_positions, by_boards = figures.weak(grown)
     assert points(times) == {1: 6, 2: 7, 4: 9}
-    assert points(rates) == {1: 1, 2: 6 / 7, 4: 6 / 9}
-    assert figures.speedup(grown) == figures.efficiency(grown) == figures.weak(WORK) == []
+    assert points(by_positions) == {1: 1, 2: 6 / 7, 4: 6 / 9}
+    assert points(by_boards) == {1: 1, 2: 1.9 / 2 * 6 / 7, 4: 3.7 / 4 * 6 / 9}
+    deeper = runs(*(row(n, 5 + n, weak="depth", depth=n, BOARDS=90 * n) for n in (1, 2)))
+    assert [panel.title for panel in figures.weak(deeper)] == ["work that grows with the ranks", "by boards a second"]
+    for name, mine in (("speedup", WORK), ("efficiency", WORK), ("weak", grown)):
+        assert figures.FIGURES[name].chosen(WORK + grown) == mine
+
+
+def test_figures_tell_what_the_table_tells(rng):
+    asked = {"board": "8x8", "depth": 7, "exact": False, "algorithm": "alphabeta", "evaluation": None, "ordering": None,
+             "weak": None, "policy": "pool", "load_factor": 4, "prefetch": 2, "table": 64, "positions": 1}  # fmt: skip
+    rows = []
+    for ranks, repeat in itertools.product((2, 3, 6, 11), range(3)):
+        seconds, boards = rng.uniform(1, 9), rng.randint(10**6, 10**7)
+        shares = {"busy": rng.random(), "communication": rng.random(), "idle": rng.random()}
+        result = {"BOARDS": boards, "BOARDS_PER_SECOND": round(boards / seconds), "SCORES": [0], "TIME_SHARE": shares,
+                  "LOAD_BALANCE": rng.random()}  # fmt: skip
+        rows.append(row(ranks, seconds, repeat, **asked, **result))
+    lines = [line.split() for line in summary.table(rows).splitlines() if line.startswith(" ")]
+    told = {float(line[0]): [float(cell) for cell in line[1:]] for line in lines}
+    measured = series.runs_of(rows)
+    searched, rates = figures.boards(measured)
+    _, idle = figures.communication(measured)
+    panels = {3: rates, 4: figures.speedup(measured)[0], 5: figures.efficiency(measured)[0],
+              6: figures.efficiency(measured)[1], 9: idle}  # fmt: skip
+    for column, panel in panels.items():
+        scale = 100 if panel is idle else 1
+        for point in panel.lines[0].points:
+            assert point.y * scale == pytest.approx(told[point.x][column - 1], rel=1e-6, abs=0.006), panel.title
+    fewest = searched.lines[0].points[0].y
+    assert [point.y / fewest for point in searched.lines[0].points] == pytest.approx(
+        [line[-1] for line in told.values()], abs=0.001
+    )
+    balance = [point.y for point in figures.balance(measured[3:])[0].lines[0].points]
+    assert balance == pytest.approx([told[ranks][6] for ranks in (3, 6, 11)], abs=0.001)
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_nothing_to_draw_is_no_panel(name):
-    _, panels_of, _ = figures.FIGURES[name]
+    panels_of = figures.FIGURES[name].panels
     assert panels_of([]) == []
     assert all(panel.lines for panel in panels_of(runs(row(3, 1.0))))

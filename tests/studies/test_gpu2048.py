@@ -2,8 +2,7 @@
 
 import pytest
 
-from distsearch.gpu import device
-from distsearch.gpu.expectimax import GpuExpectimax
+from distsearch.gpu import build, device
 from distsearch.session import Session
 from distsearch.studies import decisions, gpu2048, report
 from distsearch.studies.report import Effort, Found
@@ -16,6 +15,8 @@ from .reports import made, row, small, tables
 def emulated(monkeypatch):
     """One GPU that is none."""
     monkeypatch.setattr(device, "Gpu", lambda number=0: EmulatedGpu())
+    monkeypatch.setattr(device, "count", lambda: 1)
+    monkeypatch.setattr(build, "compiler", lambda: "none")
     monkeypatch.setattr(report, "_cards", lambda: 1)
 
 
@@ -30,29 +31,27 @@ def test_times_of_a_move_by_a_core_and_a_gpu(emulated, monkeypatch):
     assert "-" not in cells
 
 
-def test_games_on_a_gpu_are_those_on_a_core():
-    """By a heuristic in whole numbers, so that the same move is best on both."""
-    found = decisions.play_on_card(EmulatedGpu(), "2048", "free", 1, range(3), 7, lambda: False)
-    with Session(table=0) as session:
-        played = session.play("2048", 3, seed=7, evaluation="free", depth=1)
-    assert (found["scores"], found["largest"], found["moves"]) == (played.scores, played.largest, played.moves)
+def test_games_on_a_gpu_are_those_on_a_core(emulated):
+    """Without layers, where no rounding changes a move."""
 
+    class Bench:
+        def session(self, ranks, table, device):
+            return Session(table=table, device=device)
 
-def test_an_interrupt_ends_games_on_a_gpu():
-    found = decisions.play_on_card(EmulatedGpu(), "2048", "free", 1, range(2), 7, lambda: True)
-    assert found["moves"] == 0
+    asked = "2048", "free", 1, 3, 7
+    found = [decisions.played(Bench(), *asked, device=device) for device in ("gpu", "cpu")]
+    assert [found[0][name] for name in ("scores", "largest")] == [found[1][name] for name in ("scores", "largest")]
+    assert found[0]["moves"] == found[1]["moves"] > 100
 
 
 def test_boards_are_of_their_classes():
-    found = decisions.classes("2048", "free", 1, 3)
     game, rules, _ = decisions.rules_of("2048", "free")
-    largest = {stage: [game.largest(tuple(state), rules) for state in states] for stage, states in found.items()}
-    assert max(largest["starter"]) <= min(largest["late"])
-    assert 4 * len(found["starter"]) == pytest.approx(len(found["normal"]), rel=0.3)  # 5% and 20% of the game
-    values, seconds = decisions.Core(*decisions.rules_of("2048", "free")).decide(found["normal"][:5], 1)
-    assert seconds > 0
-    search = GpuExpectimax(EmulatedGpu(), *decisions.rules_of("2048", "free"))
-    assert decisions.worst_error(decisions.decide_on_card(search, found["normal"][:5], 1)[0], values) < 1e-5
+    largest = {
+        stage: [game.largest(tuple(state), rules) for state in decisions.states("2048", "free", 1, 3, stage, 10)]
+        for stage in ("starter", "normal", "late")
+    }
+    assert max(largest["starter"]) <= min(largest["normal"])
+    assert max(largest["normal"]) <= min(largest["late"])
 
 
 def test_tiles_and_scores_by_depth():

@@ -11,7 +11,7 @@ import pytest
 from distsearch.studies import figures, series, style
 from tests.cli.asking import ask, assert_refused
 
-from .rows import row
+from .unmeasured import row
 
 RECORD = Path(__file__).parents[2] / "docs" / "learning" / "2584.jsonl"
 SHARES = {"TIME_SHARE": {"busy": 0.9, "communication": 0.02, "idle": 0.08}, "LOAD_BALANCE": 0.9, "BOARDS": 10**6}
@@ -72,8 +72,8 @@ def test_a_timeline_becomes_a_figure(tmp_path):
     ids=["a point", "next to nothing", "far apart", "twelve series"],
 )
 def test_nasty_files_are_drawn_without_a_word(name, rows, recwarn):
-    what, panels_of, _ = figures.FIGURES[name]
-    panels = panels_of(series.runs_of(rows))
+    what, chosen, panels_of, _ = figures.FIGURES[name]
+    panels = panels_of(chosen(series.runs_of(rows)))
     if not panels:
         return
     with style.drawing():

@@ -6,7 +6,7 @@ import pytest
 
 from distsearch.studies import series
 
-from .rows import row
+from .unmeasured import row
 
 
 def grid(**varied):
@@ -22,7 +22,9 @@ def test_series_are_named_by_what_differs_alone():
     assert list(groups) == [f"{policy}, load factor {factor}" for policy in ("pool", "split") for factor in (1, 4, 16)]
     assert all(len(group) == 3 for group in groups.values())
     assert list(series.grouped(grid(policy=["pool"]))) == [""]
-    assert series.common(grid(board=["8x8"], policy=["split", "pool"], depth=[7])) == "othello, 8x8, depth 7"
+    assert series.common(grid(board=["8x8"], policy=["split", "pool"], depth=[7])) == ("othello, 8x8, depth 7", "")
+    alike = grid(table=[64], exact=[True], ordering=[None], proved=[False])
+    assert series.common(alike) == ("othello, exact", "table 64")
 
 
 def test_what_was_not_asked_is_not_named_where_something_else_is():

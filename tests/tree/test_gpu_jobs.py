@@ -1,17 +1,21 @@
 """Ranks with a GPU, an emulated one, in searches like any other: the same scores, moves that are best, jobs steered."""
 
+import itertools
+import json
 import random
 
 import numpy as np
 import pytest
 
 from distsearch import games
+from distsearch.cluster.messages import READY, SETUP, Message
+from distsearch.cluster.worker import Worker
 from distsearch.errors import UserError
 from distsearch.games.interface import legal_moves, step
 from distsearch.service import devices
 from distsearch.session import Session
-from distsearch.testing.emulated_gpu import EmulatedGpu
-from distsearch.tree.gpu_jobs import GpuSolveRunner
+from distsearch.testing.emulated_gpu import EmulatedGpu, EmulatedKernel
+from distsearch.tree.gpu_jobs import GpuSolveRunner, on_gpu
 from distsearch.tree.jobs import KINDS, TO_THE_END
 
 GAMES = [("connect4", "6x7", 31), ("othello", "6x6", 25)]
@@ -65,15 +69,13 @@ def test_two_runs_of_one_setup_are_at_work_at_once(with_gpu, seed):
     assert [other for _, other in found] == scores[::-1]
 
 
-@pytest.mark.parametrize("what", ["play", "perft", "search to a depth", "groups"])
+@pytest.mark.parametrize("what", ["perft", "search to a depth", "groups"])
 def test_what_no_gpu_does_is_refused(what, with_gpu):
     with (
         pytest.raises(UserError, match="GPU|device gpu"),
         Session(device="gpu", groups=int(what == "groups")) as session,
     ):
-        if what == "play":
-            session.play("2048", 1, depth=1)
-        elif what == "perft":
+        if what == "perft":
             session.perft("othello", 2)
         else:
             session.search("connect4", depth=4)
@@ -94,7 +96,7 @@ def made(request, seed):
     """(runner, jobs) of a game."""
     game, board, plies = request.param
     setup = {"kind": "solve", "game": game, "board": list(map(int, board.split("x"))), "options": {}, "brief": True}
-    runner = GpuSolveRunner(setup, EmulatedGpu(2), KINDS["solve"])
+    runner = on_gpu(KINDS, EmulatedGpu(2))["solve"](setup)
     runner.compile()
     runner.open(1)
     return runner, jobs_of(runner, game, board, late(game, board, plies, 5, seed))
@@ -129,3 +131,69 @@ def test_boards_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     assert records["complete"].all()
     assert runner.boards == 0
     assert records["boards"].sum() > 0
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """A function after which launches fail, but for so many."""
+
+    def fail(after):
+        launches, launch = itertools.count(), EmulatedKernel.__call__
+
+        def failing(kernel, *what):
+            if next(launches) >= after:
+                raise UserError("CUDA: cuCtxSynchronize failed: unspecified launch failure")
+            return launch(kernel, *what)
+
+        monkeypatch.setattr(EmulatedKernel, "__call__", failing)
+
+    return fail
+
+
+def test_alone_a_gpu_that_fails_ends_the_search(with_gpu, failing, seed):
+    failing(after=1)
+    lines = late("connect4", "6x7", 25, 3, seed)
+    with pytest.raises(UserError, match="unspecified launch failure"), Session(device="gpu") as session:
+        list(session.solve("connect4", lines))
+
+
+def test_among_others_its_jobs_go_back(failing, seed, capsys):
+    setup = {"kind": "solve", "game": "connect4", "board": [6, 7], "options": {}, "brief": True}
+    kinds = on_gpu(KINDS, EmulatedGpu(2), among_others=True)
+    runner = kinds["solve"](setup)
+    runner.compile()
+    runner.open(1)
+    failing(after=0)
+    runner.add(jobs_of(runner, "connect4", "6x7", late("connect4", "6x7", 25, 3, seed)))
+    records = runner.advance()
+    assert runner.failed
+    assert sorted(records["node"].tolist()) == [100, 101, 102]
+    assert not records["complete"].any()
+    assert not runner.at_work
+    assert "goes on without its GPU: CUDA: cuCtxSynchronize failed" in capsys.readouterr().err
+    assert not isinstance(kinds["solve"](setup), GpuSolveRunner)
+
+
+def test_a_kernel_that_cannot_be_made_leaves_a_rank_its_core(monkeypatch, capsys):
+    def refused(*_, **__):
+        raise UserError("nvcc cannot compile connect4_solver.cu: unsupported gpu architecture")
+
+    monkeypatch.setattr(EmulatedGpu, "kernel", refused)
+    setup = {"kind": "solve", "game": "connect4", "board": [6, 7], "options": {}}
+    with pytest.raises(UserError, match="unsupported gpu architecture"):
+        on_gpu(KINDS, EmulatedGpu(2))["solve"](setup).compile()
+    worker = Worker(on_gpu(KINDS, EmulatedGpu(2), among_others=True))
+    (ready,) = worker.handle(Message(SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
+    assert (ready.type, len(ready.payload)) == (READY, 0)
+    assert "unsupported gpu architecture" in capsys.readouterr().err
+
+
+def test_memory_that_does_not_hold_a_batch_is_said(monkeypatch):
+    setup = {"kind": "solve", "game": "connect4", "board": [6, 7], "options": {}, "brief": True}
+    runner = on_gpu(KINDS, EmulatedGpu(2))["solve"](setup)
+    runner.compile()
+    runner.open(1)
+    monkeypatch.setattr(EmulatedGpu, "free", lambda gpu: 1000)
+    runner.add(jobs_of(runner, "connect4", "6x7", late("connect4", "6x7", 25, 300, 1)))
+    with pytest.raises(UserError, match="MiB of memory left"):
+        runner.advance()

@@ -100,6 +100,7 @@ struct Group {
     State s;
     unsigned nodes = 0, boards = 0, looks = 0, hits = 0, stores = 0;
     int cursor = 0, looked = 0;  // of a search for a job
+    bool away = false;           // does not take part, see ``lending.cuh``
 
     ON_DEVICE Group(const Parameters& p, char* memory)
         : p(p), lane(threadIdx.x % LANES), first_lane(lane_number() - threadIdx.x % LANES) {
@@ -170,7 +171,7 @@ struct Group {
         copy(p.stacks + size_t(number) * p.levels * (sizeof(Level) / 16), reinterpret_cast<uint4*>(stack), true);
     }
 
-    ON_DEVICE bool searches() const { return job >= 0 && level >= 0; }
+    ON_DEVICE bool searches() const { return job >= 0 && level >= 0 && !away; }
 
     // Take a job that nobody has, or else one that has room, or none.
     ON_DEVICE void seek() {

@@ -1,0 +1,198 @@
+"""Measure one search by a GPU rank and CPU ranks together, beside each of them alone, by turns.
+
+    mpirun -n 16 python benchmarks/gpu/pool.py                  # rank 0 the master, rank 1 a GPU, 14 ranks on cores
+    mpirun -n 4 python benchmarks/gpu/pool.py --emulated        # the script itself, on small boards, without a card
+
+One JSON line a row. ``ways``: ``gpu`` (the master and the GPU rank), ``cpu`` (the master and the others), ``both``.
+Every way has all positions of a case, in a session of its own that has searched another position before, so nothing is
+compiled and no table knows them. Ways take turns, ``--turns`` times over (3); ``seconds``: the least of these, and all
+of them, wall time from the question to the last answer; ``gain``: of both over the better of the others. Cases:
+
+- ``hard``: single positions of Connect 4 like those of class L1_R3 (6 to 9 stones, 28 plies to go or more), one by one
+- ``empty``: the empty 6x7 board
+- ``middle``: 1,000 positions like those of L1_R2 (8 to 14 stones, 14 to 27 plies to go), a file
+- ``endings``: 100,000 positions of Othello with 10 to 12 empty squares, a file
+- ``deep``: one position of Othello with 22 empty squares
+
+Scores of the three ways are compared; a difference ends the script with status 1.
+"""
+
+import argparse
+import itertools
+import json
+import random
+import sys
+import tempfile
+import time
+import traceback
+
+import numpy as np
+from mpi4py import MPI
+
+from distsearch import games
+from distsearch.games.interface import Position, legal_moves
+from distsearch.gpu import connect4 as on_card
+from distsearch.gpu import device
+from distsearch.gpu.solver import GpuSolver
+from distsearch.service import devices
+from distsearch.service.options import resolve
+from distsearch.service.report import Report
+from distsearch.session import Session
+from distsearch.testing.emulated_gpu import EmulatedGpu
+from distsearch.testing.positions import random_positions
+
+WAYS = "gpu", "cpu", "both"
+CASES = "hard", "empty", "middle", "endings", "deep"
+
+
+def drawn(game, board, left, count, seed, fits=lambda positions: positions):
+    """Return texts of positions of random games with so many moves left (a range), as far as they ``fit``."""
+    module, rng, found = games.find(game), random.Random(seed), []
+    rules = module.rules(board)
+    squares = board[0] * board[1] - (4 if game == "othello" else 0)
+    plies = range(squares - left.stop + 1, squares - left.start + 1)
+    while len(found) < count:
+        positions = [each for each in random_positions(module, rules, plies, max(count, 8), rng)
+                     if len(legal_moves(module, each, rules)) > 1]  # fmt: skip
+        found += fits(positions)
+    return [module.text(Position(*each), rules) for each in found[:count]]
+
+
+def remote(gpu, board, plies):
+    """Return a function that keeps positions of Connect 4 which end, if both play well, within a range of plies."""
+    rules = games.find("connect4").rules(board)
+    solver = GpuSolver(gpu, games.find("connect4"), rules, 1024 if board == (6, 7) else 1)
+
+    def fits(positions):
+        states = np.array([each.state for each in positions], np.uint64).reshape(-1, 2)
+        scores, _, _, _ = solver.solve(states)
+        left = on_card.left(states, rules)
+        won = left - 2 * (np.abs(scores) - 1) - (left + (scores > 0)) % 2
+        to_go = np.where(scores == 0, left, won)
+        return [positions[i] for i in np.flatnonzero((to_go >= plies.start) & (to_go < plies.stop))]
+
+    return fits
+
+
+def cases(gpu, tiny, wanted, count):
+    """Return (name, game, board, texts, whether they are one file) of each case."""
+    board, large = ((4, 6), (6, 6)) if tiny else ((6, 7), (8, 8))
+    files = 20 if tiny else 1000
+    make = {
+        "hard": lambda: ("connect4", board, drawn("connect4", board, range(15, 17) if tiny else range(33, 37), count, 4,
+                         remote(gpu, board, range(8, 43) if tiny else range(28, 43))), False),
+        "empty": lambda: ("connect4", board, ["startpos"], False),
+        "middle": lambda: ("connect4", board, drawn("connect4", board, range(10, 14) if tiny else range(28, 35), files,
+                           3, remote(gpu, board, range(1, 12) if tiny else range(14, 28))), True),
+        "endings": lambda: ("othello", large, drawn("othello", large, range(6, 8) if tiny else range(10, 13),
+                            files if tiny else 100_000, 2), True),
+        "deep": lambda: ("othello", large, drawn("othello", large, range(11, 12) if tiny else range(22, 23), 1, 5),
+                         False),
+    }  # fmt: skip
+    return [(name, *make[name]()) for name in wanted]
+
+
+def wait(comm):
+    """Wait for all ranks without a core's work."""
+    request = comm.Ibarrier()
+    while not request.Test():
+        time.sleep(1e-3)
+
+
+class Pool:
+    """The three ways, each a communicator of the ranks that take part in it."""
+
+    def __init__(self, comm, emulated, table):
+        rank = self.rank = comm.Get_rank()
+        self.comm, self._table = comm, table
+        parts = {"gpu": rank < 2, "cpu": rank != 1, "both": True}
+        self._comms = {way: comm.Split(0 if parts[way] else MPI.UNDEFINED, rank) for way in WAYS}
+        gpu = EmulatedGpu(1) if emulated and rank == 1 else None
+
+        def chosen(comm, name):  # in all ways rank 1 has a GPU, and nobody else
+            return gpu if emulated or rank != 1 or name == "cpu" else device.Gpu(0)
+
+        devices.chosen = chosen
+
+    def measured(self, way, game, board, texts, as_file):
+        """Return (seconds, scores) of a way, on rank 0."""
+        comm, found = self._comms[way], None
+        if comm != MPI.COMM_NULL:
+            with Session(comm, table=self._table, device="cpu" if way == "cpu" else "auto") as session:
+                if session:
+                    found = self._searched(session, game, board, texts, as_file)
+        wait(self.comm)
+        return found
+
+    def _searched(self, session, game, board, texts, as_file):
+        size = f"{board[0]}x{board[1]}"
+        session.search(game, drawn(game, board, range(9, 12), 1, 99)[0], size, exact=True)
+        if as_file:
+            lines_of(session, game, size, texts[: session.ranks])  # the brief kind of job is a setup of its own
+        began = time.perf_counter()
+        if as_file:
+            scores = lines_of(session, game, size, texts)
+        else:
+            scores = [session.search(game, text, size, exact=True).score for text in texts]
+        return time.perf_counter() - began, scores
+
+
+def lines_of(session, game, size, texts):
+    """Return the scores of a file of positions, as ``distsearch solve`` writes them."""
+    options, module, rules = resolve(game, size, None, exact=True)
+    with tempfile.TemporaryFile() as file:
+        file.write("".join(f"{text}\n" for text in texts).encode())
+        file.seek(0)
+        written = []
+        report = Report(session, options, module, rules, file.fileno(), "lines", False, print)
+        report.run(written.append)
+    return [int(line.rsplit(None, 1)[1]) for line in b"".join(written).splitlines()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--emulated", action="store_true")
+    parser.add_argument("--cases", default=",".join(CASES), help="some of them, separated by commas")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--hard", type=int, default=8, help="positions of the case of that name")
+    parser.add_argument("--table", type=int, default=None, help="MiB of the CPU ranks' table")
+    args = parser.parse_args()
+    comm = MPI.COMM_WORLD
+    rank, tiny = comm.Get_rank(), args.emulated
+    if comm.Get_size() < 3:
+        raise SystemExit("pool.py takes three ranks or more: mpirun -n 16 python benchmarks/gpu/pool.py")
+    pool = Pool(comm, tiny, args.table or (2 if tiny else None))
+    made = None
+    if rank == 1:
+        gpu = EmulatedGpu(1) if tiny else device.Gpu(0)
+        made = cases(gpu, tiny, args.cases.split(","), 2 if tiny else args.hard)
+        gpu.close()
+    wait(comm)
+    wrong = False
+    for name, game, board, texts, as_file in comm.bcast(made, 1):
+        rows = {way: [] for way in WAYS}
+        for _, way in itertools.product(range(1 if tiny else args.turns), WAYS):
+            rows[way].append(pool.measured(way, game, board, texts, as_file))
+        if rank == 0:
+            best = {way: min(seconds for seconds, _ in found) for way, found in rows.items()}
+            differ = any(scores != rows["cpu"][0][1] for found in rows.values() for _, scores in found)
+            wrong |= differ
+            alone = min(best["gpu"], best["cpu"])
+            print(json.dumps({
+                "case": name, "positions": len(texts), "ranks": comm.Get_size(),
+                "seconds": {way: round(seconds, 4) for way, seconds in best.items()},
+                "all": {way: [round(seconds, 4) for seconds, _ in found] for way, found in rows.items()},
+                "gain": round(alone / best["both"], 3), "differ": differ,
+            }), flush=True)  # fmt: skip
+    wrong = comm.bcast(wrong)
+    if wrong:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.flush()
+        MPI.COMM_WORLD.Abort(1)
