@@ -125,7 +125,7 @@ def _tree(effort):
     """One board's tree searched by several ranks, board after board."""
     count = effort.choose(*_TREE_BOARDS)
     for repeat in _repeats(effort):
-        for layers in effort.choose((2, 3), (2, 3, 4)):
+        for layers in effort.choose((2, 3, 4), (2, 3, 4, 5)):
             for stage in td2584_exhibits.STAGES:
                 for ranks in effort.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64)):
 

@@ -33,7 +33,7 @@ def _curves(found):
             for each in curve:
                 error = each["average_error"]
                 point = each["games"], each["average"], each["average"] - error, each["average"] + error
-                series.setdefault(f"{layers} layers", []).append(point)
+                series.setdefault(_named(layers), []).append(point)
             last, result = curve[-1], row["result"]
             rows.append((layers, result["games"], last["average"], last["maximum"], percent(last["win_rate"]),
                          result["seconds"], result["moves_per_second"], result["ranks"]))  # fmt: skip
@@ -103,6 +103,10 @@ def _decisions(found):
             Figure("", "The GPU's speedup by layers", "layers", "times one core", series, note=note))  # fmt: skip
 
 
+def _named(layers):
+    return f"{layers} layer{'s' * (layers != 1)}"
+
+
 def _us(seconds):
     return None if seconds is None else 1e6 * seconds
 
@@ -134,13 +138,13 @@ def _trees(found):
                 each = ratio(speedup, workers)
                 rows.append((layers, stage, ranks, workers, 1e3 * seconds / count, speedup, percent(each)))
                 if ranks > 1 and speedup is not None:
-                    name = f"{layers} layers, {stage}"
+                    name = f"{_named(layers)}, {stage}"
                     speedups.setdefault(name, []).append((workers, speedup))
                     efficiencies.setdefault(name, []).append((workers, each))
     columns = "layers", "class", "ranks", "workers", "ms a board", "speedup", "efficiency a worker"
     note = (
         "One board's tree shared out by the pool, wall time, board after board; a rank more than the workers is the "
-        f"master. A tree to 3 layers takes some milliseconds, and a message and its answer some tenths. Theirs are "
+        f"master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message and its answer some tenths of one. Theirs are "
         f"{UNKNOWN}."
     )
     return (Table("", "CPU tree-parallel search", columns, rows, note),
@@ -160,7 +164,7 @@ def _learning(found):
             theirs = _LEARNING_TIMES.get(ranks)
             rows.append((layers, ranks, rate, *beside(speedup, theirs)))
             if speedup is not None:
-                series.setdefault(f"{layers} layers", []).append((ranks, speedup))
+                series.setdefault(_named(layers), []).append((ranks, speedup))
     columns = "layers", "ranks", "moves/s", "speedup", "theirs", "ours ÷ theirs"
     note = (
         "All ranks play and learn, without locks, and share one copy of the weights. Theirs had 24 times with 32 "
