@@ -144,7 +144,8 @@ def _trees(found):
     columns = "layers", "class", "ranks", "workers", "ms a board", "speedup", "efficiency a worker"
     note = (
         "One board's tree shared out by the pool, wall time, board after board; a rank more than the workers is the "
-        f"master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message and its answer some tenths of one. Theirs are "
+        f"master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message "
+        f"and its answer some tenths of one. Theirs are "
         f"{UNKNOWN}."
     )
     return (Table("", "CPU tree-parallel search", columns, rows, note),
