@@ -123,6 +123,13 @@ def _report_arguments(parser):
     )
 
 
+def _connect4_arguments(parser):
+    _report_arguments(parser)
+    parser.add_argument(
+        "--positions", metavar="FILE", help="instead of random ones: a line each, columns and the score if it is known"
+    )
+
+
 def _plot_arguments(parser):
     parser.add_argument("files", nargs="*", metavar="FILE", help="of studies, together; records of training, likewise")
     parser.add_argument(
@@ -141,5 +148,8 @@ STUDIES = {
     "table": Study("the table of a scaling study again, from its files", _table_arguments, "summary"),
     "othellox": Study("the figures of the report on OthelloX with MPI", _report_arguments, "othellox"),
     "brothers": Study("the tables of the report on 2048 in parallel Haskell", _report_arguments, "brothers"),
+    "gpu2048": Study("the figures of the report on a 2048 solver on GPUs", _report_arguments, "gpu2048"),
+    "td2584": Study("the figures of the report on 2584, learnt and searched on GPUs", _report_arguments, "td2584"),
+    "connect4": Study("the table of the report on Connect 4 with CUDA", _connect4_arguments, "connect4"),
     "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "plot"),
 }  # fmt: skip

@@ -24,7 +24,6 @@ import numpy as np
 
 from distsearch.evaluation import ntuple
 from distsearch.gpu import learning as card
-from distsearch.service import train as service
 from distsearch.service.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, on_card
 from distsearch.service.progress import Silent
 from distsearch.service.train import Files, train
@@ -163,12 +162,12 @@ def training(gpu, tiny):
                  average=scores / max(1, ended))  # fmt: skip
 
 
-def curve_of(name, seed, count, gpu=None, **options):
-    """Return (averages of every 1,000 games, the average of 1,000 games without learning, seconds)."""
+def curve_of(name, seed, count, gpu=None, line=1000, **options):
+    """Return (averages of every ``line`` games, the average of 1,000 games without learning, seconds)."""
     evaluated = min(1000, count)
     asked = TrainOptions(name, games=count, seed=seed, evaluate_every=count, evaluate_games=evaluated, **options)
     lines = []
-    train(asked, Files(), None, Silent(), lambda: False, lines.append, gpu)
+    train(asked, Files(line=line), None, Silent(), lambda: False, lines.append, gpu)
     learning = [line for line in lines if line["kind"] == "learning"]
     return [round(line["average"]) for line in learning], round(lines[-1]["average"]), learning[-1]["seconds"]
 
@@ -176,8 +175,7 @@ def curve_of(name, seed, count, gpu=None, **options):
 def curve(gpu, tiny):
     """Averages by games, on cards and on the CPU."""
     if tiny:
-        service.LINE = 10
-        averages, evaluation, _ = curve_of("2048", 1, 30, gpu, device="gpu", at_once=8, tuples="2x4")
+        averages, evaluation, _ = curve_of("2048", 1, 30, gpu, 10, device="gpu", at_once=8, tuples="2x4")
         tell(what="curve", game="2048", averages=averages, evaluation=evaluation)
         return
     known = json.loads(CURVES.read_text())

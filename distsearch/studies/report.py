@@ -43,14 +43,14 @@ class Measurement(NamedTuple):
 
     point: what it is of, by name, all of it JSON scalars; it must tell this measurement from all others of the study,
     those of another effort included; body(bench) -> the figures, a dictionary of JSON values, called on rank 0
-    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks: how many it takes; card: whether it takes a GPU.
+    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks, cards: how many of these, and of GPUs, it takes.
     """
 
     point: dict
     body: Callable
     repeat: int = 0
     ranks: int = 1
-    card: bool = False
+    cards: int = 0
 
 
 @dataclass
@@ -129,6 +129,7 @@ class Bench:
 
     def __init__(self, ranks, interrupts, progress):
         self._ranks, self._interrupts, self.progress = ranks, interrupts, progress
+        self._card = None
 
     def interrupted(self):
         return self._interrupts.signal is not None
@@ -137,6 +138,15 @@ class Bench:
         """A context that gives a new ``Session`` of the first ranks; table: MiB a host, 0 for none."""
         shown = {"interrupted": self.interrupted, "progress": self.progress}
         return self._ranks.session(ranks, table, device=device, **shown)
+
+    @property
+    def card(self):
+        """This host's first GPU, a ``device.Gpu``; raises UserError."""
+        if self._card is None:
+            from ..gpu import device
+
+            self._card = device.Gpu(0)
+        return self._card
 
     def search(self, texts, ranks=1, table=None, device="cpu", **options):
         """Search positions by a new session of the first ranks; return figures as ``measure`` has them.
@@ -218,7 +228,7 @@ def _likenesses(measurement):
 
 
 def _can(measurement, effort):
-    return measurement.ranks <= effort.ranks and (effort.cards > 0 or not measurement.card)
+    return measurement.ranks <= effort.ranks and measurement.cards <= effort.cards
 
 
 def _described(point):
@@ -234,8 +244,10 @@ def _left_out(planned, effort):
             f"left out, for this launch has {effort.ranks} rank{'s' * (effort.ranks > 1)}: what takes "
             f"{', '.join(map(str, sorted(more)))}"
         )
-    if not effort.cards and any(each.card for each in planned):
+    if not effort.cards and any(each.cards for each in planned):
         lines.append("left out: what takes a GPU, for there is none here (or no PyCUDA; see docs/gpu)")
+    elif more := {each.cards for each in planned if each.cards > effort.cards}:
+        lines.append(f"left out, for this host has too few GPUs: what takes {', '.join(map(str, sorted(more)))}")
     return lines
 
 

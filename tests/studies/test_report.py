@@ -117,7 +117,7 @@ def test_an_interrupt_keeps_what_is_whole(tmp_path):
     assert rest.measured == [2, 3, 4]
 
 
-@pytest.mark.parametrize(("last", "why"), [({"ranks": 8}, "1 rank: what takes 8"), ({"card": True}, "a GPU")], ids=str)
+@pytest.mark.parametrize(("last", "why"), [({"ranks": 8}, "1 rank: what takes 8"), ({"cards": 1}, "a GPU")], ids=str)
 def test_what_cannot_be_had_here_is_left_out_with_a_note(last, why, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "_cards", lambda: 0)
     studied = Studied(1, **last)
@@ -129,7 +129,7 @@ def test_what_cannot_be_had_here_is_left_out_with_a_note(last, why, tmp_path, mo
 
 def test_a_card_is_used_where_there_is_one(monkeypatch):
     monkeypatch.setattr(report, "_cards", lambda: 1)
-    studied = Studied(1, card=True)
+    studied = Studied(1, cards=1)
     assert studied.run() == 0
     assert studied.measured == [0, 99]
     assert "left out" not in studied.told[0]

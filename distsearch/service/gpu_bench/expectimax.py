@@ -9,7 +9,7 @@ from ...games.interface import as_state
 from ...gpu.expectimax import GpuExpectimax
 from ...search import expectimax as em
 from ...search.expectimax_engine import Expectimax
-from ...search.playing import Player
+from ...search.playing import Player, seed_of
 from ..sample import CLASSES
 from .timing import L2_READS, Timed, row
 
@@ -33,23 +33,24 @@ class Cpu:
         self._engine.compile()
         self._loop = jit.specialise(one_after_another, f"one_after_another_{self._engine.name}", self._engine.kernels)
 
-    def values(self, states, layers):
-        """Return (values, leaves, CPU seconds)."""
-        self._engine.make_room(2 * layers + 1)
+    def values(self, states, layers=None, depth=None):
+        """Return (values, leaves, CPU seconds); layers: as many moves with what follows each, and one; depth: plies."""
+        plies = 2 * layers + 1 if depth is None else depth
+        self._engine.make_room(plies)
         self._engine.forget()
         self._engine.begin((states[0, 0], states[0, 1]), 1)
         values = np.empty(len(states))
         began = time.process_time()
-        self._loop(states, self._engine.where, np.int64(2 * layers + 1), em.CERTAIN, values)
+        self._loop(states, self._engine.where, np.int64(plies), em.CERTAIN, values)
         return values, int(self._engine.result().evaluated), time.process_time() - began
 
 
-def boards_of_games(game, rules, chosen, count):
-    """Return the states of so many games by class, (n, 2) each, in an order drawn at random."""
-    player = Player(game, rules, Expectimax(game, rules, chosen, points=True))
+def boards_of_games(game, rules, chosen, count, seed=1):
+    """Return the states of so many games by class, (n, 2) each, in an order drawn at random, all by the seed."""
+    player = Player(game, rules, Expectimax(game, rules, chosen, points=chosen.points))
     found = {stage: [] for stage in CLASSES}
     for number in range(count):
-        player.begin(game.start(rules).state, 3, number, 0, 1 << 30)
+        player.begin(game.start(rules).state, 3, seed_of(seed, number), 0, 1 << 30)
         while not player.advance(1 << 20):
             pass
         state, path = game.start(rules).state, []
@@ -59,7 +60,7 @@ def boards_of_games(game, rules, chosen, count):
             state = as_state(game.play(state, rules, np.int64(code))[0])
         for stage, (low, high) in CLASSES.items():
             found[stage] += path[int(np.ceil(low * len(path))) : int(high * (len(path) - 1)) + 1]
-    order = np.random.default_rng(1)
+    order = np.random.default_rng(seed)
     return {stage: order.permutation(np.array(states, np.uint64)) for stage, states in found.items()}
 
 

@@ -23,7 +23,7 @@ SEED = 1
 class Cpu:
     """One CPU rank's learner, of a preset. known: it plays with the weights of the package, and learns nothing."""
 
-    def __init__(self, name, tuples, known=False, rate=0.1):
+    def __init__(self, name, tuples, known=False, rate=0.1, seed=SEED):
         self.game = games.find(name)
         self.rules = self.game.rules()
         if known:
@@ -35,7 +35,7 @@ class Cpu:
         self.arrays = Arrays(None, 1, size, False, shared_size(1))
         self.arrays.weights[:] = weights
         self.learner = Learner(
-            self.game, self.rules, self.tuples, True, (), self.arrays, 0.0 if known else rate, SEED
+            self.game, self.rules, self.tuples, True, (), self.arrays, 0.0 if known else rate, seed
         )  # fmt: skip
         self.learner.compile()
 

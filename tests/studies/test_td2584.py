@@ -1,0 +1,115 @@
+"""The study of the report on 2584: what it plans, measures at a small size, and makes of figures."""
+
+import json
+import math
+
+import pytest
+
+from distsearch.gpu import device
+from distsearch.studies import report, td2584, td2584_exhibits, updates
+from distsearch.studies.report import Effort, Found
+from distsearch.testing.emulated_gpu import EmulatedGpu
+
+from .reports import made, row, small, tables
+
+PARTS = {"curve", "play", "decision", "tree", "learning", "update", "cards"}
+
+
+def exhibits(*rows):
+    return {each.title: each for each in td2584_exhibits.exhibits(Found(rows), Effort())}
+
+
+def test_everything_is_planned():
+    for full in (False, True):
+        planned = td2584.STUDY.measurements(Effort(full=full, ranks=64))
+        assert {each.point["part"] for each in planned} == PARTS
+        assert {each.cards for each in planned} == {0, 1, 2, 4}
+        keys = [json.dumps([each.point, each.repeat]) for each in planned]
+        assert len(set(keys)) == len(keys)
+        assert {each.point["layers"] for each in planned if each.point["part"] == "curve"} == {0, 1, 2, 3}
+
+
+def test_one_rank_learns_and_plays(monkeypatch):
+    monkeypatch.setitem(td2584._LEARNT, 0, (200, 200))
+    monkeypatch.setitem(td2584._PLAYED, 0, (5, 5))
+    wanted = small(td2584.STUDY, lambda point: point["part"] in ("curve", "play") and point["layers"] == 0)
+    monkeypatch.setattr(report, "_cards", lambda: 0)
+    status, text, complaints = made(wanted)
+    assert (status, complaints) == (0, [])
+    found = tables(text)
+    curve = found["Average score by games learnt from, 0 to 3 layers"]
+    assert [cells[0] for cells in curve[1:]] == [str(n) for n in range(20, 201, 20)]
+    assert float(curve[-1][1].replace(",", "")) > float(curve[1][1].replace(",", ""))  # it has learnt
+    assert found["Play with 0 to 3 layers"][1][:3] == ["0", "CPU", "5"]
+    assert "takes a GPU" in text
+
+
+def test_an_emulated_gpu_decides_and_learns(monkeypatch):
+    monkeypatch.setattr(td2584, "_SAMPLED", (1, 1))
+    monkeypatch.setattr(td2584, "_UPDATED", ((3, 40), (3, 40)))
+    monkeypatch.setitem(td2584._CORE_BOARDS, 1, (20, 20))
+    for batches in td2584._BATCHES.values():
+        monkeypatch.setitem(batches, 1, 4)
+    monkeypatch.setattr(device, "Gpu", lambda number=0: EmulatedGpu())
+    monkeypatch.setattr(report, "_cards", lambda: 1)
+
+    def wanted(point):
+        normal = point.get("class") == "normal" and point["part"] == "decision" and point["layers"] == 1
+        return normal or point["part"] == "update"
+
+    status, text, complaints = made(small(td2584.STUDY, wanted))
+    assert (status, complaints) == (0, [])
+    found = tables(text)
+    methods = found["Naive against multilevel"][1:]
+    assert [cells[:3] for cells in methods if "-" not in cells] == [["normal", "1", "one"], ["normal", "1", "many"]]
+    ways = [cells[0] for cells in found["Update times, 3 games of 1,000 steps"][1:]]
+    assert ways == ["CPU, one core", "GPU, steps", "GPU, combined", "GPU, games"]
+    assert found["Totals: a game that is learnt from"][1][0] == "1"
+
+
+def test_recorded_games_have_their_steps():
+    paths = updates.recorded("2584", 3, 40, 5)
+    assert [len(sums) for _, sums in paths] == [40] * 3
+    assert [states.shape for states, _ in paths] == [(40, 2)] * 3
+    assert all((sums[1:] >= sums[:-1]).all() for _, sums in paths)
+    assert paths is updates.recorded("2584", 3, 40, 5)
+
+
+def test_speedups_are_beside_theirs():
+    at = {"part": "decision", "layers": 3, "class": "normal"}
+    card = {"on": "GPU", "method": "merged"}
+    found = exhibits(
+        row({**at, "on": "CPU", "boards": 9}, seconds=6.4e-3), row({**at, **card, "boards": 1}, seconds=2e-4),
+        row({**at, **card, "boards": 4000}, seconds=2e-6),
+        row({"part": "learning", "layers": 0, "ranks": 1}, moves_per_second=1e6),
+        row({"part": "learning", "layers": 0, "ranks": 32}, moves_per_second=12e6),
+        row({"part": "update", "games": 2, "steps": 500, "on": "CPU"}, seconds=0.1),
+        row({"part": "update", "games": 2, "steps": 500, "on": "GPU"}, steps={"kernel": 0.001, "seconds": 0.01},
+            combined={"kernel": 0.001, "seconds": 0.005}),
+        row({"part": "cards", "what": "learning, exchange games", "cards": 1}, moves_per_second=100.0),
+        row({"part": "cards", "what": "learning, exchange games", "cards": 2}, moves_per_second=150.0),
+    )  # fmt: skip
+    rows = {cells[:2]: cells for cells in found["Board classes, and the GPU's speedup by layers"].rows}
+    assert rows["normal", 3][2:] == pytest.approx((6400, 200, 32, 2, 3200, 32))
+    learning = found["CPU game-parallel learning"].rows
+    assert learning[1] == (0, 32, 12e6, 12.0, 24, "0.5×")
+    updated = {cells[0]: cells for cells in found["Update times, 2 games of 1,000 steps"].rows}
+    assert updated["GPU, steps"][1:] == pytest.approx((1, 10, 10, 12.5, 1e5))
+    assert found["Several GPUs"].rows[1] == ("learning, exchange games", 2, 150.0, 1.5, "75.0%", "97.4%")
+    (total,) = found["Totals: a game that is learnt from"].rows
+    # a step is 0.1 ms to learn from on the core, 5 µs on the card; 1,000 of them, and as many decisions
+    assert total == pytest.approx((3, 6400, 100, 6500, 2 + 5, 6500 / 7))
+
+
+def test_trees_by_workers():
+    at = {"part": "tree", "layers": 3, "class": "late", "boards": 2}
+    rows = [row({**at, "ranks": ranks}, seconds=seconds, scores=[1.5, 2.0]) for ranks, seconds in ((1, 4.0), (5, 2.0))]
+    found = exhibits(*rows)
+    assert found["CPU tree-parallel search"].rows[1] == (3, "late", 5, 4, 1000.0, 2.0, "50.0%")
+    assert found["Efficiency of CPU tree-parallel search"].series == {"3 layers, late": [(4, 0.5)]}
+    assert td2584_exhibits.complaints(Found(rows)) == []
+    rows[1]["result"]["scores"][1] = math.nextafter(2.0, 3.0)
+    assert td2584_exhibits.complaints(Found(rows)) == []
+    rows[1]["result"]["scores"][1] = 2.001
+    (wrong,) = td2584_exhibits.complaints(Found(rows))
+    assert wrong == "5 ranks, 3 layers, late, board 1: 2.001, not 2.0"
