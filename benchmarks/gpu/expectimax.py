@@ -125,7 +125,7 @@ class Bench:
                         if method == "naive" and self.emulated and each > 1:
                             continue
                         states = repeated(boards[stage], count)
-                        found = measured(search, timed, states, each, self.repeats)
+                        found = measured(search, timed, states, each, self.repeats * (10 if count == 1 else 1))
                         self.show(row | {"layers": each, "class": stage}, count, found, by_cpu[stage, each], search)
 
     def cpu_seconds(self, cpu, states, layers):
