@@ -140,7 +140,7 @@ def training(gpu, tiny):
         cpu_rate = cpu.play(0, 5 if tiny else 3000)[:, 2].sum() / (time.process_time() - began)
         reads, adds = LIMITS[name]
         for moves, count in [(4, 2)] if tiny else [
-            (4, 256), (4, 512), (4, 1024), (4, 2048), (4, 3072), (2, 512), (2, 1024), (1, 1024), (1, 2048),
+            (4, 64), (4, 128), (4, 256), (4, 512), (4, 1024), (4, 2048), (4, 3072), (2, 128), (2, 1024), (1, 2048),
         ]:  # fmt: skip
             learner = on_card(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
             learner.begin(0, 0, 1 << 30, card.BACKWARD)

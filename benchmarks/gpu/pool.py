@@ -40,6 +40,7 @@ from distsearch.service.report import Report
 from distsearch.session import Session
 from distsearch.testing.emulated_gpu import EmulatedGpu
 from distsearch.testing.positions import random_positions
+from distsearch.tree import gpu_jobs, schedule
 
 WAYS = "gpu", "cpu", "both"
 CASES = "hard", "empty", "middle", "endings", "deep"
@@ -149,6 +150,17 @@ def lines_of(session, game, size, texts):
     return [int(line.rsplit(None, 1)[1]) for line in b"".join(written).splitlines()]
 
 
+def sweep(pool, args, case):
+    """Measure all ranks together with other sizes of launches and of parts that are lent."""
+    name, *asked = case
+    for launch, grains in itertools.product(map(float, args.launches.split(",")), map(float, args.grains.split(","))):
+        gpu_jobs._LENDING_LAUNCH, schedule._GRAINS_OF_A_LOAN = launch * 1e-3, grains
+        found = [pool.measured("both", *asked) for _ in range(args.turns)]
+        if pool.rank == 0:
+            print(json.dumps({"sweep": name, "launch_ms": launch, "grains": grains,
+                              "seconds": [round(seconds, 4) for seconds, _ in found]}), flush=True)  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--emulated", action="store_true")
@@ -156,6 +168,8 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--hard", type=int, default=8, help="positions of the case of that name")
     parser.add_argument("--table", type=int, default=None, help="MiB of the CPU ranks' table")
+    parser.add_argument("--launches", default="", help="milliseconds of a launch while parts are lent, to compare")
+    parser.add_argument("--grains", default="2", help="sizes of such parts, likewise (see tree/schedule.py)")
     args = parser.parse_args()
     comm = MPI.COMM_WORLD
     rank, tiny = comm.Get_rank(), args.emulated
@@ -184,6 +198,8 @@ def main():
                 "all": {way: [round(seconds, 4) for seconds, _ in found] for way, found in rows.items()},
                 "gain": round(alone / best["both"], 3), "differ": differ,
             }), flush=True)  # fmt: skip
+        if game == "connect4" and not as_file and args.launches:
+            sweep(pool, args, (name, game, board, texts, as_file))
     wrong = comm.bcast(wrong)
     if wrong:
         sys.exit(1)

@@ -18,6 +18,7 @@ _HINTS = {
     "no kernel image": "nvcc does not know this card: use a newer CUDA toolkit",
     "unsupported gpu architecture": "nvcc does not know this card: use a newer CUDA toolkit",
 }
+_STAGED = 1 << 14  # bytes, up to which what is read goes through memory that the GPU writes itself
 
 
 def count():
@@ -43,9 +44,13 @@ def _named():
     try:
         yield
     except cuda.Error as error:
-        text = str(error)
-        hint = next((hint for sign, hint in _HINTS.items() if sign in text.lower()), None)
-        raise UserError(f"CUDA: {text}" + (f" ({hint})" if hint else "")) from error
+        raise _user_error(error) from error
+
+
+def _user_error(error):
+    text = str(error)
+    hint = next((hint for sign, hint in _HINTS.items() if sign in text.lower()), None)
+    return UserError(f"CUDA: {text}" + (f" ({hint})" if hint else ""))
 
 
 class Array:
@@ -72,10 +77,13 @@ class Array:
 
     def get(self):
         """Return the contents as an ndarray, once all that was asked for before is done."""
+        small = self.nbytes <= _STAGED
         values = np.empty(self.shape, self.dtype)
         with self._gpu.active() as cuda:
-            cuda.memcpy_dtoh_async(values, self._memory, self._gpu.stream)
+            cuda.memcpy_dtoh_async(self._gpu.stage[: self.nbytes] if small else values, self._memory, self._gpu.stream)
             self._gpu.stream.synchronize()
+        if small:
+            values.reshape(-1).view(np.uint8)[:] = self._gpu.stage[: self.nbytes]
         return values
 
     def part(self, count):
@@ -142,14 +150,16 @@ class Gpu:
         self._modules = {}
         with self.active() as cuda:
             self.stream = cuda.Stream()
+            self.stage = cuda.pagelocked_empty(_STAGED, np.uint8)
 
     @contextlib.contextmanager
     def active(self):
         """Have this GPU's context current, and CUDA's errors named; gives pycuda.driver."""
         self._context.push()
         try:
-            with _named():
-                yield self._cuda
+            yield self._cuda
+        except self._cuda.Error as error:
+            raise _user_error(error) from error
         finally:
             self._cuda.Context.pop()
 

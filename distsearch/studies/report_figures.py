@@ -12,7 +12,7 @@ def draw(figure, folder, name, formats):
     lines = [style.Line(label, [_point(*point) for point in points]) for label, points in figure.series.items()]
     ideal = []
     if figure.ideal and (xs := [point.x for line in lines for point in line.points]):
-        ideal = [style.Line("ideal", [style.Point(x, x, x, x) for x in (min(xs), max(xs))])]
+        ideal = [style.Line("ideal", [style.Point(x, x, x, x) for x in sorted(set(xs))])]  # axes may be logarithmic
     with style.drawing():
         drawn = [line for line in lines if line.points]
         panel = style.Panel("", figure.x, figure.y, drawn, tuple(ideal), figure.share)

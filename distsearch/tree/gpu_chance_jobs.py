@@ -41,17 +41,27 @@ def check(setup, depth=None):
 
 
 class _OnGpu:
-    """What runners share that search on a GPU; the search is made where it is compiled or opened."""
+    """What runners share that search on a GPU; the search is made where it is compiled or opened.
 
-    def __init__(self, setup, gpu):
+    fails(error): what to do where it cannot be compiled; without, the error is raised. Then the runner has ``failed``.
+    """
+
+    def __init__(self, setup, gpu, fails=None):
         self._setup, self._gpu = setup, gpu
+        self._fails, self.failed = fails, False
         self._game, self._rules, self._chosen = evaluated(setup)
         self._search = None
 
     def compile(self):
         """Compile all that searches take."""
-        self._make_search()
-        self._search.compile()
+        try:
+            self._make_search()
+            self._search.compile()
+        except UserError as error:
+            if self._fails is None:
+                raise
+            self._fails(error)
+            self.failed = True
 
     def open(self, run):
         """Nothing is kept but memory."""
@@ -70,8 +80,8 @@ class GpuExpectimaxRunner(_OnGpu):
     result_dtype = EXPECTIMAX_RESULT
     boards = 0  # of jobs at work: a job is done by the call that begins it
 
-    def __init__(self, setup, gpu):
-        super().__init__(setup, gpu)
+    def __init__(self, setup, gpu, fails=None):
+        super().__init__(setup, gpu, fails)
         self.job_dtype = expectimax_job(self._game.words(self._rules))
         self._waiting = np.zeros(0, self.job_dtype)
 
@@ -124,8 +134,8 @@ class GpuGamesRunner(_OnGpu):
 
     places = _PLACES
 
-    def __init__(self, setup, gpu):
-        super().__init__(setup, gpu)
+    def __init__(self, setup, gpu, fails=None):
+        super().__init__(setup, gpu, fails)
         self._recorded = setup.get("recorded", False)
         words = self._game.words(self._rules)
         self.job_dtype, self.result_dtype = game_job(words), game_result(words, self._recorded)

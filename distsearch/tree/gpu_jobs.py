@@ -23,7 +23,7 @@ _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
-_LAUNCH, _LENDING_LAUNCH, _SHORT_LAUNCH = 0.015, 0.005, 0.001  # seconds
+_LAUNCH, _LENDING_LAUNCH, _SHORT_LAUNCH = 0.015, 0.003, 0.001  # seconds; answers are waited for until the end of one
 
 
 def check(setup, depth=None):
@@ -40,7 +40,8 @@ def check(setup, depth=None):
 def on_gpu(kinds, gpu, among_others=False):
     """Return the kinds of job of a rank with a GPU; kinds: those of one without.
 
-    among_others: if the GPU fails, the rank says so and goes on without it, and what it was at goes back to the pool.
+    among_others: if the GPU fails, the rank says so and goes on without it, and what it was at goes back to the pool;
+    what games against chance are at does not: there only kernels that cannot be made are got over.
     """
     card = _Card(gpu, among_others)
 
@@ -56,7 +57,7 @@ def on_gpu(kinds, gpu, among_others=False):
                 check(setup)
             except UserError:  # where a GPU is a must, it was said before
                 return kinds[kind](setup)
-            return runner(setup, card.gpu) if card.gpu is not None else kinds[kind](setup)
+            return runner(setup, card.gpu, card.fails) if card.gpu is not None else kinds[kind](setup)
 
         return make
 

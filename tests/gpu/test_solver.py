@@ -157,7 +157,8 @@ def test_what_a_gpu_cannot_do_is_said(gpus, seed):
         GpuSolver(gpus(seed), othello, othello.rules())
     with pytest.raises(UserError, match=r"table 99999999: a GPU's table has 1 to \d+ MiB"):
         solver(gpus, seed, table_mib=99999999)
-    full_gpu = type("Full", (), {"free": lambda self: 1 << 20, "kernel": gpus(seed).kernel})()
+    gpu = gpus(seed)
+    full_gpu = type("Full", (), {"free": lambda self: 1 << 20, "kernel": gpu.kernel, "array": gpu.array})()
     options = {"table_mib": 131000, "threads": 64}
     with pytest.raises(UserError, match=r"MiB of memory left, 131000 are needed"):
         GpuSolver(full_gpu, connect4, connect4.rules(), **options)

@@ -13,6 +13,7 @@ from distsearch.cluster.worker import Worker
 from distsearch.errors import UserError
 from distsearch.games.interface import legal_moves, step
 from distsearch.service import devices
+from distsearch.service.options import Options
 from distsearch.session import Session
 from distsearch.testing.emulated_gpu import EmulatedGpu, EmulatedKernel
 from distsearch.tree.gpu_jobs import GpuSolveRunner, on_gpu
@@ -184,6 +185,11 @@ def test_a_kernel_that_cannot_be_made_leaves_a_rank_its_core(monkeypatch, capsys
         on_gpu(KINDS, EmulatedGpu(2))["solve"](setup).compile()
     worker = Worker(on_gpu(KINDS, EmulatedGpu(2), among_others=True))
     (ready,) = worker.handle(Message(SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
+    assert (ready.type, len(ready.payload)) == (READY, 0)
+    chance = Options("2584", layers=1, evaluation="rows").setup()
+    (ready,) = Worker(on_gpu(KINDS, EmulatedGpu(2), among_others=True)).handle(
+        Message(SETUP, 1, np.frombuffer(json.dumps(chance).encode(), np.uint8))
+    )
     assert (ready.type, len(ready.payload)) == (READY, 0)
     assert "unsupported gpu architecture" in capsys.readouterr().err
 

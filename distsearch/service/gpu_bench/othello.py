@@ -87,13 +87,13 @@ def turning_limit(gpu, turns):
 
 
 class Othello:
-    """20,000 positions of 10 to 12 empty squares; the CPU has a sample of them."""
+    """100,000 positions of 10 to 12 empty squares; the CPU has a sample of them."""
 
     def __init__(self, gpu, tiny):
         self._gpu, self._tiny, self._rules = gpu, tiny, othello.rules()
         self._solver = GpuEndgame(gpu, othello, self._rules, table_mib=1 if tiny else 1024, share_from=9)
         empties = (6, 7) if tiny else (10, 12)
-        self._states = drawn("random", 30 if tiny else 20_000, empties, 1, self._rules)
+        self._states = drawn("random", 30 if tiny else 100_000, empties, 1, self._rules)
         cpu(self._states[:1], self._rules, 1)
 
     def rows(self):
@@ -101,9 +101,9 @@ class Othello:
         solver.solve(self._states[: 5 if self._tiny else 1000])
         kernel, seconds, _, scores = solved(gpu, solver, self._states)
         tried = solver.counts["tried"]
-        sample = self._states[::20]
+        sample = self._states[::100]
         cpu_seconds, expected, _ = cpu(sample, self._rules, 1)
         return [row(
             "othello, end games", "squares tried", tried, kernel, turning_limit(gpu, 10 if self._tiny else 20_000),
-            seconds, cpu_seconds * len(self._states) / len(sample), wrong=int((scores[::20] != expected).sum()),
+            seconds, cpu_seconds * len(self._states) / len(sample), wrong=int((scores[::100] != expected).sum()),
         )]  # fmt: skip
