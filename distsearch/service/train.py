@@ -32,14 +32,14 @@ class Files:
 
     save: name of the file of weights, or None; resume: go on from there, if there is one; compact: make it small at
     the end, so that nothing can go on from it; record: name of the file that takes a line of JSON for every ``line``
-    games, or None.
+    games (None: LINE), or None.
     """
 
     save: str | None = None
     resume: bool = False
     compact: bool = False
     record: str | None = None
-    line: int = LINE
+    line: int | None = None
 
     def __post_init__(self):
         if self.save is None and (self.resume or self.compact):
@@ -184,7 +184,7 @@ class _Lead:
         self._diverged = False
         win = game.VALUES.index(WINS[game.NAME])
         self._statistics = Statistics(
-            files.line, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
+            files.line or LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
         )  # fmt: skip
         plan = Plan(
             options.games, options.warm_up if team.ranks > 1 else 0, options.merge_every if team.copies > 1 else 0,

@@ -6,6 +6,7 @@ nodes a microsecond, which were worked out anew from the report's own files: its
 and of nodes exchanged for one another.
 """
 
+import re
 import time
 
 from .. import evaluation
@@ -51,13 +52,20 @@ def _measurements(effort):
         point = {"game": "connect4", "class": name, "positions": count, "seed": effort.seed}
         for repeat in range(effort.repeats or effort.choose(1, 3)):
             found.append(Measurement({**point, "way": _SEQUENTIAL}, _alone(make), repeat))
-            if name == _OF_REPORT:
+            if _class_of(name) == _OF_REPORT:
                 found.append(Measurement({**point, "way": _PLAIN}, _plainly(make), repeat))
             for ranks in effort.choose((3, 5), (5, 9, 17, 33, 64)):
                 found.append(_on_ranks({**point, "way": f"{ranks} ranks"}, make, ranks, repeat))
-            found += [_on_card({**point, "way": _card_way(s, tabled)}, make, s, tabled, repeat)
-                      for tabled in (False, True) for s in _DEPTHS if tabled or name.endswith("R1")]  # fmt: skip
+            for tabled in (False, True) if _class_of(name).endswith("R1") else (True,):
+                ways = [({**point, "way": _card_way(split, tabled)}, split) for split in _DEPTHS]
+                found += [_on_card(way, make, split, tabled, repeat) for way, split in ways]
     return sorted(found, key=lambda each: each.repeat)
+
+
+def _class_of(name):
+    """Return the class that a set of positions is of: its own name, or what its file's name says; "" if nothing."""
+    found = re.search("L[123]_R[123]", name)
+    return found[0] if found else ""
 
 
 def _card_way(split, tabled):
@@ -120,7 +128,7 @@ def _on_ranks(point, make, ranks, repeat):
 def _on_card(point, make, split, tabled, repeat):
     def body(bench):
         given, rules = make(), game.rules()
-        mib = _CARD_TABLE.get(point["class"][-2:], 4096) if tabled else 1
+        mib = _CARD_TABLE.get(_class_of(point["class"])[-2:], 4096) if tabled else 1
         how = {"table_mib": mib, "split": split, "table_left": None if tabled else _NO_TABLE}
         states = positions.states(given.texts)
         GpuSolver(bench.card, game, rules, **how).solve(states[:1])  # its kernel is compiled and loaded then
@@ -169,7 +177,7 @@ def _table(found, name):
     for way in found.points("way", **{"class": name}):
         figures = _figures(found, {"class": name, "way": way})
         theirs = None
-        if name == _OF_REPORT:
+        if _class_of(name) == _OF_REPORT:
             theirs = _THEIRS.get(way)
         times = ratio(first and first["AT, µs"], figures["AT, µs"])
         rows.append((way, *figures.values(), times, *beside(figures["nodes/µs"], theirs)[1:]))
@@ -183,7 +191,7 @@ def _table(found, name):
         "plain alpha-beta: without any table, a call from Python each. Ranks: wall time of solve, the reading and "
         "writing of positions included; one of them is the master. GPU: wall time, transfers included."
     )
-    if name == _OF_REPORT:
+    if _class_of(name) == _OF_REPORT:
         note += (
             f" Theirs, put right: sequential {_THEIRS[_SEQUENTIAL]} nodes/µs, their best GPU run {_THEIR_BEST_GPU} "
             f"(which of the rows is {UNKNOWN}), in time {_THEIRS_SLOWER} times slower than sequential."

@@ -1,6 +1,6 @@
 """Studies of reports on the ranks of a launch: every way has the same scores, and nobody is left behind."""
 
-from distsearch.studies import brothers, othellox
+from distsearch.studies import brothers, connect4, othellox, td2584
 
 from ..studies.reports import made, small, tables
 
@@ -32,3 +32,37 @@ def test_othellox_on_several_ranks(comm, agree, tmp_path, monkeypatch):
             expected = list(range(1, min(comm.Get_size(), 5) + 1))
             failure = "" if [int(cells[0]) for cells in rows] == expected and kept == len(expected) else text
         agree(not failure, failure)
+
+
+def test_2584_on_several_ranks(comm, agree, monkeypatch):
+    """All ranks learn, and share a board's tree; values are those of one."""
+    ranks = comm.Get_size()
+    monkeypatch.setattr(td2584, "_SAMPLED", (1, 1))
+    monkeypatch.setitem(td2584._LEARNT, 0, (100, 100))
+
+    def wanted(point):
+        tree = point["part"] == "tree" and (point["layers"], point["class"]) == (2, "late") and point["ranks"] <= ranks
+        return tree or point["part"] == "curve" and point["layers"] == 0
+
+    status, text, complaints = made(small(td2584.STUDY, wanted), comm)
+    right = (status, complaints) == (0, [])
+    if comm.Get_rank() == 0:
+        found = tables(text)
+        (learnt,) = found["Learning with 0 to 3 layers"][1:]
+        right = right and learnt[1] == "100" and learnt[-1] == str(ranks)
+        most = max(n for n in (1, 2, 3, 5) if n <= ranks)
+        right = right and found["CPU tree-parallel search"][-1][1:3] == ["late", str(most)]
+    agree(right, (text, complaints))
+
+
+def test_connect4_on_several_ranks(comm, agree, monkeypatch):
+    """All ranks have the scores of one, or the study complains."""
+    monkeypatch.setitem(connect4._COUNTS, "L3_R1", (10, 10))
+    chosen = small(connect4.STUDY, lambda point: point["class"] == "L3_R1" and not point["way"].startswith("GPU"))
+    status, text, complaints = made(chosen, comm)
+    right = (status, complaints) == (0, [])
+    if comm.Get_rank() == 0:
+        ways = [cells[0] for cells in tables(text)["Connect 4, 10 positions, class L3_R1 (end, easy)"][1:]]
+        shared = [f"{n} ranks" for n in (3, 5) if n <= comm.Get_size()]
+        right = right and ways == ["sequential", "plain alpha-beta", *shared]
+    agree(right, (text, complaints))
