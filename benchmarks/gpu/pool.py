@@ -30,11 +30,13 @@ import numpy as np
 from mpi4py import MPI
 
 from distsearch import games
-from distsearch.games.interface import Position, legal_moves
+from distsearch.games import othello
+from distsearch.games.interface import Position, as_state, legal_moves
 from distsearch.gpu import connect4 as on_card
 from distsearch.gpu import device
 from distsearch.gpu.solver import GpuSolver
 from distsearch.service import devices
+from distsearch.service.gpu_bench import othello as on_bench
 from distsearch.service.options import resolve
 from distsearch.service.report import Report
 from distsearch.session import Session
@@ -75,8 +77,15 @@ def remote(gpu, board, plies):
     return fits
 
 
+def endings(board, empties, count):
+    """Return texts of end games of Othello, by compiled random games."""
+    rules = othello.rules(board)
+    states = on_bench.drawn("random", count, (empties.start, empties.stop - 1), 2, rules)
+    return [othello.text(Position(as_state(state), 0), rules) for state in states]
+
+
 def cases(gpu, tiny, wanted, count):
-    """Return (name, game, board, texts, whether they are one file) of each case."""
+    """Yield (name, game, board, texts, whether they are one file) of each case."""
     board, large = ((4, 6), (6, 6)) if tiny else ((6, 7), (8, 8))
     files = 20 if tiny else 1000
     make = {
@@ -85,12 +94,13 @@ def cases(gpu, tiny, wanted, count):
         "empty": lambda: ("connect4", board, ["startpos"], False),
         "middle": lambda: ("connect4", board, drawn("connect4", board, range(10, 14) if tiny else range(28, 35), files,
                            3, remote(gpu, board, range(1, 12) if tiny else range(14, 28))), True),
-        "endings": lambda: ("othello", large, drawn("othello", large, range(6, 8) if tiny else range(10, 13),
-                            files if tiny else 100_000, 2), True),
+        "endings": lambda: ("othello", large, endings(large, range(6, 8) if tiny else range(10, 13),
+                            files if tiny else 100_000), True),
         "deep": lambda: ("othello", large, drawn("othello", large, range(11, 12) if tiny else range(22, 23), 1, 5),
                          False),
     }  # fmt: skip
-    return [(name, *make[name]()) for name in wanted]
+    for name in wanted:
+        yield name, *make[name]()
 
 
 def wait(comm):
@@ -151,13 +161,13 @@ def lines_of(session, game, size, texts):
 
 
 def sweep(pool, args, case):
-    """Measure all ranks together with other sizes of launches and of parts that are lent."""
+    """Measure all ranks together where lending begins at other times, and with other sizes of parts."""
     name, *asked = case
-    for launch, grains in itertools.product(map(float, args.launches.split(",")), map(float, args.grains.split(","))):
-        gpu_jobs._LENDING_LAUNCH, schedule._GRAINS_OF_A_LOAN = launch * 1e-3, grains
+    for alone, grains in itertools.product(map(int, args.alone.split(",")), map(float, args.grains.split(","))):
+        gpu_jobs._ALONE, schedule._GRAINS_OF_A_LOAN = alone, grains
         found = [pool.measured("both", *asked) for _ in range(args.turns)]
         if pool.rank == 0:
-            print(json.dumps({"sweep": name, "launch_ms": launch, "grains": grains,
+            print(json.dumps({"sweep": name, "alone": alone, "grains": grains,
                               "seconds": [round(seconds, 4) for seconds, _ in found]}), flush=True)  # fmt: skip
 
 
@@ -168,7 +178,7 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--hard", type=int, default=8, help="positions of the case of that name")
     parser.add_argument("--table", type=int, default=None, help="MiB of the CPU ranks' table")
-    parser.add_argument("--launches", default="", help="milliseconds of a launch while parts are lent, to compare")
+    parser.add_argument("--alone", default="", help="launches before parts are lent, to compare (numbers)")
     parser.add_argument("--grains", default="2", help="sizes of such parts, likewise (see tree/schedule.py)")
     args = parser.parse_args()
     comm = MPI.COMM_WORLD
@@ -176,14 +186,13 @@ def main():
     if comm.Get_size() < 3:
         raise SystemExit("pool.py takes three ranks or more: mpirun -n 16 python benchmarks/gpu/pool.py")
     pool = Pool(comm, tiny, args.table or (2 if tiny else None))
-    made = None
-    if rank == 1:
-        gpu = EmulatedGpu(1) if tiny else device.Gpu(0)
-        made = cases(gpu, tiny, args.cases.split(","), 2 if tiny else args.hard)
-        gpu.close()
-    wait(comm)
+    gpu = (EmulatedGpu(1) if tiny else device.Gpu(0)) if rank == 1 else None
+    made = cases(gpu, tiny, args.cases.split(","), 2 if tiny else args.hard)
     wrong = False
-    for name, game, board, texts, as_file in comm.bcast(made, 1):
+    for _ in args.cases.split(","):
+        case = next(made) if rank == 1 else None
+        wait(comm)
+        name, game, board, texts, as_file = comm.bcast(case, 1)
         rows = {way: [] for way in WAYS}
         for _, way in itertools.product(range(1 if tiny else args.turns), WAYS):
             rows[way].append(pool.measured(way, game, board, texts, as_file))
@@ -198,7 +207,7 @@ def main():
                 "all": {way: [round(seconds, 4) for seconds, _ in found] for way, found in rows.items()},
                 "gain": round(alone / best["both"], 3), "differ": differ,
             }), flush=True)  # fmt: skip
-        if game == "connect4" and not as_file and args.launches:
+        if game == "connect4" and not as_file and args.alone:
             sweep(pool, args, (name, game, board, texts, as_file))
     wrong = comm.bcast(wrong)
     if wrong:

@@ -21,7 +21,7 @@ RECORDED = 1 << 24  # moves of them that are recorded
 MOST_MOVES = 1 << 17  # of a recorded game, as in the source
 # Games at once: of networks with a large tuple, of others, and where games learn at every move. They learn from weights
 # that lack what others are about to add, which goes well until it does not at all: docs/gpu/learning.md.
-GAMES, GAMES_SMALL, GAMES_FORWARD = 512, 128, 64
+GAMES, GAMES_SMALL, GAMES_FORWARD = 256, 64, 64
 _LARGE = 6  # cells of a tuple: games share fewer of its weights
 FIRST, RAMP = 16, 16  # games at once where nothing is known yet, and of how many that have ended there is one at work
 SLICE, SLICE_OF_RAMP = 20e-3, 1e-3  # seconds of a launch

@@ -23,7 +23,8 @@ _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
-_LAUNCH, _LENDING_LAUNCH, _SHORT_LAUNCH = 0.015, 0.003, 0.001  # seconds; answers are waited for until the end of one
+_LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
+_ALONE = 8  # launches of a batch before parts of it are lent: in less, lending cost 5 to 20% and won nothing (an H200)
 
 
 def check(setup, depth=None):
@@ -158,6 +159,7 @@ class GpuSolveRunner:
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
         self._wanted = None  # (how many, the most that is left) of parts to be lent out
         self._answers, self._told = {}, []  # what others have found of such parts; rows that tell of those
+        self._launches = 0  # of the batch
         self._counted = self._spare = 0  # boards of the batch so far; those that are no job's yet
 
     def compile(self):
@@ -227,13 +229,12 @@ class GpuSolveRunner:
     def _advance(self):
         if self.failed:
             return self.stop()
-        records, fresh = [], not self._open.any() and bool(self._waiting)
-        if fresh:
+        records = []
+        if not self._open.any() and self._waiting:
             self._begin(np.concatenate(self._waiting))
         if self._open.any():
-            lent = self._lend()
-            if not (fresh and lent):  # others need not wait for the first launch
-                records.append(self._launch())
+            self._lend()
+            records.append(self._launch())
         if self._at_cpu is None and self._by_cpu:
             (self._at_cpu,) = self._by_cpu.popleft()
             self._plain.begin(self._at_cpu)
@@ -245,7 +246,7 @@ class GpuSolveRunner:
         self._waiting = []
         self._jobs, self._open, self._children = jobs, np.ones(len(jobs), bool), None
         self._scores = np.zeros(len(jobs), np.int32)
-        self._on_gpu.solver.seconds = _LAUNCH
+        self._launches, self._on_gpu.solver.seconds = 0, _LAUNCH
         self._ask(jobs["state"], jobs["low"], jobs["high"])
 
     def _ask(self, states, low, high):
@@ -271,18 +272,17 @@ class GpuSolveRunner:
                 self._answers[number] = low if low >= lent[number][2] else high
 
     def _lend(self):
-        """Take answers in and lend more out, if that is wanted; return how many parts are new."""
-        if not self._wanted or not self._on_gpu.lends or self._children is not None:
-            return 0
+        """Take answers in and lend more out, if that is wanted."""
+        alone = self._launches < _ALONE or self._children is not None
+        if alone or not self._wanted or not self._on_gpu.lends:
+            return
         solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
-        solver.seconds = _LENDING_LAUNCH if self._wanted[0] else _LAUNCH
         fresh, gone = solver.lend(*self._wanted, answers)
         self._told += [self._row(number) for number in gone if number not in answers]
         for number in fresh:
             job, state, beta = solver.lent[number]
             left = int(self._game.moves_left(tuple(state), self._rules))
             self._told.append(loans.row(self._jobs["node"][job], number, beta - 1, beta, left, state))
-        return len(fresh)
 
     def _row(self, number):
         """Return what says that a part is not wanted any more."""
@@ -290,6 +290,7 @@ class GpuSolveRunner:
 
     def _launch(self):
         done = self._on_gpu.solver.advance()
+        self._launches += 1
         scores, complete, moves = self._on_gpu.found()
         boards = self._on_gpu.boards
         self._spare += boards - self._counted

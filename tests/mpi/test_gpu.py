@@ -8,6 +8,7 @@ from distsearch.gpu import connect4
 from distsearch.service import devices
 from distsearch.session import Session
 from distsearch.testing.emulated_gpu import EmulatedGpu
+from distsearch.tree import gpu_jobs
 from distsearch.tree.gpu_chance_jobs import GpuGamesRunner
 from distsearch.tree.gpu_jobs import GpuSolveRunner
 
@@ -43,6 +44,7 @@ def test_one_search_is_a_gpus_and_the_others(comm, agree, monkeypatch):
     gpu = EmulatedGpu(3) if comm.Get_rank() == GPU else None
     monkeypatch.setattr(devices, "chosen", lambda comm, name: gpu)
     monkeypatch.setattr(connect4, "LEND", 18)
+    monkeypatch.setattr(gpu_jobs, "_ALONE", 0)
     answers, take_back = [], GpuSolveRunner.take_back
     monkeypatch.setattr(GpuSolveRunner, "take_back", lambda runner, rows: (answers.append(1), take_back(runner, rows)))
     try:

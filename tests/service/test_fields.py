@@ -39,10 +39,11 @@ def test_the_tables_are_complete():
     assert MEANINGS.keys() == DEFAULTS._asdict().keys()
     against_chance = {"chance_to_move", "pruning", "par_depth", "jobs_used", "jobs_wasted", "jobs_cut"}
     against_chance |= {"runs", "width", "goals", "seed"}
-    assert {field.name for field in fields(Outcome)} - against_chance <= {field.name for field in ANSWER}
+    elsewhere = against_chance | {"parallel"}
+    assert {field.name for field in fields(Outcome)} - elsewhere <= {field.name for field in ANSWER}
     # the board's text is read, a game's own options have names of their own, batches are the cluster's business, the
-    # service searches games of two players, and reads no file that a client names
+    # service searches games of two players, reads no file that a client names, and shares out searches alone
     unasked = {"rules", "prefetch", "layers", "min_probability", "chance", "pruning", "par_depth"}
-    unasked |= {"deeper", "runs", "width", "seed", "fit"}
+    unasked |= {"deeper", "runs", "width", "seed", "fit", "parallel"}
     assert {field.name for field in fields(Options)} - unasked <= {field.name for field in SEARCH}
     assert all(re.fullmatch("[a-z_]+", code) for code in ERRORS)

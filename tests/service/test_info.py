@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 
+import distsearch
 from distsearch import __version__, jit
 from distsearch.cluster import launch
 from distsearch.service import gpu_facts
@@ -210,15 +211,24 @@ def test_a_cache_that_was_asked_for_and_is_not_used_is_a_problem(ask, monkeypatc
     assert problem == f"cannot write to DISTSEARCH_CACHE=/proc/cache: kernels are kept in {jit.CACHE.parent} instead"
 
 
+PACKAGE = Path(distsearch.__file__).parent
+
+
 class Several:
     """A communicator of three ranks, the other two on hosts that differ from this one as told."""
 
     def __init__(self, *others):
         self._others = others
 
-    def gather(self, place, root):
+    def allgather(self, host):
+        return [host, *(other["host"] for other in self._others)]
+
+    def gather(self, told, root):
+        place, cards = told
         assert root == 0
-        return [place, *({**place, **other} for other in self._others)]
+        return [(place, cards), *(({**place, **other}, None) for other in self._others)]
+
+    Get_rank = staticmethod(lambda: 0)
 
 
 def test_hosts_are_compared(comm, capsys):
@@ -228,7 +238,7 @@ def test_hosts_are_compared(comm, capsys):
     assert info(Several(other, same), as_json=True) == 1
     problems = json.loads(capsys.readouterr().out)["problems"]
     assert problems == [
-        f"node03: distsearch 0 (1), not distsearch {__version__} ({jit.CACHE.name[-16:]})",
+        f"node03: distsearch 0 (1), not distsearch {__version__} ({jit.source_hash(PACKAGE)})",
         f"node03: Python 3.0, not Python {platform.python_version()}",
     ]
     assert info(Several(same, {"host": "node03", "cache": "is full"}), as_json=True) == 1
