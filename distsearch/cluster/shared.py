@@ -68,7 +68,9 @@ def _shared(host, size, what, touched):
     Not MPI's own shared memory: to give that back takes all ranks, of which some may have died. This is a file whose
     name is gone as soon as all have opened it, so it goes with the last of them, however that ends.
     """
-    name = host.bcast(_new_file(size, touched) if host.Get_rank() == 0 else None)
+    name, refused = host.bcast(_new_file(size, touched) if host.Get_rank() == 0 else None)
+    if refused:
+        raise UserError(f"cannot share the {what} in {name}: {refused}")
     file, error = None, None
     try:
         file = os.open(name, os.O_RDWR)
@@ -84,14 +86,24 @@ def _shared(host, size, what, touched):
 
 
 def _new_file(size, touched):
-    """Return the name of a new file of so many zeros, which take no memory yet unless they are to be ``touched``."""
-    file, name = tempfile.mkstemp(prefix="distsearch-", dir=_FILES if os.path.isdir(_FILES) else None)
-    if touched:
-        os.posix_fallocate(file, 0, size)
-    else:
-        os.truncate(file, size)
-    os.close(file)
-    return name
+    """Return (the name of a new file of so many zeros, None), or (its place, why there can be none).
+
+    The zeros take no memory yet unless they are to be ``touched``.
+    """
+    where = _FILES if os.path.isdir(_FILES) else tempfile.gettempdir()
+    name = None
+    try:
+        file, name = tempfile.mkstemp(prefix="distsearch-", dir=where)
+        with open(file, "r+b") as opened:
+            if touched:
+                os.posix_fallocate(opened.fileno(), 0, size)
+            else:
+                opened.truncate(size)
+    except OSError as refused:
+        if name:
+            os.unlink(name)
+        return where, refused.strerror
+    return name, None
 
 
 def _room():

@@ -41,7 +41,7 @@ class CardTeam:
         self._merge, self._merge_every = merge, merge_every
         self._mode = card.RECORD if self._games_go_round else card.FORWARD if forward else card.BACKWARD
         self._base, self._given = None, False
-        self._at_work = self.stopped = False
+        self.at_work = self.stopped = False
         self.others_cpu = self.merging = 0.0
 
     def _find_hosts(self, comm):
@@ -77,9 +77,8 @@ class CardTeam:
         As of a ``Team``; between() is called after every launch. Games that were not begun have results of 0.
         """
         self._tell(kind, first, games)
-        self._at_work, self.stopped = True, False
+        self.stopped = False
         self._take_part(kind, first, games, between)
-        self._at_work = False
         return self._arrays.results[:games]
 
     def stop(self):
@@ -88,7 +87,7 @@ class CardTeam:
 
     def finish(self):
         """Let the other ranks go, on rank 0. If it failed in the middle of a phase, only ending the job helps them."""
-        if not self._at_work:
+        if not self.at_work:
             self._tell(QUIT, 0, 0)
 
     def settle(self):
@@ -104,6 +103,12 @@ class CardTeam:
             wait(self.comm.Ibcast(np.array(told)))
 
     def _take_part(self, kind, first, games, between):
+        """Do a phase with the others, who wait for this rank if it fails meanwhile: ``at_work`` stays True then."""
+        self.at_work = True
+        self._phase(kind, first, games, between)
+        self.at_work = False
+
+    def _phase(self, kind, first, games, between):
         if not self._given:
             self._give()
         if kind == FETCH:

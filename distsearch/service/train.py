@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import games
-from ..errors import UserError
+from ..cluster import launch
+from ..errors import UserError, complain
 from ..evaluation import network
 from ..learning.arrays import Arrays
 from ..learning.cards import CardTeam
@@ -97,6 +98,11 @@ def _train_on_cards(options, files, comm, progress, interrupted, told, gpu):
             team.work()
             return None
         return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
+    except UserError as error:
+        if team.ranks > 1 and team.at_work:  # the others wait for this rank, which a GPU has failed
+            complain(f"distsearch: rank {team.rank}: {error}")
+            launch.abort(2)
+        raise
     finally:
         arrays.close()
 

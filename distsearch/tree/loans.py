@@ -4,11 +4,14 @@ A part is a root of its own in the node array, asked the one question that its l
 is told the lender as soon as that is answered, and counts nowhere else: it is the lender's own result that does.
 """
 
+from collections import deque
+
 import numpy as np
 
 from .control import DROPPED, JOB_NODE, JOB_WORKER
 from .nodes import CHILDREN, COST, DEPTH, DOUBT, LEFT, NONE, QUEUED, ROOT, STATUS, TWIN, WAITING
 
+_SPLIT = 256
 HEAD = 5  # numbers of a row before the state: the job, the part, its window and what is left of it
 
 
@@ -24,6 +27,7 @@ class Loans:
     def __init__(self):
         self._out = {}  # (worker, number of the part) → (job, node)
         self._spare = []  # nodes of parts that nobody wants, some still at work
+        self._split = deque(maxlen=_SPLIT)  # of these, such as have children and so are none to be had again
 
     def __len__(self):
         return len(self._out)
@@ -42,6 +46,8 @@ class Loans:
     def _node(self, schedule, job, left, state):
         """Return a root of its own for a part of a job, an old one if there is one."""
         c = schedule.nodes.columns
+        self._split += [node for node in self._spare if c[CHILDREN, node]]
+        self._spare = [node for node in self._spare if not c[CHILDREN, node]]
         at = next((i for i, node in enumerate(self._spare) if _is_free(c, node)), None)
         node = schedule.nodes.add_root(state, left, None if at is None else self._spare.pop(at))
         schedule.make_room()
@@ -79,9 +85,9 @@ class Loans:
         return found
 
     def boards(self, schedule):
-        """Return the boards that were searched for parts since the last time."""
+        """Return the boards that were searched for parts since the last time (but for parts that ended long ago)."""
         cost = schedule.nodes.columns[COST]
-        at = [*self._spare, *(node for _, node in self._out.values())]
+        at = [*self._spare, *self._split, *(node for _, node in self._out.values())]
         boards = int(cost[at].sum()) if at else 0
         cost[at] = 0
         return boards
