@@ -277,7 +277,9 @@ class Crew:
 
     @property
     def gifts(self):
-        return sum(hand.gifts for hand in self.hands.values())
+        """Parts that were given away, and of which the source knows."""
+        on_their_way = sum(kind == "gave" for hand in self.hands.values() for kind, *_ in hand.sent)
+        return sum(hand.gifts for hand in self.hands.values()) - on_their_way
 
 
 def check(search, source, position, depth, root=0):
