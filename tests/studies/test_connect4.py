@@ -53,8 +53,8 @@ def test_plies_to_the_end(left, score, plies):
 
 def test_positions_of_a_file(tmp_path):
     path = tmp_path / "positions"
-    path.write_text("4453 3\n\n1122334\n")
-    assert connect4_positions.of_file(str(path))[:2] == (["4453", "1122334"], [3, None])
+    path.write_text("4453 3\n\n112233\n")
+    assert connect4_positions.of_file(str(path))[:2] == (["4453", "112233"], [3, None])
     assert connect4_positions.of_file(str(path), 1).texts == ["4453"]
     for text, wrong in (
         ("4x\n", "line 1"),
