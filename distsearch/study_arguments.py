@@ -92,6 +92,10 @@ def _scaling_arguments(parser):
         "--weak", choices=("depth", "positions"), metavar="HOW",
         help="weak scaling: work grows with the workers, by depth, a ply a doubling, or by positions of the file",
     )  # fmt: skip
+    work.add_argument(
+        "--per-worker", type=number("per-worker", 1), metavar="N",
+        help="of --weak positions: how many a worker gets (default: as many as the most workers of this call can have)",
+    )  # fmt: skip
     work.add_argument("--algorithm", metavar="NAME", help="as of search")
     work.add_argument("--evaluation", metavar="NAME", help="as of search")
     work.add_argument("--ordering", metavar="NAME", help="as of search: plain alpha-beta, without a table")

@@ -169,8 +169,8 @@ def _of_par_depth(found, depth):
         f"Depth {depth}, {point['ranks']} ranks, sums over all boards. Used: its value mattered as it came; wasted: it "
         f"did not; cut: never handed out. The report has sparks, whose numbers are {UNKNOWN}."
     )
-    return [Table("", f"Time and jobs by par depth, depth {depth}", columns, rows, note),
-            Figure("", f"Time by par depth, depth {depth}", "par depth, plies", "seconds", times)]  # fmt: skip
+    return [Table(f"Time and jobs by par depth, depth {depth}", columns, rows, note),
+            Figure(f"Time by par depth, depth {depth}", "par depth, plies", "seconds", times)]  # fmt: skip
 
 
 def _of_cores(found, depth):
@@ -186,8 +186,8 @@ def _of_cores(found, depth):
                 if base:
                     speedups.setdefault(way, []).append((cores, base / point[1], base / point[3], base / point[2]))
     note = f"Cores are workers: a rank more is the master. Par depth {_PAR_DEPTH}. The report's curves are {UNKNOWN}."
-    return [Figure("", f"Time by cores, depth {depth}", "cores", "seconds", times, note=note),
-            Figure("", f"Speedup over Base by cores, depth {depth}", "cores", "speedup", speedups, True, note),
+    return [Figure(f"Time by cores, depth {depth}", "cores", "seconds", times, note=note),
+            Figure(f"Speedup over Base by cores, depth {depth}", "cores", "speedup", speedups, True, note),
             ]  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def _final_table(found, depth):
     )
     if depth == _DEPTH:
         note += " One of our searches takes less than a message and its answer: compare boards, and the greater depth."
-    return Table("", f"The final table, maximum depth {depth}", columns, rows, note)
+    return Table(f"The final table, maximum depth {depth}", columns, rows, note)
 
 
 def _of_depth(found):
@@ -227,8 +227,8 @@ def _of_depth(found):
                 times.setdefault(way, []).append((depth, 1e3 * seconds / count))
     columns = "maximum depth", "way", "positions", "boards a position", "ms a position", "Base ÷ it"
     note = f"A move and what follows it are 3 plies. {most} ranks. The report's figures of this are {UNKNOWN}."
-    return [Table("", "The maximum depth", columns, rows, note),
-            Figure("", "Time a position by maximum depth", "maximum depth, plies", "ms a position", times)]  # fmt: skip
+    return [Table("The maximum depth", columns, rows, note),
+            Figure("Time a position by maximum depth", "maximum depth, plies", "ms a position", times)]  # fmt: skip
 
 
 def _complaints(found):

@@ -36,20 +36,22 @@ _FIGURES = {"AT, µs": "average time", "TT, s": "total time", "ANE": "average no
 
 
 def _sets(effort):
-    """Return [(class, what makes its Positions, how many)]."""
+    """Return [(what of a point tells which positions, the class among it; what makes these Positions)]."""
     path = getattr(effort.asked, "positions", None)
     if path is not None:
         found = positions.of_file(path, effort.choose(1000, None))
-        return [(path, lambda: found, len(found.texts))]
+        which = {"class": path, "positions": len(found.texts), "file": positions.digest(found)}
+        return [(which, lambda: found)]
     counts = {name: effort.choose(*each) for name, each in _COUNTS.items()}
-    return [(name, lambda name=name, count=count: positions.drawn(name, count, effort.seed), count)
+    return [({"class": name, "positions": count},
+             lambda name=name, count=count: positions.drawn(name, count, effort.seed))
             for name, count in counts.items() if count]  # fmt: skip
 
 
 def _measurements(effort):
     found = []
-    for name, make, count in _sets(effort):
-        point = {"game": "connect4", "class": name, "positions": count, "seed": effort.seed}
+    for which, make in _sets(effort):
+        name, point = which["class"], {"game": "connect4", **which, "seed": effort.seed}
         for repeat in range(effort.repeats or effort.choose(1, 3)):
             found.append(Measurement({**point, "way": _SEQUENTIAL}, _alone(make), repeat))
             if _class_of(name) == _OF_REPORT:
@@ -196,7 +198,7 @@ def _table(found, name):
             f" Theirs, put right: sequential {_THEIRS[_SEQUENTIAL]} nodes/µs, their best GPU run {_THEIR_BEST_GPU} "
             f"(which of the rows is {UNKNOWN}), in time {_THEIRS_SLOWER} times slower than sequential."
         )
-    return Table("", f"Connect 4, {count} positions, class {_described(name)}", columns, rows, note)
+    return Table(f"Connect 4, {count} positions, class {_described(name)}", columns, rows, note)
 
 
 def _described(name):
@@ -211,14 +213,14 @@ def _exchanged(found, name):
     rows = []
     for way in found.points("way", **{"class": name}):
         f = _figures(found, {"class": name, "way": way})
-        rows.append((way, f["ANE"], f["TNE"], f["AT, µs"], f["TT, s"], 1 / f["nodes/µs"], f["nodes/µs"]))
+        rows.append((way, f["ANE"], f["TNE"], f["AT, µs"], f["TT, s"], ratio(1, f["nodes/µs"]), f["nodes/µs"]))
     columns = ("", "under AT: nodes", "under TT: nodes", "under ANE: µs", "under TNE: s", "their quotient",
                "nodes/µs, put right")  # fmt: skip
     note = (
         "Ours as the report prints its own: what is headed time are nodes, and what is headed nodes is time. Whoever "
         "divides the columns as they are headed gets microseconds a node, and takes a slow way for a fast one."
     )
-    return Table("", f"The same with the report's exchange of columns, class {_described(name)}", columns, rows, note)
+    return Table(f"The same with the report's exchange of columns, class {_described(name)}", columns, rows, note)
 
 
 def _complaints(found):

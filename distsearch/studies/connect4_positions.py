@@ -1,6 +1,7 @@
 """Positions of Connect 4 by class, as Pons sorts them: by stones on the board, and by plies that the game goes on."""
 
 import functools
+import hashlib
 import random
 import time
 from typing import NamedTuple
@@ -84,7 +85,10 @@ def _solver():
 
 
 def of_file(path, count=None):
-    """Return the first Positions of a file: columns, and a score behind them if it is known; raises UserError."""
+    """Return the first Positions of a file: columns, and a score behind them if it is known.
+
+    Raises UserError, for lines by their number; a game that is over is no position to search.
+    """
     rules, texts, scores = connect4.rules(), [], []
     try:
         with open(path, encoding="utf-8") as file:
@@ -96,7 +100,8 @@ def of_file(path, count=None):
         if not text:
             continue
         try:
-            connect4.parse(text, rules)
+            if connect4.kind(connect4.parse(text, rules).state, rules) == connect4.END:
+                raise UserError("the game is over, there is nothing to search")
             scores.append(int(score) if score.strip() else None)
         except (UserError, ValueError) as error:
             raise UserError(f"{path[:200]} line {number}: {error}") from error
@@ -106,6 +111,12 @@ def of_file(path, count=None):
     if not texts:
         raise UserError(f"{path[:200]} holds no position")
     return Positions(texts, scores, path)
+
+
+def digest(found):
+    """Return a name for what Positions hold, their known scores among it: another file has another one."""
+    lines = "\n".join(f"{text} {score}" for text, score in zip(found.texts, found.scores, strict=True))
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
 def states(texts):

@@ -8,22 +8,15 @@ UNKNOWN = "not known here"  # what a report measured, where that is so: never a 
 class Table(NamedTuple):
     """A table of a report made again.
 
-    number: as the report counts it, such as "Table 1", or "" where that is not known here; columns: their headings;
-    rows: tuples of what ``shown`` takes, as many as there are columns; note: what differs, and why; command: what
-    makes it.
+    columns: their headings; rows: tuples of what ``shown`` takes, as many as there are columns; note: what differs, and
+    why; command: what makes it.
     """
 
-    number: str
     title: str
     columns: tuple
     rows: list
     note: str = ""
     command: str = ""
-
-    @property
-    def heading(self):
-        """Return number and title as one line."""
-        return f"{self.number}: {self.title}" if self.number else self.title
 
     @property
     def empty(self):
@@ -38,7 +31,6 @@ class Figure(NamedTuple):
     where it is known; ideal: whether the line y = x belongs to it; share: y is a share, 1 = 100%.
     """
 
-    number: str
     title: str
     x: str
     y: str
@@ -47,8 +39,6 @@ class Figure(NamedTuple):
     note: str = ""
     command: str = ""
     share: bool = False
-
-    heading = Table.heading
 
     @property
     def empty(self):
@@ -61,7 +51,7 @@ class Figure(NamedTuple):
         places = sorted({x for points in found.values() for x in points})
         rows = [(x, *(points.get(x) for points in found.values())) for x in places]
         title = self.title if self.y.lower() in self.title.lower() else f"{self.title}: {self.y}"
-        return Table(self.number, title, (self.x, *found), rows, self.note, self.command)
+        return Table(title, (self.x, *found), rows, self.note, self.command)
 
 
 def shown(value):
@@ -93,14 +83,14 @@ def ratio(above, below):
 
 
 def to_text(exhibit):
-    """Return an exhibit as lines of text: heading, a table in fixed columns, note and command."""
+    """Return an exhibit as lines of text: title, a table in fixed columns, note and command."""
     table = exhibit.table() if isinstance(exhibit, Figure) else exhibit
     cells = [[shown(value) for value in row] for row in [table.columns, *table.rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
     lines = ["  ".join(_aligned(text, width, i) for i, (text, width) in enumerate(zip(row, widths, strict=True)))
              for row in cells]  # fmt: skip
     about = [f"# {line}" for line in (table.note, table.command and f"$ {table.command}") if line]
-    return "\n".join([f"# {table.heading}", *about, *(line.rstrip() for line in lines)])
+    return "\n".join([f"# {table.title}", *about, *(line.rstrip() for line in lines)])
 
 
 def _aligned(text, width, column):
@@ -113,7 +103,7 @@ def to_markdown(exhibit, pictures=()):
     rows = ["| " + " | ".join(shown(value).replace("|", "\\|") for value in row) + " |"
             for row in [table.columns, *table.rows]]  # fmt: skip
     rows.insert(1, "|---" + "|--:" * (len(table.columns) - 1) + "|")
-    parts = [f"### {table.heading}"]
+    parts = [f"### {table.title}"]
     if table.command:
         parts.append(f"```\n{table.command}\n```")
     if pictures:

@@ -56,7 +56,7 @@ def _games(effort, depth):
             return decisions.played(bench, *asked, ranks, on.lower())
 
         point = {"game": _GAME, "part": "games", "depth": depth, "seed": effort.seed, "on": on, "games": count}
-        yield Measurement(point, body, ranks=ranks, cards=int(on == "GPU"))
+        yield Measurement({**point, "ranks": ranks}, body, ranks=ranks, cards=int(on == "GPU"))
 
 
 def _exhibits(found, effort):
@@ -82,8 +82,8 @@ def _of_times(found):
         "CPU: seconds of CPU of one core. GPU: wall time from the boards in the host's memory to their values there. "
         f"Boards of the middle of games. The report's times are {UNKNOWN}."
     )
-    return (Table("", "Time a move by depth, CPU against GPU", columns, rows, note),
-            Figure("", "Time a move by depth", "depth, plies", "µs a move", series, note=note))  # fmt: skip
+    return (Table("Time a move by depth, CPU against GPU", columns, rows, note),
+            Figure("Time a move by depth", "depth, plies", "µs a move", series, note=note))  # fmt: skip
 
 
 def _played(found):
@@ -106,7 +106,7 @@ def _tiles(found):
         "Games whose largest tile is that or a larger one. Of 100 games a share has a standard error of up to 5%, of "
         f"10 games up to 16%. Theirs: depth and time a move are {UNKNOWN}."
     )
-    return Table("", "Tiles reached", columns, rows, note)
+    return Table("Tiles reached", columns, rows, note)
 
 
 def _scores(found):
@@ -119,8 +119,8 @@ def _scores(found):
         series.setdefault(on, []).append((depth, average))
     columns = "depth", "played by", "games", "average score", "median", "best", "moves a game", "moves/s"
     note = f"Moves a second by all ranks, or by one GPU with all games side by side. Theirs are {UNKNOWN}."
-    return (Table("", "Score by depth", columns, rows, note),
-            Figure("", "Average score by depth", "depth, plies", "average score", series, note=note))  # fmt: skip
+    return (Table("Score by depth", columns, rows, note),
+            Figure("Average score by depth", "depth, plies", "average score", series, note=note))  # fmt: skip
 
 
 def _complaints(found):

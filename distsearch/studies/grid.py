@@ -147,6 +147,8 @@ def _deeper(args, limit, ranks):
 
 def _positions(args, options, module, rules, point, most):
     """Return the Positions of a run, and add to its point which they are."""
+    if args.per_worker is not None and args.weak != "positions":
+        raise UserError("per-worker goes with --weak positions")
     if args.positions is None:
         if args.weak == "positions":
             raise UserError("weak positions needs --positions FILE, of which every worker gets as many")
@@ -157,9 +159,14 @@ def _positions(args, options, module, rules, point, most):
         raise UserError("position and --positions exclude each other")
     positions, point["file"] = _of_file(args.positions, args.game, options.board, args.empties)
     if args.weak == "positions":
-        point["per_worker"] = len(positions) // workers_of(most)
+        point["per_worker"] = args.per_worker or len(positions) // workers_of(most)
         if not point["per_worker"]:
             raise UserError(f"{args.positions} has {len(positions)} positions, fewer than there are workers")
+        if point["per_worker"] * workers_of(most) > len(positions):
+            raise UserError(
+                f"per-worker {args.per_worker}: {args.positions} has {len(positions)} positions, too few for "
+                f"{workers_of(most)} workers"
+            )
         positions = positions[: point["per_worker"] * workers_of(point["ranks"])]
     point["positions"] = len(positions)
     return positions

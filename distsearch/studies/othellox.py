@@ -116,8 +116,8 @@ def _of_pruning(found, board):
     columns = "depth", "minimax", "alpha-beta, none", "static", "shallow", "static ÷ minimax"
     note = "Boards: positions reached by a move or a pass; those of the searches that order moves are counted as well."
     series = {name: [(cells[0], cells[i]) for cells in rows if cells[i]] for i, name in enumerate(columns[:-1]) if i}
-    return [Table("", f"Pruning effect by depth, {board}: boards", columns, rows, note),
-            Figure("", f"Boards by depth, {board}", "depth", "boards", series)]  # fmt: skip
+    return [Table(f"Pruning effect by depth, {board}: boards", columns, rows, note),
+            Figure(f"Boards by depth, {board}", "depth", "boards", series)]  # fmt: skip
 
 
 def _of_pool(found, board):
@@ -128,12 +128,12 @@ def _of_pool(found, board):
     shared = [count for count in counts if count > 1]
     balance = {f"{count} ranks": _line(found, point, count, factors, "load_balance", count - 1) for count in shared}
     size = "pool size (load factor × workers)"
-    yield Figure("", f"Load balance against pool size, {of}", size, "load balance", balance, share=True)
+    yield Figure(f"Load balance against pool size, {of}", size, "load balance", balance, share=True)
     for name, title in (("boards", "Boards evaluated"), ("boards_per_second", "Boards a second"),
                         ("communication_computation", "Communication ÷ computation")):  # fmt: skip
         series = {f"load factor {factor}": _by_ranks(found, point, counts, factor, name) for factor in factors}
         share = name == "communication_computation"
-        yield Figure("", f"{title} by processes and load factor, {of}", "ranks", title.lower(), series, share=share)
+        yield Figure(f"{title} by processes and load factor, {of}", "ranks", title.lower(), series, share=share)
     rows = []
     for count in counts:
         for factor in factors:
@@ -145,10 +145,10 @@ def _of_pool(found, board):
         "By time: seconds of one rank's search ÷ seconds. By boards: boards a second ÷ those of one rank, which does "
         "not count boards that one rank would not have searched. Efficiency divides by ranks; one is the master."
     )
-    yield Table("", f"Speedup and efficiency both ways, {of}", columns, rows, note)
+    yield Table(f"Speedup and efficiency both ways, {of}", columns, rows, note)
     for name, title in (("seconds", "time"), ("boards_per_second", "boards")):
         series = {f"load factor {factor}": _speedups(found, point, counts, factor, name) for factor in factors}
-        yield Figure("", f"Speedup by {title}, {of}", "ranks", f"speedup by {title}", series, ideal=True)
+        yield Figure(f"Speedup by {title}, {of}", "ranks", f"speedup by {title}", series, ideal=True)
 
 
 def _line(found, point, count, factors, name, workers):
@@ -206,7 +206,7 @@ def _of_evaluation(found):
         "it is in Python, about 8 µs a board; evaluating a whole board takes a rank 0.03 µs, which is all there is to "
         "share. The last column is the pool at load factor 4, deeper."
     )
-    return [Table("", "The parallel evaluation of one board at a time, 8x8", columns, rows, note)]
+    return [Table("The parallel evaluation of one board at a time, 8x8", columns, rows, note)]
 
 
 def _of_policies(found):
@@ -224,8 +224,8 @@ def _of_policies(found):
     depth = ", ".join(map(str, found.points("depth", **point)))
     note = "The search with a table; pool and window at 4 subtrees a worker. Speedup is over the same on one rank."
     return [
-        Table("", f"The same under other policies, 8x8, depth {depth}", columns, rows, note),
-        Figure("", f"Speedup under policies, 8x8, depth {depth}", "ranks", "speedup by time", series, ideal=True),
+        Table(f"The same under other policies, 8x8, depth {depth}", columns, rows, note),
+        Figure(f"Speedup under policies, 8x8, depth {depth}", "ranks", "speedup by time", series, ideal=True),
     ]
 
 

@@ -68,10 +68,6 @@ class Effort:
     repeats: int | None = None
     asked: Namespace = field(default_factory=Namespace)
 
-    def counts(self, *wanted):
-        """Return those numbers of ranks that this launch has."""
-        return [count for count in wanted if count <= self.ranks]
-
     def choose(self, laptop, cluster):
         """Return what this effort takes of two values."""
         return cluster if self.full else laptop
@@ -80,7 +76,8 @@ class Effort:
         """Return the command line of a study with this effort."""
         ranks = self.ranks if ranks is None else ranks
         launch = f"mpirun -n {ranks} " if ranks > 1 else ""
-        return f"{launch}distsearch study {study}{' --full' * self.full} --seed {self.seed}"
+        repeats = f" --repeats {self.repeats}" if self.repeats else ""
+        return f"{launch}distsearch study {study}{' --full' * self.full}{repeats} --seed {self.seed}"
 
 
 class Found:
@@ -181,23 +178,24 @@ def run(study, args, stage):
         planned = study.measurements(effort)
         with stage.interrupts:
             rows = _measure(study, planned, effort, ranks, folder, stage)
-        found = Found(rows)
+        found, have = Found(rows), results.done(rows)
+        missing = [each for each in planned if _identity(study, each) not in have]
         exhibits = [each for each in study.exhibits(found, effort) if not each.empty]
-        left_out = [f"# {line}" for line in _left_out(planned, effort)]
+        left_out = [f"# {line}" for line in _left_out(missing, effort)]
         stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]))
         if folder is not None:
-            _write(study, exhibits, planned, effort, folder, stage.complain)
+            _write(study, exhibits, missing, effort, folder, stage.complain)
         for wrong in (complaints := study.complaints(found)):
             stage.complain(f"{study.name}: {wrong}")
         return stage.interrupts.exit_status or int(bool(complaints))
 
 
 def _measure(study, planned, effort, ranks, folder, stage):
-    """Return the rows of what is planned and can be had here; those in the folder's file are not measured again."""
+    """Return the rows of what is planned: those in the folder's file, by whatever launch, and what can be had here."""
     path = None if folder is None else folder / f"{study.name}.jsonl"
     rows = {} if path is None else {results.identity(row): row for row in results.begin(path)}
-    wanted = {_identity(study, each): each for each in planned if _can(each, effort)}
-    todo = {key: each for key, each in wanted.items() if key not in rows}
+    wanted = {_identity(study, each): each for each in planned}
+    todo = {key: each for key, each in wanted.items() if key not in rows and _can(each, effort)}
     progress = Countdown(stage.progress, [_likenesses(each) for each in todo.values()])
     bench = Bench(ranks, stage.interrupts, progress)
     for key, each in todo.items():
@@ -236,17 +234,17 @@ def _described(point):
     return ", ".join(f"{name} {value}" for name, value in point.items() if name not in ("game", "position"))
 
 
-def _left_out(planned, effort):
-    """Return lines that say what could not be measured here."""
+def _left_out(missing, effort):
+    """Return lines that say what of the missing Measurements could not be made here."""
     lines = []
-    if more := {each.ranks for each in planned if each.ranks > effort.ranks}:
+    if more := {each.ranks for each in missing if each.ranks > effort.ranks}:
         lines.append(
             f"left out, for this launch has {effort.ranks} rank{'s' * (effort.ranks > 1)}: what takes "
             f"{', '.join(map(str, sorted(more)))}"
         )
-    if not effort.cards and any(each.cards for each in planned):
+    if not effort.cards and any(each.cards for each in missing):
         lines.append("left out: what takes a GPU, for there is none here (or no PyCUDA; see docs/gpu)")
-    elif more := {each.cards for each in planned if each.cards > effort.cards}:
+    elif more := {each.cards for each in missing if each.cards > effort.cards}:
         lines.append(f"left out, for this host has too few GPUs: what takes {', '.join(map(str, sorted(more)))}")
     return lines
 
@@ -271,7 +269,7 @@ def _made(output):
     return folder
 
 
-def _write(study, exhibits, planned, effort, folder, complain):
+def _write(study, exhibits, missing, effort, folder, complain):
     """Write the Markdown, and the figures where there is matplotlib."""
     from . import report_figures
 
@@ -286,7 +284,7 @@ def _write(study, exhibits, planned, effort, folder, complain):
                 complain(error)
                 drawing = False
         parts.append(to_markdown(exhibit, pictures))
-    parts += _left_out(planned, effort)
+    parts += _left_out(missing, effort)
     path = folder / f"{study.name}.md"
     try:
         path.write_text("\n\n".join(parts) + "\n")

@@ -16,7 +16,7 @@ def draw(figure, folder, name, formats):
     with style.drawing():
         drawn = [line for line in lines if line.points]
         panel = style.Panel("", figure.x, figure.y, drawn, tuple(ideal), figure.share)
-        return style.save(style.chart([panel], textwrap.fill(figure.heading, _WIDTH)), folder, name, formats)
+        return style.save(style.chart([panel], textwrap.fill(figure.title, _WIDTH)), folder, name, formats)
 
 
 def _point(x, y, low=None, high=None):

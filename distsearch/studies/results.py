@@ -6,6 +6,8 @@ under what circumstances (see ``metadata``). Study, point and repeat tell a run 
 again does what is not in its file, and files of several jobs can be read as one.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 
@@ -36,13 +38,15 @@ def begin(path):
 def append(path, row):
     """Add a row to a file, which is made if it is not there; raises UserError if it cannot be written.
 
-    It is written at once and by a single call, so jobs of an array may share a file. What a killed job left of its last
-    row is taken away.
+    What a killed job left of its last row is taken away. Jobs may share a file where its file system has locks; where
+    it has none, one may take what another has half written for such a rest.
     """
     line = json.dumps(row, allow_nan=False).encode() + b"\n"
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
             _mend(file)
             _write(file, line)
         finally:

@@ -19,8 +19,8 @@ from ..errors import RanksLostError, UserError
 from ..service.progress import Progress
 from .metadata import cpu_model
 
-DEVICES = "cpu", "gpu", "auto"
-_WORD = np.dtype([("ranks", np.int64), ("table", np.int64), ("groups", np.int64), ("device", np.int64)])
+DEVICES = "cpu", "gpu"
+_WORD = np.dtype([("ranks", np.int64), ("table", np.int64), ("device", np.int64)])
 _DEFAULT = -1  # as a table's MiB
 _TAG = 1
 _NAP = 0.05  # seconds: 31 ranks that look at their mail so often took 3% of a core, by 20 ms 5%
@@ -83,16 +83,15 @@ class Ranks:
         self._leave()
 
     @contextlib.contextmanager
-    def session(self, ranks, table=None, groups=0, device="cpu", **how):
+    def session(self, ranks, table=None, device="cpu", **how):
         """Give an open Session of the first ``ranks`` ranks; arguments as for that, ``how`` what rank 0 alone needs.
 
         Raises UserError as that does, and RanksLostError at its end if a rank was lost: there is no going on without.
         """
         if not 1 <= ranks <= self.size:
             raise UserError(f"ranks {ranks} is not from 1 to {self.size}, as this launch has")
-        self._say(range(1, ranks), ranks, table, groups, device)
-        shared = {"groups": groups, "device": device, "touched": True}
-        with self._open_session(self._party(ranks), table, **shared, **how) as session:
+        self._say(range(1, ranks), ranks, table, device)
+        with self._open_session(self._party(ranks), table, device=device, touched=True, **how) as session:
             yield session
             if session.cluster is not None and session.cluster.lost:
                 raise RanksLostError("a rank was lost: a study needs all it began with")
@@ -108,10 +107,10 @@ class Ranks:
             self._comm.send((function.__module__, function.__name__, given), rank, _TAG)
         return function(self._party(ranks), **given, **here)
 
-    def _say(self, to, ranks, table=None, groups=0, device="cpu"):
+    def _say(self, to, ranks, table=None, device="cpu"):
         """Tell ranks of the next party, by 0 ranks that there will be none, or by fewer that they are to call."""
         table = _DEFAULT if table is None else table
-        word = np.array([(ranks, table, groups, DEVICES.index(device))], _WORD).view(np.int64)
+        word = np.array([(ranks, table, DEVICES.index(device))], _WORD).view(np.int64)
         requests = [self._comm.Isend(word, rank, _TAG) for rank in to]
         sleep_until(lambda: all(request.Test() for request in requests))
 
@@ -121,7 +120,7 @@ class Ranks:
             word = np.zeros(1, _WORD)
             request = self._comm.Irecv(word.view(np.int64), 0, _TAG)
             sleep_until(request.Test, _nap)
-            ranks, table, groups, device = word[0].tolist()
+            ranks, table, device = word[0].tolist()
             if ranks == 0:
                 self._leave()
                 return
@@ -132,8 +131,7 @@ class Ranks:
                     getattr(importlib.import_module(module), name)(self._party(-ranks), **given)
                     continue
                 table = None if table == _DEFAULT else table
-                shared = {"groups": groups, "device": DEVICES[device], "touched": True}
-                with self._open_session(self._party(ranks), table, **shared):
+                with self._open_session(self._party(ranks), table, device=DEVICES[device], touched=True):
                     pass
 
     def _party(self, ranks):

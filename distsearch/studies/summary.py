@@ -128,6 +128,7 @@ def _part(curve, best):
     rows = curve[base]
     point = rows[0]["point"]
     header = [f"# {_work_text(point)}", f"# {_sharing_text(point)}; {_repeats_text(curve)}", _base_text(point, base)]
+    header += _tables_got(curve, point["table"])
     fewest, seconds, how = best[work_of(point)]
     if fewest != base or seconds < _CLEARLY * _median(rows, _time):
         plural = "s" * (fewest > 1)
@@ -159,6 +160,16 @@ def _sharing_text(point):
     factor = "" if point["load_factor"] is None else f" at load factor {point['load_factor']:g}"
     table = f", table {point['table']} MiB" if point["table"] else ""
     return f"policy {point['policy']}{factor}, prefetch {point['prefetch']}{table}"
+
+
+def _tables_got(curve, asked):
+    """Return a line where ranks had another table than asked for, which those of a host share if it has room; or []."""
+    got = {}
+    for ranks, rows in curve.items():
+        for mib in sorted({row["result"].get("table_mib", asked) for row in rows} - {asked}):
+            got.setdefault(mib, []).append(str(ranks))
+    parts = [f"{mib} MiB on {', '.join(ranks)} rank{'s' * (ranks != ['1'])}" for mib, ranks in got.items()]
+    return [f"# the table was smaller for want of shared memory: {'; '.join(parts)}"] if parts else []
 
 
 def _repeats_text(curve):

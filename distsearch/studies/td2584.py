@@ -87,7 +87,7 @@ def _play(effort):
             def body(bench, layers=layers, on=on, count=count, ranks=ranks):
                 return _games(bench, layers, count, effort.seed, ranks, on.lower())
 
-            point = _point(effort, "play", layers=layers, games=count, on=on)
+            point = _point(effort, "play", layers=layers, games=count, on=on, ranks=ranks)
             yield Measurement(point, body, ranks=ranks, cards=int(on == "GPU"))
 
 

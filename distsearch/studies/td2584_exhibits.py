@@ -43,9 +43,9 @@ def _curves(found):
     )
     columns = ("layers", "games", "average of the last ones", "best of them", f"{_WON} tile in them", "seconds",
                "moves/s", "ranks")  # fmt: skip
-    return (Figure("", "Average score by games learnt from, 0 to 3 layers", "games", "average score", series,
+    return (Figure("Average score by games learnt from, 0 to 3 layers", "games", "average score", series,
                    note=note),
-            Table("", "Learning with 0 to 3 layers", columns, rows, note))  # fmt: skip
+            Table("Learning with 0 to 3 layers", columns, rows, note))  # fmt: skip
 
 
 def _played(found):
@@ -66,7 +66,7 @@ def _played(found):
         "The network that comes with the package, which was trained for longer than a study takes. Of few games the "
         "average is a rough one: its standard error is half of it for one game."
     )
-    return Table("", "Play with 0 to 3 layers", columns, rows, note)
+    return Table("Play with 0 to 3 layers", columns, rows, note)
 
 
 def _core(found, stage, layers):
@@ -99,8 +99,8 @@ def _decisions(found):
         "of one core, with its table of equal boards. GPU: wall time, transfers included, by the method merged. Theirs "
         "is 32 times a thread at 3 layers, of which class is not known here, and slower at 1."
     )
-    return (Table("", "Board classes, and the GPU's speedup by layers", columns, rows, note),
-            Figure("", "The GPU's speedup by layers", "layers", "times one core", series, note=note))  # fmt: skip
+    return (Table("Board classes, and the GPU's speedup by layers", columns, rows, note),
+            Figure("The GPU's speedup by layers", "layers", "times one core", series, note=note))  # fmt: skip
 
 
 def _named(layers):
@@ -122,7 +122,7 @@ def _methods(found):
     columns = "class", "layers", "boards", *(f"{method}, µs" for method in _METHODS), "naive ÷ multilevel", \
         "multilevel ÷ merged"  # fmt: skip
     note = f"A board. Many: as many as fill a card, fewer where a method needs more memory. Theirs are {UNKNOWN}."
-    return (Table("", "Naive against multilevel", columns, rows, note),)
+    return (Table("Naive against multilevel", columns, rows, note),)
 
 
 def _trees(found):
@@ -148,9 +148,9 @@ def _trees(found):
         f"and its answer some tenths of one. Theirs are "
         f"{UNKNOWN}."
     )
-    return (Table("", "CPU tree-parallel search", columns, rows, note),
-            Figure("", "Speedup of CPU tree-parallel search", "workers", "speedup", speedups, True, note),
-            Figure("", "Efficiency of CPU tree-parallel search", "workers", "efficiency", efficiencies, note=note,
+    return (Table("CPU tree-parallel search", columns, rows, note),
+            Figure("Speedup of CPU tree-parallel search", "workers", "speedup", speedups, True, note),
+            Figure("Efficiency of CPU tree-parallel search", "workers", "efficiency", efficiencies, note=note,
                    share=True))  # fmt: skip
 
 
@@ -171,8 +171,8 @@ def _learning(found):
         "All ranks play and learn, without locks, and share one copy of the weights. Theirs had 24 times with 32 "
         "threads, of how many layers is not known here. docs/learning.md has 31 ranks, and copies of the weights."
     )
-    return (Table("", "CPU game-parallel learning", columns, rows, note),
-            Figure("", "Speedup of CPU game-parallel learning", "ranks", "speedup", series, True, note))  # fmt: skip
+    return (Table("CPU game-parallel learning", columns, rows, note),
+            Figure("Speedup of CPU game-parallel learning", "ranks", "speedup", series, True, note))  # fmt: skip
 
 
 def _updates(found):
@@ -194,7 +194,7 @@ def _updates(found):
         "is the report's way; combined: the same, threads of a warp add once to a weight; games: each from its end to "
         "its beginning, as a core learns. In all: with the transfer of the games."
     )
-    return Table("", f"Update times, {counts} games of 1,000 steps", columns, rows, note)
+    return Table(f"Update times, {counts} games of 1,000 steps", columns, rows, note)
 
 
 def _cards(found):
@@ -213,7 +213,7 @@ def _cards(found):
         "theirs; where moves are chosen without a search that is half of the work, which no further GPU makes less. "
         "Play: as many games a GPU."
     )
-    return Table("", "Several GPUs", columns, rows, note)
+    return Table("Several GPUs", columns, rows, note)
 
 
 def _totals(found):
@@ -236,7 +236,7 @@ def _totals(found):
         f"A game of {_MOVES:,} moves, worked out from the decisions on normal boards and the updates above: many games "
         f"side by side on the GPU, what chance deals not counted. Theirs are {UNKNOWN}."
     )
-    return Table("", "Totals: a game that is learnt from", columns, rows, note)
+    return Table("Totals: a game that is learnt from", columns, rows, note)
 
 
 def complaints(found):

@@ -34,7 +34,7 @@ def test_parties_of_every_size_search_one_after_another(comm, agree, rng):
     agree((ranks is None) == (comm.Get_rank() > 0), ranks)
 
 
-@pytest.mark.parametrize("wrong", [{"ranks": 0}, {"ranks": 1000}, {"table": 1 << 22}, {"groups": 1000}], ids=str)
+@pytest.mark.parametrize("wrong", [{"ranks": 0}, {"ranks": 1000}, {"table": 1 << 22}], ids=str)
 def test_what_is_refused_ends_nothing(comm, agree, wrong):
     """A refusal is on the ranks of the party alone; the next party may have others."""
     refused = ""

@@ -1,5 +1,7 @@
 """The Connect 4 report's study: positions by class, its table, and what a GPU finds (an emulated one)."""
 
+from argparse import Namespace
+
 import pytest
 
 from distsearch.errors import UserError
@@ -51,14 +53,34 @@ def test_plies_to_the_end(left, score, plies):
 
 def test_positions_of_a_file(tmp_path):
     path = tmp_path / "positions"
-    path.write_text("4453 3\n\n1122334\n")
-    assert connect4_positions.of_file(str(path))[:2] == (["4453", "1122334"], [3, None])
+    path.write_text("4453 3\n\n112233\n")
+    assert connect4_positions.of_file(str(path))[:2] == (["4453", "112233"], [3, None])
     assert connect4_positions.of_file(str(path), 1).texts == ["4453"]
-    for text, wrong in (("4x\n", "line 1"), ("44 x\n", "line 1"), ("1\n12121212\n", "line 2"), ("\n", "no position")):
+    for text, wrong in (
+        ("4x\n", "line 1"),
+        ("44 x\n", "line 1"),
+        ("1\n12121212\n", "line 2"),
+        ("4\n1212121\n", "line 2: the game is over"),
+        ("\n", "no position"),
+    ):
         path.write_text(text)
         with pytest.raises(UserError, match=wrong):
             connect4_positions.of_file(str(path))
     assert_refused(ask("study", "connect4", "--positions", tmp_path / "none"), "none")
+
+
+def test_another_set_under_the_same_name_is_another_point(tmp_path):
+    path = tmp_path / "positions"
+
+    def points(content):
+        path.write_text(content)
+        asked = Effort(asked=Namespace(positions=str(path)))
+        return [each.point for each in connect4.STUDY.measurements(asked)]
+
+    first = points("4453 3\n")
+    assert points("4453 3\n\n") == first
+    for other in ("4454 3\n", "4453 2\n", "4453\n"):
+        assert not any(point in first for point in points(other))
 
 
 def test_cores_and_a_gpu_have_the_same_scores(monkeypatch):

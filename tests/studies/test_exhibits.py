@@ -5,13 +5,13 @@ import pytest
 from distsearch.studies.exhibits import UNKNOWN, Figure, Table, beside, percent, ratio, shown, to_markdown, to_text
 
 WAYS = [("a", *beside(2, 4)), ("b|c", *beside(0.5, None))]
-TABLE = Table("Table 3", "Times", ("way", "ours", "theirs", "ratio"), WAYS, "A note.", "distsearch study x")
-FIGURE = Figure("", "Speedup", "ranks", "speedup", {"one": [(1, 1.0), (4, 3.0, 2.5, 3.5)], "two": [(2, 1.5)]})
+TABLE = Table("Times", ("way", "ours", "theirs", "ratio"), WAYS, "A note.", "distsearch study x")
+FIGURE = Figure("Speedup", "ranks", "speedup", {"one": [(1, 1.0), (4, 3.0, 2.5, 3.5)], "two": [(2, 1.5)]})
 
 
 def test_a_table_as_text():
     assert to_text(TABLE).splitlines() == [
-        "# Table 3: Times", "# A note.", "# $ distsearch study x",
+        "# Times", "# A note.", "# $ distsearch study x",
         "way  ours          theirs  ratio",
         "a       2               4   0.5×",
         "b|c   0.5  not known here      -",
@@ -20,7 +20,7 @@ def test_a_table_as_text():
 
 def test_a_table_as_markdown():
     assert to_markdown(TABLE).split("\n\n") == [
-        "### Table 3: Times", "```\ndistsearch study x\n```",
+        "### Times", "```\ndistsearch study x\n```",
         "| way | ours | theirs | ratio |\n|---|--:|--:|--:|\n"
         "| a | 2 | 4 | 0.5× |\n| b\\|c | 0.5 | not known here | - |",
         "A note.",
@@ -35,7 +35,7 @@ def test_a_figure_is_its_points_as_a_table_and_its_picture():
     assert FIGURE._replace(y="seconds").table().title == "Speedup: seconds"
     assert not FIGURE.empty
     assert FIGURE._replace(series={"one": []}).empty
-    assert Table("", "", ("a",), []).empty
+    assert Table("", ("a",), []).empty
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,16 @@ def test_weak_scaling_by_positions_gives_each_worker_as_many(tmp_path):
     assert values(strong, "file") == values(found, "file")
 
 
+def test_calls_of_one_number_of_ranks_each_can_give_each_worker_as_many(tmp_path):
+    (tmp_path / "lines").write_text("4\n44\n444\n4444\n3\n33\n333\n3333\n")
+    asked = "connect4", "--positions", tmp_path / "lines", "--depth", 4, "--policy", "split", "--weak", "positions"
+    found = [run for ranks in (1, 2, 4) for run in runs(*asked, "--per-worker", 2, "--ranks", ranks)]
+    assert {run.point["ranks"]: len(run.positions) for run in found} == {1: 2, 2: 2, 4: 6}
+    assert len({repr(grid.series_of(run.point)) for run in found}) == 1
+    with pytest.raises(UserError, match="too few for 4 workers"):
+        runs(*asked, "--per-worker", 3)
+
+
 def test_the_same_file_under_another_name_is_the_same_work(tmp_path):
     for name in "ab":
         (tmp_path / name).write_text("4453\n")
@@ -103,6 +113,8 @@ def test_a_seed_deals_what_chance_puts_down():
         (["othello", "--positions", "lines"], "line 1"),
         (["connect4", "--positions", "empty"], "no position"),
         (["connect4", "--positions", "lines", "--weak", "positions"], "fewer"),
+        (["connect4", "--positions", "lines", "--per-worker", "1"], "per-worker goes with"),
+        (["connect4", "--positions", "lines", "--weak", "positions", "--per-worker", "0"], "per-worker 0"),
         (["othello", "xyz"], "position"),
         (["2048", "--policy", "split"], "split"),
         (["othello", "--ordering", "static", "--policy", "split"], "split"),

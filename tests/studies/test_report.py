@@ -38,8 +38,8 @@ class Studied:
 
     def exhibits(self, found, effort):
         rows = [(number, found.median("square", number=number)) for number in found.points("number")]
-        return [Table("Table 1", "Squares", ("number", "square"), rows, command=effort.command("squares")),
-                Table("Table 2", "Nothing", ("number",), [])]  # fmt: skip
+        return [Table("Squares", ("number", "square"), rows, command=effort.command("squares")),
+                Table("Nothing", ("number",), [])]  # fmt: skip
 
     def complaints(self, found):
         return ["two of them"] if found.median("square", number=2) == 4 else []
@@ -82,10 +82,8 @@ def test_tables_come_on_stdout_and_nothing_is_kept(tmp_path, monkeypatch):
     studied = Studied()
     assert studied.run() == 0
     assert studied.told[0].split("\n\n")[0] == "# A report on squares"
-    assert (
-        "# Table 1: Squares\n# $ distsearch study squares --seed 7\nnumber  square\n0            0\n" in studied.told[0]
-    )
-    assert "Table 2" not in studied.told[0]
+    assert "# Squares\n# $ distsearch study squares --seed 7\nnumber  square\n0            0\n" in studied.told[0]
+    assert "Nothing" not in studied.told[0]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -127,6 +125,18 @@ def test_what_cannot_be_had_here_is_left_out_with_a_note(last, why, tmp_path, mo
     assert why in (tmp_path / "squares.md").read_text()
 
 
+def test_what_another_launch_measured_stays_in_the_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "_cards", lambda: 1)
+    assert Studied(1, cards=1).run(tmp_path) == 0
+    monkeypatch.setattr(report, "_cards", lambda: 0)
+    again = Studied(2, cards=1)
+    assert again.run(tmp_path) == 0
+    assert again.measured == [1]
+    for text in (again.told[0], (tmp_path / "squares.md").read_text()):
+        assert "9,801" in text
+        assert "left out" not in text
+
+
 def test_a_card_is_used_where_there_is_one(monkeypatch):
     monkeypatch.setattr(report, "_cards", lambda: 1)
     studied = Studied(1, cards=1)
@@ -164,9 +174,9 @@ def test_rows_by_their_points():
 def test_effort_says_what_to_take():
     laptop, cluster = Effort(ranks=5), Effort(full=True, ranks=64, seed=3)
     assert (laptop.choose(1, 2), cluster.choose(1, 2)) == (1, 2)
-    assert laptop.counts(1, 2, 4, 8) == [1, 2, 4]
     assert laptop.command("x") == "mpirun -n 5 distsearch study x --seed 1"
     assert cluster.command("x") == "mpirun -n 64 distsearch study x --full --seed 3"
+    assert Effort(repeats=2).command("x") == "distsearch study x --repeats 2 --seed 1"
     assert Effort().command("x") == "distsearch study x --seed 1"
 
 

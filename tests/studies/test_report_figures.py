@@ -9,7 +9,7 @@ from distsearch.errors import UserError
 from distsearch.studies import report_figures
 from distsearch.studies.exhibits import Figure
 
-FIGURE = Figure("Figure 2", "Speedup of a search with a long heading, " * 3, "ranks", "speedup",
+FIGURE = Figure("Speedup of a search with a long heading, " * 3, "ranks", "speedup",
                 {"pool": [(1, 1.0), (2, 1.5, 1.2, 1.9), (4, 9.0)], "nothing": []}, ideal=True)  # fmt: skip
 
 

@@ -1,7 +1,10 @@
 """Files of measured runs: what is appended is read, whatever a killed job left behind it."""
 
+import fcntl
 import json
+import os
 import random
+import threading
 
 import pytest
 
@@ -49,6 +52,30 @@ def test_a_row_torn_anywhere_is_skipped_told_of_and_mended(tmp_path, capsys):
         append(path, rows[2])
         assert read([path]) == [*rows[: 1 + whole], rows[2]]
         assert capsys.readouterr().err == ""
+
+
+def test_a_file_is_locked_while_a_row_is_added(tmp_path):
+    """Another job's lock is waited for: nothing is mended or written before it is given back."""
+    path = tmp_path / "runs"
+    path.write_bytes(b'{"half')
+    other = os.open(path, os.O_RDWR)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    adding = threading.Thread(target=append, args=(path, row()))
+    adding.start()
+    adding.join(0.2)
+    assert (adding.is_alive(), path.read_bytes()) == (True, b'{"half')
+    os.close(other)
+    adding.join(60)
+    assert read([path]) == [row()]
+
+
+def test_a_file_system_without_locks_will_do(tmp_path, monkeypatch):
+    def refuse(file, how):
+        raise OSError(37, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    append(tmp_path / "runs", row())
+    assert read([tmp_path / "runs"]) == [row()]
 
 
 @pytest.mark.parametrize("content", [b"1\n", b"{}\n", b'{"study": 1}\n', b"words\n{}\n", b"\xff\xfe\n"])

@@ -47,6 +47,15 @@ def test_each_way_to_share_out_is_a_part_and_the_fastest_alone_is_named():
     assert text.count("the fastest here on 1 rank: policy split, prefetch 2, table 64 MiB, 2.0000 s") == 1
 
 
+def test_a_table_smaller_than_asked_for_is_told():
+    rows = [row(ranks=ranks) for ranks in (1, 2, 4)]
+    for each, mib in zip(rows, (64, 30, 30), strict=True):
+        each["result"] = {**each["result"], "table_mib": mib}
+    told = "# the table was smaller for want of shared memory: 30 MiB on 2, 4 ranks"
+    assert told in table(rows).splitlines()
+    assert "smaller" not in table(rows[:1])
+
+
 def test_weak_scaling_by_positions_is_told_in_positions():
     point = {"weak": "positions", "per_worker": 2, "file": "f", "position": None}
     text = table([row(4.0, 100, positions=2, **point), row(4.0, 350, ranks=4, positions=6, **point)])
