@@ -28,11 +28,22 @@ def done(rows):
 
 def begin(path):
     """Return the rows of a file that others are to be added to, and which need not be there; raises UserError."""
+    _check_place(path, "write")
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666))
     except (OSError, ValueError) as error:
         raise _cannot("write", path, error) from error
     return read([path])
+
+
+def _check_place(path, do):
+    """Raise UserError for what is there and no file: a device has no end."""
+    try:
+        no_file = os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+    except ValueError as error:
+        raise _cannot(do, path, error) from error
+    if no_file:
+        raise UserError(f"cannot {do} {str(path)[:200]}: it is not a file")
 
 
 def append(path, row):
@@ -87,6 +98,7 @@ def read(paths):
 
 
 def _rows_of(path):
+    _check_place(path, "read")
     try:
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")

@@ -1,6 +1,7 @@
 """The table of a scaling study, in the manner of MPI's benchmarks: lines with ``#``, then columns of numbers."""
 
 import json
+import math
 import statistics
 
 from ..errors import UserError
@@ -37,12 +38,15 @@ def run(args, stage):
 
 
 def checked(rows):
-    """Return a list of rows; raises UserError if one lacks what a table needs."""
-    rows = list(rows)
+    """Return a list of rows but those of runs that were interrupted; raises UserError if one lacks what is needed."""
+    rows = [row for row in rows if row["result"].get("complete") is not False]
     for row in rows:
         lacking = [name for part, names in _NEEDED.items() for name in names if name not in row[part]]
         if lacking:
             raise UserError(f"a row of study scaling has no {', '.join(lacking)}")
+        ranks, seconds = row["point"]["ranks"], row["result"]["seconds"]
+        if not (isinstance(ranks, int) and ranks > 0 and isinstance(seconds, int | float) and 0 < seconds < math.inf):
+            raise UserError(f"a row of study scaling tells {str(seconds)[:20]} seconds on {str(ranks)[:20]} ranks")
     return rows
 
 

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from distsearch.errors import UserError
-from distsearch.studies.results import append, done, identity, read
+from distsearch.studies.results import append, begin, done, identity, read
 
 
 def row(point=None, repeat=0, study="scaling", **result):
@@ -90,6 +90,12 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
         for path in (tmp_path, tmp_path / "none" / "runs", f"{tmp_path}/a\0b"):
             with pytest.raises(UserError, match="cannot"):
                 act(path)
+
+
+@pytest.mark.parametrize("use", [begin, lambda path: read([path])], ids=["written", "read"])
+def test_a_device_is_no_file(use):
+    with pytest.raises(UserError, match="/dev/zero: it is not a file"):
+        use("/dev/zero")
 
 
 def test_no_number_is_written_that_is_not_json(tmp_path):

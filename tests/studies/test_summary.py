@@ -110,3 +110,19 @@ def test_files_of_several_jobs_give_one_table(tmp_path):
     results.append(tmp_path / "b", row(1.0, ranks=3, scores=[7]))
     assert summary.run(SimpleNamespace(files=files), stage) == 1
     assert complaints == ["scores differ: 3 by 1 ranks with split, 7 by 3 ranks with split"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "ranks"), [("x", 1), (None, 1), (0, 1), (float("nan"), 1), (1.0, "three"), (1.0, 0)]
+)
+def test_rows_of_other_kinds_of_values_are_refused(seconds, ranks):
+    wrong = row(1.0)
+    wrong["result"]["seconds"], wrong["point"]["ranks"] = seconds, ranks
+    with pytest.raises(UserError, match="a row of study scaling tells"):
+        checked([wrong])
+
+
+def test_rows_of_runs_that_were_interrupted_do_not_count():
+    half = row(1.0)
+    half["result"]["complete"] = False
+    assert checked([half, row(2.0)]) == [row(2.0)]
