@@ -1,6 +1,5 @@
 """The command line: it reads options and positions, calls the library and prints what comes back."""
 
-import contextlib
 import importlib
 import json
 import os
@@ -10,6 +9,7 @@ import traceback
 
 from .arguments import parse
 from .errors import RanksLostError, UserError, complain
+from .service import position_file, stdout
 from .study_arguments import STUDIES
 
 
@@ -42,7 +42,7 @@ def _main(argv):
         complain(f"distsearch: {error}")
         return _leave(1)
     except BrokenPipeError:
-        _silence()  # whoever read stdout has enough
+        stdout.silence()  # whoever read stdout has enough
         return 0
     except Exception as error:
         _abort(error)
@@ -72,7 +72,7 @@ def _run(argv):
     if args.command == "train":  # on every rank: learning takes no jobs from rank 0
         from .service.trainers import trainer_of
 
-        return trainer_of(args.game)(args, comm, interrupts, Progress(), _print)
+        return trainer_of(args.game)(args, comm, interrupts, Progress(), stdout.say)
     if getattr(args, "parallel", None) == "evaluation":  # on every rank as well
         return _spread(args, comm, interrupts)
     if args.command == "study":  # on every rank: it says itself how many search together
@@ -97,7 +97,7 @@ def _study(args, *stage):
 
     comm, interrupts, progress, session, argv = stage
     module = importlib.import_module(f"{__package__}.studies.{STUDIES[args.study].module}")
-    return module.run(args, Stage(comm, interrupts, progress, _print, _complain, session, argv))
+    return module.run(args, Stage(comm, interrupts, progress, stdout.say, _complain, session, argv))
 
 
 def _tracing(args, session):
@@ -175,17 +175,17 @@ def _spread(args, comm, interrupts):
         asked = options, position, lambda: interrupts.signal is not None, Progress()
         found = spread_evaluation.search(comm, *asked)
     if found is not None:
-        _print(found.to_json() if args.json else found.to_text())
+        stdout.say(found.to_json() if args.json else found.to_text())
     return interrupts.exit_status
 
 
 def _answer(args, interrupts, checkpoint, search):
     """Print what ``search()`` finds, or what an earlier run printed that came to its end; return the exit status."""
     if checkpoint.state and "output" in checkpoint.state:
-        _write(checkpoint.state["output"].encode())
+        stdout.write(checkpoint.state["output"].encode())
         return 0
     output = "".join(f"{found.to_json() if args.json else found.to_text()}\n" for found in search())
-    _write(output.encode())
+    stdout.write(output.encode())
     if interrupts.signal is None:
         checkpoint.save(lambda: {"output": output})
     return 0
@@ -216,12 +216,12 @@ def _solve(args, session, interrupts):
     plain = args.plain or args.positions is None
     style = "json" if args.json else "lines" if plain else "table"
     path = "-" if args.positions is None else args.positions
-    with _opened(path) as descriptor:
+    with position_file.opened(path) as descriptor:
         checkpoint = _checkpoint(args, options, interrupts, (), [SUFFIX], output=style, check=args.check)
         report = Report(session, options, game, rules, descriptor, style, args.check, _complain, checkpoint)
-        report.run(_write)
+        report.run(stdout.write)
     if report.empty and interrupts.signal is None:
-        raise UserError(f"{_name(path)} holds no position")
+        raise UserError(f"{position_file.name_of(path)} holds no position")
     if report.summary and not args.json:
         complain(report.summary)
     return report.status
@@ -237,7 +237,7 @@ def _perft(args, session, interrupts):
     elif args.position is not None:
         raise UserError("position and --positions exclude each other")
     else:
-        positions, bad = _read_positions(args.positions, game, rules, interrupts)
+        positions, bad = position_file.read(args.positions, game, rules, interrupts, _complain)
     if not positions:
         return 1
     checkpoint = _checkpoint(args, options, interrupts, positions, plies=args.plies)
@@ -252,7 +252,7 @@ def _play(args, session, interrupts):
     options, _, _ = _options(args)
     count = DEFAULT_GAMES if args.games is None else args.games
     found = session.played(options, count, args.seed or 0, args.record)
-    _print(found.to_json() if args.json else found.to_text())
+    stdout.say(found.to_json() if args.json else found.to_text())
     return 0
 
 
@@ -266,7 +266,7 @@ def _tune(args, session, interrupts):
     effort = Effort(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
     asked = session.cluster, session.progress, session.interrupted, args.record
     found = tune(options, effort, args.seed or 0, *asked)
-    _print(found.to_json() if args.json else found.to_text())
+    stdout.say(found.to_json() if args.json else found.to_text())
     return 0
 
 
@@ -280,7 +280,7 @@ def _sample(args, session, interrupts):
         with RecordFile(args.output) as file:
             file.write("\n".join(texts))
     elif texts:
-        _print("\n".join(texts))
+        stdout.say("\n".join(texts))
     return 0
 
 
@@ -291,7 +291,7 @@ def _simulate(args, session, interrupts):
     given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
     machine, position = Machine(**given), game.parse(args.position or "startpos", rules)
     found = simulate(options, machine, position, session.progress, session.interrupted)
-    _print(found.to_json() if args.json else found.to_text())
+    stdout.say(found.to_json() if args.json else found.to_text())
     return 0
 
 
@@ -304,7 +304,7 @@ def _bench(args, session, interrupts):
         return _bench_gpu(args, session)
     if not args.messages:
         rows = _bench_rows(args, session, interrupts)
-        _print(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
+        stdout.say(bench.bench_json(*rows) if args.json else bench.bench_text(*rows))
         return 0
     if session.ranks == 1:
         raise UserError("bench --messages needs two ranks or more: mpirun -n 2 distsearch bench --messages")
@@ -312,7 +312,7 @@ def _bench(args, session, interrupts):
     figures = bench.messages(cluster, session.progress, session.interrupted, prefetch)
     session.close()
     figures.update(bench.peers(cluster.comm))
-    _print(json.dumps(figures) if args.json else bench.messages_text(figures))
+    stdout.say(json.dumps(figures) if args.json else bench.messages_text(figures))
     return 0
 
 
@@ -326,10 +326,10 @@ def _bench_gpu(args, session):
     from .service import gpu_bench
 
     if not args.json:
-        _print(gpu_bench.HEAD)
+        stdout.say(gpu_bench.HEAD)
     wrong = 0
     for row in gpu_bench.bench_gpu(session.gpu, session.interrupted):
-        _print(gpu_bench.bench_gpu_json(row) if args.json else gpu_bench.bench_gpu_text(row))
+        stdout.say(gpu_bench.bench_gpu_json(row) if args.json else gpu_bench.bench_gpu_text(row))
         wrong += row.get("wrong", 0)
     return int(bool(wrong))
 
@@ -345,9 +345,11 @@ def _bench_rows(args, session, interrupts):
     if args.game is None:
         raise UserError("--positions needs a game: distsearch bench GAME --positions FILE")
     options, game, rules = _options(args)
-    positions, bad = _read_positions(args.positions, game, rules, interrupts)
+    positions, bad = position_file.read(args.positions, game, rules, interrupts, _complain)
     if bad:
-        raise UserError(f"{_name(args.positions)} has {bad} bad lines: its figures would be of other work")
+        raise UserError(
+            f"{position_file.name_of(args.positions)} has {bad} bad lines: its figures would be of other work"
+        )
     return bench.bench_positions(options, positions, args.game, session.progress, session.interrupted)
 
 
@@ -413,47 +415,6 @@ def _options(args):
     return resolve(args.game, args.board, args.empties, getattr(args, "spawn", None), **given)
 
 
-@contextlib.contextmanager
-def _opened(path):
-    """Give the descriptor of a file, or of stdin for ``-``; raises UserError."""
-    if path == "-":
-        if sys.stdin is None:
-            raise UserError("stdin is closed: there are no positions to read")
-        yield sys.stdin.fileno()
-        return
-    try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115, closed below; unlike os.open it refuses a folder
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
-    with file:
-        yield file.fileno()
-
-
-def _name(path):
-    """What to call an input in a message."""
-    return "stdin" if path == "-" else path
-
-
-def _read_positions(path, game, rules, interrupts):
-    """Return (positions, number of bad lines) of a file; complains about every bad line."""
-    from .service.lines import Lines
-
-    positions, bad = [], 0
-    with _opened(path) as descriptor:
-        lines = Lines(game, rules, descriptor)
-        while not lines.ended and interrupts.signal is None:
-            chunk = lines.read(1 << 12, wait=0.1)
-            if chunk is None:
-                continue
-            for index, text in chunk.errors:
-                _complain(f"line {chunk.first + index}: {text}")
-            bad += len(chunk.errors)
-            positions += [chunk.position(index) for index in range(chunk.size) if chunk.good[index]]
-    if not positions and not bad and interrupts.signal is None:
-        raise UserError(f"{_name(path)} holds no position")
-    return positions, bad
-
-
 _RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit status
     "search": _search,
     "solve": _solve,
@@ -465,30 +426,6 @@ _RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit s
     "bench": _bench,
     "serve": _serve,
 }
-
-
-def _print(text):
-    _write(f"{text}\n".encode())
-
-
-def _write(content):
-    """Write bytes to stdout."""
-    try:
-        if hasattr(sys.stdout, "buffer"):
-            sys.stdout.buffer.write(content)
-        else:
-            sys.stdout.write(content.decode())
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _silence()
-        raise UserError(f"cannot write the result: {error.strerror}") from error
-
-
-def _silence():
-    """Have stdout say nothing more, not even what the interpreter still holds as it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(error):

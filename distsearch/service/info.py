@@ -12,6 +12,7 @@ from pathlib import Path
 from .. import __version__, games, jit
 from ..cluster import launch
 from ..errors import UserError
+from . import stdout
 from .gpu_facts import gpu_facts, gpu_text
 
 
@@ -33,10 +34,7 @@ def info(comm, as_json):
         problems.append(str(error))
     problems += _problems(facts) + _differences(places)
     facts["problems"] = problems
-    if as_json:
-        print(json.dumps(facts), flush=True)
-    else:
-        _print_table(facts)
+    stdout.say(json.dumps(facts) if as_json else _table(facts))
     return 1 if problems else 0
 
 
@@ -132,7 +130,7 @@ def _version(package):
         return None
 
 
-def _print_table(facts):
+def _table(facts):
     hosts = ", ".join(f"{host} ({ranks})" for host, ranks in facts["hosts"].items())
     packages = ", ".join(f"{name} {version or '-'}" for name, version in facts["packages"].items())
     rows = [
@@ -147,7 +145,7 @@ def _print_table(facts):
         ("kernels in", facts["cache"]),
         ("verdict", "all right" if not facts["problems"] else "; ".join(facts["problems"])),
     ]
-    print("\n".join(f"{name:<12} {value}" for name, value in rows), flush=True)
+    return "\n".join(f"{name:<12} {value}" for name, value in rows)
 
 
 def _gpu_rows(hosts):
