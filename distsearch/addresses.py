@@ -102,3 +102,15 @@ def taken(typingctx, where):
         return builder.atomic_rmw("add", pointer, ir.IntType(64)(1), "monotonic")
 
     return types.int64(types.int64), generate
+
+
+@intrinsic
+def add_to(typingctx, where, count):
+    """Add ``count`` to the int64 at an address (int64), in one step for all processes that share it."""
+
+    def generate(context, builder, signature, args):
+        pointer = builder.inttoptr(args[0], ir.PointerType(ir.IntType(64)))
+        builder.atomic_rmw("add", pointer, args[1], "monotonic")
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate

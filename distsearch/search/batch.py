@@ -40,6 +40,9 @@ def begin(s, where, plies, low, high):
             near[i] = 0
     lanes.store(uint64s(control[pvs.STATES]), 0, s)
     control[pvs.BOARDS] = control[pvs.EVALUATED] = control[pvs.HITS] = control[pvs.STORES] = control[tt.REPLACED] = 0
+    pvs.leave_all(control, 0)
+    if control[pvs.SHARED_LEFT] < tt.NEVER:
+        control[pvs.LOOK_AT] = 0
     control[pvs.TOP], control[dr.LATEST], control[dr.DEPTH], control[dr.BEST_ROOT_MOVE] = -1, 0, 0, pvs.NO_MOVE
     control[dr.WINDOW_LOW], control[dr.WINDOW_HIGH] = low, high
     f[pvs.COUNT], f[pvs.BEST_MOVE] = 0, pvs.NO_MOVE

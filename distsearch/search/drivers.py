@@ -12,7 +12,7 @@ from ..games.interface import END
 from ..jit import compiled
 from . import table as tt
 from .alphabeta import LINE_LENGTH
-from .pvs import BEST, BEST_MOVE, BETA, BOARDS, BOTTOM, BUDGET, EVALUATED, FRAMES, LEFT, MOVES, NO_MOVE, RULES, TOP
+from .pvs import BEST, BEST_MOVE, BETA, BOARDS, BOTTOM, BUDGET, EVALUATED, FRAMES, LEFT, MOVES, NO_MOVE, RULES, SHARED_LEFT, TOP
 from .pvs import CONTROL_SIZE as _SEARCH_SIZE
 
 # bound for each game
@@ -48,6 +48,8 @@ def solve(s, where):
     r, end = uint64s(control[RULES]), control[BOARDS] + control[BUDGET]
     while True:
         if control[TOP] < 0:
+            if control[SHARED_LEFT] < tt.NEVER:
+                take_in_shared(s, control)
             low, high = control[LOW], control[HIGH]
             settled = low >= high or low >= control[WINDOW_HIGH]
             if high <= control[WINDOW_LOW] or settled and control[BEST_ROOT_MOVE] != NO_MOVE:
@@ -65,6 +67,18 @@ def solve(s, where):
             control[LOW], control[BEST_ROOT_MOVE] = f[BEST], f[BEST_MOVE]
         else:
             control[HIGH] = f[BEST]
+
+
+def take_in_shared(s, control):
+    """Take in the bounds of the root that ranks in the same search have found."""
+    data = tt.look_far(control, hashed(s, uint64s(control[RULES]), control))
+    if data == 0:
+        return
+    if tt.low_of(data) > control[LOW] and tt.move_of(data) != NO_MOVE:
+        control[LOW] = control[LATEST] = tt.low_of(data)
+        control[BEST_ROOT_MOVE] = tt.move_of(data)
+    if tt.high_of(data) < control[HIGH]:
+        control[HIGH] = control[LATEST] = tt.high_of(data)
 
 
 def deepen(s, where):

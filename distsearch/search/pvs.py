@@ -24,6 +24,7 @@ from ..games import lanes
 from ..games.interface import END, PASS
 from ..jit import compiled, inlined
 from . import table as tt
+from .abdada import LOOK_EVERY, is_marked, keep_order, kept_order, mark, unmark
 
 # bound for each game, and by the engine
 ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None
@@ -50,7 +51,15 @@ WHERE = DEAR + 1  # address of the control array itself
 # order of ``candidates`` counts beside it, and at how many BOARDS a short search gives up
 RANK_LEFT, RANK_STEP, RANK_WEIGHT, RANK_END = range(WHERE + 1, WHERE + 5)
 PROBCUT = RANK_END + 1  # address of what ``probcut`` looks up
-CONTROL_SIZE = PROBCUT + 1  # drivers have theirs behind it
+# for searches that several ranks share, see ``abdada``: what is left from which on moves are deferred; at how many
+# BOARDS the table is asked next about the nodes on the path; what a move's score must reach, beyond UNIT times beta,
+# for it to be likely to cut
+SHARED_LEFT, LOOK_AT, LIKELY_CUT, UNIT = range(PROBCUT + 1, PROBCUT + 5)
+ORDER_LEFT = UNIT + 1  # what is left from which on ranks share the order of moves
+# of a rank that has joined another one's search: address of that search's sequence number, the number to be found
+# there, and where to write BOARDS to
+SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(ORDER_LEFT + 1, ORDER_LEFT + 4)
+CONTROL_SIZE = BOARDS_AT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
@@ -59,7 +68,9 @@ AGAIN = 12  # 1: it is to get all of the window
 BEFORE = 13  # EVALUATED before its node was looked at
 OPENED = 14  # BOARDS when it was opened
 PROBE = 15  # which shallow search is next or at work, see ``probcut``; 0: none
-FRAME_SIZE = 16
+FRESH = 16  # so many of its moves come before those that are deferred
+MARKED = 17  # hash of the position after the move at work, if this rank has marked it, else 0
+FRAME_SIZE = 18
 
 
 def hashed(s, r, control):
@@ -155,10 +166,27 @@ def examine(s, control, at, left, alpha, beta):
         cut = known_cut(s, r, control, out, at, n, left, beta)
         if cut >= beta:
             return SETTLED, cut, high, h
-    rank(s, control, at, n, left)
+    scores = int64s(control[SCORES])
+    if left < control[ORDER_LEFT]:
+        rank(s, control, at, n, left)
+    elif not kept_order(control, h, out, scores, at, n):
+        rank(s, control, at, n, left)
+        keep_order(control, h, out, scores, at, n)
     if move != NO_MOVE:
-        move_to_front(out, at, n, move)
+        scored_move_to_front(out, scores, at, n, move)
     return n, low, high, h
+
+
+@compiled
+def scored_move_to_front(out, scores, at, n, move):
+    """Put a move first, and its score, if it is there; the others keep their order."""
+    for i in range(at, at + n):
+        if out[i] == move:
+            score = scores[i]
+            for j in range(i, at, -1):
+                out[j], scores[j] = out[j - 1], scores[j - 1]
+            out[at], scores[at] = move, score
+            break
 
 
 @compiled
@@ -242,8 +270,9 @@ def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h, befo
     """Begin the frame of index ``top`` with what ``examine`` found: n moves from ``first`` on, bounds and hash."""
     control[TOP] = top
     f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
-    f[NEXT] = f[AGAIN] = f[PROBE] = 0
+    f[NEXT] = f[AGAIN] = f[PROBE] = f[MARKED] = 0
     f[COUNT], f[FIRST], f[ALPHA], f[BETA], f[LEFT] = n, first, alpha, beta, left
+    f[FRESH] = n
     f[BEST] = f[FLOOR] = best
     f[CEILING], f[BEST_MOVE], f[HASH] = ceiling, NO_MOVE, np.int64(h)
     f[BEFORE], f[OPENED] = before, control[BOARDS]
@@ -256,6 +285,76 @@ def begin_probes(control):
     f[PROBE] = f[BETA] - f[ALPHA] == 1 and f[COUNT] > 1
 
 
+@compiled
+def defer(control, f):
+    """Put a frame's next move behind all others, since another rank is at it."""
+    out, scores = int16s(control[MOVES]), int64s(control[SCORES])
+    at, last = f[FIRST] + f[NEXT], f[FIRST] + f[COUNT] - 1
+    m, score = out[at], scores[at]
+    for i in range(at, last):
+        out[i], scores[i] = out[i + 1], scores[i + 1]
+    out[last], scores[last] = m, score
+    f[FRESH] -= 1
+
+
+@compiled
+def is_deferrable(control, f):
+    """Whether a frame's next move is left to a rank that is at it, rather than searched together with it.
+
+    Not a move that the others are likely not to be needed after: the eldest one or, where moves have scores, one that
+    is likely to cut. Where none is, a null window has no eldest, for no move's score changes what is asked of others.
+    """
+    if f[LEFT] < control[RANK_LEFT] or f[BETA] - f[ALPHA] > 1:
+        return f[NEXT] > 0
+    score = int64s(control[SCORES])[f[FIRST] + f[NEXT]]
+    return score < control[LIKELY_CUT] + control[UNIT] * f[BETA]
+
+
+@compiled
+def leave(control, f):
+    """Take away the mark of a frame's move at work."""
+    if f[MARKED] != 0:
+        unmark(control, np.uint64(f[MARKED]))
+        f[MARKED] = 0
+
+
+@compiled
+def leave_all(control, first):
+    """Take away the marks of all frames but the last, from a frame on."""
+    for i in range(first, control[TOP]):
+        leave(control, int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * i))
+
+
+@compiled
+def is_over(control):
+    """Whether the search that this rank has joined is over; tells its owner how many boards it took here."""
+    if control[SEQUENCE_AT] == 0:
+        return False
+    int64s(control[BOARDS_AT])[0] = control[BOARDS]
+    return int64s(control[SEQUENCE_AT])[0] != control[SEQUENCE]
+
+
+def look_at_path(control):
+    """Take in what other ranks have found of the nodes on the path: a frame that is answered ends those above it."""
+    for i in range(control[TOP] + 1):
+        f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * i)
+        if f[LEFT] < control[tt.FAR_LEFT]:
+            break
+        data = tt.look_far(control, np.uint64(f[HASH]))
+        if data == 0 or not answers(data, f[LEFT]):
+            continue
+        low, high, move = max(f[FLOOR], tt.low_of(data)), min(f[CEILING], tt.high_of(data)), tt.move_of(data)
+        if low < f[BETA] and high > f[ALPHA] and low < high or i == 0 and move == NO_MOVE and high > f[ALPHA]:
+            continue
+        rely_on(control, data)
+        leave_all(control, i)
+        control[TOP] = i
+        f[BEST] = low if low >= f[BETA] or low >= high else high
+        f[BEST_MOVE], f[FLOOR], f[CEILING] = move, low, high
+        f[NEXT], f[PROBE], f[AGAIN] = f[COUNT], 0, 0
+        break
+
+
 def advance(like, where):
     """Run the search on until it ends (True) or its budget of boards is used up (False); ``like`` tells the width."""
     control = int64s(where)
@@ -263,6 +362,11 @@ def advance(like, where):
     limit = control[BOARDS] + control[BUDGET]
     width = len(like)
     while True:
+        if control[BOARDS] >= control[LOOK_AT]:
+            if is_over(control):
+                return False
+            control[LOOK_AT] = control[BOARDS] + LOOK_EVERY
+            look_at_path(control)
         top = control[TOP]
         f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
         if SELECTIVE and f[PROBE] > 0:
@@ -278,8 +382,13 @@ def advance(like, where):
             all_of_it = f[NEXT] == 0 or f[AGAIN] or not control[NULL_WINDOWS]
             high = beta if all_of_it else low + np.int64(1)
             m = np.int64(out[f[FIRST] + f[NEXT]])
-            f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             child, _ = play(lanes.load(like, states, top * width), r, m)
+            shared = left >= control[SHARED_LEFT]
+            if shared and f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
+                if is_marked(control, hashed(child, r, control)):
+                    defer(control, f)
+                    continue
+            f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             control[BOARDS] += 1
             first, left = f[FIRST] + f[COUNT], left_after(left, m)
             if top == 0 and kind(child, r) == END:  # elsewhere moves that end the game are met by bounds
@@ -290,6 +399,9 @@ def advance(like, where):
                 before = control[EVALUATED]
                 n, best, ceiling, h = examine(child, control, first, left, -high, -low)
                 if n != SETTLED and best < ceiling:
+                    if shared and not is_marked(control, h):
+                        mark(control, h)
+                        f[MARKED] = np.int64(h)
                     top += 1
                     lanes.store(states, top * width, child)
                     open_frame(control, top, first, n, -high, -low, best, ceiling, left, h, before)
@@ -307,6 +419,7 @@ def advance(like, where):
             value, move = -f[BEST], f[BEST_MOVE]
             control[TOP] = top - 1
             f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * (top - 1))
+            leave(control, f)
             if SELECTIVE and f[PROBE] > 0:
                 take(like, control, f, -value, move)
                 continue

@@ -13,6 +13,8 @@ from .batch import any_move
 from .tabled import Tabled, itself, no_bounds
 
 _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
+_LIKELY_CUT = -4500  # by these scores: one move in nine from there up to -3000 cuts, more than 0.98 from -500 on
+_ORDER_LEFT = 16  # of less the order takes a rank some hundred boards, as long as it takes to share it
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
 
@@ -73,7 +75,8 @@ def answer(s, r, control):
 
 _TEMPLATES = (
     pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.examine, pvs.descend,
-    pvs.open_root, pvs.advance, dr.solve, dr.follow, pose, answer,
+    pvs.open_root, pvs.look_at_path, pvs.advance, dr.take_in_shared,
+    dr.solve, dr.follow, pose, answer,
 )  # fmt: skip
 
 
@@ -98,6 +101,7 @@ class Solver(Tabled):
             self._control[pvs.TABLES] = address(self._tables)
             self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = _RANKED
             self._control[pvs.RANK_END] = learnt.NEVER
+            self._control[[pvs.LIKELY_CUT, pvs.UNIT]], self._order_left = (_LIKELY_CUT, order.unit), _ORDER_LEFT
 
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
         """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``.

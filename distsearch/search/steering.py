@@ -34,6 +34,7 @@ from .pvs import (
     PROBE,
     STATES,
     TOP,
+    leave_all,
 )
 
 HEAD = 10  # numbers of a level before its moves
@@ -93,6 +94,7 @@ def narrow(where, low, high):
         if f[ALPHA] >= f[BETA]:
             # the driver is to ask something else, or the frame above: whether its move is better than ALPHA now, or
             # nothing, if its BEST reaches its BETA now
+            leave_all(control, max(i - 1, 0))
             control[TOP] = i - 1
             if i > 0:
                 int64s(place(control, i - 1))[NEXT] -= 1
@@ -130,6 +132,8 @@ def give(where, words, least_left, out):
     """
     control = int64s(where)
     last = level_to_give(control, least_left)
+    if last >= 0:
+        leave_all(control, 0)
     moves, n = int16s(control[MOVES]), 0
     for i in range(last + 1):
         f = int64s(place(control, i))

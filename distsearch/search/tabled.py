@@ -9,7 +9,7 @@ from ..addresses import address
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
 from . import drivers as dr
-from . import pvs, steering
+from . import abdada, pvs, steering
 from . import table as tt
 from .alphabeta import LINE_LENGTH
 from .alphabeta_engine import Result
@@ -67,7 +67,10 @@ class Tabled:
         self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
         self._control[tt.FAR_LEFT_LATER] = limits["far"] if len(self._far) else tt.NEVER
-        self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, len(self._far) // 8
+        self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, abdada.buckets(self._far)
+        self._control[pvs.RANK_LEFT] = tt.NEVER
+        self._shared_left, self._order_left = limits["far"] + 1, tt.NEVER
+        self.share(False)
         self._found = np.zeros((_ROOM_TO_TELL, HEAD + self._width), np.int64)
         self._control[[pvs.FOUND, pvs.FOUND_ROOM, pvs.DEAR]] = address(self._found), _ROOM_TO_TELL, tt.NEVER
         self._allocate(game.moves_left(game.start(rules).state, rules))
@@ -99,6 +102,30 @@ class Tabled:
         self.learn(np.array([[0] * HEAD + list(state)], np.uint64).view(np.int64))
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
+
+    def share(self, shared):
+        """Have other ranks with the same far table take part in this search, or not; see ``abdada``."""
+        control = self._control
+        if shared:
+            control[[pvs.SHARED_LEFT, pvs.ORDER_LEFT, pvs.LOOK_AT]] = self._shared_left, self._order_left, 0
+            control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
+        else:
+            control[[pvs.SHARED_LEFT, pvs.ORDER_LEFT, pvs.LOOK_AT, pvs.SEQUENCE_AT]] = tt.NEVER, tt.NEVER, tt.NEVER, 0
+
+    def watch(self, sequence_at, sequence, boards_at):
+        """Stop when another number than ``sequence`` stands at the first address; write boards to the other one."""
+        self._control[[pvs.SEQUENCE_AT, pvs.SEQUENCE, pvs.BOARDS_AT]] = sequence_at, sequence, boards_at
+
+    @property
+    def is_shared(self):
+        return self._control[pvs.SHARED_LEFT] < tt.NEVER
+
+    @property
+    def can_be_shared(self):
+        """Whether the search begun last is large enough for several ranks, and there is a table to share it by."""
+        control = self._control
+        large = control[dr.LEFT_AT_ROOT] > self._shared_left and not control[dr.COMPLETE]
+        return bool(large and control[tt.FAR_BUCKETS] and not control[dr.FORGETFUL])
 
     def forget(self):
         """Leave nothing in the near table, so that a search does not depend on those before it."""
