@@ -2,7 +2,9 @@
 
 import contextlib
 
-from .cluster import launch
+import numpy as np
+
+from .cluster import joint, launch
 from .cluster.local import LocalCluster
 from .cluster.shared import SharedWords
 from .errors import UserError, complain
@@ -59,14 +61,15 @@ class Session:
                 f"groups {self._groups} is not a number of sub-masters with a worker each among {ranks} ranks"
             )
         self._table = self._shared_table()
-        with_table = self._with_gpu(kinds(self._table.words if self._table else None))
+        far, shared = self._parts_of_table()
+        with_table = self._with_gpu(kinds(far))
         if self._comm is None or self._comm.Get_size() == 1:
             self.cluster = LocalCluster(with_table)
             return self
         from .cluster.mpi import MpiCluster, work_for_master
 
         if self._comm.Get_rank() > 0:
-            self._work(work_for_master, with_table)
+            self._work(work_for_master, with_table, shared)
             self.close()
             return None
         self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
@@ -77,10 +80,10 @@ class Session:
         with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
             self.close()
 
-    def _work(self, work_for_master, kinds):
+    def _work(self, work_for_master, kinds, shared):
         """Work for rank 0 until it leaves; what is wrong here alone ends the job, for the others would wait."""
         try:
-            work_for_master(self._comm, kinds, self._deadline, self._groups, SHARES)
+            work_for_master(self._comm, kinds, self._deadline, self._groups, SHARES, shared)
         except UserError as error:
             complain(f"distsearch: rank {self._comm.Get_rank()}: {error}")
             launch.abort(2)
@@ -108,6 +111,15 @@ class Session:
             return None
         less = self._size is None
         return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=less, touched=self._touched)
+
+    def _parts_of_table(self):
+        """Return the far table, and the ``Joint`` by which ranks of this host join each other's jobs, None if alone."""
+        if self._table is None:
+            return None, None
+        words, rank, ranks = self._table.words, self._table.rank, self._table.ranks
+        if not 1 < ranks <= joint.SLOTS:
+            return words, None
+        return words[: -joint.WORDS], joint.Joint(words[-joint.WORDS :].view(np.int64), rank, ranks)
 
     @property
     def table_mib(self):

@@ -12,6 +12,9 @@ source that ``lends`` takes in by ``lent(worker, rows)`` the parts that a worker
 of which there are ``loans``, and wants so many moves left in them at most (``lent_left``, 0: it does not know);
 ``returned()`` says what has become of them.
 
+Idle ranks of a host may join the jobs of a source that is ``joint`` (see ``joint``). One that goes ``by_host`` wants a
+job for each host, which its ranks search together, rather than one for each worker.
+
 A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
 to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
 RESTARTED nothing from before can come, and the worker is taken in again as a new one.
@@ -90,6 +93,7 @@ class _Run:
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
         self.wishes = getattr(begin.source, "wishes", None)
         self.lends = getattr(begin.source, "lends", False)
+        self.joint, self.by_host = getattr(begin.source, "joint", False), getattr(begin.source, "by_host", False)
         self.lending = {}  # rank → LEND, as told last
         self.news = None  # where hosts tell one another what they have found
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
@@ -156,7 +160,8 @@ class Master:
     """
 
     def __init__(self, hosts, news=True, groups=None):
-        self._hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
+        self._hosts = hosts
+        self._told_hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
         self._groups = groups or {}
         self._crew = Crew(hosts)
         self.lost, self.back = self._crew.lost, self._crew.back
@@ -249,8 +254,8 @@ class Master:
         out = self._crew.prepare(begin.setup)
         run = self._runs[begin.run] = _Run(begin, self._crew.setups[begin.setup])
         run.without.update(self._crew.ready_for(run.setup))
-        if self._hosts and getattr(begin.source, "dear", 0):
-            run.news = News(self._hosts)
+        if self._told_hosts and getattr(begin.source, "dear", 0):
+            run.news = News(self._told_hosts)
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
@@ -425,10 +430,21 @@ class Master:
 
     def _idle(self, run):
         """How many more jobs of a run could be at work."""
+        if run.by_host:
+            return len(self._one_a_host(run))
         if not self._groups:
             return len(self._crew.idle & run.without)
         ready = self._crew.ready_for(run.setup)
         return sum(max(0, self._places(run, rank) - self._crew.workers[rank].load) for rank in ready)
+
+    def _one_a_host(self, run):
+        """Return a rank without a job for each host that has no job of a run, those with the least to do first."""
+        busy = {self._hosts[rank] for rank, jobs in run.out.items() if jobs}
+        found = {}
+        for rank in sorted(run.without, key=self._turn_of):
+            if self._hosts[rank] not in busy:
+                found.setdefault(self._hosts[rank], rank)
+        return list(found.values())
 
     def _places(self, run, rank):
         """How many jobs of a run are at work at once at a worker, or at a sub-master's."""
@@ -442,6 +458,8 @@ class Master:
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
         out = []
+        if run.by_host and worker is not None and not run.out.get(worker.rank):
+            run.starved = True  # whoever of its host is free gets the next one
         if not run.starved:
             while sent := self._top_up(run, worker, run.most_batches * self._places(run, worker.rank)):
                 out += sent
@@ -449,11 +467,13 @@ class Master:
         if not run.source.waiting:
             return out
         run.starved = False
-        for rank in sorted(run.without, key=self._turn_of):
+        for rank in self._one_a_host(run) if run.by_host else sorted(run.without, key=self._turn_of):
             out += self._top_up(run, self._crew.workers[rank], 1)
             if run.starved:
                 return out
         workers = self._crew.workers
+        if run.by_host:
+            return out
         places = max((self._places(run, rank) for rank in self._groups), default=1)
         for level in range(2, run.most_batches * places + 1):  # nobody gets a second batch before everybody has one
             if level > places and run.source.waiting < len(workers):
@@ -477,6 +497,8 @@ class Master:
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
         waiting, workers, out = run.source.waiting, len(self._crew.workers), run.out.get(worker.rank, 0)
+        if run.by_host and out:
+            return []
         places = self._places(run, worker.rank)
         if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
             return []
@@ -505,7 +527,7 @@ class Master:
             sent.insert(0, Outgoing(worker.rank, Message(KNOWN, run.number, known)))
         if worker.rank not in run.out:
             dear = run.source.dear if run.news else run.dear
-            record = np.array([(run.setup, run.client, run.weight, dear)], OPEN_RECORD)
+            record = np.array([(run.setup, run.client, run.weight, dear, run.joint)], OPEN_RECORD)
             sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
         run.out[worker.rank] = out + len(jobs)
         self._crew.load(worker, len(jobs))

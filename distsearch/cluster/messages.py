@@ -53,7 +53,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 8
+VERSION = 9
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, FOUND, KNOWN = range(15, 26)
 HANDED, NAMED, LOST, TRACE, LEND, LENT, RETURNED = range(26, 33)
@@ -61,8 +61,10 @@ HANDED, NAMED, LOST, TRACE, LEND, LENT, RETURNED = range(26, 33)
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
 # Workers share their time fairly among clients, and by weight among a client's runs. What takes ``dear`` boards is
-# FOUND, nothing where that is 0.
-OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", np.float64), ("dear", np.int64)])
+# FOUND, nothing where that is 0. joint: 1 if ranks of the same host may join the run's jobs, see ``joint``.
+OPEN_RECORD = np.dtype([
+    ("setup", np.uint32), ("client", np.uint32), ("weight", np.float64), ("dear", np.int64), ("joint", np.int64),
+])  # fmt: skip
 
 # A job at work: its node, and the seconds that it has taken so far.
 SAVED_RECORD = np.dtype([("node", np.int32), ("seconds", np.float64), ("cpu", np.float64)])

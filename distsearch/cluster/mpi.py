@@ -137,10 +137,10 @@ class _Guard:
         return bool(self._alive.due(now))
 
 
-def work_for_master(comm, kinds, deadline=None, groups=0, shares=None):
+def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=None):
     """The other ranks' side: do what comes from the master, until it says to leave, as a worker or a sub-master.
 
-    Arguments as for ``MpiCluster`` and ``Group``. Raises RanksLostError if rank 0 is lost; where a sub-master is lost,
+    Arguments as for ``MpiCluster``, ``Group`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a sub-master is lost,
     its workers leave.
     """
     bell = Bell()
@@ -152,7 +152,7 @@ def work_for_master(comm, kinds, deadline=None, groups=0, shares=None):
         if rank in leaders:
             _lead(comm, leaders[rank], kinds, shares, known, bell, deadline, survives, guard)
         else:
-            worker, post = Worker(kinds), Post(comm, above)
+            worker, post = Worker(kinds, joint=joint), Post(comm, above)
             _work(worker, post, bell, guard, above)
             _leave(comm, worker, post, deadline or PARTING, survives, above)
     except MPI.Exception as error:
@@ -218,22 +218,24 @@ def _work(worker, post, bell, guard, above):
                 _count(worker.timers, post.send(above, answer), 1)
             now = time.perf_counter()
             worker.timers.communicated(max(began, worker.timers.started), now)
-        elif worker.has_work:
-            for answer in worker.work():
+        elif worker.has_work or worker.can_join:
+            for answer in worker.work() if worker.has_work else worker.join():
                 _count(worker.timers, post.send(above, answer), 1)
             now = time.perf_counter()
             work_began, work_ended = worker.slice
             worker.timers.communicated(began, work_began)
             worker.timers.communicated(work_ended, now)
         else:
-            sleep_until(_mail_or_time(post, guard) if guard else post.has_mail, bell.nap)
+            sleep_until(_anything_to_do(worker, post, guard), bell.nap)
             now = time.perf_counter()
             worker.timers.waited(began, now)
 
 
-def _mail_or_time(post, guard):
+def _anything_to_do(worker, post, guard):
     has_mail = post.has_mail
-    return lambda: has_mail() or guard.due()
+    if guard:
+        return lambda: has_mail() or worker.can_join or guard.due()
+    return lambda: has_mail() or worker.can_join
 
 
 def _leave(comm, worker, post, seconds, survives, above):

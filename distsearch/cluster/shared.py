@@ -23,6 +23,7 @@ class SharedWords:
 
     def __init__(self, comm, mib, alone, less=False, what="table", times=1, touched=False):
         self.mib = mib
+        self.rank, self.ranks = 0, 1  # of this process among those that share it; how many those are
         if comm is None or comm.Get_size() == 1:
             self.words = _alone(alone, mib, touched)
             return
@@ -36,7 +37,7 @@ class SharedWords:
             raise UserError(
                 f"{what} {mib}: a host's shared memory ({_FILES}) has room for {room} MiB; give it more{instead}"
             )
-        self.mib = min(mib, room)
+        self.mib, self.rank, self.ranks = min(mib, room), host.Get_rank(), host.Get_size()
         error = None
         try:
             if host.Get_size() == 1:

@@ -1,5 +1,6 @@
 """The worker as a state machine: messages in, messages out, and a slice of work when it is asked for one."""
 
+import hashlib
 import json
 import time
 from collections import deque
@@ -65,8 +66,9 @@ _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to th
 class _Setup:
     """What makes runners of one kind; a run that has a job at work has one to itself."""
 
-    def __init__(self, make, setup):
-        self._make, self._setup = make, setup
+    def __init__(self, make, text):
+        self._make, self._setup = make, json.loads(text)
+        self.key = int.from_bytes(hashlib.sha256(text).digest()[:7])  # the same on all ranks
         self._free = []
 
     def take(self, run):
@@ -74,6 +76,12 @@ class _Setup:
         runner.open(run.number)
         if self.tells:
             runner.tell(run.dear)
+        return runner
+
+    def guest(self, job, addresses):
+        """Return a runner that has begun an ``Open`` job of another rank; addresses: as ``Joint.join`` returns them."""
+        runner = self._free.pop() if self._free else self._make(self._setup)
+        runner.join(job.run, to_records(job.record, self.job_dtype)[0], job.sequence, *addresses)
         return runner
 
     def give_back(self, runner):
@@ -89,14 +97,17 @@ class _Setup:
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
         self.tells = bool(getattr(runner, "tell", None))
         self.places = getattr(runner, "places", 1)
+        self.can_join = self.places == 1 and bool(getattr(runner, "share", None))
         self._free = [runner]
 
 
 class _Run:
     """What is left to do of a run, and how far it is."""
 
-    def __init__(self, number, setup, client, weight, dear):
+    def __init__(self, number, setup, client, weight, dear, joint):
         self.number, self.setup, self.client, self.weight = number, setup, client, weight
+        self.joint = joint and setup.can_join  # other ranks may join its jobs
+        self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
         self.dear = dear if setup.tells else 0  # boards; what takes as many is told
         self.found = []  # bytes of it that have not been sent
         self.queue = deque()  # arrays of job records
@@ -121,16 +132,28 @@ class _Run:
         return self.job is not None or bool(self.queue)
 
 
+class _Visit:
+    """A job of another rank that this one has joined."""
+
+    def __init__(self, job, setup, runner):
+        self.job, self.setup, self.runner = job, setup, runner
+        self.budget, self.cpu = _FIRST_BUDGET, 0.0
+
+
 class Worker:
     """Does the jobs that the master sends; jobs of a run one after another, those of several runs in turn.
 
     kinds: for each kind of job the class of its runner (see ``tree.jobs``); clock and cpu_clock: seconds. A slice of
     work belongs to the client that has had the least so far (see ``fair``), so a long search holds nobody up.
-    ``timers`` count from the latest START.
+    joint: where ranks of the host join each other's jobs, None if they do not; shared_slice: seconds of a slice of a
+    job that several ranks search. ``timers`` count from the latest START.
     """
 
-    def __init__(self, kinds, clock=time.perf_counter, cpu_clock=time.process_time):
+    def __init__(self, kinds, clock=time.perf_counter, cpu_clock=time.process_time, joint=None, shared_slice=None):
         self._kinds, self._clock, self._cpu_clock = kinds, clock, cpu_clock
+        self._joint, self._shared_slice = joint, shared_slice or SLICE
+        self._opened = None  # the _Run whose job at work other ranks can join
+        self._visit = None  # while this worker searches a job of another rank
         self._setups = {}  # number → _Setup
         self._runs = {}  # number → _Run, of those that are open
         self._clients = Fair()  # of the runs that have work
@@ -159,7 +182,7 @@ class Worker:
             case kind if kind == SAVE:
                 return [Message(SAVED, message.run, self._save(self._runs[message.run]))]
             case kind if kind == OPEN:
-                self._open(message)
+                self._begin_run(message)
             case kind if kind == STOP:
                 return self._stop(message.run)
             case kind if kind == END:
@@ -183,8 +206,8 @@ class Worker:
 
     def _prepare(self, message):
         if message.run not in self._setups:  # it is where this worker was taken for lost and is asked again
-            setup = json.loads(message.payload.tobytes())
-            self._setups[message.run] = _Setup(self._kinds[setup["kind"]], setup)
+            text = message.payload.tobytes()
+            self._setups[message.run] = _Setup(self._kinds[json.loads(text)["kind"]], text)
             self._setups[message.run].compile()
         return [self._ready(message.run)]
 
@@ -202,11 +225,12 @@ class Worker:
         self.timers = Timers(self._clock)
         return [Message(RESTARTED, life)]
 
-    def _open(self, message):
+    def _begin_run(self, message):
         record = to_records(message.payload, OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
         self._runs[message.run] = _Run(
-            message.run, setup, int(record["client"]), float(record["weight"]), int(record["dear"])
+            message.run, setup, int(record["client"]), float(record["weight"]), int(record["dear"]),
+            self._joint is not None and bool(record["joint"]),
         )
 
     def _queue(self, run, jobs):
@@ -268,6 +292,7 @@ class Worker:
                 self._steer_one_of_many(run, node, low, high)
             elif run.job is not None and not run.shares and run.runner.node == node:
                 if wanted:
+                    self._close(run)
                     run.runner.narrow(low, high)
                     if self.timers.trace:
                         self.timers.trace.instant(NARROWED, self._clock(), node, low, high)
@@ -316,6 +341,7 @@ class Worker:
         part = run.runner.give(*wish) if wish else None
         if part is None:
             return []
+        self._close(run)
         node = next(node for node, asked in run.wishes.items() if asked == wish)
         del run.wishes[node]
         if self.timers.trace:
@@ -341,6 +367,8 @@ class Worker:
         if run.shares:
             run.runner.stop()
             run.shares = None
+        if run.joint:
+            run.runner.share(False)
         run.setup.give_back(run.runner)
         run.runner = None
 
@@ -352,7 +380,12 @@ class Worker:
             self._take_in(run, run.runner.stop())
             return
         now = self._clock()
+        self._close(run)
         result = run.runner.result(now - began, cpu)
+        if run.joined[0]:
+            result["boards"] += run.joined[0]
+            result["cpu"] += run.joined[1]
+            run.joined = 0, 0.0
         run.results.append(result)
         if self.timers.trace:
             self.timers.trace.job(run.record, result[0], began, now)
@@ -395,6 +428,8 @@ class Worker:
         All of it is one run's, and ends with the run's work, however early: what was done is answered at once. There
         must be some (see ``has_work``).
         """
+        if self._visit:
+            self._end_visit()
         began, cpu_began = self._clock(), self._cpu_clock()
         client, jobs = self._clients.first(), self.timers.jobs
         run = self._turns[client].first()
@@ -410,13 +445,18 @@ class Worker:
             out.append(Message(LENT, run.number, from_records(lent)))
         if run.dear and run.runner and not run.shares and len(found := run.runner.found()):
             out += self._tell(run, found)
+        if run.joint:
+            self._open(run)
         if not run.job and run.runner:
             self._put_down(run)
         if not run.has_work:
             self._leave(run)
         elif run.job and now - run.reported > _REPORT:
             run.reported = now
-            out.append(Message(PROGRESS, run.number, from_records(np.array([run.runner.boards], np.int64))))
+            boards = run.runner.boards + run.joined[0]
+            if self._opened is run:
+                boards += self._joint.spent[0]
+            out.append(Message(PROGRESS, run.number, from_records(np.array([boards], np.int64))))
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
@@ -424,12 +464,76 @@ class Worker:
             self.timers.trace.slice(WORK, *self.slice, self.timers.jobs - jobs)
         return out
 
+    def _open(self, run):
+        """Let other ranks join the job at work, if it is a large one, and share what is found with those that do."""
+        if self._opened is not None and self._opened is not run:
+            self._close(self._opened)
+        if run.job is None or not run.runner.can_be_shared:
+            return
+        if self._opened is None:
+            self._opened = run
+            self._joint.open(run.setup.key, run.number, from_records(run.runner.job_now()))
+        elif not run.runner.is_shared and self._joint.joined:
+            run.runner.share(True)
+            run.budget = max(100, int(run.budget * self._shared_slice / SLICE))
+
+    def _close(self, run):
+        """Let nobody go on with a run's job at work who has joined it, and note what they have spent."""
+        if self._opened is run:
+            boards, cpu = self._joint.close()
+            run.joined = run.joined[0] + boards, run.joined[1] + cpu
+            self._opened = None
+
+    @property
+    def can_join(self):
+        """Whether there is a job of another rank that this one, which has none, can join or has joined."""
+        if self._joint is None or self.has_work:
+            return False
+        return self._visit is not None or self._find() is not None
+
+    def _find(self):
+        job = self._joint.find()
+        known = (setup for setup in self._setups.values() if job and setup.key == job.setup and setup.can_join)
+        return next(((job, setup) for setup in known), None)
+
+    def join(self):
+        """Do one slice of another rank's job, see ``can_join``; no Messages come of it, for its owner answers it."""
+        began, cpu_began = self._clock(), self._cpu_clock()
+        if self._visit is None:
+            job, setup = self._find() or (None, None)
+            if job is None:
+                self.slice = began, began
+                return []
+            self._visit = _Visit(job, setup, setup.guest(job, self._joint.join(job)))
+        visit = self._visit
+        before = visit.runner.boards
+        done = visit.runner.advance(visit.budget)
+        cpu = self._cpu_clock() - cpu_began
+        _adapt(visit, visit.runner.boards - before, cpu, self._shared_slice)
+        visit.cpu += cpu
+        self._joint.spend(visit.cpu)
+        if done or not self._joint.lasts(visit.job):
+            self._end_visit(visit.job if done else None)
+        self.timers.cpu += self._cpu_clock() - cpu_began
+        self.slice = began, self._clock()
+        self.timers.busy += self.slice[1] - began
+        if self.timers.trace:
+            self.timers.trace.slice(WORK, *self.slice, 0)
+        return []
+
+    def _end_visit(self, done=None):
+        self._joint.leave(done)
+        self._visit.runner.share(False)
+        self._visit.setup.give_back(self._visit.runner)
+        self._visit = None
+
     def _work_on(self, run, now, cpu):
         """Do jobs of one run for a slice or until they are done; return the wall and CPU clocks."""
-        end, enough = now + SLICE, now + _ENOUGH * SLICE
         if run.runner is None:
             run.runner = run.setup.take(run)
         runner = run.runner
+        length = self._shared_slice if run.joint and runner.is_shared else SLICE
+        end, enough = now + length, now + _ENOUGH * length
         if is_many(runner):
             return self._work_on_many(run, now, cpu)
         batch = getattr(runner, "batch", None)
@@ -442,11 +546,13 @@ class Worker:
             before, cpu_before = runner.boards, cpu
             done = runner.advance(run.budget)
             cpu = self._cpu_clock()
-            _adapt(run, runner.boards - before, cpu - cpu_before)
+            _adapt(run, runner.boards - before, cpu - cpu_before, length)
             run.job = run.job[0], run.job[1] + cpu - cpu_before
             if done:
                 self._finish(run)
                 self.timers.jobs += 1
+                if run.joint:
+                    runner.share(False)
             now = self._clock()
         return now, cpu
 
@@ -528,7 +634,7 @@ def _first(queue):
     return jobs[0]
 
 
-def _adapt(run, boards, cpu):
-    """Make the next slice last about SLICE, from the rate of this one, if it was long enough to tell."""
-    if boards >= run.budget or cpu > SLICE:
-        run.budget = int(min(max(boards / max(cpu, 1e-6) * SLICE, 100), run.budget * _FASTEST_GROWTH))
+def _adapt(run, boards, cpu, length=SLICE):
+    """Make the next slice last about ``length`` seconds, from the rate of this one, if it was long enough to tell."""
+    if boards >= run.budget or cpu > length:
+        run.budget = int(min(max(boards / max(cpu, 1e-6) * length, 100), run.budget * _FASTEST_GROWTH))

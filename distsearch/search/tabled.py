@@ -121,6 +121,11 @@ class Tabled:
         return self._control[pvs.SHARED_LEFT] < tt.NEVER
 
     @property
+    def question(self):
+        """(state, low, high, left) of the search begun last: its window, and the plies or moves to search."""
+        return self._state, *self._control[[dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT]].tolist()
+
+    @property
     def can_be_shared(self):
         """Whether the search begun last is large enough for several ranks, and there is a table to share it by."""
         control = self._control

@@ -95,6 +95,16 @@ class Deepening:
         return self.pool.dear
 
     @property
+    def joint(self):
+        """See ``Schedule.joint``."""
+        return self.pool.joint
+
+    @property
+    def by_host(self):
+        """See ``Schedule.by_host``."""
+        return self.pool.by_host
+
+    @property
     def _searched(self):
         """Boards of the iteration at work."""
         return int(self.pool.nodes.cost[: self.pool.roots].sum())

@@ -219,6 +219,34 @@ class _TabledRunner(_SearchRunner):
         width = self.job_dtype["state"].shape[0]
         self._engine.learn(known.copy().view(np.int64).reshape(-1, HEAD + width))
 
+    @property
+    def can_be_shared(self):
+        """Whether the job begun last is large enough for several ranks."""
+        return self._engine.can_be_shared
+
+    @property
+    def is_shared(self):
+        return self._engine.is_shared
+
+    def share(self, shared):
+        """Search together with other ranks of the host, or alone."""
+        self._engine.share(shared)
+
+    def job_now(self):
+        """Return the record of the job begun last as it is now: narrower, or a part of what it was."""
+        state, low, high, left = self._engine.question
+        job = np.zeros(1, self.job_dtype)
+        job["node"], job["state"], job["low"], job["high"] = self._node, state, low, high
+        job["depth"] = self._depth_of(left)
+        return job
+
+    def join(self, run, job, sequence, sequence_at, boards_at):
+        """Begin a job that another rank is at, to search it together; see ``Tabled.watch``."""
+        self.open(run)
+        self.begin(job)
+        self._engine.share(True)
+        self._engine.watch(sequence_at, sequence, boards_at)
+
     def narrow(self, low, high):
         self._engine.narrow(low, high)
 
@@ -249,6 +277,9 @@ class DeepRunner(_TabledRunner):
     def _start(self, state, depth, window):
         self._engine.begin(state, depth, *window)
 
+    def _depth_of(self, left):
+        return left
+
 
 class SolveRunner(_TabledRunner):
     """Solves positions exactly; ``far`` as ``DeepRunner`` has it. Scores of games that go on are cut to the window."""
@@ -260,6 +291,9 @@ class SolveRunner(_TabledRunner):
 
     def _start(self, state, depth, window):
         self._engine.begin(state, *window)
+
+    def _depth_of(self, left):
+        return TO_THE_END
 
 
 class PerftRunner:

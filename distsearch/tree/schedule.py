@@ -88,10 +88,11 @@ class Schedule:
         self._job_dtype = job_dtype(len(states[0]))
         self._control = np.zeros(CONTROL_SIZE, np.int64)
         self._shares = not self.policy.grows_ahead and target > 1
+        self._gives = self.policy.gives and target > 1
         decisions = {
             control.ALL_AT_ONCE: self.policy.all_at_once, control.FIXED: self.policy.fixed, control.FORCED: forced,
             control.SCOUTS: self.policy.scouts, control.STEPS: self.policy.steps and grower.steps,
-            control.GIVES: self.policy.gives and target > 1, control.SHARED: INFINITY, control.EXACT: self._exact,
+            control.GIVES: self._gives, control.SHARED: INFINITY, control.EXACT: self._exact,
         }  # fmt: skip
         for i, decision in decisions.items():
             self._control[i] = decision
@@ -295,6 +296,16 @@ class Schedule:
     def dear(self):
         """Boards that make a finding worth telling other hosts; 0: none, where boards depend on the tree alone."""
         return 0 if self.policy.fixed else _DEAR
+
+    @property
+    def joint(self):
+        """Whether ranks of a host may search a job together."""
+        return self._gives
+
+    @property
+    def by_host(self):
+        """Whether each host is to have a job, and not each worker; see ``master``."""
+        return self._gives
 
     @property
     def finished(self):

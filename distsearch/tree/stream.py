@@ -96,6 +96,7 @@ class Stream:
         self._names = {}  # (number, job of its pool) → job's node
         self._rests = {}  # job's node → what its rest is to be called, where a part of it is asked for
         self._wishes = []  # as ``wishes`` is to return them
+        self.joint = workers > 1  # ranks of a host search together what is left in the end
         self._pool_jobs = 0  # jobs of pools that were handed out so far
         self._pools_turn = True
         self._tries, self._seconds = 0, 0.0  # of positions, answered or not

@@ -1,0 +1,133 @@
+"""Searches that idle ranks of a host may join: where each rank says in shared memory which job it is at.
+
+Every rank has a slot. While a large job is at work there the slot is *open*: it holds the job's record, and whoever has
+nothing to do may search the same job, by the engine's shared table, until the slot's sequence number changes. The
+owner alone answers the job. It adds what the ranks that joined have spent, which each writes to its own slot.
+
+A slot is written by its rank alone. Nothing is locked: a rank that reads a record while it changes finds another sequence
+number afterwards. What a rank has spent on a job stays in its slot until it joins another one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+SLOTS = 256  # ranks of a host that can share their jobs; others have none
+_HEAD = 12  # words of a slot before the record
+_SIZE = 64  # words
+WORDS = SLOTS * _SIZE
+
+# Words of a slot: odd while it is open; whose the job is, and of which run; bytes of its record.
+_SEQUENCE, _SETUP, _RUN, _BYTES = range(4)
+# What this rank has joined, last or now: the slot + 1 (0: none) and its sequence number; 1 if it is at it now; what it
+# has spent on it, this time and before.
+_JOINED, _JOINED_SEQUENCE, _AT_IT, _BOARDS, _NANOSECONDS, _BOARDS_BEFORE, _NANOSECONDS_BEFORE = range(4, 11)
+MOST_BYTES = 8 * (_SIZE - _HEAD)  # of a record
+
+
+class Open(NamedTuple):
+    """A job that can be joined: where it is open, of which setup and run, its record (uint8)."""
+
+    slot: int
+    sequence: int
+    setup: int
+    run: int
+    record: np.ndarray
+
+
+class Joint:
+    """The slots of a host, as the rank of one of them sees them.
+
+    words: int64, shared by the host's ranks and zero at first; slot: of this rank; ranks: of the host, by slot.
+    """
+
+    def __init__(self, words, slot, ranks):
+        self._slots = words.reshape(SLOTS, _SIZE)[:ranks]
+        self._own, self._slot = self._slots[slot], slot
+        self._done = {}  # slot → sequence number of a job that was searched to its end here
+        self._own[_SEQUENCE] += self._own[_SEQUENCE] & 1
+
+    # Of an owner.
+
+    @property
+    def is_open(self):
+        """Whether the job of this rank can be joined."""
+        return bool(self._own[_SEQUENCE] & 1)
+
+    def open(self, setup, run, record):
+        """Have other ranks join a job: numbers of its setup and run, its record as bytes (uint8)."""
+        own = self._own
+        own[_SETUP], own[_RUN], own[_BYTES] = setup, run, len(record)
+        own[_HEAD:].view(np.uint8)[: len(record)] = record
+        own[_SEQUENCE] += 1
+
+    @property
+    def joined(self):
+        """Whether another rank searches the job of this one."""
+        return bool(self._at_it(self._slot))
+
+    @property
+    def spent(self):
+        """(boards, CPU seconds) that ranks which have joined the job of this one have spent on it."""
+        at = self._slots
+        rows = at[(at[:, _JOINED] == self._slot + 1) & (at[:, _JOINED_SEQUENCE] == self._own[_SEQUENCE])]
+        boards, nanoseconds = rows[:, _BOARDS] + rows[:, _BOARDS_BEFORE], rows[:, _NANOSECONDS] + rows[:, _NANOSECONDS_BEFORE]
+        return int(boards.sum()), 1e-9 * int(nanoseconds.sum())
+
+    def close(self):
+        """End what other ranks search of the job of this one; return ``spent``."""
+        if not self.is_open:
+            return 0, 0.0
+        spent = self.spent
+        self._own[_SEQUENCE] += 1
+        return spent
+
+    def _at_it(self, slot):
+        """Return how many ranks search the open job of a slot, its owner apart."""
+        at = self._slots
+        return int(np.count_nonzero((at[:, _JOINED] == slot + 1) & (at[:, _AT_IT] == 1)))
+
+    # Of a rank that joins.
+
+    def find(self):
+        """Return the Open job with the fewest ranks at it that this rank has not searched to its end, or None."""
+        sequences = self._slots[:, _SEQUENCE]
+        found = [
+            slot for slot in np.flatnonzero(sequences & 1).tolist() if self._done.get(slot) != sequences[slot]
+        ]  # fmt: skip
+        if not found:
+            return None
+        slot = min(found, key=self._at_it)
+        row = self._slots[slot]
+        sequence, size = int(row[_SEQUENCE]), int(row[_BYTES])
+        record = row[_HEAD:].view(np.uint8)[:size].copy()
+        job = Open(slot, sequence, int(row[_SETUP]), int(row[_RUN]), record)
+        return job if self.lasts(job) else None
+
+    def lasts(self, job):
+        """Whether an Open job can still be joined."""
+        return self._slots[job.slot, _SEQUENCE] == job.sequence
+
+    def join(self, job):
+        """Say that this rank searches a job; return the addresses of its sequence number and of boards spent here."""
+        own = self._own
+        if own[_JOINED] == job.slot + 1 and own[_JOINED_SEQUENCE] == job.sequence:
+            own[_BOARDS_BEFORE] += own[_BOARDS]
+            own[_NANOSECONDS_BEFORE] += own[_NANOSECONDS]
+        else:
+            own[_JOINED] = own[_BOARDS_BEFORE] = own[_NANOSECONDS_BEFORE] = 0
+        own[_BOARDS] = own[_NANOSECONDS] = 0
+        own[_JOINED_SEQUENCE] = job.sequence
+        own[_JOINED], own[_AT_IT] = job.slot + 1, 1
+        base, row = self._slots.ctypes.data, 8 * _SIZE
+        return base + row * job.slot + 8 * _SEQUENCE, base + row * self._slot + 8 * _BOARDS
+
+    def spend(self, seconds):
+        """Tell how many CPU seconds the job that was joined has taken here so far; the engine tells the boards."""
+        self._own[_NANOSECONDS] = int(1e9 * seconds)
+
+    def leave(self, done=None):
+        """Say that this rank searches no other rank's job any more; done: an Open job that came to its end here."""
+        self._own[_AT_IT] = 0
+        if done is not None:
+            self._done[done.slot] = done.sequence
