@@ -13,6 +13,9 @@ from collections import deque
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
+
+from . import joint
 from .alive import LAST_WAITS, Alive
 from .events import Lost, Received
 from .group import Group, blocks
@@ -64,6 +67,9 @@ class Faults(NamedTuple):
 
 
 _NO_FAULTS = Faults(deadline=inf)
+# Seconds of a slice of a job that several ranks search. What one of them finds the others see at once, which slices of
+# 2 ms would hide from them, or would show too early.
+_SHARED_SLICE = 30e-6
 _LOOKS = 6  # at who is there, in the time of a deadline
 
 # One way between two ranks of one host, measured: shared memory, and TCP through the loopback device.
@@ -87,7 +93,7 @@ class _TimedRunner:
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
         self.open = runner.open
-        for optional in ("narrow", "give", "tell", "found", "learn", "unsearched"):
+        for optional in ("narrow", "give", "tell", "found", "learn", "unsearched", "share", "job_now"):
             setattr(self, optional, getattr(runner, optional, None))
 
     @property
@@ -98,9 +104,21 @@ class _TimedRunner:
     def node(self):
         return self._runner.node
 
+    @property
+    def can_be_shared(self):
+        return self._runner.can_be_shared
+
+    @property
+    def is_shared(self):
+        return self._runner.is_shared
+
     def begin(self, job):
         self._clock.now += self._job
         self._runner.begin(job)
+
+    def join(self, *question):
+        self._clock.now += self._job
+        self._runner.join(*question)
 
     def advance(self, budget):
         before = self._runner.boards
@@ -112,8 +130,11 @@ class _TimedRunner:
 class _VirtualWorker:
     """A worker with a clock of its own and mail that arrives in time."""
 
-    def __init__(self, kinds, processors, seed, rate, slowness, dies):
-        """``rate()`` is what a worker of mean speed does now, in boards a second; dies: when, perhaps never (inf)."""
+    def __init__(self, kinds, processors, seed, rate, slowness, dies, shared):
+        """``rate()`` is what a worker of mean speed does now, in boards a second; dies: when, perhaps never (inf).
+
+        shared: its host's Joint, seen by this worker.
+        """
         chance = random.Random(seed)
         speed = max(0.1, chance.gauss(1, processors.spread)) / slowness
         self.dies = dies
@@ -125,7 +146,9 @@ class _VirtualWorker:
             return lambda setup: _TimedRunner(kind(setup), self.clock, processors.job, duration)
 
         self.clock = _Clock()
-        self.worker = Worker({name: timed(kind) for name, kind in kinds.items()}, self.clock, self.clock)
+        kinds = {name: timed(kind) for name, kind in kinds.items()}
+        self.worker = Worker(kinds, self.clock, self.clock, shared, _SHARED_SLICE)
+        self.joint = shared
         self.mail = deque()  # (arrival, Message, bytes)
         self.next_look = None  # None: asleep until mail comes
         self.idle_since = 0.0
@@ -172,12 +195,18 @@ class SimulatedCluster(Cluster):
         self._chance, self._faults = random.Random(seed), faults or _NO_FAULTS
         by_host = kinds if isinstance(kinds, list) else [kinds]
         leaders, hosts, self._above = _places(workers, groups, len(by_host))
+        self._mates = {}  # host → ranks of its workers
+        for rank in self._above:
+            if rank not in leaders:
+                self._mates.setdefault(hosts[rank], []).append(rank)
+        shared = _joints(self._mates)
         self._workers = {
             rank: _VirtualWorker(
                 by_host[hosts[rank]], processors, self._chance.random(), self._rate, self._faults.slow.get(rank, 1),
-                self._faults.deaths.get(rank, inf))
+                self._faults.deaths.get(rank, inf), shared[rank])
             for rank in self._above if rank not in leaders
         }  # fmt: skip
+        self._host_of = hosts
         self._at_work = set()  # ranks
         self._masters = {}  # rank → _VirtualMaster
         names = self.hosts = {rank: f"virtual{host}" for rank, host in hosts.items()}
@@ -311,11 +340,26 @@ class SimulatedCluster(Cluster):
             self._post(rank, worker.handle(message), size)
         if worker.has_work:
             self._at_work.add(rank)
+            was_open = virtual.joint is not None and virtual.joint.is_open
             self._post(rank, worker.work(), None)
+            if not was_open and virtual.joint is not None and virtual.joint.is_open:
+                self._at(clock.now, self._wake_mates, rank)
+        elif worker.can_join:
+            self._at_work.add(rank)
+            worker.join()
         virtual.idle_since = clock.now
-        virtual.next_look = clock.now if worker.has_work else None
+        goes_on = worker.has_work or worker.can_join
+        virtual.next_look = clock.now if goes_on else None
         # what comes next comes when this is done: until then the worker is at work
-        self._at(clock.now, self._look if worker.has_work else self._at_work.discard, rank)
+        self._at(clock.now, self._look if goes_on else self._at_work.discard, rank)
+
+    def _wake_mates(self, rank):
+        """A rank has opened its job: those of its host that sleep will see it at their next look."""
+        for mate in self._mates[self._host_of[rank]]:
+            virtual = self._workers[mate]
+            if virtual.next_look is None and virtual.worker.can_join:
+                virtual.next_look = wake_up(virtual.idle_since, self._now)
+                self._at(virtual.next_look, self._look, mate)
 
     def _post(self, rank, answers, received):
         """Send a worker's answers; ``received``: the bytes of the message that they answer, or None."""
@@ -347,6 +391,16 @@ class SimulatedCluster(Cluster):
             virtual.alive.back(sender, self._now)
         virtual.alive.heard(sender, self._now)
         self._take_in(rank, Received(sender, message))
+
+
+def _joints(mates):
+    """Return {rank: its host's Joint}, None where a host has too many ranks; mates: host → ranks."""
+    found = {}
+    for ranks in mates.values():
+        words = np.zeros(joint.WORDS, np.int64) if len(ranks) <= joint.SLOTS else None
+        for slot, rank in enumerate(ranks):
+            found[rank] = None if words is None else joint.Joint(words, slot, len(ranks))
+    return found
 
 
 def _places(workers, groups, hosts):

@@ -229,7 +229,11 @@ class Worker:
         record = to_records(message.payload, OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
         self._runs[message.run] = _Run(
-            message.run, setup, int(record["client"]), float(record["weight"]), int(record["dear"]),
+            message.run,
+            setup,
+            int(record["client"]),
+            float(record["weight"]),
+            int(record["dear"]),
             self._joint is not None and bool(record["joint"]),
         )
 

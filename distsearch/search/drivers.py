@@ -12,7 +12,22 @@ from ..games.interface import END
 from ..jit import compiled
 from . import table as tt
 from .alphabeta import LINE_LENGTH
-from .pvs import BEST, BEST_MOVE, BETA, BOARDS, BOTTOM, BUDGET, EVALUATED, FRAMES, LEFT, MOVES, NO_MOVE, RULES, SHARED_LEFT, TOP
+from .pvs import (
+    BEST,
+    BEST_MOVE,
+    BETA,
+    BOARDS,
+    BOTTOM,
+    BUDGET,
+    EVALUATED,
+    FRAMES,
+    LEFT,
+    MOVES,
+    NO_MOVE,
+    RULES,
+    SHARED_LEFT,
+    TOP,
+)
 from .pvs import CONTROL_SIZE as _SEARCH_SIZE
 
 # bound for each game

@@ -8,8 +8,8 @@ from .. import games, jit
 from ..addresses import address
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
-from . import drivers as dr
 from . import abdada, pvs, steering
+from . import drivers as dr
 from . import table as tt
 from .alphabeta import LINE_LENGTH
 from .alphabeta_engine import Result

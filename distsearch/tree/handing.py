@@ -25,10 +25,8 @@ from .control import (
     RECALLED,
     REST,
     SHARED,
-    STEPS,
     TO_GROW,
     WAIT,
-    WHOLE,
     WISH,
     WISHES,
 )  # fmt: skip
