@@ -71,11 +71,8 @@ class Joint:
         """(boards, CPU seconds) that ranks which have joined the job of this one have spent on it."""
         at = self._slots
         rows = at[(at[:, _JOINED] == self._slot + 1) & (at[:, _JOINED_SEQUENCE] == self._own[_SEQUENCE])]
-        boards, nanoseconds = (
-            rows[:, _BOARDS] + rows[:, _BOARDS_BEFORE],
-            rows[:, _NANOSECONDS] + rows[:, _NANOSECONDS_BEFORE],
-        )
-        return int(boards.sum()), 1e-9 * int(nanoseconds.sum())
+        boards = int((rows[:, _BOARDS] + rows[:, _BOARDS_BEFORE]).sum())
+        return boards, 1e-9 * int((rows[:, _NANOSECONDS] + rows[:, _NANOSECONDS_BEFORE]).sum())
 
     def close(self):
         """End what other ranks search of the job of this one; return ``spent``."""

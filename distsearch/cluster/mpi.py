@@ -140,8 +140,8 @@ class _Guard:
 def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=None):
     """The other ranks' side: do what comes from the master, until it says to leave, as a worker or a sub-master.
 
-    Arguments as for ``MpiCluster``, ``Group`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a sub-master is lost,
-    its workers leave.
+    Arguments as for ``MpiCluster``, ``Group`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a
+    sub-master is lost, its workers leave.
     """
     bell = Bell()
     survives, known = _begin(comm, deadline, bell)

@@ -384,10 +384,10 @@ def advance(like, where):
             m = np.int64(out[f[FIRST] + f[NEXT]])
             child, _ = play(lanes.load(like, states, top * width), r, m)
             shared = left >= control[SHARED_LEFT]
-            if shared and f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
-                if is_marked(control, hashed(child, r, control)):
-                    defer(control, f)
-                    continue
+            can_wait = shared and f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f)
+            if can_wait and is_marked(control, hashed(child, r, control)):
+                defer(control, f)
+                continue
             f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             control[BOARDS] += 1
             first, left = f[FIRST] + f[COUNT], left_after(left, m)

@@ -153,7 +153,7 @@ def learner(monkeypatch, dear=DEAR):
     monkeypatch.setattr(Learner, "made", [])
     made, _ = toy_worker(Learner)
     made.handle(setup_message(1e6))
-    made.handle(Message(OPEN, 1, from_records(np.array([(1, 0, 1.0, dear)], OPEN_RECORD))))
+    made.handle(Message(OPEN, 1, from_records(np.array([(1, 0, 1.0, dear, 0)], OPEN_RECORD))))
     return made
 
 
