@@ -384,10 +384,15 @@ def advance(like, where):
             m = np.int64(out[f[FIRST] + f[NEXT]])
             child, _ = play(lanes.load(like, states, top * width), r, m)
             shared = left >= control[SHARED_LEFT]
-            can_wait = shared and f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f)
-            if can_wait and is_marked(control, hashed(child, r, control)):
-                defer(control, f)
-                continue
+            if shared:
+                # before the node is looked at: that may take thousands of boards, in which others would begin with it
+                h = hashed(child, r, control)
+                if not is_marked(control, h):
+                    mark(control, h)
+                    f[MARKED] = np.int64(h)
+                elif f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
+                    defer(control, f)
+                    continue
             f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             control[BOARDS] += 1
             first, left = f[FIRST] + f[COUNT], left_after(left, m)
@@ -399,9 +404,6 @@ def advance(like, where):
                 before = control[EVALUATED]
                 n, best, ceiling, h = examine(child, control, first, left, -high, -low)
                 if n != SETTLED and best < ceiling:
-                    if shared and not is_marked(control, h):
-                        mark(control, h)
-                        f[MARKED] = np.int64(h)
                     top += 1
                     lanes.store(states, top * width, child)
                     open_frame(control, top, first, n, -high, -low, best, ceiling, left, h, before)
@@ -409,6 +411,7 @@ def advance(like, where):
                         begin_probes(control)
                     continue
                 value = -best
+            leave(control, f)
         else:
             h = np.uint64(f[HASH])
             remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], f[FLOOR], f[CEILING], left, f[BEFORE])
