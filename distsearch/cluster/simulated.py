@@ -121,10 +121,14 @@ class _TimedRunner:
         self._runner.join(*question)
 
     def advance(self, budget):
-        before = self._runner.boards
+        before = self._took
         done = self._runner.advance(budget)
-        self._clock.now += self._duration(self._runner.boards - before)
+        self._clock.now += self._duration(self._took - before)
         return done
+
+    @property
+    def _took(self):
+        return self._runner.boards + getattr(self._runner, "waited", 0)
 
 
 class _VirtualWorker:

@@ -3,7 +3,8 @@
 All ranks search the same root with the same engine, and share the far table. A rank that begins with a move marks the
 position after it. A rank that comes to a node and finds a move's position marked defers the move: it is searched when
 nothing else is left at that node, and by then its answer is mostly in the table. A move that is likely to cut is never
-deferred, nor what comes before it passed over: ranks search it together (*young brothers wait*). No rank ever waits.
+deferred, nor what comes before it passed over: ranks search it together (*young brothers wait*). At small nodes all
+are, and where nothing else is left a rank waits for the others a little, for it could only do the same twice.
 
 Nobody sends word that a node is answered. Each rank looks every ``LOOK_EVERY`` boards whether the table has answers for
 the nodes on its path, and ends its work below one that is answered. Ordering the moves of a large node takes thousands
@@ -20,6 +21,11 @@ from ..jit import compiled
 from . import table as tt
 
 LOOK_EVERY = np.int64(400)  # boards, 10 to 40 µs; with 1,000 FFO #47 took 15 ranks 5% more boards
+WAIT = np.int64(100)  # boards' time that a rank waits for another before it looks around
+PATIENCE = 50  # times that it does so; then it searches what it waited for, whose rank may be gone
+_POLLS = 1_000  # that take about so long
+_ORDER_POLLS = 30_000  # about as long as it takes to order the moves of a large node
+_ORDERING = np.uint64(0x9E3779B97F4A7C15)  # xor a hash: the mark of a rank that orders the moves there
 _MARKS = 1 << 12  # words
 _SLOTS = 4  # words in which the mark of a position may be
 _ORDERS = 1 << 10
@@ -72,6 +78,14 @@ def unmark(control, h):
 
 
 @compiled
+def wait_for(control, h):
+    """Wait until nobody is at work on the position of hash h, but not for long."""
+    for _ in range(_POLLS):
+        if not is_marked(control, h):
+            break
+
+
+@compiled
 def _order_at(control, h):
     """Return the index in the far table of the order that hash h may have."""
     return 2 * tt.BUCKET * control[tt.FAR_BUCKETS] + _MARKS + _ORDER_SIZE * np.int64(h & np.uint64(_ORDERS - 1))
@@ -90,6 +104,7 @@ def keep_order(control, h, out, scores, at, n):
         check ^= word
         far[first + 2 + i] = word
     far[first] = check
+    unmark(control, h ^ _ORDERING)
 
 
 @compiled
@@ -113,3 +128,17 @@ def kept_order(control, h, out, scores, at, n):
         out[at + i] = np.int64(word & np.uint64(0xFFFF))
         scores[at + i] = np.int64(word) >> 16
     return check == 0
+
+
+@compiled
+def order_comes(control, h, out, scores, at, n):
+    """Wait for the order of a rank that is ordering the moves of hash h; if none is, say that this one does."""
+    if n > _MOST_MOVES:
+        return False
+    for _ in range(_ORDER_POLLS):
+        if not is_marked(control, h ^ _ORDERING):
+            break
+    if kept_order(control, h, out, scores, at, n):
+        return True
+    mark(control, h ^ _ORDERING)
+    return False

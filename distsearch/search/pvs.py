@@ -24,7 +24,18 @@ from ..games import lanes
 from ..games.interface import END, PASS
 from ..jit import compiled, inlined
 from . import table as tt
-from .abdada import LOOK_EVERY, is_marked, keep_order, kept_order, mark, unmark
+from .abdada import (
+    LOOK_EVERY,
+    PATIENCE,
+    WAIT,
+    is_marked,
+    keep_order,
+    kept_order,
+    mark,
+    order_comes,
+    unmark,
+    wait_for,
+)
 
 # bound for each game, and by the engine
 ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None
@@ -55,7 +66,10 @@ PROBCUT = RANK_END + 1  # address of what ``probcut`` looks up
 # BOARDS the table is asked next about the nodes on the path; what a move's score must reach, beyond UNIT times beta,
 # for it to be likely to cut
 SHARED_LEFT, LOOK_AT, LIKELY_CUT, UNIT = range(PROBCUT + 1, PROBCUT + 5)
-ORDER_LEFT = UNIT + 1  # what is left from which on ranks share the order of moves
+# what is left at most at nodes whose moves are not searched together: they take less time than it takes to share them
+APART_LEFT = UNIT + 1
+WAITED = APART_LEFT + 1  # time for which this rank has waited for others, in boards
+ORDER_LEFT = WAITED + 1  # what is left from which on ranks share the order of moves
 # of a rank that has joined another one's search: address of that search's sequence number, the number to be found
 # there, and where to write BOARDS to
 SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(ORDER_LEFT + 1, ORDER_LEFT + 4)
@@ -70,7 +84,8 @@ OPENED = 14  # BOARDS when it was opened
 PROBE = 15  # which shallow search is next or at work, see ``probcut``; 0: none
 FRESH = 16  # so many of its moves come before those that are deferred
 MARKED = 17  # hash of the position after the move at work, if this rank has marked it, else 0
-FRAME_SIZE = 18
+WAITS = 18  # how often this rank has waited for the next move's answer
+FRAME_SIZE = 19
 
 
 def hashed(s, r, control):
@@ -169,7 +184,7 @@ def examine(s, control, at, left, alpha, beta):
     scores = int64s(control[SCORES])
     if left < control[ORDER_LEFT]:
         rank(s, control, at, n, left)
-    elif not kept_order(control, h, out, scores, at, n):
+    elif not (kept_order(control, h, out, scores, at, n) or order_comes(control, h, out, scores, at, n)):
         rank(s, control, at, n, left)
         keep_order(control, h, out, scores, at, n)
     if move != NO_MOVE:
@@ -270,7 +285,7 @@ def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h, befo
     """Begin the frame of index ``top`` with what ``examine`` found: n moves from ``first`` on, bounds and hash."""
     control[TOP] = top
     f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
-    f[NEXT] = f[AGAIN] = f[PROBE] = f[MARKED] = 0
+    f[NEXT] = f[AGAIN] = f[PROBE] = f[MARKED] = f[WAITS] = 0
     f[COUNT], f[FIRST], f[ALPHA], f[BETA], f[LEFT] = n, first, alpha, beta, left
     f[FRESH] = n
     f[BEST] = f[FLOOR] = best
@@ -303,7 +318,10 @@ def is_deferrable(control, f):
 
     Not a move that the others are likely not to be needed after: the eldest one or, where moves have scores, one that
     is likely to cut. Where none is, a null window has no eldest, for no move's score changes what is asked of others.
+    Nor has a node so small that ranks would only do the same twice.
     """
+    if f[LEFT] <= control[APART_LEFT]:
+        return True
     if f[LEFT] < control[RANK_LEFT] or f[BETA] - f[ALPHA] > 1:
         return f[NEXT] > 0
     score = int64s(control[SCORES])[f[FIRST] + f[NEXT]]
@@ -359,7 +377,7 @@ def advance(like, where):
     """Run the search on until it ends (True) or its budget of boards is used up (False); ``like`` tells the width."""
     control = int64s(where)
     r, out, states = uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[STATES])
-    limit = control[BOARDS] + control[BUDGET]
+    limit = control[BOARDS] + control[WAITED] + control[BUDGET]
     width = len(like)
     while True:
         if control[BOARDS] >= control[LOOK_AT]:
@@ -374,7 +392,7 @@ def advance(like, where):
             continue
         beta, left = f[BETA], f[LEFT]
         if f[NEXT] < f[COUNT] and f[BEST] < beta:
-            if control[BOARDS] >= limit:
+            if control[BOARDS] + control[WAITED] >= limit:
                 return False
             if control[BOARDS] >= tt.EASY:
                 control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
@@ -393,6 +411,13 @@ def advance(like, where):
                 elif f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
                     defer(control, f)
                     continue
+                elif left <= control[APART_LEFT] and f[WAITS] < PATIENCE:
+                    f[WAITS] += 1
+                    control[WAITED] += WAIT
+                    wait_for(control, h)
+                    control[LOOK_AT] = 0
+                    continue
+                f[WAITS] = 0
             f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             control[BOARDS] += 1
             first, left = f[FIRST] + f[COUNT], left_after(left, m)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import games, jit
-from ..addresses import address, int16s
+from ..addresses import address, int16s, uint64s
 from ..games.interface import END
 from ..jit import compiled
 from . import drivers as dr
@@ -15,6 +15,7 @@ from .tabled import Tabled, itself, no_bounds
 _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
 _LIKELY_CUT = -4500  # by these scores: one move in nine from there up to -3000 cuts, more than 0.98 from -500 on
 _ORDER_LEFT = 16  # of less the order takes a rank some hundred boards, as long as it takes to share it
+_GUESSED = np.uint64(0xD1B54A32D192ED03)  # xor a root's hash: where the table has its first guess
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
 
@@ -28,7 +29,7 @@ def nothing_small(s, r, left, beta):
     return False, np.int64(0), np.int64(0)
 
 
-bounds = final = guess = kind = moves = moves_left = ordered_moves = small = None  # bound for each game
+bounds = final = guess = hashed = kind = moves = moves_left = ordered_moves = small = None  # bound for each game
 
 
 def plain_candidates(s, r, left, note, out, scores, at):
@@ -42,6 +43,19 @@ def settled(s, r, control, left, beta):
     return known, score
 
 
+def shared_guess(s, control, left):
+    """Return ``guess``, which ranks in the same search find in the table."""
+    if not control[dr.PART] or control[tt.FAR_BUCKETS] == 0:
+        return guess(s, control, left)
+    h = hashed(s, uint64s(control[pvs.RULES]), control) ^ _GUESSED
+    data = tt.look_far(control, h)
+    if data == 0:
+        score = guess(s, control, left)
+        tt.keep(control, h, tt.packed(control, score, score, tt.NO_MOVE, left, 0), left)
+        return score
+    return tt.low_of(data)
+
+
 def pose(s, r, control, plies):
     """Begin with what the game knows of the score; return whether the game is over, for ``batch``."""
     left = moves_left(s, r)
@@ -51,7 +65,7 @@ def pose(s, r, control, plies):
         control[dr.LOW] = control[dr.HIGH] = final(s, r)
         return True
     control[dr.LOW], control[dr.HIGH], _ = bounds(s, r, left, np.int64(0))
-    control[dr.LATEST] = guess(s, control, left)
+    control[dr.LATEST] = shared_guess(s, control, left)
     return False
 
 
@@ -76,7 +90,7 @@ def answer(s, r, control):
 _TEMPLATES = (
     pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.examine, pvs.descend,
     pvs.open_root, pvs.look_at_path, pvs.advance, dr.take_in_shared,
-    dr.solve, dr.follow, pose, answer,
+    dr.solve, dr.follow, shared_guess, pose, answer,
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ _IN_PROGRESS = [
     tt.REPLACED, pvs.BOARDS, pvs.TOP, pvs.HITS, pvs.STORES, pvs.EVALUATED, dr.LOW, dr.HIGH, dr.LATEST,
     dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE, dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT,
 ]  # fmt: skip
+_APART = 3  # moves or plies from the smallest shared nodes to those whose moves ranks search together
 _ROOM_TO_TELL = 256  # rows that wait to be told to others
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
@@ -70,6 +71,7 @@ class Tabled:
         self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, abdada.buckets(self._far)
         self._control[pvs.RANK_LEFT] = tt.NEVER
         self._shared_left, self._order_left = limits["far"] + 1, tt.NEVER
+        self._control[pvs.APART_LEFT] = self._shared_left + _APART
         self.share(False)
         self._found = np.zeros((_ROOM_TO_TELL, HEAD + self._width), np.int64)
         self._control[[pvs.FOUND, pvs.FOUND_ROOM, pvs.DEAR]] = address(self._found), _ROOM_TO_TELL, tt.NEVER
@@ -152,6 +154,11 @@ class Tabled:
         if not self._kernels["begin"](state, self._where, plies, low, high):
             self._allocate(int(self._game.moves_left(state, self._rules)))
             self._kernels["begin"](state, self._where, plies, low, high)
+
+    @property
+    def waited(self):
+        """Time for which it has waited for others so far, in boards."""
+        return int(self._control[pvs.WAITED])
 
     @property
     def boards(self):

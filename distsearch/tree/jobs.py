@@ -225,6 +225,11 @@ class _TabledRunner(_SearchRunner):
         return self._engine.can_be_shared
 
     @property
+    def waited(self):
+        """Time for which the job begun last has waited for other ranks, in boards."""
+        return self._engine.waited
+
+    @property
     def is_shared(self):
         return self._engine.is_shared
 
