@@ -16,7 +16,7 @@ rank that died changes the order of a search, never its answer.
 
 import numpy as np
 
-from ..addresses import uint64s
+from ..addresses import add_to, uint64s
 from ..jit import compiled
 from . import table as tt
 
@@ -26,12 +26,12 @@ PATIENCE = 50  # times that it does so; then it searches what it waited for, who
 _POLLS = 1_000  # that take about so long
 _ORDER_POLLS = 30_000  # about as long as it takes to order the moves of a large node
 _ORDERING = np.uint64(0x9E3779B97F4A7C15)  # xor a hash: the mark of a rank that orders the moves there
-_MARKS = 1 << 12  # words
-_SLOTS = 4  # words in which the mark of a position may be
+_MARKS = 1 << 12  # of two words, a hash and the number of ranks at its position
+_SLOTS = 4  # in which the mark of a position may be
 _ORDERS = 1 << 10
 _ORDER_SIZE = 32  # words of an order: check, number of moves, then score and code of each
 _MOST_MOVES = _ORDER_SIZE - 2
-WORDS = _MARKS + _ORDERS * _ORDER_SIZE
+WORDS = 2 * _MARKS + _ORDERS * _ORDER_SIZE
 
 
 def buckets(far):
@@ -41,39 +41,45 @@ def buckets(far):
 
 @compiled
 def _first_slot(control, h):
-    """Return the index in the far table of the first word that may hold the mark of hash h."""
-    return 2 * tt.BUCKET * control[tt.FAR_BUCKETS] + np.int64(h & np.uint64(_MARKS - _SLOTS))
+    """Return the index in the far table of the first slot for hash h."""
+    return 2 * tt.BUCKET * control[tt.FAR_BUCKETS] + 2 * np.int64(h & np.uint64(_MARKS - _SLOTS))
 
 
 @compiled
-def is_marked(control, h):
-    """Whether a rank is at work on the position of hash h."""
+def ranks_at(control, h):
+    """Return how many ranks are at work on the position of hash h."""
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
-    for i in range(first, first + _SLOTS):
+    for i in range(first, first + 2 * _SLOTS, 2):
         if far[i] == h:
-            return True
-    return False
+            return max(np.int64(far[i + 1]), np.int64(1))
+    return np.int64(0)
 
 
 @compiled
-def mark(control, h):
-    """Say that this rank is at work on the position of hash h."""
+def enter(control, h):
+    """Say that this rank is at work on the position of hash h, too."""
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
-    chosen = first + np.int64(h >> np.uint64(62))
-    for i in range(first, first + _SLOTS):
+    chosen = first + 2 * np.int64(h >> np.uint64(62))
+    for i in range(first, first + 2 * _SLOTS, 2):
+        if far[i] == h:
+            add_to(control[tt.FAR] + np.int64(8) * (i + 1), np.int64(1))
+            return
         if far[i] == 0:
             chosen = i
-            break
+    far[chosen + 1] = np.uint64(1)
     far[chosen] = h
 
 
 @compiled
-def unmark(control, h):
-    """Take the mark of hash h away, if it is still there."""
+def leave(control, h):
+    """Say that this rank is no longer at work on the position of hash h."""
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
-    for i in range(first, first + _SLOTS):
+    for i in range(first, first + 2 * _SLOTS, 2):
         if far[i] == h:
-            far[i] = np.uint64(0)
+            if np.int64(far[i + 1]) <= 1:
+                far[i] = np.uint64(0)
+            else:
+                add_to(control[tt.FAR] + np.int64(8) * (i + 1), np.int64(-1))
             break
 
 
@@ -81,14 +87,14 @@ def unmark(control, h):
 def wait_for(control, h):
     """Wait until nobody is at work on the position of hash h, but not for long."""
     for _ in range(_POLLS):
-        if not is_marked(control, h):
+        if ranks_at(control, h) == 0:
             break
 
 
 @compiled
 def _order_at(control, h):
     """Return the index in the far table of the order that hash h may have."""
-    return 2 * tt.BUCKET * control[tt.FAR_BUCKETS] + _MARKS + _ORDER_SIZE * np.int64(h & np.uint64(_ORDERS - 1))
+    return 2 * tt.BUCKET * control[tt.FAR_BUCKETS] + 2 * _MARKS + _ORDER_SIZE * np.int64(h & np.uint64(_ORDERS - 1))
 
 
 @compiled
@@ -104,7 +110,7 @@ def keep_order(control, h, out, scores, at, n):
         check ^= word
         far[first + 2 + i] = word
     far[first] = check
-    unmark(control, h ^ _ORDERING)
+    leave(control, h ^ _ORDERING)
 
 
 @compiled
@@ -136,9 +142,9 @@ def order_comes(control, h, out, scores, at, n):
     if n > _MOST_MOVES:
         return False
     for _ in range(_ORDER_POLLS):
-        if not is_marked(control, h ^ _ORDERING):
+        if ranks_at(control, h ^ _ORDERING) == 0:
             break
     if kept_order(control, h, out, scores, at, n):
         return True
-    mark(control, h ^ _ORDERING)
+    enter(control, h ^ _ORDERING)
     return False

@@ -74,7 +74,7 @@ _BELOW = (
     pvs.open_root,
 )  # fmt: skip
 _PROBCUT = probcut.thresholds, probcut.ask, probcut.take
-_ABOVE = pvs.look_at_path, pvs.advance, dr.depth_after, dr.deepen, dr.follow, pose, answer
+_ABOVE = pvs.look_at_path, pvs.least_crowded_first, pvs.advance, dr.depth_after, dr.deepen, dr.follow, pose, answer
 
 
 class Deep(Tabled):

@@ -23,17 +23,17 @@ from ..addresses import int16s, int64s, uint64s
 from ..games import lanes
 from ..games.interface import END, PASS
 from ..jit import compiled, inlined
+from . import abdada
 from . import table as tt
 from .abdada import (
     LOOK_EVERY,
     PATIENCE,
     WAIT,
-    is_marked,
+    enter,
     keep_order,
     kept_order,
-    mark,
     order_comes,
-    unmark,
+    ranks_at,
     wait_for,
 )
 
@@ -73,7 +73,8 @@ ORDER_LEFT = WAITED + 1  # what is left from which on ranks share the order of m
 # of a rank that has joined another one's search: address of that search's sequence number, the number to be found
 # there, and where to write BOARDS to
 SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(ORDER_LEFT + 1, ORDER_LEFT + 4)
-CONTROL_SIZE = BOARDS_AT + 1  # drivers have theirs behind it
+XS = BOARDS_AT + 1
+CONTROL_SIZE = XS + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
@@ -328,11 +329,27 @@ def is_deferrable(control, f):
     return score < control[LIKELY_CUT] + control[UNIT] * f[BETA]
 
 
+def least_crowded_first(like, control, f, top):
+    """Of a frame's deferred moves, put that one first which the fewest ranks are at."""
+    r, out, scores = uint64s(control[RULES]), int16s(control[MOVES]), int64s(control[SCORES])
+    s = lanes.load(like, uint64s(control[STATES]), top * len(like))
+    first, best, least = f[FIRST] + f[NEXT], f[FIRST] + f[NEXT], np.int64(1 << 40)
+    for i in range(first, f[FIRST] + f[COUNT]):
+        child, _ = play(s, r, np.int64(out[i]))
+        ranks = ranks_at(control, hashed(child, r, control))
+        if ranks < least:
+            best, least = i, ranks
+    m, score = out[best], scores[best]
+    for i in range(best, first, -1):
+        out[i], scores[i] = out[i - 1], scores[i - 1]
+    out[first], scores[first] = m, score
+
+
 @compiled
 def leave(control, f):
     """Take away the mark of a frame's move at work."""
     if f[MARKED] != 0:
-        unmark(control, np.uint64(f[MARKED]))
+        abdada.leave(control, np.uint64(f[MARKED]))
         f[MARKED] = 0
 
 
@@ -399,15 +416,16 @@ def advance(like, where):
             low = max(f[ALPHA], f[BEST])
             all_of_it = f[NEXT] == 0 or f[AGAIN] or not control[NULL_WINDOWS]
             high = beta if all_of_it else low + np.int64(1)
+            if f[FRESH] <= f[NEXT] < f[COUNT] - 1 and not f[AGAIN] and control[XS]:
+                least_crowded_first(like, control, f, top)
             m = np.int64(out[f[FIRST] + f[NEXT]])
             child, _ = play(lanes.load(like, states, top * width), r, m)
             shared = left >= control[SHARED_LEFT]
             if shared:
                 # before the node is looked at: that may take thousands of boards, in which others would begin with it
                 h = hashed(child, r, control)
-                if not is_marked(control, h):
-                    mark(control, h)
-                    f[MARKED] = np.int64(h)
+                if ranks_at(control, h) == 0:
+                    pass
                 elif f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
                     defer(control, f)
                     continue
@@ -418,6 +436,8 @@ def advance(like, where):
                     control[LOOK_AT] = 0
                     continue
                 f[WAITS] = 0
+                enter(control, h)
+                f[MARKED] = np.int64(h)
             f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             control[BOARDS] += 1
             first, left = f[FIRST] + f[COUNT], left_after(left, m)
