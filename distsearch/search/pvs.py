@@ -73,8 +73,7 @@ ORDER_LEFT = WAITED + 1  # what is left from which on ranks share the order of m
 # of a rank that has joined another one's search: address of that search's sequence number, the number to be found
 # there, and where to write BOARDS to
 SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(ORDER_LEFT + 1, ORDER_LEFT + 4)
-XS = BOARDS_AT + 1
-CONTROL_SIZE = XS + 1  # drivers have theirs behind it
+CONTROL_SIZE = BOARDS_AT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
@@ -118,7 +117,10 @@ def known_cut(s, r, control, out, at, n, left, beta):
     for i in range(at, at + n):
         m = np.int64(out[i])
         child, _ = play(s, r, m)
-        data = tt.look_near(control, hashed(child, r, control))
+        h = hashed(child, r, control)
+        data = tt.look_near(control, h)
+        if data == 0 and left > control[SHARED_LEFT]:
+            data = tt.look_far(control, h)
         if data != 0 and -tt.high_of(data) >= beta and answers(data, left_after(left, m)):
             rely_on(control, data)
             return -tt.high_of(data)
@@ -163,7 +165,8 @@ def examine(s, control, at, left, alpha, beta):
         return SETTLED, low if low >= beta else high, high, nothing
     if left >= control[TABLE_LEFT]:
         data = tt.look_near(control, h)
-        far = data == 0 and left >= control[tt.FAR_LEFT]
+        # of shared nodes others may know more by now than the near table, which is this rank's own
+        far = (data == 0 or left >= control[SHARED_LEFT]) and left >= control[tt.FAR_LEFT]
         if data != 0:
             low, high, move = weigh(control, data, left, low, high)
             if low >= beta or high <= alpha:
@@ -175,7 +178,8 @@ def examine(s, control, at, left, alpha, beta):
     if far:
         data = tt.look_far(control, h)
         if data != 0:
-            low, high, move = weigh(control, data, left, low, high)
+            low, high, far_move = weigh(control, data, left, low, high)
+            move = far_move if far_move != NO_MOVE else move
             if low >= beta or high <= alpha:
                 return SETTLED, low if low >= beta else high, high, h
     if left >= control[CUT_LEFT]:
@@ -416,7 +420,7 @@ def advance(like, where):
             low = max(f[ALPHA], f[BEST])
             all_of_it = f[NEXT] == 0 or f[AGAIN] or not control[NULL_WINDOWS]
             high = beta if all_of_it else low + np.int64(1)
-            if f[FRESH] <= f[NEXT] < f[COUNT] - 1 and not f[AGAIN] and control[XS]:
+            if f[FRESH] <= f[NEXT] < f[COUNT] - 1 and not f[AGAIN]:
                 least_crowded_first(like, control, f, top)
             m = np.int64(out[f[FIRST] + f[NEXT]])
             child, _ = play(lanes.load(like, states, top * width), r, m)
@@ -424,17 +428,16 @@ def advance(like, where):
             if shared:
                 # before the node is looked at: that may take thousands of boards, in which others would begin with it
                 h = hashed(child, r, control)
-                if ranks_at(control, h) == 0:
-                    pass
-                elif f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
-                    defer(control, f)
-                    continue
-                elif left <= control[APART_LEFT] and f[WAITS] < PATIENCE:
-                    f[WAITS] += 1
-                    control[WAITED] += WAIT
-                    wait_for(control, h)
-                    control[LOOK_AT] = 0
-                    continue
+                if ranks_at(control, h) > 0:
+                    if f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
+                        defer(control, f)
+                        continue
+                    if left <= control[APART_LEFT] and f[WAITS] < PATIENCE:
+                        f[WAITS] += 1
+                        control[WAITED] += WAIT
+                        wait_for(control, h)
+                        control[LOOK_AT] = 0
+                        continue
                 f[WAITS] = 0
                 enter(control, h)
                 f[MARKED] = np.int64(h)

@@ -13,7 +13,7 @@ from .batch import any_move
 from .tabled import Tabled, itself, no_bounds
 
 _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
-_LIKELY_CUT = -4500  # by these scores: one move in nine from there up to -3000 cuts, more than 0.98 from -500 on
+_LIKELY_CUT = -3900  # by these scores: of first moves one in four that reach it cuts, nearly all that reach -500
 _ORDER_LEFT = 16  # of less the order takes a rank some hundred boards, as long as it takes to share it
 _GUESSED = np.uint64(0xD1B54A32D192ED03)  # xor a root's hash: where the table has its first guess
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``

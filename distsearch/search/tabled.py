@@ -23,7 +23,7 @@ _IN_PROGRESS = [
     tt.REPLACED, pvs.BOARDS, pvs.TOP, pvs.HITS, pvs.STORES, pvs.EVALUATED, dr.LOW, dr.HIGH, dr.LATEST,
     dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE, dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT,
 ]  # fmt: skip
-_APART = 3  # moves or plies from the smallest shared nodes to those whose moves ranks search together
+_APART = 1  # moves or plies from the smallest shared nodes to those whose moves ranks search together
 _ROOM_TO_TELL = 256  # rows that wait to be told to others
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
