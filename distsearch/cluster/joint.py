@@ -4,8 +4,8 @@ Every rank has a slot. While a large job is at work there the slot is *open*: it
 nothing to do may search the same job, by the engine's shared table, until the slot's sequence number changes. The
 owner alone answers the job. It adds what the ranks that joined have spent, which each writes to its own slot.
 
-A slot is written by its rank alone. Nothing is locked: a rank that reads a record while it changes finds another sequence
-number afterwards. What a rank has spent on a job stays in its slot until it joins another one.
+A slot is written by its rank alone. Nothing is locked: a rank that reads a record while it changes finds another
+sequence number afterwards. What a rank has spent on a job stays in its slot until it joins another one.
 """
 
 from typing import NamedTuple

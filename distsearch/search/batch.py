@@ -39,9 +39,8 @@ def begin(s, where, plies, low, high):
         for i in range(2 * (control[tt.NEAR_MASK] + 1)):
             near[i] = 0
     lanes.store(uint64s(control[pvs.STATES]), 0, s)
-    control[pvs.BOARDS] = control[pvs.EVALUATED] = control[pvs.HITS] = control[pvs.STORES] = control[
-        tt.REPLACED
-    ] = control[pvs.WAITED] = 0
+    control[pvs.BOARDS] = control[pvs.EVALUATED] = control[pvs.HITS] = control[pvs.STORES] = control[tt.REPLACED] = 0
+    control[pvs.WAITED] = 0
     pvs.leave_all(control, 0)
     if control[pvs.SHARED_LEFT] < tt.NEVER:
         control[pvs.LOOK_AT] = 0
