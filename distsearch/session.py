@@ -73,6 +73,7 @@ class Session:
             self.close()
             return None
         self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
+        self.cluster.joint = self._table is not None and not self._groups
         return self
 
     def __exit__(self, kind, *_):

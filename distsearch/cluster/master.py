@@ -430,12 +430,16 @@ class Master:
 
     def _idle(self, run):
         """How many more jobs of a run could be at work."""
-        if run.by_host:
+        if self._goes_by_host(run):
             return len(self._one_a_host(run))
         if not self._groups:
             return len(self._crew.idle & run.without)
         ready = self._crew.ready_for(run.setup)
         return sum(max(0, self._places(run, rank) - self._crew.workers[rank].load) for rank in ready)
+
+    def _goes_by_host(self, run):
+        """Whether a run has a job a host; one of a worker with many places is lent out to all others instead."""
+        return run.by_host and not any(run.setup in worker.places for worker in self._crew.workers.values())
 
     def _one_a_host(self, run):
         """Return a rank without a job for each host that has no job of a run, those with the least to do first."""
@@ -458,7 +462,8 @@ class Master:
     def _hand_out(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
         out = []
-        if run.by_host and worker is not None and not run.out.get(worker.rank):
+        by_host = self._goes_by_host(run)
+        if by_host and worker is not None and not run.out.get(worker.rank):
             run.starved = True  # whoever of its host is free gets the next one
         if not run.starved:
             while sent := self._top_up(run, worker, run.most_batches * self._places(run, worker.rank)):
@@ -467,12 +472,12 @@ class Master:
         if not run.source.waiting:
             return out
         run.starved = False
-        for rank in self._one_a_host(run) if run.by_host else sorted(run.without, key=self._turn_of):
+        for rank in self._one_a_host(run) if by_host else sorted(run.without, key=self._turn_of):
             out += self._top_up(run, self._crew.workers[rank], 1)
             if run.starved:
                 return out
         workers = self._crew.workers
-        if run.by_host:
+        if by_host:
             return out
         places = max((self._places(run, rank) for rank in self._groups), default=1)
         for level in range(2, run.most_batches * places + 1):  # nobody gets a second batch before everybody has one
@@ -497,7 +502,7 @@ class Master:
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
         waiting, workers, out = run.source.waiting, len(self._crew.workers), run.out.get(worker.rank, 0)
-        if run.by_host and out:
+        if out and self._goes_by_host(run):
             return []
         places = self._places(run, worker.rank)
         if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have

@@ -203,6 +203,7 @@ class SimulatedCluster(Cluster):
         for rank in self._above:
             if rank not in leaders:
                 self._mates.setdefault(hosts[rank], []).append(rank)
+        self.joint = not groups
         shared = _joints(self._mates)
         self._workers = {
             rank: _VirtualWorker(

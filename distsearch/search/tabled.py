@@ -204,6 +204,7 @@ class Tabled:
         progress = np.zeros(len(_IN_PROGRESS), np.int64)
         unpack(content, progress, self._states, self._frames, self._moves, self._scores)
         self._control[_IN_PROGRESS] = progress
+        self._frames.reshape(-1, pvs.FRAME_SIZE)[:, pvs.MARKED] = 0  # another process may have set those marks
 
     def narrow(self, low, high):
         """Have the score of the search begun last matter, from now on, no further than from ``low`` to ``high``.

@@ -24,7 +24,7 @@ INTERVAL = 60.0  # seconds
 INTERVAL_VARIABLE = "DISTSEARCH_CHECKPOINT_SECONDS"  # in the environment: another interval, for tests
 
 _MAGIC = b"distsearch checkpoint "
-_VERSION = 3
+_VERSION = 4
 _HEADER, _ARRAY = "header", "array"
 _DIGEST = hashlib.sha256
 

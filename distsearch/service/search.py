@@ -127,7 +127,7 @@ class Searcher:
         return Stream(
             self.game.words(self.rules), self._depth, self._cluster.workers, make_pool, options.window or ANY,
             every=options.all_moves, brief=brief, capacity=capacity, snapshot=snapshot,
-            **({} if self._hosts > 1 else {"first_try": 0}))  # fmt: skip
+            **({"first_try": 0} if self._one_host else {}))  # fmt: skip
 
     def deepen(self, position, snapshot=None):
         """Return a Deepening of a position, or that of a snapshot, until the limits other than time end it."""
@@ -140,7 +140,8 @@ class Searcher:
         if not options.by_steps:
             return Deepening(make_pool, deepest, options.nodes, snapshot=snapshot)
         # shallower searches tell in which order to share out the last one; a worker alone does the same by itself
-        first = max(2 - deepest % 2, deepest - _AHEAD) if self._hosts > 1 else deepest
+        shared_out = self._cluster.workers > 1 and not self._one_host
+        first = max(2 - deepest % 2, deepest - _AHEAD) if shared_out else deepest
         return Deepening(make_pool, deepest, first=min(first, deepest), step=2, snapshot=snapshot)
 
     def answer(self, position, record, pool=None):
@@ -177,11 +178,12 @@ class Searcher:
             self._grower, states, depth, target or self.target, options.policy,
             # to see every move's score, the root's children must be searched on their own
             forced=int(options.all_moves), win=self._win, window=window or options.window or ANY,
-            grain=self._grain, before=before, snapshot=snapshot)  # fmt: skip
+            grain=self._grain, before=before, snapshot=snapshot, by_host=self._cluster.joint)  # fmt: skip
 
     @property
-    def _hosts(self):
-        return len(set(self._cluster.hosts.values()))
+    def _one_host(self):
+        """Whether all ranks search the same job together where there is but one."""
+        return self._cluster.joint and len(set(self._cluster.hosts.values())) == 1
 
     @property
     def _shares(self):

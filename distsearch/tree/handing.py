@@ -87,8 +87,9 @@ def _is_to_grow(c, t, node):
     """Whether a job of a node would keep one worker for so long that it is better shared out."""
     if c[DEPTH, node] < t[FORCED]:
         return not t[ALL_AT_ONCE]
-    if t[GIVES]:  # its host searches it, and gives parts of it away where others have nothing to do
-        return False
+    if t[GIVES]:  # a wide window is closed in on here, unless whoever takes the job does that
+        steps = t[STEPS] and not t[WHOLE]
+        return t[SHARED] < INFINITY and steps and c[LEFT, node] > 2 and c[BETA, node] - c[ALPHA, node] > 1
     return c[LEFT, node] > max(t[SHARED], 2)
 
 

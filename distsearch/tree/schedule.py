@@ -56,7 +56,8 @@ class Schedule:
     game); target: subtrees that the tree is grown to where the policy grows ahead; elsewhere 1 says that nothing is
     to be shared out; policy: its name; forced: plies below the roots whose nodes are all scored; win: what a win adds
     to a finished game's score; window: (low, high): scores of a root are told apart no further than that; grain: CPU
-    seconds of a job that is not worth sharing out; before: a Schedule of the same roots that went less deep; snapshot:
+    seconds of a job that is not worth sharing out; by_host: idle ranks join the jobs of their host, so that a policy
+    that gives parts of jobs away hands out one job a host; before: a Schedule of the same roots that went less deep; snapshot:
     of an earlier one with these arguments, to go on with.
     """
 
@@ -64,7 +65,7 @@ class Schedule:
 
     def __init__(
         self, grower, states, depth, target, policy="pool", forced=0, win=0, window=ANY, grain=0.01, before=None,
-        snapshot=None, sizes=None,
+        snapshot=None, sizes=None, by_host=False,
     ):  # fmt: skip
         self._grower, self.policy, self._win, self._forced = grower, POLICIES[policy], win, forced
         self._window = (-INFINITY, INFINITY) if tuple(window) == ANY else tuple(window)
@@ -88,11 +89,11 @@ class Schedule:
         self._job_dtype = job_dtype(len(states[0]))
         self._control = np.zeros(CONTROL_SIZE, np.int64)
         self._shares = not self.policy.grows_ahead and target > 1
-        self._gives = self.policy.gives and target > 1
+        self.joint = self.by_host = by_host and self.policy.gives and target > 1
         decisions = {
             control.ALL_AT_ONCE: self.policy.all_at_once, control.FIXED: self.policy.fixed, control.FORCED: forced,
             control.SCOUTS: self.policy.scouts, control.STEPS: self.policy.steps and grower.steps,
-            control.GIVES: self._gives, control.SHARED: INFINITY, control.EXACT: self._exact,
+            control.GIVES: self.policy.gives and target > 1, control.SHARED: INFINITY, control.EXACT: self._exact,
         }  # fmt: skip
         for i, decision in decisions.items():
             self._control[i] = decision
@@ -206,7 +207,7 @@ class Schedule:
         budget: boards at which each of them is to stop, 0 for none; whole: the worker closes in on scores by itself,
         and lends parts out.
         """
-        self._control[WHOLE] = whole
+        self._control[WHOLE] = whole or self.by_host
         out, n = np.empty((count, self._job_dtype.itemsize // 8), np.int64), 0
         self._number(count)
         while self._resumed and n < count and (node := self._next_begun()) != NONE:
@@ -296,16 +297,6 @@ class Schedule:
     def dear(self):
         """Boards that make a finding worth telling other hosts; 0: none, where boards depend on the tree alone."""
         return 0 if self.policy.fixed else _DEAR
-
-    @property
-    def joint(self):
-        """Whether ranks of a host may search a job together."""
-        return self._gives
-
-    @property
-    def by_host(self):
-        """Whether each host is to have a job, and not each worker; see ``master``."""
-        return self._gives
 
     @property
     def finished(self):
