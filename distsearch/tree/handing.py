@@ -25,8 +25,10 @@ from .control import (
     RECALLED,
     REST,
     SHARED,
+    STEPS,
     TO_GROW,
     WAIT,
+    WHOLE,
     WISH,
     WISHES,
 )  # fmt: skip

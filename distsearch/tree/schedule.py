@@ -57,8 +57,8 @@ class Schedule:
     to be shared out; policy: its name; forced: plies below the roots whose nodes are all scored; win: what a win adds
     to a finished game's score; window: (low, high): scores of a root are told apart no further than that; grain: CPU
     seconds of a job that is not worth sharing out; by_host: idle ranks join the jobs of their host, so that a policy
-    that gives parts of jobs away hands out one job a host; before: a Schedule of the same roots that went less deep; snapshot:
-    of an earlier one with these arguments, to go on with.
+    that gives parts of jobs away hands out one job a host; before: a Schedule of the same roots that went less deep;
+    snapshot: of an earlier one with these arguments, to go on with.
     """
 
     result_dtype = SUBTREE_RESULT
