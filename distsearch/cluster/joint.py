@@ -15,7 +15,8 @@ import numpy as np
 SLOTS = 256  # ranks of a host that can share their jobs; others have none
 _HEAD = 12  # words of a slot before the record
 _SIZE = 64  # words
-WORDS = SLOTS * _SIZE
+_FLAGS = SLOTS // 8  # words behind the slots: a byte for each, 1 while it is open
+WORDS = SLOTS * _SIZE + _FLAGS
 
 # Words of a slot: odd while it is open; whose the job is, and of which run; bytes of its record.
 _SEQUENCE, _SETUP, _RUN, _BYTES = range(4)
@@ -42,10 +43,12 @@ class Joint:
     """
 
     def __init__(self, words, slot, ranks):
-        self._slots = words.reshape(SLOTS, _SIZE)[:ranks]
+        self._slots = words[:-_FLAGS].reshape(SLOTS, _SIZE)[:ranks]
+        self._flags = memoryview(words[-_FLAGS:].view(np.uint8))[:ranks]
         self._own, self._slot = self._slots[slot], slot
         self._done = {}  # slot → sequence number of a job that was searched to its end here
         self._own[_SEQUENCE] += self._own[_SEQUENCE] & 1
+        self._flags[slot] = 0
 
     # Of an owner.
 
@@ -60,6 +63,7 @@ class Joint:
         own[_SETUP], own[_RUN], own[_BYTES] = setup, run, len(record)
         own[_HEAD:].view(np.uint8)[: len(record)] = record
         own[_SEQUENCE] += 1
+        self._flags[self._slot] = 1
 
     @property
     def joined(self):
@@ -80,6 +84,7 @@ class Joint:
             return 0, 0.0
         spent = self.spent
         self._own[_SEQUENCE] += 1
+        self._flags[self._slot] = 0
         return spent
 
     def _at_it(self, slot):
@@ -88,6 +93,11 @@ class Joint:
         return int(np.count_nonzero((at[:, _JOINED] == slot + 1) & (at[:, _AT_IT] == 1)))
 
     # Of a rank that joins.
+
+    @property
+    def any_open(self):
+        """Whether any rank has an open job; an idle rank asks this 200 times a second, so it has to be quick."""
+        return 1 in bytes(self._flags)
 
     def find(self):
         """Return the Open job with the fewest ranks at it that this rank has not searched to its end, or None."""

@@ -493,7 +493,7 @@ class Worker:
         """Whether there is a job of another rank that this one, which has none, can join or has joined."""
         if self._joint is None or self.has_work:
             return False
-        return self._visit is not None or self._find() is not None
+        return self._visit is not None or self._joint.any_open and self._find() is not None
 
     def _find(self):
         job = self._joint.find()

@@ -7,8 +7,12 @@ from distsearch.cluster import joint
 
 
 @pytest.fixture
-def ranks():
-    words = np.zeros(joint.WORDS, np.int64)
+def words():
+    return np.zeros(joint.WORDS, np.int64)
+
+
+@pytest.fixture
+def ranks(words):
     return [joint.Joint(words, slot, 3) for slot in range(3)]
 
 
@@ -17,8 +21,10 @@ RECORD = np.arange(40, dtype=np.uint8)
 
 def test_an_open_job_is_found_with_its_record_until_it_is_closed(ranks):
     owner, other, _ = ranks
+    assert not other.any_open
     assert other.find() is None
     owner.open(7, 3, RECORD)
+    assert other.any_open
     job = other.find()
     assert (job.setup, job.run, job.record.tolist()) == (7, 3, RECORD.tolist())
     assert other.lasts(job)
@@ -76,9 +82,10 @@ def test_addresses_are_those_of_the_sequence_number_and_of_the_boards(ranks):
     assert owner.spent[0] == 9
 
 
-def test_a_rank_that_begins_in_a_slot_that_was_left_open_closes_it(ranks):
+def test_a_rank_that_begins_in_a_slot_that_was_left_open_closes_it(words, ranks):
     owner, other, _ = ranks
     owner.open(1, 1, RECORD)
-    again = joint.Joint(owner._slots.reshape(-1).base.reshape(-1), 0, 3)
+    again = joint.Joint(words, 0, 3)
     assert not again.is_open
+    assert not other.any_open
     assert other.find() is None

@@ -190,7 +190,7 @@ def test_a_file_of_another_version_is_refused(opened, tmp_path, monkeypatch):
     monkeypatch.undo()
     assert "distsearch 99.1" in refusal(opened, resume=True)
     content = (tmp_path / "file").read_bytes()
-    (tmp_path / "file").write_bytes(content.replace(b"checkpoint 3\n", b"checkpoint 1\n"))
+    (tmp_path / "file").write_bytes(content.replace(b"checkpoint 4\n", b"checkpoint 1\n"))
     assert "another version" in refusal(opened, resume=True)
 
 
