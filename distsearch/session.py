@@ -1,6 +1,7 @@
 """Ranks that stay together for any number of searches: what the command line, the service and programs use."""
 
 import contextlib
+from collections import Counter
 
 import numpy as np
 
@@ -73,7 +74,8 @@ class Session:
             self.close()
             return None
         self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
-        self.cluster.joint = self._table is not None and not self._groups
+        most = max(Counter(self.cluster.hosts.values()).values())
+        self.cluster.joint = self._table is not None and not self._groups and most < joint.SLOTS
         return self
 
     def __exit__(self, kind, *_):

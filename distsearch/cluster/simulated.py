@@ -203,8 +203,8 @@ class SimulatedCluster(Cluster):
         for rank in self._above:
             if rank not in leaders:
                 self._mates.setdefault(hosts[rank], []).append(rank)
-        self.joint = not groups
         shared = _joints(self._mates)
+        self.joint = not groups and None not in shared.values()
         self._workers = {
             rank: _VirtualWorker(
                 by_host[hosts[rank]], processors, self._chance.random(), self._rate, self._faults.slow.get(rank, 1),

@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 
 from .fair import Fair
+from .joint import MOST_BYTES
 from .many import Shares, is_many
 from .messages import (
     ASK,
@@ -97,7 +98,8 @@ class _Setup:
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
         self.tells = bool(getattr(runner, "tell", None))
         self.places = getattr(runner, "places", 1)
-        self.can_join = self.places == 1 and bool(getattr(runner, "share", None))
+        fits = self.job_dtype.itemsize <= MOST_BYTES
+        self.can_join = fits and self.places == 1 and bool(getattr(runner, "share", None))
         self._free = [runner]
 
 
@@ -372,6 +374,7 @@ class Worker:
             run.runner.stop()
             run.shares = None
         if run.joint:
+            self._close(run)
             run.runner.share(False)
         run.setup.give_back(run.runner)
         run.runner = None
@@ -386,7 +389,7 @@ class Worker:
         now = self._clock()
         self._close(run)
         result = run.runner.result(now - began, cpu)
-        if run.joined[0]:
+        if run.joint:
             result["boards"] += run.joined[0]
             result["cpu"] += run.joined[1]
             run.joined = 0, 0.0

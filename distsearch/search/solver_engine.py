@@ -16,6 +16,7 @@ _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tr
 _LIKELY_CUT = -3900  # by these scores: of first moves one in four that reach it cuts, nearly all that reach -500
 _ORDER_LEFT = 16  # of less the order takes a rank some hundred boards, as long as it takes to share it
 _GUESSED = np.uint64(0xD1B54A32D192ED03)  # xor a root's hash: where the table has its first guess
+_AS_MOVE = np.int64(1 << 13)  # more than any score: a guess plus this is kept where moves are
 _PLAIN = {"table": 3, "far": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
 
@@ -44,16 +45,21 @@ def settled(s, r, control, left, beta):
 
 
 def shared_guess(s, control, left):
-    """Return ``guess``, which ranks in the same search find in the table."""
-    if not control[dr.PART] or control[tt.FAR_BUCKETS] == 0:
+    """Return ``guess``; where there is a learnt order, ranks in the same search find it in the table.
+
+    It stands in an entry's move, whose bounds say nothing: one taken for another position's would only change an order.
+    """
+    if not control[dr.PART] or control[tt.FAR_BUCKETS] == 0 or control[pvs.RANK_LEFT] == tt.NEVER:
         return guess(s, control, left)
     h = hashed(s, uint64s(control[pvs.RULES]), control) ^ _GUESSED
     data = tt.look_far(control, h)
     if data == 0:
         score = guess(s, control, left)
-        tt.keep(control, h, tt.packed(control, score, score, tt.NO_MOVE, left, 0), left)
+        tt.keep(
+            control, h, tt.packed(control, np.int64(tt.LOWEST), np.int64(tt.HIGHEST), score + _AS_MOVE, left, 0), left
+        )
         return score
-    return tt.low_of(data)
+    return tt.move_of(data) - _AS_MOVE
 
 
 def pose(s, r, control, plies):

@@ -67,8 +67,9 @@ class Tabled:
         self._control[pvs.SALT] = self._salts[0].view(np.int64)
         self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
-        self._control[tt.FAR_LEFT_LATER] = limits["far"] if len(self._far) else tt.NEVER
-        self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, abdada.buckets(self._far)
+        buckets = abdada.buckets(self._far)
+        self._control[tt.FAR_LEFT_LATER] = limits["far"] if buckets else tt.NEVER
+        self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, buckets
         self._control[pvs.RANK_LEFT] = tt.NEVER
         self._shared_left, self._order_left = limits["far"] + 1, tt.NEVER
         self._control[pvs.APART_LEFT] = self._shared_left + _APART
