@@ -257,6 +257,9 @@ def _simulate_arguments(parser):
     machine.add_argument("--jitter", type=float, metavar="X", help="relative deviation of the time of a slice")
     machine.add_argument("--message-cost", type=float, metavar="SECONDS", help="of the master for a message")
     machine.add_argument("--seed", type=int, metavar="N", help="of everything random (default 0)")
+    parser.add_argument(
+        "--explain", action="store_true", help="say where the boards go beside those of one worker; with exact or depth"
+    )
 
 
 def _serve_arguments(parser):

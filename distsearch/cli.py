@@ -290,7 +290,7 @@ def _simulate(args, session, interrupts):
 
     given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
     machine, position = Machine(**given), game.parse(args.position or "startpos", rules)
-    found = simulate(options, machine, position, session.progress, session.interrupted)
+    found = simulate(options, machine, position, session.progress, session.interrupted, args.explain)
     stdout.say(found.to_json() if args.json else found.to_text())
     return 0
 

@@ -132,9 +132,9 @@ class Joint:
         base, row = self._slots.ctypes.data, 8 * _SIZE
         return base + row * job.slot + 8 * _SEQUENCE, base + row * self._slot + 8 * _BOARDS
 
-    def spend(self, seconds):
-        """Tell how many CPU seconds the job that was joined has taken here so far; the engine tells the boards."""
-        self._own[_NANOSECONDS] = int(1e9 * seconds)
+    def spend(self, boards, seconds):
+        """Tell what the job that was joined has taken here so far; in a slice the engine tells the boards itself."""
+        self._own[_BOARDS], self._own[_NANOSECONDS] = boards, int(1e9 * seconds)
 
     def leave(self, done=None):
         """Say that this rank searches no other rank's job any more; done: an Open job that came to its end here."""

@@ -53,7 +53,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 9
+VERSION = 10
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
 SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, FOUND, KNOWN = range(15, 26)
 HANDED, NAMED, LOST, TRACE, LEND, LENT, RETURNED = range(26, 33)
@@ -81,6 +81,7 @@ GAVE_RECORD = np.dtype([("node", np.int32), ("rest", np.int32)])
 METRICS_RECORD = np.dtype([  # rank: whose they are, where a sub-master tells of its workers
     ("rank", np.int64), ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),
     ("cpu", np.float64), ("jobs", np.int64), ("messages", np.int64), ("bytes", np.int64),
+    ("table_full", np.float64),  # the share of its host's table that is used, 0 to 1
 ])  # fmt: skip
 
 

@@ -101,6 +101,12 @@ class _Setup:
         fits = self.job_dtype.itemsize <= MOST_BYTES
         self.can_join = fits and self.places == 1 and bool(getattr(runner, "share", None))
         self._free = [runner]
+        self._any = runner
+
+    @property
+    def table_full(self):
+        """The share of the table that is used, 0 to 1; 0 where there is none."""
+        return getattr(self._any, "table_full", 0.0)
 
 
 class _Run:
@@ -194,7 +200,7 @@ class Worker:
             case kind if kind == START:
                 self.timers = Timers(self._clock, *to_records(message.payload, np.int64).tolist())
             case kind if kind == ASK:
-                metrics = Message(METRICS, message.run, from_records(self._metrics()))
+                metrics = Message(METRICS, message.run, from_records(self._metrics(self._runs.get(message.run))))
                 return [*self._timeline(message.run), metrics] if len(message.payload) else [metrics]
             case kind if kind == FORGET:
                 del self._setups[message.run]
@@ -415,12 +421,12 @@ class Worker:
         events, self.timers.trace = self.timers.trace.records(), None
         return [Message(TRACE, number, from_records(events))]
 
-    def _metrics(self):
+    def _metrics(self, run):
         timers = self.timers
         record = np.zeros(1, METRICS_RECORD)
         record[0] = (
             0, self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu, timers.jobs,
-            timers.messages, timers.bytes,
+            timers.messages, timers.bytes, run.setup.table_full if run else 0.0,
         )  # fmt: skip
         return record
 
@@ -506,6 +512,8 @@ class Worker:
     def join(self):
         """Do one slice of another rank's job, see ``can_join``; no Messages come of it, for its owner answers it."""
         began, cpu_began = self._clock(), self._cpu_clock()
+        if self._visit and not self._joint.lasts(self._visit.job):
+            self._end_visit()  # its owner has told what it took
         if self._visit is None:
             job, setup = self._find() or (None, None)
             if job is None:
@@ -518,7 +526,7 @@ class Worker:
         cpu = self._cpu_clock() - cpu_began
         _adapt(visit, visit.runner.boards - before, cpu, self._shared_slice)
         visit.cpu += cpu
-        self._joint.spend(visit.cpu)
+        self._joint.spend(visit.runner.boards, visit.cpu)
         if done or not self._joint.lasts(visit.job):
             self._end_visit(visit.job if done else None)
         self.timers.cpu += self._cpu_clock() - cpu_began

@@ -10,12 +10,12 @@ from ..addresses import int16s, int64s, uint64s
 from ..games import lanes
 from ..jit import compiled
 from . import drivers as dr
-from . import pvs
+from . import pvs, visits
 from . import table as tt
 from .alphabeta import LINE_LENGTH
 
 # bound for each game, and by the engine
-answer = drive = follow = left_after = moves_left = play = pose = None
+answer = drive = follow = hashed = left_after = moves_left = play = pose = None
 
 # Columns of a table of searches to do (int64).
 PLIES, OWN_BUDGET = 0, 1  # how deep; boards at which this one is to stop, or 0
@@ -24,8 +24,8 @@ BRIEF = 4  # 1: the best move will do for a line
 ASKED_SIZE = 5
 
 # Columns of a table of what they found (int64).
-SCORE, COMPLETE, BOARDS, EVALUATED, HITS, STORES, REPLACED, LENGTH = range(8)
-FOUND_SIZE = 8
+SCORE, COMPLETE, BOARDS, EVALUATED, HITS, FAR_HITS, STORES, REPLACED, LENGTH = range(9)
+FOUND_SIZE = 9
 
 
 def begin(s, where, plies, low, high):
@@ -39,8 +39,9 @@ def begin(s, where, plies, low, high):
         for i in range(2 * (control[tt.NEAR_MASK] + 1)):
             near[i] = 0
     lanes.store(uint64s(control[pvs.STATES]), 0, s)
+    searched = control[pvs.BOARDS]
     control[pvs.BOARDS] = control[pvs.EVALUATED] = control[pvs.HITS] = control[pvs.STORES] = control[tt.REPLACED] = 0
-    control[pvs.WAITED] = 0
+    control[pvs.FAR_HITS] = control[pvs.WAITED] = 0
     pvs.leave_all(control, 0)
     if control[pvs.SHARED_LEFT] < tt.NEVER:
         control[pvs.LOOK_AT] = 0
@@ -48,6 +49,8 @@ def begin(s, where, plies, low, high):
     control[dr.WINDOW_LOW], control[dr.WINDOW_HIGH] = low, high
     f[pvs.COUNT], f[pvs.BEST_MOVE] = 0, pvs.NO_MOVE
     control[dr.COMPLETE] = pose(s, r, control, plies)
+    if control[pvs.VISITS_LEFT] < tt.NEVER:
+        visits.begin(control[pvs.VISITS], searched, np.int64(hashed(s, r, control)), control[dr.LEFT_AT_ROOT])
     return True
 
 
@@ -76,13 +79,13 @@ def report(s, where, line, brief):
     out[0], length = move, np.int64(1)
     if proved and not brief:
         boards, evaluated, hits = control[pvs.BOARDS], control[pvs.EVALUATED], control[pvs.HITS]
-        stores, replaced = control[pvs.STORES], control[tt.REPLACED]
+        far_hits, stores, replaced = control[pvs.FAR_HITS], control[pvs.STORES], control[tt.REPLACED]
         child, _ = play(s, r, move)
         # what the latest search had left, which entries are of: where the whole game takes less than was asked for
         length = follow(child, where, left_after(f[pvs.LEFT], move), -score, line, length)
         # the line is on the house
         control[pvs.BOARDS], control[pvs.EVALUATED], control[pvs.HITS] = boards, evaluated, hits
-        control[pvs.STORES], control[tt.REPLACED] = stores, replaced
+        control[pvs.FAR_HITS], control[pvs.STORES], control[tt.REPLACED] = far_hits, stores, replaced
     return score, length
 
 
@@ -108,6 +111,6 @@ def batch(like, where, states, asked, found, lines, budget):
         budget -= max(boards, 1)
         found[i, SCORE], found[i, LENGTH] = report(s, where, lines + 2 * LINE_LENGTH * i, asked[i, BRIEF])
         found[i, COMPLETE], found[i, BOARDS], found[i, EVALUATED] = control[dr.COMPLETE], boards, control[pvs.EVALUATED]
-        found[i, HITS], found[i, STORES] = control[pvs.HITS], control[pvs.STORES]
-        found[i, REPLACED] = control[tt.REPLACED]
+        found[i, HITS], found[i, FAR_HITS] = control[pvs.HITS], control[pvs.FAR_HITS]
+        found[i, STORES], found[i, REPLACED] = control[pvs.STORES], control[tt.REPLACED]
     return len(asked), False

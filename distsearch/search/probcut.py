@@ -21,7 +21,7 @@ import numpy as np
 from ..addresses import float64s, int16s, int64s, uint64s
 from ..games import lanes
 from ..jit import compiled
-from . import pvs
+from . import pvs, visits
 
 evaluate = examine = moves_left = None  # bound for each game and evaluation
 
@@ -88,13 +88,15 @@ def ask(like, control):
             low = little
             break
         f[pvs.PROBE] += 1
-    before, first = control[pvs.EVALUATED], f[pvs.FIRST] + f[pvs.COUNT]
+    before, boards, first = control[pvs.EVALUATED], control[pvs.BOARDS], f[pvs.FIRST] + f[pvs.COUNT]
     n, best, ceiling, h = examine(s, control, first, plies, low, low + 1)
     if n == pvs.SETTLED or best >= ceiling:
         judge(control, f, best, pvs.NO_MOVE, enough, little)
     else:
         lanes.store(uint64s(control[pvs.STATES]), (top + 1) * len(like), s)
         pvs.open_frame(control, top + 1, first, n, low, low + 1, best, ceiling, plies, h, before)
+        if plies >= control[pvs.VISITS_LEFT]:
+            visits.enter(control[pvs.VISITS], boards, np.int64(h), plies, low, low + 1)
         pvs.begin_probes(control)
 
 

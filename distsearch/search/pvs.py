@@ -23,7 +23,7 @@ from ..addresses import int16s, int64s, uint64s
 from ..games import lanes
 from ..games.interface import END, PASS
 from ..jit import compiled, inlined
-from . import abdada
+from . import abdada, visits
 from . import table as tt
 from .abdada import (
     LOOK_EVERY,
@@ -73,7 +73,9 @@ ORDER_LEFT = WAITED + 1  # what is left from which on ranks share the order of m
 # of a rank that has joined another one's search: address of that search's sequence number, the number to be found
 # there, and where to write BOARDS to
 SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(ORDER_LEFT + 1, ORDER_LEFT + 4)
-CONTROL_SIZE = BOARDS_AT + 1  # drivers have theirs behind it
+FAR_HITS = BOARDS_AT + 1  # those of the HITS that the far table had
+VISITS_LEFT, VISITS = range(FAR_HITS + 1, FAR_HITS + 3)  # what is left from which on ``visits`` tells; their block
+CONTROL_SIZE = VISITS + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
@@ -118,26 +120,27 @@ def known_cut(s, r, control, out, at, n, left, beta):
         m = np.int64(out[i])
         child, _ = play(s, r, m)
         h = hashed(child, r, control)
-        data = tt.look_near(control, h)
+        data, far = tt.look_near(control, h), False
         if data == 0 and left > control[SHARED_LEFT]:
-            data = tt.look_far(control, h)
+            data, far = tt.look_far(control, h), True
         if data != 0 and -tt.high_of(data) >= beta and answers(data, left_after(left, m)):
-            rely_on(control, data)
+            rely_on(control, data, far)
             return -tt.high_of(data)
     return -INFINITY
 
 
 @compiled
-def rely_on(control, data):
-    """Count an entry that is used."""
+def rely_on(control, data, far):
+    """Count an entry that is used; far: whether the far table had it."""
     control[HITS] += 1
+    control[FAR_HITS] += far
     control[EVALUATED] += tt.is_cut_off(data)
 
 
-def weigh(control, data, left, low, high):
+def weigh(control, data, left, low, high, far):
     """Return (low, high, move) of a node with an entry: its bounds, if they hold, narrow those that are known."""
     if answers(data, left):
-        rely_on(control, data)
+        rely_on(control, data, far)
         low, high = max(low, tt.low_of(data)), min(high, tt.high_of(data))
     return low, high, tt.move_of(data)
 
@@ -168,7 +171,7 @@ def examine(s, control, at, left, alpha, beta):
         # of shared nodes others may know more by now than the near table, which is this rank's own
         far = (data == 0 or left >= control[SHARED_LEFT]) and left >= control[tt.FAR_LEFT]
         if data != 0:
-            low, high, move = weigh(control, data, left, low, high)
+            low, high, move = weigh(control, data, left, low, high, False)
             if low >= beta or high <= alpha:
                 return SETTLED, low if low >= beta else high, high, h
     out = int16s(control[MOVES])
@@ -178,7 +181,7 @@ def examine(s, control, at, left, alpha, beta):
     if far:
         data = tt.look_far(control, h)
         if data != 0:
-            low, high, far_move = weigh(control, data, left, low, high)
+            low, high, far_move = weigh(control, data, left, low, high, True)
             move = far_move if far_move != NO_MOVE else move
             if low >= beta or high <= alpha:
                 return SETTLED, low if low >= beta else high, high, h
@@ -283,6 +286,8 @@ def open_root(s, control, left, alpha, beta):
     if data != 0:
         move_to_front(out, 0, n, tt.move_of(data))
     open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, h, control[EVALUATED])
+    if control[VISITS_LEFT] < tt.NEVER:
+        visits.enter(control[VISITS], control[BOARDS], np.int64(h), left, alpha, beta)
 
 
 @compiled
@@ -385,8 +390,10 @@ def look_at_path(control):
         low, high, move = max(f[FLOOR], tt.low_of(data)), min(f[CEILING], tt.high_of(data)), tt.move_of(data)
         if low < f[BETA] and high > f[ALPHA] and low < high or i == 0 and move == NO_MOVE and high > f[ALPHA]:
             continue
-        rely_on(control, data)
+        rely_on(control, data, True)
         leave_all(control, i)
+        if control[VISITS_LEFT] < tt.NEVER:
+            visits.give_up(control[VISITS], control[BOARDS], i + 1)
         control[TOP] = i
         f[BEST] = low if low >= f[BETA] or low >= high else high
         f[BEST_MOVE], f[FLOOR], f[CEILING] = move, low, high
@@ -399,6 +406,8 @@ def advance(like, where):
     control = int64s(where)
     r, out, states = uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[STATES])
     limit = control[BOARDS] + control[WAITED] + control[BUDGET]
+    if control[VISITS_LEFT] < tt.NEVER and visits.is_full(control[VISITS]):
+        limit = np.int64(0)
     width = len(like)
     while True:
         if control[BOARDS] >= control[LOOK_AT]:
@@ -449,12 +458,14 @@ def advance(like, where):
             elif left <= control[BOTTOM] and low + 1 == high:
                 value = -descend(child, where, first, left, -low)
             else:
-                before = control[EVALUATED]
+                before, boards = control[EVALUATED], control[BOARDS]
                 n, best, ceiling, h = examine(child, control, first, left, -high, -low)
                 if n != SETTLED and best < ceiling:
                     top += 1
                     lanes.store(states, top * width, child)
                     open_frame(control, top, first, n, -high, -low, best, ceiling, left, h, before)
+                    if left >= control[VISITS_LEFT]:
+                        visits.enter(control[VISITS], boards, np.int64(h), left, -high, -low)
                     if SELECTIVE:
                         begin_probes(control)
                     continue
@@ -465,6 +476,10 @@ def advance(like, where):
             remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], f[FLOOR], f[CEILING], left, f[BEFORE])
             if control[BOARDS] - f[OPENED] >= control[DEAR]:
                 tell(control, f, states, top * width, width)
+            if left >= control[VISITS_LEFT] or top == 0 and control[VISITS_LEFT] < tt.NEVER:
+                visits.end(control[VISITS], control[BOARDS], np.int64(1))
+                if visits.is_full(control[VISITS]):
+                    limit = np.int64(0)
             if top == 0:
                 return True
             value, move = -f[BEST], f[BEST_MOVE]

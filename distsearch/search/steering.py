@@ -14,12 +14,14 @@ import numpy as np
 
 from ..addresses import int16s, int64s, uint64s
 from ..jit import compiled
+from . import visits
 from .drivers import BEST_ROOT_MOVE, FORGETFUL, HIGH, LEFT_AT_ROOT, LOW, WINDOW_HIGH, WINDOW_LOW
 from .pvs import (
     ALPHA,
     BEST,
     BEST_MOVE,
     BETA,
+    BOARDS,
     CEILING,
     COUNT,
     FIRST,
@@ -27,6 +29,7 @@ from .pvs import (
     FRAME_SIZE,
     FRAMES,
     GIVEN,
+    HASH,
     LEFT,
     MOVES,
     NEXT,
@@ -34,8 +37,11 @@ from .pvs import (
     PROBE,
     STATES,
     TOP,
+    VISITS,
+    VISITS_LEFT,
     leave_all,
 )
+from .table import NEVER
 
 HEAD = 10  # numbers of a level before its moves
 
@@ -95,6 +101,8 @@ def narrow(where, low, high):
             # the driver is to ask something else, or the frame above: whether its move is better than ALPHA now, or
             # nothing, if its BEST reaches its BETA now
             leave_all(control, max(i - 1, 0))
+            if control[VISITS_LEFT] < NEVER:
+                visits.give_up(control[VISITS], control[BOARDS], i)
             control[TOP] = i - 1
             if i > 0:
                 int64s(place(control, i - 1))[NEXT] -= 1
@@ -170,3 +178,16 @@ def drop(control, n, words):
     f = int64s(place(control, 0))
     control[WINDOW_LOW], control[WINDOW_HIGH], control[LEFT_AT_ROOT] = f[ALPHA], f[BETA], f[LEFT]
     control[LOW], control[HIGH], control[BEST_ROOT_MOVE] = f[FLOOR], f[CEILING], NO_MOVE
+    if control[VISITS_LEFT] < NEVER:
+        visit_again(control)
+
+
+@compiled
+def visit_again(control):
+    """Have the visits of all frames begin now, as those of a search that begins with them."""
+    f, boards = int64s(place(control, 0)), control[BOARDS]
+    visits.go_on(control[VISITS], boards, f[HASH], f[LEFT])
+    for i in range(control[TOP] + 1):
+        f = int64s(place(control, i))
+        if i == 0 or f[LEFT] >= control[VISITS_LEFT]:
+            visits.enter(control[VISITS], boards, f[HASH], f[LEFT], f[ALPHA], f[BETA])

@@ -8,7 +8,7 @@ from .. import games, jit
 from ..addresses import address
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
-from . import abdada, pvs, steering
+from . import abdada, pvs, steering, visits
 from . import drivers as dr
 from . import table as tt
 from .alphabeta import LINE_LENGTH
@@ -20,7 +20,7 @@ from .told import HEAD, learn
 
 # what a search in progress has in the control array; the rest is the engine's, or follows from what was asked
 _IN_PROGRESS = [
-    tt.REPLACED, pvs.BOARDS, pvs.TOP, pvs.HITS, pvs.STORES, pvs.EVALUATED, dr.LOW, dr.HIGH, dr.LATEST,
+    tt.REPLACED, pvs.BOARDS, pvs.TOP, pvs.HITS, pvs.FAR_HITS, pvs.STORES, pvs.EVALUATED, dr.LOW, dr.HIGH, dr.LATEST,
     dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE, dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT,
 ]  # fmt: skip
 _APART = 1  # moves or plies from the smallest shared nodes to those whose moves ranks search together
@@ -49,6 +49,7 @@ class Tabled:
     """
 
     driver = None  # the template that runs the search
+    _visits = None  # where visits are written, if they are
 
     def __init__(self, game, rules, far, name, tag, functions, templates, limits, part):
         self.name, self._game, self._rules = name, game, rules
@@ -73,6 +74,7 @@ class Tabled:
         self._control[pvs.RANK_LEFT] = tt.NEVER
         self._shared_left, self._order_left = limits["far"] + 1, tt.NEVER
         self._control[pvs.APART_LEFT] = self._shared_left + _APART
+        self._control[pvs.VISITS_LEFT] = tt.NEVER
         self.share(False)
         self._found = np.zeros((_ROOM_TO_TELL, HEAD + self._width), np.int64)
         self._control[[pvs.FOUND, pvs.FOUND_ROOM, pvs.DEAR]] = address(self._found), _ROOM_TO_TELL, tt.NEVER
@@ -93,10 +95,13 @@ class Tabled:
         for place, array in places.items():
             self._control[place] = address(array)
         self._where = address(self._control)
+        if self._visits:
+            self.explain(self._visits)
 
     def compile(self):
         """Compile, or load from disk, every kernel, by a search of a few boards."""
-        state = self._game.start(self._rules).state
+        control, state = self._control, self._game.start(self._rules).state
+        told, control[pvs.VISITS_LEFT] = control[pvs.VISITS_LEFT], tt.NEVER
         self._begin(state, 1, -pvs.INFINITY, pvs.INFINITY)
         self.advance(10)
         self.narrow(-pvs.INFINITY, pvs.INFINITY)
@@ -105,6 +110,7 @@ class Tabled:
         self.learn(np.array([[0] * HEAD + list(state)], np.uint64).view(np.int64))
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
+        control[pvs.BOARDS], control[pvs.VISITS_LEFT] = 0, told
 
     def share(self, shared):
         """Have other ranks with the same far table take part in this search, or not; see ``abdada``."""
@@ -114,6 +120,31 @@ class Tabled:
             control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
         else:
             control[[pvs.SHARED_LEFT, pvs.ORDER_LEFT, pvs.LOOK_AT, pvs.SEQUENCE_AT]] = tt.NEVER, tt.NEVER, tt.NEVER, 0
+
+    def explain(self, log):
+        """Write visits to a ``visits.Visits`` from now on, of nodes that ranks would share."""
+        if self._visits is None:
+            number = log.add(self)
+        else:  # there are more frames now
+            self.end_visits()
+            number = int(self._block[visits.ENGINE])
+        self._visits, frames = log, len(self._frames) // pvs.FRAME_SIZE
+        self._block = visits.new_block(log, number, frames, self.boards)
+        self._control[[pvs.VISITS_LEFT, pvs.VISITS]] = self._shared_left, address(self._block)
+
+    def end_visits(self):
+        """End all visits of a search that is explained, as far as they are."""
+        visits.settle(address(self._block), self._control[pvs.BOARDS])
+
+    def drop(self):
+        """Note, where it is explained, that what comes of the search begun last is thrown away."""
+        if self._visits:
+            self._visits.drop(self._block)
+
+    @property
+    def table_at(self):
+        """Address of the far table, the same for engines that share it."""
+        return int(self._control[tt.FAR])
 
     def watch(self, sequence_at, sequence, boards_at):
         """Stop when another number than ``sequence`` stands at the first address; write boards to the other one."""
@@ -174,6 +205,8 @@ class Tabled:
             control[pvs.BUDGET] = budget
             control[dr.COMPLETE] = self._kernels["drive"](self._state, self._where)
             self._pay(self.boards - before)
+            if self._visits:
+                self._visits.empty()
         return bool(control[dr.COMPLETE])
 
     def _pay(self, boards):
@@ -241,8 +274,13 @@ class Tabled:
 
     @property
     def table_counts(self):
-        """(hits, stores, replacements) of the search begun last."""
-        return tuple(self._control[[pvs.HITS, pvs.STORES, tt.REPLACED]].tolist())
+        """(hits, those of the far table, stores, replacements) of the search begun last."""
+        return tuple(self._control[[pvs.HITS, pvs.FAR_HITS, pvs.STORES, tt.REPLACED]].tolist())
+
+    @property
+    def table_full(self):
+        """The share of the far table's entries that are used, 0 to 1, by a sample of them."""
+        return tt.full(self._far[: 2 * tt.BUCKET * int(self._control[tt.FAR_BUCKETS])])
 
     def result(self, brief=False):
         """Return the Result so far.
@@ -290,4 +328,6 @@ class Tabled:
         else:
             self._state = as_state(states[-1])
         self._pay(int(found[:n, BOARDS].sum()) + (self.boards if at_work else 0))
+        if self._visits:
+            self._visits.empty()
         return found[:n], lines[:n]

@@ -6,10 +6,10 @@ _SHARES = ("busy", "communication", "idle")
 
 
 def per_worker(records):
-    """Return METRICS_RECORDs by rank as a list of dictionaries of plain numbers, times in seconds."""
+    """Return METRICS_RECORDs by rank as a list of dictionaries of plain numbers, times in seconds, tables 0 to 1."""
     return [
         {"rank": rank, **{name: round(float(record[name]), 6) for name in _TIMES},
-         **{name: int(record[name]) for name in _COUNTS}}
+         **{name: int(record[name]) for name in _COUNTS}, "table_full": round(float(record["table_full"]), 4)}
         for rank, record in sorted(records.items())
     ]  # fmt: skip
 
@@ -18,6 +18,11 @@ def time_share(workers):
     """Return {busy, communication, idle} as fractions of the workers' wall time; each is timed on its own."""
     wall = sum(worker["wall"] for worker in workers)
     return {name: round(sum(worker[name] for worker in workers) / wall, 4) for name in _SHARES} if wall else {}
+
+
+def table_full(workers):
+    """Return how full the fullest of the hosts' tables is, 0 to 1."""
+    return max((worker["table_full"] for worker in workers), default=0.0)
 
 
 def summary(workers):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from .. import __version__
 from ..tree.policies import POLICIES
-from .metrics import summary
+from .metrics import summary, table_full
 from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
@@ -22,7 +22,9 @@ class Outcome:
 
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
     nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
-    the time that workers spent on this one; table_replacements: entries of other positions written over, near and far;
+    the time that workers spent on this one; table_far_hits: those of the hits that the far table had, the near ones the
+    others; table_replacements: entries of other positions written over, near and far; table_full: the share of the far
+    table's entries that are used, of the fullest host's, in the end;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
     selective: of a search that left lines out, the probability that was asked for; parallel: "evaluation" where the
     squares of each board were spread over the ranks instead of the tree, and jobs are boards; runs, width, seed: of a
@@ -67,8 +69,10 @@ class Outcome:
     jobs_cut: int | None = None
     tree_nodes: int = 0
     table_hits: int = 0
+    table_far_hits: int = 0
     table_stores: int = 0
     table_replacements: int = 0
+    table_full: float = 0.0
     time_share: dict = field(default_factory=dict)
     load_balance: float = 1.0
     communication_computation: float = 0.0
@@ -81,8 +85,13 @@ class Outcome:
     def add_run(self, took):
         """Take over what a ``run.Run`` says of the workers."""
         vars(self).update(summary(took.workers))
+        self.table_full = table_full(took.workers)
         self.startup_seconds, self.per_worker = round(took.startup_seconds, 6), took.workers
         self.master_seconds = round(took.master_seconds, 6)
+
+    @property
+    def table_near_hits(self):
+        return self.table_hits - self.table_far_hits
 
     @property
     def boards_per_second(self):
@@ -91,7 +100,7 @@ class Outcome:
     def to_dict(self):
         """Return the fields that JSON shows, of plain types."""
         fields = {name: value for name, value in vars(self).items() if name not in _NOT_ALWAYS or value is not None}
-        fields["boards_per_second"] = self.boards_per_second
+        fields["boards_per_second"], fields["table_near_hits"] = self.boards_per_second, self.table_near_hits
         fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
         return {**fields, "version": __version__}
 
@@ -114,6 +123,8 @@ class Outcome:
         if self.table_stores:
             rows.append(("table", f"{self.table_hits:,} hits, {self.table_stores:,} stores, "
                                   f"{self.table_replacements:,} replacements"))  # fmt: skip
+            if self.table_far_hits or self.table_full:
+                rows.append(("far table", f"{self.table_far_hits:,} of the hits, {self.table_full:.1%} full"))
         if self.jobs_used is not None:
             rows.append(("jobs", f"{self.jobs_used:,} used, {self.jobs_wasted:,} wasted, {self.jobs_cut:,} cut"))
         if self.time_share:

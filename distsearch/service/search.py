@@ -23,7 +23,7 @@ from .progress import Progress, compact
 from .run import prepare, run
 
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
-_TABLE_COUNTS = "table_hits", "table_stores", "table_replacements"
+_TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
 _OF_A_GROUP = 2  # grains of a group's job for each of its workers: it shares them out again
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one

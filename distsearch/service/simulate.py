@@ -10,8 +10,10 @@ from ..cluster.local import LocalCluster
 from ..cluster.simulated import NETWORKS, Faults, Network, Processors, SimulatedCluster
 from ..errors import UserError
 from ..search.table import DEFAULT_MIB, far_table
+from ..search.visits import Visits
 from ..tree.jobs import kinds
 from ..tree.share import SHARES
+from .explain import Explanation, explain
 from .outcome import Outcome
 from .progress import compact
 from .search import Searcher
@@ -59,8 +61,11 @@ class Machine:
             if value is not None and not 1 <= value <= 1e18:  # where a step takes ages, the clock's digits run out
                 raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 1 to 1e18")
 
-    def cluster(self, news=True):
-        """Return the SimulatedCluster; ``rate`` must be known; news: whether hosts tell one another what is dear."""
+    def cluster(self, news=True, visits=None):
+        """Return the SimulatedCluster; ``rate`` must be known.
+
+        news: whether hosts tell one another what is dear; visits: as for ``kinds``.
+        """
         preset, given = NETWORKS[self.network], {}
         for name, value in (("latency", self.latency), ("bandwidth", self.bandwidth), ("jitter", self.delay)):
             if value is not None:
@@ -68,13 +73,13 @@ class Machine:
         costs = {} if self.message_cost is None else {"message": self.message_cost}
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         network = Network(**{**preset._asdict(), **given})
-        kinds = [self.kinds() for _ in range(self.hosts)]
+        kinds = [self.kinds(visits) for _ in range(self.hosts)]
         return SimulatedCluster(
             kinds, self.workers, network, processors, self.seed, self.faults, news, self.groups, SHARES)  # fmt: skip
 
-    def kinds(self):
-        """Return the kinds of job, with a new table."""
-        return kinds(far_table(self.table))
+    def kinds(self, visits=None):
+        """Return the kinds of job, with a new table; visits: the ``Visits`` that engines write to, or None."""
+        return kinds(far_table(self.table), visits)
 
 
 @dataclass
@@ -85,6 +90,7 @@ class Simulation:
     sequential: Outcome
     machine: Machine
     master_share: float  # of the virtual time, how much the master worked
+    explanation: Explanation | None = None  # where the boards go, if that was asked
 
     @property
     def figures(self):
@@ -104,11 +110,12 @@ class Simulation:
         }
 
     def to_json(self):
-        """Return one line of JSON: the outcome's fields, and ``figures``."""
-        return json.dumps({**self.outcome.to_dict(), **self.figures, "simulated": True})
+        """Return one line of JSON: the outcome's fields, ``figures``, and the explanation as ``explain``."""
+        explained = {} if self.explanation is None else {"explain": self.explanation.to_dict()}
+        return json.dumps({**self.outcome.to_dict(), **self.figures, "simulated": True, **explained})
 
     def to_text(self):
-        """Return the outcome as a table, with the figures below."""
+        """Return the outcome as a table, with the figures, and the explanation, below."""
         figures, machine = self.figures, self.machine
         busy = "" if machine.busy_rate is None else f" ({compact(machine.busy_rate)} while all work)"
         return (
@@ -118,22 +125,39 @@ class Simulation:
             f"  speedup    {figures['speedup']:.2f}, efficiency {figures['efficiency']:.1%} "
             f"({figures['efficiency_by_workers']:.1%} by workers), search overhead {figures['search_overhead']:.2f}, "
             f"master busy {figures['master_share']:.1%}"
+            + ("" if self.explanation is None else f"\n{self.explanation.to_text()}")
         )
 
 
-def simulate(options, machine, position, progress, interrupted):
-    """Return the Simulation of a search of ``position``.
+def simulate(options, machine, position, progress, interrupted, explained=False):
+    """Return the Simulation of a search of ``position``; explained: with an explanation of where the boards go.
 
     The sequential engine searches it first, for the figures. If the machine has no rate, it is the one that this
-    computer reached when first asked, kept beside the compiled code, so that a simulation can be repeated.
+    computer reached when first asked, kept beside the compiled code, so that a simulation can be repeated. Raises
+    UserError if it is to explain what it cannot.
     """
-    alone = Searcher(replace(options, load_factor=1), LocalCluster(machine.kinds()), progress, interrupted)
+    if explained:
+        _check_explained(options)
+    one, many = (Visits(), Visits()) if explained else (None, None)
+    alone = Searcher(replace(options, load_factor=1), LocalCluster(machine.kinds(one)), progress, interrupted)
     if machine.rate is None:
         machine = replace(machine, rate=_rate(options, alone, position))
     sequential = next(alone.search([position]))
-    cluster = machine.cluster()
+    cluster = machine.cluster(visits=many)
     outcome = next(Searcher(options, cluster, progress, interrupted).search([position]))
-    return Simulation(outcome, sequential, machine, cluster.master_share)
+    found = Simulation(outcome, sequential, machine, cluster.master_share)
+    if explained:
+        visits = many.columns()
+        found.explanation = explain(one.columns(), visits, max(0, outcome.nodes - int(visits["boards"].sum())))
+    return found
+
+
+def _check_explained(options):
+    """Raise UserError if boards cannot be explained: there must be a table, and the same work for all workers."""
+    if not options.tabled:
+        raise UserError("explain goes with the search with a table, of two players, not with minimax or an ordering")
+    if options.deepening:
+        raise UserError("explain needs depth or exact: what ends by time or nodes is other work on other workers")
 
 
 def _rate(options, searcher, position):

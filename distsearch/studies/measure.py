@@ -56,6 +56,8 @@ def _added(runs):
     workers = {}
     for run in runs:
         for each in run:
-            before = workers.setdefault(each["rank"], {"rank": each["rank"], **dict.fromkeys(_TIMERS, 0)})
+            none = {"rank": each["rank"], **dict.fromkeys((*_TIMERS, "table_full"), 0)}
+            before = workers.setdefault(each["rank"], none)
             before.update((name, round(before[name] + each[name], 6)) for name in _TIMERS)
+            before["table_full"] = max(before["table_full"], each["table_full"])
     return list(workers.values())

@@ -11,6 +11,7 @@ class Spent(NamedTuple):
     jobs: int = 0
     cpu: float = 0.0
     table_hits: int = 0
+    table_far_hits: int = 0
     table_stores: int = 0
     table_replacements: int = 0
 

@@ -150,7 +150,7 @@ def take_in(c, t, heap, jobs, w, results, totals, sizes, lines):
     """Take result records in: what they say of their nodes' scores, what they took, and how large such jobs are.
 
     A score is the node's, or of one beyond the job's window the end that it lies at or beyond; if the job is not
-    complete, a lower bound, or −inf. totals: float64 of shape (roots, 7); sizes: see ``sizes``. Returns how many of the
+    complete, a lower bound, or −inf. totals: float64 of shape (roots, 8); sizes: see ``sizes``. Returns how many of the
     records have a line to be kept; writes (record, node, whether it is no better than what was known) to ``lines``.
     """
     kept = 0
@@ -180,8 +180,9 @@ def take_in(c, t, heap, jobs, w, results, totals, sizes, lines):
         mine[2] += record.ordering_boards
         mine[3] += record.evaluated
         mine[4] += record.table_hits
-        mine[5] += record.table_stores
-        mine[6] += record.table_replacements
+        mine[5] += record.table_far_hits
+        mine[6] += record.table_stores
+        mine[7] += record.table_replacements
         if tighten(c, i, low, high):
             improved(c, t, heap, jobs, w, i)
         wake(c, t, heap, i)

@@ -27,8 +27,9 @@ TO_THE_END = -1  # as a job's depth: search until the game is over
 
 SUBTREE_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("score", np.float64), ("boards", np.int64),
-    ("ordering_boards", np.int64), ("evaluated", np.int64), ("table_hits", np.int64), ("table_stores", np.int64),
-    ("table_replacements", np.int64), ("seconds", np.float64), ("cpu", np.float64), ("line_length", np.int16),
+    ("ordering_boards", np.int64), ("evaluated", np.int64), ("table_hits", np.int64), ("table_far_hits", np.int64),
+    ("table_stores", np.int64), ("table_replacements", np.int64), ("seconds", np.float64), ("cpu", np.float64),
+    ("line_length", np.int16),
     ("line", np.int16, LINE_LENGTH),
 ])  # fmt: skip
 
@@ -53,8 +54,8 @@ _ASKED = {
 }  # fmt: skip
 _FOUND = {
     batch.SCORE: "score", batch.COMPLETE: "complete", batch.BOARDS: "boards", batch.EVALUATED: "evaluated",
-    batch.HITS: "table_hits", batch.STORES: "table_stores", batch.REPLACED: "table_replacements",
-    batch.LENGTH: "line_length",
+    batch.HITS: "table_hits", batch.FAR_HITS: "table_far_hits", batch.STORES: "table_stores",
+    batch.REPLACED: "table_replacements", batch.LENGTH: "line_length",
 }  # fmt: skip
 
 
@@ -143,7 +144,7 @@ class _SearchRunner:
         return self._engine.result()
 
     def _table_counts(self):
-        return 0, 0, 0
+        return 0, 0, 0, 0
 
 
 def copied(records, dtype):
@@ -220,6 +221,11 @@ class _TabledRunner(_SearchRunner):
         self._engine.learn(known.copy().view(np.int64).reshape(-1, HEAD + width))
 
     @property
+    def table_full(self):
+        """The share of the far table that is used, 0 to 1."""
+        return self._engine.table_full
+
+    @property
     def can_be_shared(self):
         """Whether the job begun last is large enough for several ranks."""
         return self._engine.can_be_shared
@@ -263,7 +269,10 @@ class _TabledRunner(_SearchRunner):
         return levels.view(np.uint8)
 
     def _found(self):
-        return self._engine.result(self._brief)
+        found = self._engine.result(self._brief)
+        if not found.complete:
+            self._engine.drop()
+        return found
 
     def _table_counts(self):
         return self._engine.table_counts
@@ -371,15 +380,21 @@ def empty_jobs(count, worker):
     return jobs
 
 
-def kinds(far=None):
-    """Return the kinds of job, by name; ``far``: the table for those that use one (default: a private one)."""
+def kinds(far=None, log=None):
+    """Return the kinds of job, by name; ``far``: the table for those that use one (default: a private one).
+
+    log: a ``visits.Visits`` that engines with a table are to write to, None for none.
+    """
 
     def with_table(runner):
         def make(setup):
             nonlocal far
             if far is None:
                 far = far_table(DEFAULT_MIB)
-            return runner(setup, far)
+            made = runner(setup, far)
+            if log is not None:
+                made.engine.explain(log)
+            return made
 
         return make
 

@@ -46,7 +46,10 @@ _DEAR = 20_000  # boards
 _DEEPEST_PART = 8
 _GRAINS_OF_A_LOAN = 2
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
-_SUMS = "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements"
+_SUMS = (
+    "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_far_hits", "table_stores",
+    "table_replacements",
+)  # fmt: skip
 
 
 class Schedule:

@@ -18,7 +18,8 @@ from .sizes import grain, new_sizes
 _SLOT = 20  # bits of a job's number that are a schedule's own
 _NUMBER = (1 << _SLOT) - 1
 _SUMMED = (
-    "boards", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements", "seconds", "cpu",
+    "boards", "ordering_boards", "evaluated", "table_hits", "table_far_hits", "table_stores", "table_replacements",
+    "seconds", "cpu",
 )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ _NEXT_TRY = 4  # times as many boards
 _LOOK = 1 << 10  # places looked at in one go for answers
 _NOBODY = -1
 _COSTS = (
-    "boards", "ordering_boards", "evaluated", "table_hits", "table_stores", "table_replacements", "seconds", "cpu",
+    "boards", "ordering_boards", "evaluated", "table_hits", "table_far_hits", "table_stores", "table_replacements",
+    "seconds", "cpu",
 )  # fmt: skip
 
 # A position in a snapshot: its number, whether it is answered, its answer or else what was spent on it so far, and the

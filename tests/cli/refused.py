@@ -5,6 +5,7 @@ from .asking import START
 SEARCH = "search", "othello"
 SIMULATE = "simulate", "othello", "--board", "4x4", "--depth", "1"
 PLAY = "play", "2048", "--depth", "1"
+EXPLAIN = "simulate", "othello", "--board", "4x4", "--explain"
 REFUSED = [
     # commands
     ((), "COMMAND"),
@@ -249,6 +250,12 @@ REFUSED = [
     ((*SIMULATE, "--bandwidth", "0"), "bandwidth"),
     ((*SIMULATE, "--rate", "0"), "rate"),
     *(((*SIMULATE, "--seed", seed), "seed") for seed in ("x", "1.5", "")),
+    *(((*EXPLAIN, *limit), "explain", "depth or exact") for limit in ((), ("--time", "1"), ("--nodes", "1000"))),
+    *(((*EXPLAIN, "--depth", "2", *plain), "explain", "table") for plain in (
+        ("--algorithm", "minimax"), ("--ordering", "static"),
+    )),
+    (("simulate", "2048", "--depth", "2", "--explain"), "explain", "two players"),
+    (("search", "othello", "--depth", "2", "--explain"), "--explain"),
     # bench
     (("solve", "2048", "--depth", "1", "--check"), "check", "2048"),
     (("bench", "othello"), "othello", "--positions"),

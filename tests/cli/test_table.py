@@ -1,6 +1,7 @@
 """``--table`` and what the table did."""
 
 import errno
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -22,7 +23,7 @@ SMALL = [  # searches that keep a few positions: no two share a place in the nea
     {"limit": ["--depth", "6"], "position": "O-OXXOX-XXOXX--O X"},
     {"limit": ["--time", "5"], "position": "O-OXXOX-XXOXX--O X"},
 ]
-COUNTS = "table_hits", "table_stores", "table_replacements"
+COUNTS = "table_hits", "table_near_hits", "table_far_hits", "table_stores", "table_replacements"
 
 
 @pytest.fixture
@@ -71,6 +72,8 @@ def test_a_size_that_the_system_refuses_is_refused_in_one_line(monkeypatch):
 def test_json_counts_what_the_table_did(large):
     found = search(*large["limit"], position=large["position"], board=large["board"])
     assert all(type(found[name]) is int and found[name] > 0 for name in COUNTS), found
+    assert found["table_near_hits"] + found["table_far_hits"] == found["table_hits"]
+    assert 0 < found["table_full"] < 1
 
 
 @pytest.mark.parametrize("small", SMALL, ids=lambda small: " ".join(small["limit"]))
@@ -84,7 +87,7 @@ def test_small_searches_use_the_table_as_well_and_replace_nothing(small):
 @LIMITS
 def test_plain_searches_have_no_table(limit, plain):
     found = search(*limit, *plain)
-    assert [found[name] for name in COUNTS] == [0, 0, 0]
+    assert [found[name] for name in (*COUNTS, "table_full")] == [0] * 6
 
 
 def test_text_has_a_row_for_the_table_where_there_is_one():
@@ -92,3 +95,10 @@ def test_text_has_a_row_for_the_table_where_there_is_one():
     found, text = search("--exact"), ask(*command).out
     assert f"{found['table_hits']:,} hits, {found['table_stores']:,} stores, 0 replacements" in text
     assert "stores" not in ask(*command, "--ordering", "static").out
+
+
+def test_text_tells_how_the_far_table_was_used_where_it_was():
+    text = ask("search", "othello", MIDGAME, "--board", "6x6", "--exact").out
+    hits, full = re.search(r"far table +([0-9,]+) of the hits, ([0-9.]+)% full", text).groups()
+    assert int(hits.replace(",", "")) > 0
+    assert 0 <= float(full) < 100

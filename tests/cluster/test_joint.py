@@ -48,12 +48,11 @@ def test_what_is_spent_on_a_job_is_told_when_it_closes(ranks):
     assert not owner.joined
     for guest, boards in ((other, 100), (third, 20)):
         guest.join(guest.find())
-        guest._own[joint._BOARDS] = boards  # which an engine writes, by its address
-        guest.spend(0.5)
+        guest.spend(boards, 0.5)
     assert owner.joined
     other.leave()
     other.join(other.find())  # again: what it spent before is not lost
-    other._own[joint._BOARDS] = 5
+    other._own[joint._BOARDS] = 5  # which an engine writes, by its address
     assert owner.close() == (125, pytest.approx(1.0))
     assert owner.close() == (0, 0.0)
 

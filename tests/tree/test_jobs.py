@@ -68,13 +68,13 @@ def test_a_record_has_what_a_search_found(kind, board, rng):
 def test_a_record_tells_what_was_evaluated_and_what_the_table_did(kind):
     state = state_after((6, 6), "b3b4d5e4e5d2b5e3c2a3f4f5c1c6b2a2f6b1c5d1")
     record = do(runner(kind, (6, 6)), job(kind, state, DEPTH))[0]
-    counts = [record[name] for name in ("table_hits", "table_stores", "table_replacements")]
+    counts = [record[name] for name in ("table_hits", "table_stores", "table_far_hits", "table_replacements")]
     assert (record["evaluated"] > 0) == (kind != "solve")
     assert record["evaluated"] < record["boards"]
     assert (counts[1] > 0) == (kind in TABLED)
     assert min(counts) >= 0
     if kind == "subtree":
-        assert counts == [0, 0, 0]
+        assert counts == [0, 0, 0, 0]
 
 
 @boards
