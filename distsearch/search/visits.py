@@ -134,10 +134,14 @@ class Visits:
         self._engines.append(engine)
         return len(self._engines) - 1
 
-    def empty(self, least=_ROOM // 2):
-        """Put the rows so far by, if there are so many."""
+    def empty(self):
+        """Put the rows so far by, once the log is half full."""
+        if 2 * self._words[_ROWS] >= self._words[_FULL]:
+            self._put_by()
+
+    def _put_by(self):
         rows = int(self._words[_ROWS])
-        if rows >= least:
+        if rows:
             self._parts.append(self._words[_HEAD : _HEAD + _COLUMNS * rows].copy().reshape(rows, _COLUMNS))
             self._words[_ROWS] = 0
 
@@ -154,7 +158,7 @@ class Visits:
         """
         for engine in self._engines:
             engine.end_visits()
-        self.empty(0)
+        self._put_by()
         rows = np.concatenate([np.zeros((0, _COLUMNS), np.int64), *self._parts])
         rows = rows[np.argsort(rows[:, FIELDS.index("since")])]
         found = dict(zip(FIELDS, rows.T.copy(), strict=True))
