@@ -24,48 +24,47 @@ MEANINGS = {  # class → what stands in the table
 
 
 class Part(NamedTuple):
-    """What a class took: boards, and visits of shared nodes (0 where boards are not of some visits alone)."""
+    """What a class took: boards; visits of shared nodes; boards in visits that ended without an answer.
+
+    The latter two are 0 where the boards are not those of some visits alone.
+    """
 
     boards: int
-    visits: int
+    visits: int = 0
+    given_up: int = 0
 
 
 class Explanation(NamedTuple):
     """Where the boards go.
 
     one, many: Parts that are all of one worker's run, and of the other; classes: name → Part of the latter, which add
-    up to it, see ``explain``; unasked: boards of one worker that the others have no need of; given_up: the Part of
-    ``many`` in visits that ended without an answer.
+    up to it, see ``explain``; unasked: boards of one worker that the others have no need of.
     """
 
     one: Part
     many: Part
     classes: dict
     unasked: int
-    given_up: Part
 
     def to_dict(self):
         """Return it as plain types."""
         classes = {name: part._asdict() for name, part in self.classes.items()}
         return {
             "one_worker": self.one._asdict(), "workers": self.many._asdict(), "classes": classes,
-            "unasked": self.unasked, "given_up": self.given_up._asdict(),
+            "unasked": self.unasked,
         }  # fmt: skip
 
     def to_text(self):
         """Return it as a table."""
-        rows = [f"  {'by the lowest shared node above':<48} {'boards':>15} {'of all':>7} {'visits':>11}"]
-        for name, part in self.classes.items():
-            rows.append(self._row(MEANINGS[name], part))
-        rows.append(self._row("all", self.many))
-        rows.append(self._row("  of them in visits given up without an answer", self.given_up))
-        rows.append(self._row("one worker", self.one))
-        rows.append(self._row("  of them without need here", Part(self.unasked, 0)))
-        return "\n".join(rows)
+        rows = [f"  {'where the boards go':<45} {'boards':>15} {'of all':>7} {'visits':>11} {'given up':>15}"]
+        rows += [self._row(MEANINGS[name], part) for name, part in self.classes.items()]
+        rows += [self._row("all", self.many), self._row("one worker", self.one)]
+        return "\n".join([*rows, self._row("  of them without need here", Part(self.unasked))])
 
     def _row(self, name, part):
-        share, visits = f"{part.boards / max(1, self.many.boards):.1%}", f"{part.visits:,}" if part.visits else "-"
-        return f"  {name:<48} {part.boards:>15,} {share:>7} {visits:>11}"
+        share = f"{part.boards / max(1, self.many.boards):.1%}"
+        visits, given_up = (f"{count:,}" if count else "-" for count in (part.visits, part.given_up))
+        return f"  {name:<45} {part.boards:>15,} {share:>7} {visits:>11} {given_up:>15}"
 
 
 def explain(one, many, grown=0):
@@ -80,7 +79,7 @@ def explain(one, many, grown=0):
     had ended with an answer, which an entry of the table told. What is left of them is ``same_costs_more``: entries
     that only another rank's near table has, and moves in another order.
     """
-    parts = {"dropped": _part(many, many["dropped"]), "grown": Part(grown, 0)}
+    parts = {"dropped": _part(many, many["dropped"]), "grown": Part(grown)}
     nodes = [_node_keys(run) for run in (one, many)]
     visited = np.isin(nodes[1], nodes[0])
     questions = np.concatenate([_keys(one, nodes[0]), _keys(many, nodes[1])])
@@ -102,16 +101,17 @@ def explain(one, many, grown=0):
         due = np.minimum(_sums(own["boards"][those], key[those], len(asked)), more)
         parts[name] = Part(int(due.sum()), int(those.sum()))
         more = more - due
-    parts["same_costs_more"] = Part(int(more.sum()), 0)
-    return Explanation(
-        _part(one), Part(int(many["boards"].sum()) + grown, len(keys[1])), {name: parts[name] for name in MEANINGS},
-        int(needed.sum()) - parts["as_one_worker"].boards, _part(many, many["answered"] == 0))  # fmt: skip
+    parts["same_costs_more"] = Part(int(more.sum()))
+    together = _part(many)
+    together = together._replace(boards=together.boards + grown)
+    unasked = int(needed.sum()) - parts["as_one_worker"].boards
+    return Explanation(_part(one), together, {name: parts[name] for name in MEANINGS}, unasked)
 
 
 def _part(run, those=slice(None)):
     """Return the Part of a run that is some of its visits."""
-    boards = run["boards"][those]
-    return Part(int(boards.sum()), len(boards))
+    boards, given_up = run["boards"][those], run["answered"][those] == 0
+    return Part(int(boards.sum()), len(boards), int(boards[given_up].sum()))
 
 
 def _node_keys(run):
