@@ -200,7 +200,7 @@ class Worker:
             case kind if kind == START:
                 self.timers = Timers(self._clock, *to_records(message.payload, np.int64).tolist())
             case kind if kind == ASK:
-                metrics = Message(METRICS, message.run, from_records(self._metrics(self._runs.get(message.run))))
+                metrics = Message(METRICS, message.run, from_records(self._metrics()))
                 return [*self._timeline(message.run), metrics] if len(message.payload) else [metrics]
             case kind if kind == FORGET:
                 del self._setups[message.run]
@@ -421,12 +421,13 @@ class Worker:
         events, self.timers.trace = self.timers.trace.records(), None
         return [Message(TRACE, number, from_records(events))]
 
-    def _metrics(self, run):
+    def _metrics(self):
         timers = self.timers
+        full = max((setup.table_full for setup in self._setups.values()), default=0.0)  # all have one table
         record = np.zeros(1, METRICS_RECORD)
         record[0] = (
             0, self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu, timers.jobs,
-            timers.messages, timers.bytes, run.setup.table_full if run else 0.0,
+            timers.messages, timers.bytes, full,
         )  # fmt: skip
         return record
 
