@@ -77,13 +77,14 @@ def test_nothing_is_found_after_clear():
 
 
 def test_entries_are_of_the_age_at_which_they_were_written():
-    far = np.zeros(8 * 1000, np.uint64)
+    far = np.zeros(8 * 1000 + abdada.WORDS, np.uint64)
+    entries = far[: 8 * 1000]
     searcher = deep((8, 8), far=far)
     for seed, age in enumerate((0, 3, 255, tt.GENERATIONS + 7)):
-        before, state = far[1::2].copy(), midgame(seed=seed)
+        before, state = entries[1::2].copy(), midgame(seed=seed)
         searcher.age(age)
         assert search(searcher, state, 7).score == search(engine((8, 8)), state, 7).score
-        written = far[1::2][far[1::2] != before]
+        written = entries[1::2][entries[1::2] != before]
         assert set(written >> np.uint64(56)) == {age % tt.GENERATIONS}
 
 

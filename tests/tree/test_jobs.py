@@ -200,14 +200,14 @@ FILLING = {  # jobs that fill a bucket: (board, moves before, depth), the second
 @pytest.mark.parametrize("kind", TABLED)
 @pytest.mark.parametrize(("runs", "kept"), [((1, 1), BUCKET - 1), ((1, 2), 0), ((255, 256), 0), ((7, 300), 0)], ids=str)
 def test_entries_of_an_earlier_run_are_the_first_to_go(kind, runs, kept):
-    far, entries = np.zeros(2 * BUCKET, np.uint64), []
+    far, entries = np.zeros(2 * BUCKET + abdada.WORDS, np.uint64), []  # one bucket
     for run, (board, moves, depth) in zip(runs, FILLING[kind]):
         # by a new runner, as if on another rank of the host: it has not searched anything yet
         worker = kinds(far)[kind](Options("othello", board=board, depth=1, evaluation="static").setup(kind))
         worker.compile()
         worker.open(run)
         assert do(worker, job(kind, state_after(board, moves), depth))[0]["complete"]
-        entries.append(set(map(tuple, far.reshape(BUCKET, 2).tolist())))
+        entries.append(set(map(tuple, far[: 2 * BUCKET].reshape(BUCKET, 2).tolist())))
     first, second = entries
     assert {data >> 56 for _, data in first} == {runs[0] % GENERATIONS}
     assert {data >> 56 for _, data in second - first} == {runs[1] % GENERATIONS}
