@@ -1,22 +1,94 @@
-"""What many ranks make of one search must not get worse unseen: boards and speedup on virtual workers."""
+"""What must not get worse unseen: what does not depend on time, against the figures of benchmarks/standing.toml."""
+
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from distsearch import games
-from distsearch.service.options import Options
-from distsearch.service.progress import Silent
-from distsearch.service.simulate import Machine, simulate
+from benchmarks import standing_figures as figures
+from benchmarks import standing_rates as rates
+from benchmarks.standing_counts import groups
 
-FFO_40 = "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X"  # 20 empty squares, a score of +38
+KEPT = figures.read()
+CASES = [
+    pytest.param(name, id=name.replace(" ", "_"), marks=pytest.mark.full if group.full else ())
+    for name, group in groups().items()
+    if name != "bench"  # test_bench.py has the same searches
+]
 
 
-@pytest.mark.parametrize(("workers", "overhead", "speedup"), [(2, 1.2, 1.65), (15, 2.2, 5.0)])
-def test_one_exact_search(workers, overhead, speedup):
-    game = games.find("othello")
-    options = Options("othello", exact=True)
-    position = game.parse(FFO_40, game.rules((8, 8)))
-    found = simulate(options, Machine(workers, rate=28e6), position, Silent(), lambda: False)
-    assert found.outcome.score == 38
-    assert found.sequential.nodes < 20_000_000
-    assert found.figures["search_overhead"] <= overhead
-    assert found.figures["speedup"] >= speedup
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_fell_back(name):
+    found = groups()[name].measure()
+    fallen = figures.fallen(figures.figures(KEPT[name]), found)
+    assert not fallen, "if that is meant: benchmarks/standing --update, and say why\n" + "\n".join(fallen)
+
+
+def test_the_file_is_as_the_program_writes_it(tmp_path):
+    figures.write(KEPT, tmp_path / "file")
+    assert (tmp_path / "file").read_text() == figures.FILE.read_text()
+    assert list(KEPT) == list(groups())
+    assert all(KEPT[name]["how"] == group.how for name, group in groups().items())
+
+
+@pytest.mark.parametrize(
+    ("kept", "found", "words"),
+    [
+        (figures.most(100), 110, ""),
+        (figures.most(100), 111, "111 instead of at most 110 (it was 100)"),
+        (figures.most(1.5), 1.66, "1.66 instead of at most 1.65 (it was 1.5)"),
+        (figures.least(2.0), 1.8, ""),
+        (figures.least(2.0), 1.79, "1.79 instead of at least 1.8 (it was 2.0)"),
+        (figures.exact(7), 7, ""),
+        (figures.exact(7), 6, "6 instead of 7"),
+    ],
+)
+def test_how_far_a_figure_may_fall_back(kept, found, words):
+    assert figures.fallen({"it": kept}, {"it": figures.most(found)}) == ([f"it: {words}"] if words else [])
+
+
+def test_a_figure_on_one_side_only_has_fallen_back():
+    assert figures.fallen({"old": figures.most(1)}, {"new": figures.most(2)}) == [
+        "old: not measured any more", "new: 2, of which no figure is kept"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kept", "found", "better"),
+    [(figures.most(100), 89, True), (figures.most(100), 90, False), (figures.least(10), 12, True),
+     (figures.least(10), 11, False), (figures.exact(10), 5, False)],
+)  # fmt: skip
+def test_what_is_better_is_worth_an_update(kept, found, better):
+    assert bool(figures.risen({"it": kept}, {"it": figures.most(found)})) is better
+
+
+def test_an_update_keeps_the_commit_of_what_is_as_it_was():
+    kept = figures.merged({}, {"a": ("how", {"it": figures.most(1)}), "b": ("how", {"it": figures.most(1)})}, "first")
+    now = figures.merged(kept, {"a": ("how", {"it": figures.most(1)}), "b": ("how", {"it": figures.most(2)})}, "then")
+    assert [now[name]["commit"] for name in "ab"] == ["first", "then"]
+    assert figures.figures(now["b"]) == {"it": figures.most(2)}
+
+
+def test_rates_are_compared_by_turns():
+    asked = []
+
+    def side(name, values):
+        left = iter(values)
+        return SimpleNamespace(rate=lambda rate: asked.append(name) or next(left))
+
+    now, then = side("now", [0.1, 2.0, 9.0, 1.0]), side("then", [0.1, 1.0, 3.0, 2.0])
+    found = rates.compare(now, then, None, 3)
+    assert asked == ["now", "then"] + ["now", "then", "then", "now", "now", "then"]
+    assert found == (2.0, 2.0, 2.0, (0.5, 3.0))
+    assert rates.compare(side("now", [1.0]), side("then", [None]), None, 3) is None
+
+
+def test_a_side_runs_the_program_of_its_folder_and_no_other(tmp_path):
+    with pytest.raises(SystemExit, match="would run instead"):
+        rates.Side(tmp_path, tmp_path)
+    here = rates.Side(rates.HERE, tmp_path, cache=tmp_path / "cache")
+    result, seconds = here.run(["perft", "connect4", "--depth", "2"])
+    assert result["counts"] == [1, 7, 49]
+    assert seconds > 0
+    assert any(Path(tmp_path, "cache").iterdir())
+    assert here.run(["perft", "chess", "--depth", "2"]) is None

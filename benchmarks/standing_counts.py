@@ -1,0 +1,180 @@
+"""Figures of the standing bars that do not depend on time: boards, virtual workers, messages and bytes.
+
+Every group of them can be measured anywhere with the same result, so tests/service/test_standing.py checks the quick
+ones; ``benchmarks/standing`` checks all.
+"""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from shlex import quote
+from typing import NamedTuple
+
+from distsearch import games
+from distsearch.cluster.local import LocalCluster
+from distsearch.search.table import far_table
+from distsearch.service.bench import bench
+from distsearch.service.options import Options
+from distsearch.service.progress import Silent
+from distsearch.service.search import Searcher
+from distsearch.service.simulate import Machine, simulate
+from distsearch.testing.positions import random_positions
+from distsearch.tree.jobs import kinds
+
+from .standing_figures import exact, least, most
+
+WORKERS = 2, 15, 63  # virtual ones
+_TABLE = 64  # MiB
+
+# random play, so many plies of it: 40 and 20 of Othello, 10 and 8 of Connect 4
+_ENDING = "--O-XO-X-OXXOOOXOOXOOOOX--OXXOXX--XXXO-XOOOOXO----OXXO-----XXOO- X"
+_MIDGAME = "---O-------O-----XXXXX----XOOXX--XOXOX---O-OXO-----O-XO--------- X"
+_CONNECT4, _CONNECT4_LARGER = "5777741413", "77753121"
+
+# the FFO suite's #40 to #44, with their scores
+_FFO = {
+    40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X", 38),
+    41: ("-OOOOO----OOOOX--OOOOOO-XXXXXOO--XXOOX--OOXOXX----OXXO---OOO--O- X", 0),
+    42: ("--OOO-------XX-OOOOOOXOO-OOOOXOOX-OOOXXO---OOXOO---OOOXO--OOOO-- X", 6),
+    43: ("--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX- O", -12),
+    44: ("--O-X-O---O-XO-O-OOXXXOOOOOOXXXOOOOOXX--XXOOXO----XXXX-----XXX-- O", -14),
+}
+
+
+class Group(NamedTuple):
+    """how: a command line, or what is like one; measure() → {figure: dict}, see ``standing_figures``; full: it takes
+    longer than a test may.
+    """
+
+    how: str
+    measure: Callable
+    full: bool = False
+
+
+class Case(NamedTuple):
+    """One search for virtual workers. position: a text; rate: boards a second of a worker; score: if it is known."""
+
+    game: str
+    position: str
+    limit: dict
+    rate: float
+    score: int | None = None
+
+
+def lines_of(game, plies, count, seed):
+    """Return so many positions as texts, each so many plies of random play from the start; the same for a seed."""
+    module = games.find(game)
+    rules = module.rules()
+    drawn = random_positions(module, rules, range(plies, plies + 1), count, random.Random(seed))
+    return [module.text(position, rules) for position in drawn]
+
+
+def _ffo(number):
+    position, score = _FFO[number]
+    return Case("othello", position, {"exact": True}, 2.8e7, score)
+
+
+def _midgame(**limit):
+    return Case("othello", _MIDGAME, {"evaluation": "patterns", **limit}, 9e6)
+
+
+def _connect4(position):
+    return Case("connect4", position, {"exact": True}, 1.1e7)
+
+
+def _flags(limit):
+    """Return options as the command line has them."""
+    return " ".join(
+        f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}" for name, value in limit.items()
+    )
+
+
+def _simulated(case):
+    """Return the Group of a search by each number of virtual workers."""
+    how = f"distsearch simulate {case.game} {quote(case.position)} {_flags(case.limit)} --rate {case.rate:g}"
+    return f"{how} --workers {','.join(map(str, WORKERS))}, one after another", partial(_simulate, case)
+
+
+def _simulate(case):
+    game = games.find(case.game)
+    options = Options(case.game, **case.limit)
+    position = game.parse(case.position, game.rules(options.board))
+    one_answer = "selective" not in case.limit  # which is not promised to leave out the same at any number of ranks
+    found = {}
+    for workers in WORKERS:
+        result = simulate(options, Machine(workers, rate=case.rate), position, Silent(), lambda: False)
+        alone = result.sequential
+        if case.score not in (None, alone.score):
+            raise AssertionError(f"{alone.score} instead of {case.score}: {case.position}")
+        if one_answer and result.outcome.score != alone.score:
+            raise AssertionError(f"{result.outcome.score} by {workers} workers, {alone.score} by one: {case.position}")
+        found["score"], found["boards of one worker"] = exact(alone.score), most(alone.nodes)
+        found[f"overhead of {workers} workers"] = most(round(result.figures["search_overhead"], 3))
+        found[f"speedup of {workers} workers"] = least(round(result.figures["speedup"], 3))
+    return found
+
+
+def _messages(limit, machine):
+    """Return the Group of what jobs of FFO #40 cost in messages and bytes."""
+    position = _FFO[40][0]
+    how = f"distsearch simulate othello {quote(position)} {_flags(limit)} {_flags(machine)}"
+    return how, partial(_message, position, limit, machine)
+
+
+def _message(position, limit, machine):
+    game = games.find("othello")
+    given = Machine(**machine)
+    options = Options("othello", **limit)
+    outcome = simulate(options, given, game.parse(position, game.rules()), Silent(), lambda: False).outcome
+    return {
+        "jobs": most(outcome.jobs),
+        "messages a job": most(round(outcome.messages / outcome.jobs, 3)),
+        "bytes a job": most(round(outcome.bytes / outcome.jobs, 1)),
+    }
+
+
+def _solved(game, plies, count, seed):
+    """Return the Group of the boards that exact searches of random positions take."""
+    how = f"distsearch bench {game} --exact --positions FILE, {count} positions of {plies} random plies, seed {seed}"
+    return how, partial(_solve, game, plies, count, seed)
+
+
+def _solve(game, plies, count, seed):
+    options = Options(game, exact=True)
+    searcher = Searcher(options, LocalCluster(kinds(far_table(_TABLE))), Silent(), lambda: False)
+    positions = [searcher.game.parse(text, searcher.rules) for text in lines_of(game, plies, count, seed)]
+    found = list(searcher.search(positions))
+    return {
+        "sum of scores": exact(int(sum(outcome.score for outcome in found))),
+        "boards": most(sum(outcome.nodes for outcome in found)),
+    }
+
+
+def _bench():
+    rows, signature = bench(Silent(), lambda: False)
+    return {"signature": exact(signature), **{name: most(boards) for name, boards, _ in rows}}
+
+
+def groups():
+    """Return {name: Group}, the quick ones first."""
+    return {
+        "bench": Group("distsearch bench", _bench),
+        "solve connect4": Group(*_solved("connect4", 12, 40, 1)),
+        "solve othello": Group(*_solved("othello", 44, 20, 1)),
+        "simulate FFO #40": Group(*_simulated(_ffo(40))),
+        "simulate othello ending": Group(*_simulated(Case("othello", _ENDING, {"exact": True}, 2.8e7))),
+        "simulate connect4": Group(*_simulated(_connect4(_CONNECT4))),
+        "simulate patterns": Group(*_simulated(_midgame(depth=11))),
+        "simulate patterns, selective": Group(*_simulated(_midgame(depth=14, selective=0.9))),
+        "messages of split": Group(*_messages({"exact": True}, {"workers": 15, "rate": 2.8e7})),
+        "messages of split, 4 hosts": Group(
+            *_messages({"exact": True}, {"workers": 16, "hosts": 4, "network": "tcp", "rate": 2.8e7})
+        ),
+        "messages of pool": Group(
+            *_messages({"depth": 10, "policy": "pool", "load_factor": 16}, {"workers": 15, "rate": 2e7})
+        ),
+        **{f"simulate FFO #{number}": Group(*_simulated(_ffo(number)), full=True) for number in (41, 42, 43, 44)},
+        "simulate connect4, larger": Group(*_simulated(_connect4(_CONNECT4_LARGER)), full=True),
+        "simulate patterns, larger": Group(*_simulated(_midgame(depth=13)), full=True),
+        "simulate patterns, selective, larger": Group(*_simulated(_midgame(depth=17, selective=0.9)), full=True),
+    }
