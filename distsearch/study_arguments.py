@@ -85,7 +85,7 @@ def _scaling_arguments(parser):
     )  # fmt: skip
     grid.add_argument("--board", type=texts("board"), metavar="RxC,...", help="rows x columns")
     work = parser.add_argument_group("the work of a run")
-    work.add_argument("--depth", type=int, metavar="N", help="plies (default: some seconds on one rank)")
+    work.add_argument("--depth", type=int, metavar="N", help="plies (default: ten seconds and more on one rank)")
     work.add_argument("--layers", type=int, metavar="X", help="against chance: X moves with what follows, and one")
     work.add_argument("--exact", action="store_true", default=None, help="to the end of the game")
     work.add_argument(
@@ -109,6 +109,9 @@ def _scaling_arguments(parser):
     )  # fmt: skip
     parser.add_argument(
         "--output", metavar="FILE", help="JSON Lines, a row a run; what it has already is not done again"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="measure nothing: how many runs there are to do, and about how long"
     )
     parser.add_argument("--json", action="store_true", help="print rows as they come, a JSON object a line, no table")
 

@@ -20,9 +20,9 @@ class Countdown:
     def begin(self):
         """A search begins; the study has begun long ago."""
 
-    def warm_up(self, name):
+    def before(self, name):
         """What comes before the first run is at work."""
-        self._name = f"warming up, {name}"
+        self._name = name
         if self.due():
             self.show("")
 

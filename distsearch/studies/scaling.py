@@ -6,16 +6,19 @@ in random order over the whole grid, repeats among them, so that what changes wi
 """
 
 import json
+import os
 import random
 import time
 
-from . import grid, metadata, results
+from . import forecast, grid, metadata, results
 from .countdown import Countdown
 from .measure import measure
 from .summary import checked, disagreements, table
 
 STUDY = "scaling"
+SHORT = 1.0  # seconds: a shorter run is mostly its beginning and its end
 _WARM = 0.3  # seconds of a search before any is measured
+_TRIED = 20.0  # seconds of one rank for each work that a dry run knows nothing of
 
 
 def run(args, stage):
@@ -25,8 +28,16 @@ def run(args, stage):
             return 0
         wanted = grid.runs(args, ranks.size)
         with stage.interrupts:
-            status = _Sweep(args, stage, ranks, wanted).run()
+            sweep = _Sweep(args, stage, ranks, wanted)
+            status = sweep.foretell() if args.dry_run else sweep.run()
         return stage.interrupts.exit_status or status
+
+
+def _kept(args):
+    """Return the rows of the file; it is made if it is not there, but by a dry run."""
+    if not args.dry_run:
+        return results.begin(args.output)
+    return results.read([args.output]) if os.path.exists(args.output) else []
 
 
 def _identity(run):
@@ -39,7 +50,7 @@ class _Sweep:
     def __init__(self, args, stage, ranks, wanted):
         self._args, self._stage, self._ranks = args, stage, ranks
         known = {_identity(run) for run in wanted}
-        before = results.begin(args.output) if args.output else []
+        before = _kept(args) if args.output else []
         self._rows = checked(row for row in before if results.identity(row) in known)
         done = results.done(self._rows)
         random.Random(args.seed).shuffle(wanted)
@@ -61,16 +72,37 @@ class _Sweep:
         if not self._args.json and self._rows:
             self._stage.write(table(self._rows))
         differences = disagreements(self._rows)
-        for text in differences:
+        for text in [*too_short(self._rows), *differences]:
             self._stage.complain(text)
         return 1 if differences else 0
+
+    def foretell(self):
+        """Say how many runs there are to do and about how long they take; return the exit status."""
+        tried = {}
+        for work, run in forecast.unknown(self._todo, self._rows).items():
+            if self._interrupted():
+                return 0
+            self._countdown.before(f"trying, {_name({**run.point, 'ranks': 1})}")
+            tried[work] = self._try(run)
+        self._countdown.clear()
+        found = forecast.forecast(self._todo, self._rows, tried)
+        self._stage.write(json.dumps(found) if self._args.json else forecast.text(found))
+        return 0
+
+    def _try(self, run):
+        """Return (seconds, whether they were enough) of a run's work on one rank."""
+        patience = _Patience(_TRIED, self._interrupted)
+        with self._session(run, patience, ranks=1) as session:
+            patience.session = session
+            result = measure(session, run.options, run.positions)
+        return (result["seconds"], True) if result["complete"] else (_TRIED, False)
 
     def _interrupted(self):
         return self._stage.interrupts.signal is not None
 
-    def _session(self, run, interrupted):
+    def _session(self, run, interrupted, ranks=None):
         shown = {"interrupted": interrupted, "progress": self._countdown}
-        return self._ranks.session(run.point["ranks"], run.table, **shown)
+        return self._ranks.session(ranks or run.point["ranks"], run.table, **shown)
 
     def _measure(self, run):
         self._countdown.start(_name(run.point))
@@ -96,25 +128,54 @@ class _Sweep:
             kinds[run.point["board"], run.point["policy"], run.point["ranks"] == 1] = run
         for run in kinds.values():
             if not self._interrupted():
-                self._countdown.warm_up(_name(run.point))
+                self._countdown.before(f"warming up, {_name(run.point)}")
                 self._warm(run)
 
     def _warm(self, run):
-        until = None
-
-        def enough():
-            nonlocal until
-            cluster = session.cluster
-            at_work = getattr(cluster, "current", None)
-            if until is None and at_work and cluster.is_open(at_work) and cluster.state(at_work).started:
-                until = time.monotonic() + _WARM
-            return self._interrupted() or until is not None and time.monotonic() > until
-
-        with self._session(run, enough) as session:
+        patience = _Patience(_WARM, self._interrupted)
+        with self._session(run, patience) as session:
+            patience.session = session
             measure(session, run.options, run.positions[:1])
             if len(run.positions) > 1 and not self._interrupted():
-                until = time.monotonic() + _WARM
+                patience.begin()
                 measure(session, run.options, run.positions)
+
+
+class _Patience:
+    """Tells a session's search, whenever it asks, whether it has been at work for so many seconds, or is interrupted.
+
+    ``session`` is to be set. What comes before the search, as compiling does, does not count.
+    """
+
+    def __init__(self, seconds, interrupted):
+        self._seconds, self._interrupted, self._until = seconds, interrupted, None
+        self.session = None
+
+    def __call__(self):
+        if self._until is None and self._at_work():
+            self.begin()
+        return self._interrupted() or self._until is not None and time.monotonic() > self._until
+
+    def begin(self):
+        """The seconds begin now."""
+        self._until = time.monotonic() + self._seconds
+
+    def _at_work(self):
+        cluster = self.session.cluster
+        run = getattr(cluster, "current", None)
+        return run and cluster.is_open(run) and cluster.state(run).started
+
+
+def too_short(rows):
+    """Return a list of a warning, or of none: how many runs of rows are too short to tell how a search scales."""
+    times = [row["result"]["seconds"] for row in rows]
+    short = [seconds for seconds in times if seconds < SHORT]
+    if not short:
+        return []
+    return [
+        f"{len(short)} of {len(times)} runs took less than {SHORT:g} s, the shortest {min(short):.2g} s, much of it "
+        "the beginning and the end of a run: more depth or a harder position tells better how a search scales"
+    ]
 
 
 def _name(point):

@@ -20,7 +20,7 @@ def _hardly_warm(monkeypatch):
 
 def test_a_table_and_a_file(folder):
     answer = ask(*SMALL, "--output", "runs", "--policy", "split,pool")
-    assert (answer.status, answer.err) == (0, "")
+    assert answer.status == 0
     assert [[line["ranks"] for line in part] for part in columns(answer.out)] == [[1], [1]]
     rows = read(["runs"])
     assert len(rows) == 4
@@ -119,3 +119,36 @@ def test_help(command):
     answer = ask(*command, "--help")
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.startswith(f"usage: distsearch {' '.join(command)}")
+
+
+def test_a_run_that_is_too_short_is_warned_of(folder, monkeypatch):
+    answer = ask(*SMALL, "--policy", "split")
+    assert answer.status == 0
+    assert answer.err.startswith("distsearch: 2 of 2 runs took less than 1 s") and answer.err.count("\n") == 1
+    monkeypatch.setattr(scaling, "SHORT", 0.0)
+    assert ask(*SMALL, "--policy", "split").err == ""
+
+
+def test_a_dry_run_tells_of_runs_and_measures_none(folder):
+    asked = *SMALL, "--policy", "split,pool", "--output", "runs"
+    answer = ask(*asked, "--dry-run")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith("4 runs to do, 0 done\nabout 0:00 if")
+    assert not (folder / "runs").exists()
+    assert ask(*asked[:-4], "--policy", "split", *asked[-2:]).status == 0
+    content = (folder / "runs").read_bytes()
+    (told,) = ask(*asked, "--dry-run", "--json").results
+    assert (told["runs"], told["done"], told["whole"]) == (2, 2, True)
+    assert 0 <= told["least"] <= told["most"] < 1
+    assert (folder / "runs").read_bytes() == content
+    ask(*asked)
+    assert ask(*asked, "--dry-run").out == "0 runs to do, 4 done\n"
+
+
+def test_a_dry_run_gives_up_on_what_takes_long(folder, monkeypatch):
+    monkeypatch.setattr(scaling, "_TRIED", 0.2)
+    asked = "study", "scaling", "othello", "startpos", "--depth", 40, "--policy", "split", "--dry-run"
+    (told,) = ask(*asked, "--json").results
+    assert not told["whole"]
+    assert told["most"] == pytest.approx(3 * 0.2)
+    assert "\nmore than 0:01 if" in ask(*asked).out

@@ -53,7 +53,7 @@ def test_time_left_is_foretold_by_what_is_most_alike(clock):
 def test_warming_up_is_told_of():
     shown = Shown()
     countdown = Countdown(shown, [("a",)])
-    countdown.warm_up("2 ranks")
+    countdown.before("warming up, 2 ranks")
     countdown.show("depth 3")
     assert shown == ["warming up, 2 ranks", "warming up, 2 ranks: depth 3"]
 
