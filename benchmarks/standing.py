@@ -32,8 +32,8 @@ ANSWERS = {  # what is asked on each number of ranks → the fields that must be
         ["search", "othello", "f5d6c3d3c4", "--depth", "9", "--evaluation", "patterns"], ["score"]),
     "othello by pool": (["search", "othello", "f5d6c3d3c4", "--depth", "8", "--policy", "pool"], ["score"]),
     "connect4 to the end": (["search", "connect4", "33445256134", "--exact"], ["score", "proved"]),
-    "2048": (["search", "2048", "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", "--layers", "4"], ["score", "nodes"]),
-    "2584": (["search", "2584", "1,3,8,21,0,2,5,34,0,0,1,55,0,0,0,89", "--layers", "3"], ["score", "nodes"]),
+    "2048": (["search", "2048", "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", "--layers", "4"], ["score"]),
+    "2584": (["search", "2584", "1,3,8,21,0,2,5,34,0,0,1,55,0,0,0,89", "--layers", "3"], ["score"]),
     "games of 2048": (["play", "2048", "--games", "50", "--depth", "3"], ["average", "maximum", "moves"]),
     "perft": (["perft", "othello", "--depth", "8"], ["counts"]),
 }  # fmt: skip
@@ -48,14 +48,14 @@ def counts(args):
         began = time.process_time()
         found = group.measure()
         before = standing_figures.figures(kept.get(name, {}))
-        worse, better = standing_figures.fallen(before, found), standing_figures.risen(before, found)
+        worse, better = standing_figures.regressions(before, found), standing_figures.improvements(before, found)
         told = "fell back" if worse else "better" if better else "as kept"
         print(f"{name}: {told}, {len(found)} figures, {time.process_time() - began:.1f} CPU s", flush=True)
         for line in worse + better:
             print(f"  {line}", flush=True)
         fell += [f"{name}: {line}" for line in worse]
         if args.update:  # at once: what is interrupted has kept what it measured
-            kept = standing_figures.merged(kept, {name: (group.how, found)}, (commit() or "unknown")[:10])
+            kept = standing_figures.updated(kept, {name: (group.how, found)}, (commit() or "unknown")[:10])
             standing_figures.write(kept)
     return [] if args.update else fell
 
@@ -66,7 +66,7 @@ def answers(_):
         print("not asked: there is no mpirun")
         return ["answers: not asked, there is no mpirun"]
     different = []
-    side = standing_rates.Side(standing_rates.HERE, standing_rates.HERE)
+    side = standing_rates.Program(standing_rates.HERE, standing_rates.HERE)
     for name, (arguments, fields) in ANSWERS.items():
         found = []
         for ranks in RANKS:
@@ -88,8 +88,8 @@ def rates(args):
         folder = args.keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="standing-"))
         tree = standing_rates.unpack(against, folder)
         standing_rates.write_positions(folder)
-        now = standing_rates.Side(standing_rates.HERE, folder)
-        then = standing_rates.Side(tree, folder, cache=f"{folder}/cache")
+        now = standing_rates.Program(standing_rates.HERE, folder)
+        then = standing_rates.Program(tree, folder, cache=f"{folder}/cache")
         print(f"| a second | now | {against[:10]} | quotient | of {args.turns} turns | at least |")
         print("|---|---|---|---|---|---|", flush=True)
         for name, rate in standing_rates.RATES.items():

@@ -43,11 +43,11 @@ def figures(group):
     return {name: value for name, value in group.items() if isinstance(value, dict)}
 
 
-def fallen(kept, found):
+def regressions(kept, found):
     """Return a line for each figure that is not as it must be.
 
-    kept: of the file, {figure: dict}; found: as measured now, likewise. A figure that is in only one of them has fallen
-    back too, or a renamed one would be lost unseen.
+    kept: of the file, {figure: dict}; found: as measured now, likewise. A figure that is in only one of them is
+    one too, or a renamed one would be lost unseen.
     """
     lines = [f"{name}: not measured any more" for name in kept if name not in found]
     for name, figure in found.items():
@@ -59,7 +59,7 @@ def fallen(kept, found):
     return lines
 
 
-def risen(kept, found):
+def improvements(kept, found):
     """Return a line for each figure that is better by more than it might have been worse: worth an update."""
     lines = []
     for name, figure in found.items():
@@ -84,7 +84,7 @@ def _told(kept):
     return f"{limit} (it was {kept['measured']:,})"
 
 
-def merged(kept, measured, commit):
+def updated(kept, measured, commit):
     """Return the groups of the file with those measured now; a group that is as it was keeps its commit.
 
     measured: {group: (how, {figure: dict})}.

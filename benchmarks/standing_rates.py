@@ -65,7 +65,7 @@ RATES = {
 }  # fmt: skip
 
 
-class Compared(NamedTuple):
+class Comparison(NamedTuple):
     """now, then: things a second, medians; quotient: now ÷ then, the median of those of all turns; spread: their least
     and their largest one.
     """
@@ -112,7 +112,7 @@ def write_positions(folder):
         Path(folder, name).write_text(text, encoding="utf-8")
 
 
-class Side:
+class Program:
     """One of the two programs: the files in ``tree``, run in ``folder``; cache: for its kernels, None for the usual."""
 
     def __init__(self, tree, folder, cache=None):
@@ -167,7 +167,7 @@ def _field(result, name):
 
 
 def compare(now, then, rate, turns):
-    """Return the Compared of a Rate on two Sides; None if one of them cannot do it."""
+    """Return the Comparison of a Rate on two Programs; None if one of them cannot do it."""
     if None in (now.rate(rate), then.rate(rate)):  # which also compiles
         return None
     found = []
@@ -177,4 +177,4 @@ def compare(now, then, rate, turns):
         found.append(pair if turn % 2 == 0 else pair[::-1])
     quotients = [here / there for here, there in found]
     here, there = (statistics.median(values) for values in zip(*found, strict=True))
-    return Compared(here, there, statistics.median(quotients), (min(quotients), max(quotients)))
+    return Comparison(here, there, statistics.median(quotients), (min(quotients), max(quotients)))

@@ -11,7 +11,7 @@ from .countdown import clock_time
 from .grid import work_of, workers_of
 
 
-def unknown(runs, rows):
+def untimed(runs, rows):
     """Return {work: a Run of it} of those works of which no row tells what one worker takes."""
     known, found = _alone(rows), {}
     points = _measured(rows)
@@ -25,36 +25,40 @@ def unknown(runs, rows):
     return found
 
 
-def forecast(runs, rows, tried):
-    """Return {runs, done, least, most, whole} of the Runs that are still to be done, of plain types.
+def estimate(runs, rows, tried):
+    """Return an estimate for the Runs that are still to be done: a dict of plain types.
 
-    rows: of the study so far; tried: {work: (seconds of one worker, whether it was done by then)}; least, most: seconds
-    of all runs if workers scale perfectly, and if they win nothing; whole: False if a work took longer than it was
-    tried for, so that all of them take longer than told.
+    rows: of the study so far; tried: {work: (seconds of one worker, whether it was done by then)}; runs: how
+    many these are; done: rows; seconds_ideal, seconds_without_speedup: of all runs if n workers are n times as fast as
+    one, and if they are no faster; complete: False if a work took longer than it was tried for, so that both are too
+    small.
     """
     alone, points = _alone(rows), _measured(rows)
-    least = most = 0.0
+    ideal = without = 0.0
     for run in runs:
         if _text(run.point) in points:
             seconds = statistics.fmean(points[_text(run.point)])
-            least, most = least + seconds, most + seconds
+            ideal, without = ideal + seconds, without + seconds
             continue
         work = work_of(run.point)
         seconds = alone[work] if work in alone else tried[work][0]
-        least, most = least + seconds / workers_of(run.point["ranks"]), most + seconds
-    whole = all(done for _, done in tried.values())
-    return {"runs": len(runs), "done": len(rows), "least": round(least, 3), "most": round(most, 3), "whole": whole}
+        ideal, without = ideal + seconds / workers_of(run.point["ranks"]), without + seconds
+    return {
+        "runs": len(runs), "done": len(rows), "seconds_ideal": round(ideal, 3),
+        "seconds_without_speedup": round(without, 3), "complete": all(done for _, done in tried.values()),
+    }  # fmt: skip
 
 
 def text(found):
-    """Return a forecast as lines for people."""
+    """Return an estimate as lines for people."""
     runs = f"{found['runs']} run{'s' * (found['runs'] != 1)} to do, {found['done']} done"
     if not found["runs"]:
         return runs
-    about = "about" if found["whole"] else "more than"
+    about = "about" if found["complete"] else "more than"
+    ideal, without = clock_time(found["seconds_ideal"]), clock_time(found["seconds_without_speedup"])
     return (
-        f"{runs}\n{about} {clock_time(found['least'])} if workers share the work perfectly, {about} "
-        f"{clock_time(found['most'])} if they win nothing; pool may take longer, for it adds boards"
+        f"{runs}\n{about} {ideal} with ideal speedup, {about} {without} with none; "
+        "the policy pool may take longer, for it searches more boards"
     )
 
 

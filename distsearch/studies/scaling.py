@@ -29,7 +29,7 @@ def run(args, stage):
         wanted = grid.runs(args, ranks.size)
         with stage.interrupts:
             sweep = _Sweep(args, stage, ranks, wanted)
-            status = sweep.foretell() if args.dry_run else sweep.run()
+            status = sweep.dry_run() if args.dry_run else sweep.run()
         return stage.interrupts.exit_status or status
 
 
@@ -76,24 +76,24 @@ class _Sweep:
             self._stage.complain(text)
         return 1 if differences else 0
 
-    def foretell(self):
+    def dry_run(self):
         """Say how many runs there are to do and about how long they take; return the exit status."""
         tried = {}
-        for work, run in forecast.unknown(self._todo, self._rows).items():
+        for work, run in forecast.untimed(self._todo, self._rows).items():
             if self._interrupted():
                 return 0
             self._countdown.before(f"trying, {_name({**run.point, 'ranks': 1})}")
             tried[work] = self._try(run)
         self._countdown.clear()
-        found = forecast.forecast(self._todo, self._rows, tried)
+        found = forecast.estimate(self._todo, self._rows, tried)
         self._stage.write(json.dumps(found) if self._args.json else forecast.text(found))
         return 0
 
     def _try(self, run):
         """Return (seconds, whether they were enough) of a run's work on one rank."""
-        patience = _Patience(_TRIED, self._interrupted)
-        with self._session(run, patience, ranks=1) as session:
-            patience.session = session
+        limit = _TimeLimit(_TRIED, self._interrupted)
+        with self._session(run, limit, ranks=1) as session:
+            limit.session = session
             result = measure(session, run.options, run.positions)
         return (result["seconds"], True) if result["complete"] else (_TRIED, False)
 
@@ -132,16 +132,16 @@ class _Sweep:
                 self._warm(run)
 
     def _warm(self, run):
-        patience = _Patience(_WARM, self._interrupted)
-        with self._session(run, patience) as session:
-            patience.session = session
+        limit = _TimeLimit(_WARM, self._interrupted)
+        with self._session(run, limit) as session:
+            limit.session = session
             measure(session, run.options, run.positions[:1])
             if len(run.positions) > 1 and not self._interrupted():
-                patience.begin()
+                limit.begin()
                 measure(session, run.options, run.positions)
 
 
-class _Patience:
+class _TimeLimit:
     """Tells a session's search, whenever it asks, whether it has been at work for so many seconds, or is interrupted.
 
     ``session`` is to be set. What comes before the search, as compiling does, does not count.

@@ -133,13 +133,13 @@ def test_a_dry_run_tells_of_runs_and_measures_none(folder):
     asked = *SMALL, "--policy", "split,pool", "--output", "runs"
     answer = ask(*asked, "--dry-run")
     assert (answer.status, answer.err) == (0, "")
-    assert answer.out.startswith("4 runs to do, 0 done\nabout 0:00 if")
+    assert answer.out.startswith("4 runs to do, 0 done\nabout 0:00 with ideal speedup")
     assert not (folder / "runs").exists()
     assert ask(*asked[:-4], "--policy", "split", *asked[-2:]).status == 0
     content = (folder / "runs").read_bytes()
     (told,) = ask(*asked, "--dry-run", "--json").results
-    assert (told["runs"], told["done"], told["whole"]) == (2, 2, True)
-    assert 0 <= told["least"] <= told["most"] < 1
+    assert (told["runs"], told["done"], told["complete"]) == (2, 2, True)
+    assert 0 <= told["seconds_ideal"] <= told["seconds_without_speedup"] < 1
     assert (folder / "runs").read_bytes() == content
     ask(*asked)
     assert ask(*asked, "--dry-run").out == "0 runs to do, 4 done\n"
@@ -149,6 +149,6 @@ def test_a_dry_run_gives_up_on_what_takes_long(folder, monkeypatch):
     monkeypatch.setattr(scaling, "_TRIED", 0.2)
     asked = "study", "scaling", "othello", "startpos", "--depth", 40, "--policy", "split", "--dry-run"
     (told,) = ask(*asked, "--json").results
-    assert not told["whole"]
-    assert told["most"] == pytest.approx(3 * 0.2)
-    assert "\nmore than 0:01 if" in ask(*asked).out
+    assert not told["complete"]
+    assert told["seconds_without_speedup"] == pytest.approx(3 * 0.2)
+    assert "\nmore than 0:01 with ideal speedup, more than 0:01 with none" in ask(*asked).out

@@ -20,8 +20,8 @@ CASES = [
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_fell_back(name):
     found = groups()[name].measure()
-    fallen = figures.fallen(figures.figures(KEPT[name]), found)
-    assert not fallen, "if that is meant: benchmarks/standing --update, and say why\n" + "\n".join(fallen)
+    regressions = figures.regressions(figures.figures(KEPT[name]), found)
+    assert not regressions, "if that is meant: benchmarks/standing --update, and say why\n" + "\n".join(regressions)
 
 
 def test_the_file_is_as_the_program_writes_it(tmp_path):
@@ -44,11 +44,11 @@ def test_the_file_is_as_the_program_writes_it(tmp_path):
     ],
 )
 def test_how_far_a_figure_may_fall_back(kept, found, words):
-    assert figures.fallen({"it": kept}, {"it": figures.most(found)}) == ([f"it: {words}"] if words else [])
+    assert figures.regressions({"it": kept}, {"it": figures.most(found)}) == ([f"it: {words}"] if words else [])
 
 
 def test_a_figure_on_one_side_only_has_fallen_back():
-    assert figures.fallen({"old": figures.most(1)}, {"new": figures.most(2)}) == [
+    assert figures.regressions({"old": figures.most(1)}, {"new": figures.most(2)}) == [
         "old: not measured any more", "new: 2, of which no figure is kept"
     ]  # fmt: skip
 
@@ -59,12 +59,12 @@ def test_a_figure_on_one_side_only_has_fallen_back():
      (figures.least(10), 11, False), (figures.exact(10), 5, False)],
 )  # fmt: skip
 def test_what_is_better_is_worth_an_update(kept, found, better):
-    assert bool(figures.risen({"it": kept}, {"it": figures.most(found)})) is better
+    assert bool(figures.improvements({"it": kept}, {"it": figures.most(found)})) is better
 
 
 def test_an_update_keeps_the_commit_of_what_is_as_it_was():
-    kept = figures.merged({}, {"a": ("how", {"it": figures.most(1)}), "b": ("how", {"it": figures.most(1)})}, "first")
-    now = figures.merged(kept, {"a": ("how", {"it": figures.most(1)}), "b": ("how", {"it": figures.most(2)})}, "then")
+    kept = figures.updated({}, {"a": ("how", {"it": figures.most(1)}), "b": ("how", {"it": figures.most(1)})}, "first")
+    now = figures.updated(kept, {"a": ("how", {"it": figures.most(1)}), "b": ("how", {"it": figures.most(2)})}, "then")
     assert [now[name]["commit"] for name in "ab"] == ["first", "then"]
     assert figures.figures(now["b"]) == {"it": figures.most(2)}
 
@@ -85,8 +85,8 @@ def test_rates_are_compared_by_turns():
 
 def test_a_side_runs_the_program_of_its_folder_and_no_other(tmp_path):
     with pytest.raises(SystemExit, match="would run instead"):
-        rates.Side(tmp_path, tmp_path)
-    here = rates.Side(rates.HERE, tmp_path, cache=tmp_path / "cache")
+        rates.Program(tmp_path, tmp_path)
+    here = rates.Program(rates.HERE, tmp_path, cache=tmp_path / "cache")
     result, seconds = here.run(["perft", "connect4", "--depth", "2"])
     assert result["counts"] == [1, 7, 49]
     assert seconds > 0
