@@ -19,7 +19,7 @@ ALL_UP_TO = 8  # ranks: so few are all tried where none are named, beyond them t
 _WORKS = {
     "othello": ("f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1", {"depth": 18}),
     "connect4": ("4444436", {"depth": 25}),
-    "2048": ("2,4,8,16,4,2,4,32,8,4,2,64,0,0,0,128", {"layers": 7}),
+    "2048": ("2,4,8,16,4,2,4,32,8,0,2,64,4,2,8,128", {"layers": 7}),
     "2584": ("1,3,8,21,0,1,5,34,0,0,3,55,0,0,0,144", {"layers": 6}),
 }
 _SAME_WORK = "ranks", "policy", "load_factor", "prefetch", "table", "from_depth", "per_worker", "weak"
