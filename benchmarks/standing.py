@@ -93,9 +93,13 @@ def rates(args):
         print(f"| a second | now | {against[:10]} | quotient | of {args.turns} turns | at least |")
         print("|---|---|---|---|---|---|", flush=True)
         for name, rate in standing_rates.RATES.items():
-            found = standing_rates.compare(now, then, rate, args.turns)
+            try:
+                found = standing_rates.compare(now, then, rate, args.turns)
+            except RuntimeError as error:
+                fell.append(f"rate of {name}: {error}")
+                continue
             if found is None:
-                print(f"| {name}, {rate.unit} | | | not there in both | | |", flush=True)
+                print(f"| {name}, {rate.unit} | | not there yet | | | |", flush=True)
                 continue
             print(
                 f"| {name}, {rate.unit} | {compact(found.now)} | {compact(found.then)} | {found.quotient:.3f} | "

@@ -26,7 +26,7 @@ _POSITIONS = {  # file → game, plies of random play, positions; seed 1
     "endings.txt": ("othello", 42, 20),
     "midgames.txt": ("othello", 20, 6),
 }
-_2048 = "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128"
+_OPENING = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
 
 
 class Rate(NamedTuple):
@@ -50,7 +50,7 @@ RATES = {
         "bench othello --positions midgames.txt --depth 10 --evaluation patterns", "nodes", "cpu_seconds", "boards"
     ),
     "plain alpha-beta": Rate(
-        "bench othello --positions midgames.txt --depth 9 --ordering static", "nodes", "cpu_seconds", "boards"
+        f"search othello {_OPENING} --depth 12 --ordering static", "nodes", "cpu_seconds", "boards"
     ),
     "perft": Rate("perft othello --depth 11", "nodes", "cpu_seconds", "leaves"),
     "expectimax 2048": Rate(
@@ -167,8 +167,13 @@ def _field(result, name):
 
 
 def compare(now, then, rate, turns):
-    """Return the Comparison of a Rate on two Programs; None if one of them cannot do it."""
-    if None in (now.rate(rate), then.rate(rate)):  # which also compiles
+    """Return the Comparison of a Rate on two Programs, None if the earlier one cannot do it.
+
+    Raises RuntimeError if the later one cannot.
+    """
+    if now.rate(rate) is None:  # which also compiles
+        raise RuntimeError(f"distsearch {rate.arguments} fails")
+    if then.rate(rate) is None:
         return None
     found = []
     for turn in range(turns):

@@ -81,6 +81,8 @@ def test_rates_are_compared_by_turns():
     assert asked == ["now", "then"] + ["now", "then", "then", "now", "now", "then"]
     assert found == (2.0, 2.0, 2.0, (0.5, 3.0))
     assert rates.compare(side("now", [1.0]), side("then", [None]), None, 3) is None
+    with pytest.raises(RuntimeError, match="distsearch perft othello"):
+        rates.compare(side("now", [None]), side("then", [1.0]), rates.RATES["perft"], 3)
 
 
 def test_a_side_runs_the_program_of_its_folder_and_no_other(tmp_path):
