@@ -63,8 +63,8 @@ WHERE = DEAR + 1  # address of the control array itself
 RANK_LEFT, RANK_STEP, RANK_WEIGHT, RANK_END = range(WHERE + 1, WHERE + 5)
 PROBCUT = RANK_END + 1  # address of what ``probcut`` looks up
 # for searches that several ranks share, see ``abdada``: what is left from which on moves are deferred; at how many
-# BOARDS the table is asked next about the nodes on the path; what a move's score must reach, beyond UNIT times beta,
-# for it to be likely to cut
+# BOARDS the table is asked next about the nodes on the path; what a first move's score must reach, beyond UNIT times
+# beta, for it to be likely to cut
 SHARED_LEFT, LOOK_AT, LIKELY_CUT, UNIT = range(PROBCUT + 1, PROBCUT + 5)
 # what is left at most at nodes whose moves are not searched together: they take less time than it takes to share them
 APART_LEFT = UNIT + 1
@@ -75,7 +75,10 @@ ORDER_LEFT = WAITED + 1  # what is left from which on ranks share the order of m
 SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(ORDER_LEFT + 1, ORDER_LEFT + 4)
 FAR_HITS = BOARDS_AT + 1  # those of the HITS that the far table had
 VISITS_LEFT, VISITS = range(FAR_HITS + 1, FAR_HITS + 3)  # what is left from which on ``visits`` tells; their block
-CONTROL_SIZE = VISITS + 1  # drivers have theirs behind it
+# how LIKELY_CUT changes, see ``least_score_to_join``: per ply, for a later move, at most; what is left at a node whose
+# first move one rank is enough for
+SCORE_PER_PLY, LATER_SCORE, MOST_SCORE, ONE_RANK_LEFT = range(VISITS + 1, VISITS + 5)
+CONTROL_SIZE = ONE_RANK_LEFT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
@@ -323,8 +326,26 @@ def defer(control, f):
 
 
 @compiled
-def is_deferrable(control, f):
-    """Whether a frame's next move is left to a rank that is at it, rather than searched together with it.
+def least_score_to_join(control, f, ranks):
+    """Return what the score of a frame's next move must reach for a rank to join the ``ranks`` that are at it.
+
+    Passing it over for the next move is speculation: nothing is lost by it unless the move cuts. So the more likely
+    that is, the rather a rank joins, but where many ranks share a small subtree they have too little to do in it. A
+    subtree takes twice as many ranks for each two plies more, and a ply counts as SCORE_PER_PLY of the score.
+    """
+    plies_short = control[ONE_RANK_LEFT] - f[LEFT]
+    while ranks > 1:
+        plies_short += 2
+        ranks //= 2
+    score = min(control[LIKELY_CUT] + control[SCORE_PER_PLY] * plies_short, control[MOST_SCORE])
+    if f[NEXT] > 0:  # where the first moves have failed, another one seldom cuts
+        score += control[LATER_SCORE]
+    return score + control[UNIT] * f[BETA]
+
+
+@compiled
+def is_deferrable(control, f, ranks):
+    """Whether a frame's next move is left to the ``ranks`` that are at it, rather than searched together with them.
 
     Not a move that the others are likely not to be needed after: the eldest one or, where moves have scores, one that
     is likely to cut. Where none is, a null window has no eldest, for no move's score changes what is asked of others.
@@ -334,8 +355,7 @@ def is_deferrable(control, f):
         return True
     if f[LEFT] < control[RANK_LEFT] or f[BETA] - f[ALPHA] > 1:
         return f[NEXT] > 0
-    score = int64s(control[SCORES])[f[FIRST] + f[NEXT]]
-    return score < control[LIKELY_CUT] + control[UNIT] * f[BETA]
+    return int64s(control[SCORES])[f[FIRST] + f[NEXT]] < least_score_to_join(control, f, ranks)
 
 
 def least_crowded_first(like, control, f, top):
@@ -380,6 +400,11 @@ def is_over(control):
 
 def look_at_path(control):
     """Take in what other ranks have found of the nodes on the path: a frame that is answered ends those above it."""
+    for i in range(control[TOP] + 1):  # the cache misses of all frames at once
+        f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * i)
+        if f[LEFT] < control[tt.FAR_LEFT]:
+            break
+        tt.expect_far(control, np.uint64(f[HASH]))
     for i in range(control[TOP] + 1):
         f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * i)
         if f[LEFT] < control[tt.FAR_LEFT]:
@@ -437,8 +462,9 @@ def advance(like, where):
             if shared:
                 # before the node is looked at: that may take thousands of boards, in which others would begin with it
                 h = hashed(child, r, control)
-                if ranks_at(control, h) > 0:
-                    if f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f):
+                ranks = ranks_at(control, h)
+                if ranks > 0:
+                    if f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f, ranks):
                         defer(control, f)
                         continue
                     if left <= control[APART_LEFT] and f[WAITS] < PATIENCE:

@@ -13,7 +13,9 @@ from .batch import any_move
 from .tabled import Tabled, itself, no_bounds
 
 _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
-_LIKELY_CUT = -3900  # by these scores: of first moves one in four that reach it cuts, nearly all that reach -500
+# By these scores: of first moves that reach -4300 one in ten cuts, -3000 a third, -1500 most. The other numbers are how
+# that changes, see ``pvs.least_score_to_join``: of those tried best for 15 ranks on FFO #42, #43, #46 and #47.
+_LIKELY_CUT, _LIKELY_CUT_CHANGES = -4300, (600, 900, -1500, 15)
 _ORDER_LEFT = 16  # of less the order takes a rank some hundred boards, as long as it takes to share it
 _GUESSED = np.uint64(0xD1B54A32D192ED03)  # xor a root's hash: where the table has its first guess
 _AS_MOVE = np.int64(1 << 13)  # more than any score: a guess plus this is kept where moves are
@@ -122,6 +124,7 @@ class Solver(Tabled):
             self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = _RANKED
             self._control[pvs.RANK_END] = learnt.NEVER
             self._control[[pvs.LIKELY_CUT, pvs.UNIT]], self._order_left = (_LIKELY_CUT, order.unit), _ORDER_LEFT
+            self._control[[pvs.SCORE_PER_PLY, pvs.LATER_SCORE, pvs.MOST_SCORE, pvs.ONE_RANK_LEFT]] = _LIKELY_CUT_CHANGES
 
     def begin(self, state, low=-pvs.INFINITY, high=pvs.INFINITY):
         """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``.
