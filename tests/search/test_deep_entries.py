@@ -10,8 +10,8 @@ from distsearch.errors import UserError
 from distsearch.evaluation import Evaluation
 from distsearch.games.interface import Position, as_state, legal_moves, step
 from distsearch.jit import compiled
+from distsearch.search import abdada, pvs
 from distsearch.search import drivers as dr
-from distsearch.search import pvs
 from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
 

@@ -5,6 +5,7 @@ import pytest
 
 from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
+from distsearch.search import abdada
 from distsearch.search.alphabeta import LINE_LENGTH
 from distsearch.search.learnt import MOST_GUESSED
 from distsearch.search.table import BUCKET, GENERATIONS
