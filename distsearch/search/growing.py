@@ -1,10 +1,11 @@
 """A far table that begins small and grows while a search is long.
 
-Short searches must not pay for a large table: of 1,024 MiB, 40 Connect 4 positions of a million boards took twice the
-CPU time that they take of 64, in page faults and cache misses. Long ones win by it. So all of the table is mapped, but
-takes memory only as it grows, a step at a time, each by a rank whose search is long and has lost an eighth as many
-entries as a step has room for: with as many as that, FFO #45 ended with 100 MiB and 484 M boards, with 1/16 of them
-with 238 MiB and 474 M. Linear hashing (see ``table.set_buckets``) keeps every other entry where it is.
+Short searches must not pay for a large table: with 1,024 MiB, 40 Connect 4 positions of a million boards took 1.4 to 2
+times the CPU time that they take with 64, in page faults and cache misses. Long ones win by it. So all of the table is
+mapped, but takes memory only as it grows, a step at a time, each by a rank whose search is long and has lost an eighth
+as many entries as a step has room for: with as many as that, FFO #45 ended with 100 MiB and 484 M boards, with 1/16 of
+them with 238 MiB and 474 M, in the same time. Linear hashing (see ``table.set_buckets``) keeps all other entries in
+place.
 
 All ranks that share the table find its size in a word behind it, and look there before every slice of work. One that
 has another size for a moment misses entries at most.
