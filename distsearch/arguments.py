@@ -326,7 +326,11 @@ def _add_evaluation(parser):
 
 
 def _add_table(parser):
-    parser.add_argument("--table", type=_mebibytes, metavar="MIB", help="of a host's transposition table (default 64)")
+    parser.add_argument(
+        "--table", type=_mebibytes, metavar="MIB",
+        help="of a host's transposition table (default 64; search, solve and serve have it grow in long searches, to a "
+        "quarter of the memory that is left and 4096 at most)",
+    )  # fmt: skip
 
 
 def _add_ranks(parser):

@@ -9,6 +9,8 @@ from .cluster import joint, launch
 from .cluster.local import LocalCluster
 from .cluster.shared import SharedWords
 from .errors import UserError, complain
+from .search.growing import Growing
+from .search.memory import available, begin_huge
 from .search.table import DEFAULT_MIB, far_table
 from .service.chance_search import dealt
 from .service.options import checked_seed, resolve
@@ -20,6 +22,14 @@ from .service.searchers import searcher_of
 from .service.solve import solve
 from .tree.jobs import kinds
 from .tree.share import SHARES
+
+_SHARE = 4  # of the memory that a host has left, a table takes one part in so many by itself
+_MOST_MIB = 4096  # that it takes by itself, however much there is
+
+
+def default_mib():
+    """Return how many MiB the table of this host may grow to where none is asked for."""
+    return max(DEFAULT_MIB, min(available() // _SHARE >> 20, _MOST_MIB))
 
 
 def never():
@@ -33,13 +43,14 @@ class Session:
     ``with`` block, and then gives None: ``with Session(comm) as session: if session: …``.
 
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
-    for 64, or what there is room for, 0 for none; interrupted: a function that says whether the user wants searches to
-    end with what they know; progress: where to tell how they go, None for nowhere; deadline: seconds after which a
-    silent worker is lost, and others do its work (docs/faults.md), or None; groups: ranks that are sub-masters, each of
-    its share of the others (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the
-    table takes its memory at once, not as the first search writes to it. Raises UserError on entering, on every rank,
-    if a host has no room for the table, or not the GPUs that are asked for, or there are too few ranks for the groups,
-    and RanksLostError if no worker is left, or on a worker if rank 0 is not.
+    for one of 64, or what there is room for, that grows in long searches (see ``default_mib``), 0 for none;
+    interrupted: a function that says whether the user wants searches to end with what they know; progress: where to
+    tell how they go, None for nowhere; deadline: seconds after which a silent worker is lost, and others do its work
+    (docs/faults.md), or None; groups: ranks that are sub-masters, each of its share of the others (docs/scaling.md);
+    device: which ranks search on a GPU, see ``devices.chosen``; touched: the table takes its memory at once, not as the
+    first search writes to it, and does not grow. Raises UserError on entering, on every rank, if a host has no room for
+    the table, or not the GPUs that are asked for, or there are too few ranks for the groups, and RanksLostError if no
+    worker is left, or on a worker if rank 0 is not.
     """
 
     def __init__(
@@ -112,6 +123,8 @@ class Session:
         """Return the table that the ranks of a host share; all ranks are here."""
         if self._size == 0:
             return None
+        if self._size is None and not self._touched:
+            return SharedWords(self._comm, default_mib(), far_table, less=True, first=DEFAULT_MIB)
         less = self._size is None
         return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=less, touched=self._touched)
 
@@ -121,12 +134,24 @@ class Session:
             return None, None
         words, rank, ranks = self._table.words, self._table.rank, self._table.ranks
         if not 1 < ranks <= joint.SLOTS:
-            return words, None
-        return words[: -joint.WORDS], joint.Joint(words[-joint.WORDS :].view(np.int64), rank, ranks)
+            return self._far(words), None
+        return self._far(words[: -joint.WORDS]), joint.Joint(words[-joint.WORDS :].view(np.int64), rank, ranks)
+
+    def _far(self, words):
+        """Return the far table in these words, one that grows where no size was asked for and there is room."""
+        if self._size is not None or self._touched or self._table.mib <= DEFAULT_MIB:
+            return words
+        table = self._table
+
+        def back(begin, end):
+            begin_huge(table.words, begin, end)
+            return table.back(begin, end)
+
+        return Growing(words, DEFAULT_MIB, back)
 
     @property
     def table_mib(self):
-        """MiB of a host's transposition table."""
+        """MiB of a host's transposition table, as far as it may grow."""
         return self._table.mib if self._table else 0
 
     def close(self):

@@ -84,6 +84,7 @@ class EveryWorkerLostError(RanksLostError):
 
 
 _LARGEST_BATCH = 1024  # jobs in a message
+_LAST_ROUNDS = 4  # of long jobs that are handed out one at a time, so that none waits at a worker that is at another
 _LENT_TO_EACH = 2  # parts at a worker that has but one place: one to do, and one that waits for it
 _SHARED_AT_ONCE = 4  # with 2, 15 or 16 workers in a group went without for longer
 
@@ -97,6 +98,7 @@ class _Run:
         self.lending = {}  # rank → LEND, as told last
         self.news = None  # where hosts tell one another what they have found
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
+        self.many_ahead = begin.ahead > 1
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.shared, self.dear = begin.shared, begin.dear
         self.start = Message(START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64)))
@@ -126,6 +128,11 @@ class _Run:
             return 1
         mean = self.seconds / self.jobs if self.jobs else self.batch_seconds
         return max(1, min(int(self.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, most))
+
+    @property
+    def jobs_are_long(self):
+        """Whether a job makes a batch, as far as is known."""
+        return self.jobs > 0 and self.seconds > self.jobs * self.batch_seconds
 
     def count(self, rank, boards):
         change = boards - self.boards.get(rank, 0)
@@ -505,7 +512,8 @@ class Master:
         if out and self._goes_by_host(run):
             return []
         places = self._places(run, worker.rank)
-        if out >= places and waiting < workers:  # a job kept ahead is one that nobody idle can have
+        rounds = _LAST_ROUNDS if run.many_ahead and run.jobs_are_long else 1
+        if out >= places and waiting < rounds * workers:  # a job kept ahead is one that nobody idle can have
             return []
         batch, how = run.batch(waiting // (2 * workers)), {}
         at_once = worker.places.get(run.setup)
@@ -518,7 +526,10 @@ class Master:
             batch = max(1, min(at_once, share, waiting - len(run.without - {worker.rank})))
         elif batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
             level = min(level, run.prefetch * places)
-        if out > (level - 1) * batch:
+        if run.many_ahead and not at_once:
+            # what is answered first are the easiest jobs: by their mean a worker got piles that took it seconds
+            batch = min(batch, max(run.jobs // workers, run.prefetch * places) - out)
+        if batch < 1 or out > (level - 1) * batch:
             return []
         jobs = run.source.take(batch, worker.rank, **how)
         if not len(jobs):

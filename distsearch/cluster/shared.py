@@ -17,12 +17,14 @@ class SharedWords:
 
     ``mib`` is its size, less if ``less`` will do and a host has no room for more; alone(mib): makes the array for a
     process alone, which needs no room there; what: to call it; times: how many such arrays the host is to hold. Pages
-    take memory when they are first written to, or at once if they are to be ``touched``. Raises UserError, on every
-    rank, if a host has no room.
+    take memory when they are first written to, or at once if they are to be ``touched``. first: MiB of an array that
+    takes the rest only by ``back``, and is to leave half of a host's room to others, or None; the least ``mib`` of any
+    rank counts. Raises UserError, on every rank, if a host has no room.
     """
 
-    def __init__(self, comm, mib, alone, less=False, what="table", times=1, touched=False):
+    def __init__(self, comm, mib, alone, less=False, what="table", times=1, touched=False, first=None):
         self.mib = mib
+        self._file = None
         self.rank, self.ranks = 0, 1  # of this process among those that share it; how many those are
         if comm is None or comm.Get_size() == 1:
             self.words = _alone(alone, mib, touched)
@@ -30,7 +32,10 @@ class SharedWords:
         from mpi4py import MPI
 
         host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-        room = comm.allreduce(_room() // times if host.Get_size() > 1 else mib, op=MPI.MIN)
+        here = _room() // times if host.Get_size() > 1 else mib
+        if first is not None:
+            mib = comm.allreduce(max(first, min(mib, here // 2 if host.Get_size() > 1 else mib)), op=MPI.MIN)
+        room = comm.allreduce(here, op=MPI.MIN)
         if room < mib and (room < 1 or not less):
             host.Free()
             instead = f" or use --table {room}" if room and what == "table" else ""
@@ -43,7 +48,7 @@ class SharedWords:
             if host.Get_size() == 1:
                 self.words = _alone(alone, self.mib, touched)
             else:
-                self.words = _shared(host, self.mib << 20, what, touched)
+                self.words, self._file = _shared(host, self.mib << 20, what, touched)
         except UserError as refused:
             error = str(refused)
         host.Free()
@@ -54,6 +59,22 @@ class SharedWords:
     def close(self):
         """Give the memory back, once nobody here uses the array any more; the other ranks keep it."""
         self.words = None
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def back(self, begin, end):
+        """Provide the memory of these bytes of the array; return whether there is some.
+
+        A file in memory that is full ends whoever writes to it by a signal, unless its memory was provided.
+        """
+        if self._file is None:
+            return True  # what a process has alone the system provides
+        try:
+            os.posix_fallocate(self._file, begin, end - begin)
+        except OSError:
+            return False
+        return True
 
 
 def _alone(alone, mib, touched):
@@ -64,7 +85,7 @@ def _alone(alone, mib, touched):
 
 
 def _shared(host, size, what, touched):
-    """Return an array of so many bytes that all ranks of a communicator see, which are of one host.
+    """Return an array of so many bytes that all ranks of a communicator see, which are of one host, and its file.
 
     Not MPI's own shared memory: to give that back takes all ranks, of which some may have died. This is a file whose
     name is gone as soon as all have opened it, so it goes with the last of them, however that ends.
@@ -82,8 +103,7 @@ def _shared(host, size, what, touched):
         os.unlink(name)
     if error:
         raise error
-    with open(file, "r+b") as opened:
-        return np.frombuffer(mmap.mmap(opened.fileno(), size), np.uint64)
+    return np.frombuffer(mmap.mmap(file, size), np.uint64), file
 
 
 def _new_file(size, touched):

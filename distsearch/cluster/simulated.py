@@ -69,7 +69,8 @@ class Faults(NamedTuple):
 _NO_FAULTS = Faults(deadline=inf)
 # Seconds of a slice of a job that several ranks search. What one of them finds the others see at once, which slices of
 # 2 ms would hide from them, or would show too early. It is about as long as real ranks take between two looks at what
-# the others have found: with 30 µs FFO #47 took 15 workers 1.56 times the boards of one, and 1.79 with 14; real ones 1.91.
+# the others have found: with 30 µs FFO #47 took 15 workers 1.56
+# times the boards of one, and with 14 µs 1.79; real ones took 1.91.
 _SHARED_SLICE = 14e-6
 _LOOKS = 6  # at who is there, in the time of a deadline
 

@@ -42,7 +42,7 @@ def buckets(far):
 @compiled
 def _first_slot(control, h):
     """Return the index in the far table of the first slot for hash h."""
-    return 2 * tt.BUCKET * control[tt.FAR_BUCKETS] + 2 * np.int64(h & np.uint64(_MARKS - _SLOTS))
+    return control[tt.FAR_WORDS] + 2 * np.int64(h & np.uint64(_MARKS - _SLOTS))
 
 
 @compiled
@@ -94,7 +94,7 @@ def wait_for(control, h):
 @compiled
 def _order_at(control, h):
     """Return the index in the far table of the order that hash h may have."""
-    return 2 * tt.BUCKET * control[tt.FAR_BUCKETS] + 2 * _MARKS + _ORDER_SIZE * np.int64(h & np.uint64(_ORDERS - 1))
+    return control[tt.FAR_WORDS] + 2 * _MARKS + _ORDER_SIZE * np.int64(h & np.uint64(_ORDERS - 1))
 
 
 @compiled

@@ -42,6 +42,8 @@ def begin(s, where, plies, low, high):
     searched = control[pvs.BOARDS]
     control[pvs.BOARDS] = control[pvs.EVALUATED] = control[pvs.HITS] = control[pvs.STORES] = control[tt.REPLACED] = 0
     control[pvs.FAR_HITS] = control[pvs.WAITED] = 0
+    if not control[dr.PART]:
+        control[tt.FAR_LOST] = 0
     pvs.leave_all(control, 0)
     if control[pvs.SHARED_LEFT] < tt.NEVER:
         control[pvs.LOOK_AT] = 0

@@ -3,7 +3,8 @@
 Two levels. The *near* one belongs to a rank and is small enough to stay in its cache; every result goes there. The
 *far* one is shared by all ranks of a host without locks. Only results that took some work go there and are looked for
 there, and only once a search has turned out not to be easy, so a cache miss costs little and easy work has none. It
-saves 1.2 to 2.7 times the boards where a search has more than a million, and nothing below that.
+saves 1.2 to 2.7 times the boards where a search has more than a million, and nothing below that. It may begin with a
+part of its memory and grow while a search is long, see ``growing``.
 
 An entry is two uint64: the data, and the position's hash xor the data (Hyatt and Mann 2002). Words of two writers that
 race do not fit each other, so what they leave is not found, and never taken for an answer. A hash takes 64 bits; for
@@ -40,13 +41,18 @@ MOST_LEFT = np.int64(255)
 
 # The table's part of an engine's control array (int64), which comes first in it.
 NEAR, FAR = 0, 1  # addresses
-NEAR_MASK, FAR_BUCKETS = 2, 3  # entries − 1; 0: no far table
+NEAR_MASK, FAR_BUCKETS = 2, 3  # entries − 1; buckets in use, 0: no far table
 FAR_LEFT = 4  # moves left from which on the far table is used, now: none at first
 FAR_LEFT_LATER = 5  # and from when on a search has turned out not to be easy
 GENERATION = 6
 REPLACED = 7  # entries of other positions written over so far, in either table
-CONTROL_SIZE = 8
-_SAMPLE = 8000  # entries, of which 40% are found to be 40% ± 0.6%
+FAR_FIRST = 8  # buckets of the far table before it grew; FAR_BUCKETS where it does not
+# 2m − 1 and m · FAR_FIRST, where m is the largest power of two with m · FAR_FIRST <= FAR_BUCKETS
+FAR_MASK, FAR_HALF = 9, 10
+FAR_LOST = 11  # entries of this request that others of this request have replaced in the far table
+FAR_WORDS = 12  # words before what ``abdada`` keeps behind the buckets, those that are not in use included
+CONTROL_SIZE = 13
+_SAMPLE, _SAMPLES = 8000, 8  # entries, of which 40% are found to be 40% ± 0.6%, and in how many places
 EASY = 1 << 15  # boards of an easy search: about what the near table holds
 
 
@@ -64,9 +70,28 @@ def far_table(mib):
 
 
 def full(far):
-    """Return the share of the entries of a far table (uint64) that are used, 0 to 1, by those of its first buckets."""
-    entries = far[1 : 2 * _SAMPLE : 2]  # hashes spread evenly
+    """Return the share of the entries of a far table (uint64) that are used, 0 to 1, by a sample of them.
+
+    In some places all over it: where it has grown in part, its buckets hold more or less.
+    """
+    entries = far[1::2]
+    if len(entries) > _SAMPLE:
+        size = _SAMPLE // _SAMPLES
+        starts = np.linspace(0, len(entries) - size, _SAMPLES).astype(int)
+        entries = np.concatenate([entries[start : start + size] for start in starts])
     return float(np.count_nonzero(entries)) / max(1, len(entries))
+
+
+def set_buckets(control, first, buckets):
+    """Have an engine (control: int64) use so many buckets of its far table, of which it had ``first`` at first.
+
+    Linear hashing (Litwin 1980): a position's bucket is by the high half of its hash among the first ones, and by low
+    bits of it in one of as many parts as there are. As the table grows, buckets are divided one after another, and the
+    entries of all others stay where they are.
+    """
+    doublings = (buckets // first).bit_length() - 1 if first else 0
+    control[FAR_FIRST], control[FAR_BUCKETS] = first, buckets
+    control[FAR_MASK], control[FAR_HALF] = (2 << doublings) - 1, first << doublings
 
 
 @compiled
@@ -117,7 +142,12 @@ def near_place(control, h):
 @compiled
 def far_place(control, h):
     """Return where the bucket of hash h begins in the far table."""
-    return np.int64((h >> np.uint64(32)) * np.uint64(control[FAR_BUCKETS]) >> np.uint64(32)) << 3
+    first = control[FAR_FIRST]
+    i = np.int64((h >> np.uint64(32)) * np.uint64(first) >> np.uint64(32))
+    i += first * np.int64(h & np.uint64(control[FAR_MASK]))
+    if i >= control[FAR_BUCKETS]:  # that bucket is not there yet
+        i -= control[FAR_HALF]
+    return i << 3
 
 
 @compiled
@@ -184,6 +214,9 @@ def keep(control, h, data, left):
             worth += np.uint64(256) if old >> np.uint64(56) == generation else np.uint64(0)
             if worth < least:
                 chosen, least = k, worth
-        control[REPLACED] += far[chosen + 1] != 0 and far[chosen] ^ far[chosen + 1] != h
+        old = far[chosen + 1]
+        replaced = old != 0 and far[chosen] ^ old != h
+        control[REPLACED] += replaced
+        control[FAR_LOST] += replaced and old >> np.uint64(56) == generation
         far[chosen] = h ^ data
         far[chosen + 1] = data

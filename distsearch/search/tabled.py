@@ -14,6 +14,7 @@ from . import table as tt
 from .alphabeta import LINE_LENGTH
 from .alphabeta_engine import Result
 from .batch import ASKED_SIZE, BOARDS, FOUND_SIZE, HIGHEST, LOWEST, PLIES, batch, begin, report
+from .growing import LONG, LOST_A_STEP, Growing
 from .memory import HugePages
 from .paused import packed, unpack
 from .told import HEAD, learn
@@ -41,11 +42,11 @@ def itself(s, r):
 class Tabled:
     """A pausable search with a table: the part that does not depend on what is asked.
 
-    far: the far table (uint64, length a multiple of 8; empty: none), of this engine or of several; name: of the
-    kernels; tag: what tells this engine's entries from others', as far as game and rules array do not; functions: what
-    templates are bound to; templates: in an order in which each needs those before it; limits: see ``SOLVER`` in
-    ``games.interface``; part: searches are parts of a larger one: they use the far table from the start, and scores
-    beyond a window are told as far as they are known.
+    far: the far table (uint64, length a multiple of 8; empty: none), of this engine or of several, or a ``Growing``;
+    name: of the kernels; tag: what tells this engine's entries from others', as far as game and rules array do not;
+    functions: what templates are bound to; templates: in an order in which each needs those before it; limits: see
+    ``SOLVER`` in ``games.interface``; part: searches are parts of a larger one: they use the far table from the start,
+    and scores beyond a window are told as far as they are known.
     """
 
     driver = None  # the template that runs the search
@@ -58,9 +59,10 @@ class Tabled:
         kernels = jit.specialise_all(templates, name, functions)
         kernels["drive"] = kernels[self.driver.__name__]
         self._kernels = jit.specialise_all((begin, report, batch, learn), name, kernels)
-        self._far = np.zeros(0, np.uint64) if far is None else far
+        self._growing = far if isinstance(far, Growing) else None
+        self._far = np.zeros(0, np.uint64) if far is None else self._growing.words if self._growing else far
         self._near = tt.near_table()
-        self._pages, self._unpaid = HugePages(self._far), 0
+        self._request, self._searched = 0, 0
         self._control = np.zeros(dr.CONTROL_SIZE, np.int64)
         salt = hashlib.sha256(f"{games.tag(game)} {tag}".encode() + rules.tobytes()).digest()
         self._salts = [np.frombuffer(salt[:8], np.uint64)[0], 0]
@@ -69,8 +71,12 @@ class Tabled:
         self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
         buckets = abdada.buckets(self._far)
+        self._first = self._growing.first if self._growing else buckets
+        tt.set_buckets(self._control, self._first, self._first)
+        self._control[tt.FAR_WORDS] = 2 * tt.BUCKET * buckets
+        self._pages, self._unpaid = HugePages(self._far[: 2 * tt.BUCKET * self._first]), 0
         self._control[tt.FAR_LEFT_LATER] = limits["far"] if buckets else tt.NEVER
-        self._control[tt.NEAR_MASK], self._control[tt.FAR_BUCKETS] = len(self._near) // 2 - 1, buckets
+        self._control[tt.NEAR_MASK] = len(self._near) // 2 - 1
         self._control[pvs.RANK_LEFT] = tt.NEVER
         self._shared_left, self._order_left = limits["far"] + 1, tt.NEVER
         self._control[pvs.APART_LEFT] = self._shared_left + _APART
@@ -180,6 +186,8 @@ class Tabled:
     def age(self, request):
         """Take entries from now on for those of a request, by its number: a later one's displace them first."""
         self._control[tt.GENERATION] = request % tt.GENERATIONS
+        if request != self._request:
+            self._request, self._searched, self._control[tt.FAR_LOST] = request, 0, 0
 
     def _begin(self, state, plies, low, high):
         self._state = state
@@ -202,6 +210,7 @@ class Tabled:
         control = self._control
         if not control[dr.COMPLETE]:
             before = self.boards
+            self._follow_growth()
             control[pvs.BUDGET] = budget
             control[dr.COMPLETE] = self._kernels["drive"](self._state, self._where)
             self._pay(self.boards - before)
@@ -210,11 +219,27 @@ class Tabled:
         return bool(control[dr.COMPLETE])
 
     def _pay(self, boards):
-        """Make a page of the far table huge if searches so far have paid for it."""
+        """Make a page of the far table huge if searches so far have paid for it, or have the table grow."""
         self._unpaid += boards
         if self._unpaid > _PER_PAGE and self._pages.left:
             self._pages.make_one()
             self._unpaid -= _PER_PAGE
+        elif self._growing:
+            self._searched += boards
+            self._grow()
+
+    def _grow(self):
+        """Have the far table grow if this search is long, or what it is a part of, and has lost as many entries."""
+        control = self._control
+        boards = self._searched if control[dr.PART] else control[pvs.BOARDS]
+        if control[tt.FAR_LOST] >= LOST_A_STEP and boards >= LONG:
+            control[tt.FAR_LOST] = 0
+            self._growing.grow()
+
+    def _follow_growth(self):
+        """Use as much of the far table as this rank or another has had it grow."""
+        if self._growing and (buckets := self._growing.buckets) != self._control[tt.FAR_BUCKETS]:
+            tt.set_buckets(self._control, self._first, buckets)
 
     def _in_use(self):
         """How many frames the search begun last needs, and how many of the moves."""
@@ -320,6 +345,7 @@ class Tabled:
         if len(asked) == 0:
             return found, lines
         like = as_state(states[0])
+        self._follow_growth()
         n, at_work = self._kernels["batch"](like, self._where, states.ravel(), asked, found, address(lines), budget)
         if n < len(asked):
             self._state = as_state(states[n])

@@ -21,6 +21,7 @@ _CHUNK = 8192  # lines read at a time: 2 ms
 _BATCH, _AHEAD = 4e-3, 12
 _MOST_LINES = 1 << 17  # that wait for an answer, bad ones among them
 _TURNS = 0.002  # seconds of the cluster's turns between two looks at input and output
+_DOZE = 0.01  # seconds between two looks at all else while nothing comes: a look takes as long as ten at the mail
 _REFRESH = 1.0  # seconds between two questions to the workers where their time goes
 
 
@@ -99,6 +100,7 @@ class Solving:
         self._since = self._began = None  # when the run was asked for, when it started
         self._master_before = 0.0  # the master's CPU seconds by then
         self._startup, self._records, self._asked = 0.0, {}, -_REFRESH
+        self._workers = None  # what ``taken`` tells of them, None if it is to be made anew
         self.halted = False
 
     def __iter__(self):
@@ -129,12 +131,16 @@ class Solving:
             self._startup = self._began - self._since
             self._session.progress.begin()
 
+    @property
+    def _can_read(self):
+        """Whether more may come, and there is room for it."""
+        stream = self._stream
+        return not stream.closed and stream.free >= _CHUNK and self._lines.place - self._passed <= _MOST_LINES
+
     def _read(self, wait):
         """Read what there is room for; return whether something has come, the end of the input perhaps."""
         stream, lines = self._stream, self._lines
-        if stream.closed or stream.free < _CHUNK or self._lines.place - self._passed > _MOST_LINES:
-            if wait:
-                time.sleep(wait)
+        if not self._can_read:
             return False
         chunk = lines.read(_CHUNK, wait)
         if chunk is not None:
@@ -160,13 +166,35 @@ class Solving:
         end = time.perf_counter() + _TURNS
         while turned := cluster.turn():
             if not cluster.is_open(self._run):
-                self._records = cluster.metrics
+                self._hear(cluster.metrics)
                 return
             self._started()  # a short run would be over by the next look
             if time.perf_counter() > end:
                 break
-        if not turned and self._read(cluster.pause):
+        if turned:
+            return
+        if not self._can_read:
+            self._doze()
+        elif self._read(cluster.pause):
             cluster.more(self._run)
+
+    def _doze(self):
+        """Do nothing but look at the mail, until there was some or it is time to look at all else."""
+        cluster, end = self._cluster, time.perf_counter() + _DOZE
+        while not self._session.interrupted():
+            time.sleep(cluster.pause)
+            if cluster.turn():
+                if not cluster.is_open(self._run):
+                    self._hear(cluster.metrics)
+                else:
+                    self._started()
+                return
+            if time.perf_counter() > end:
+                return
+
+    def _hear(self, records):
+        """Take in the workers' METRICS_RECORDs by rank."""
+        self._records, self._workers = records, None
 
     def _stop(self):
         if not self.halted and self._cluster.is_open(self._run):
@@ -233,14 +261,16 @@ class Solving:
         """Return a ``run.Run`` of what was spent so far; asks the workers where their time went, once a second."""
         if self._cluster.is_open(self._run) and time.perf_counter() - self._asked > _REFRESH:
             self._cluster.ask(self._run)
-            self._records = self._cluster.metrics
+            self._hear(self._cluster.metrics)
             self._asked = time.perf_counter()
+        if self._workers is None:  # for thousands of answers a second
+            self._workers = per_worker(self._records)
         seconds = 0.0 if self._began is None else time.perf_counter() - self._began
         return Run(
             seconds,
             self._cluster.master_seconds - self._master_before,
             self._startup,
-            per_worker(self._records),
+            self._workers,
             self.halted,
         )
 

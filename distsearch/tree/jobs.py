@@ -381,9 +381,10 @@ def empty_jobs(count, worker):
 
 
 def kinds(far=None, log=None):
-    """Return the kinds of job, by name; ``far``: the table for those that use one (default: a private one).
+    """Return the kinds of job, by name.
 
-    log: a ``visits.Visits`` that engines with a table are to write to, None for none.
+    far: the table for those that use one, see ``Tabled`` (default: a private one); log: a ``visits.Visits`` that
+    engines with a table are to write to, None for none.
     """
 
     def with_table(runner):

@@ -43,7 +43,14 @@ def sizes(monkeypatch):
 def test_a_size_is_taken_and_changes_no_score(limit, sizes):
     scores = {search(*limit, *size)["score"] for size in ([], ["--table", "1"], ["--table", "200"])}
     assert len(scores) == 1
-    assert sizes == [table.DEFAULT_MIB, 1, 200]
+    assert sizes == [session.default_mib(), 1, 200]
+
+
+@pytest.mark.parametrize(("available", "mib"), [(0, 64), (255 << 20, 64), (1 << 30, 256), (1 << 40, 4096)])
+def test_by_itself_it_takes_a_quarter_of_what_is_left_within_bounds(available, mib, sizes, monkeypatch):
+    monkeypatch.setattr(session, "available", lambda: available)
+    search("--exact")
+    assert sizes == [mib]
 
 
 def test_solve_takes_a_size(sizes):
@@ -73,7 +80,7 @@ def test_json_counts_what_the_table_did(large):
     found = search(*large["limit"], position=large["position"], board=large["board"])
     assert all(type(found[name]) is int and found[name] > 0 for name in COUNTS), found
     assert found["table_near_hits"] + found["table_far_hits"] == found["table_hits"]
-    assert 0 < found["table_full"] < 1
+    assert 0 <= found["table_full"] < 1  # of a sample, which may miss all
 
 
 @pytest.mark.parametrize("small", SMALL, ids=lambda small: " ".join(small["limit"]))

@@ -134,6 +134,49 @@ def test_small_jobs_travel_together(seconds, batch, rng):
         sent = talk.answer(worker, done, seconds)
 
 
+AHEAD = {"batch": 4e-3, "ahead": 12}  # as streams of positions have it
+
+
+def test_the_first_answers_bring_nobody_a_pile_of_jobs(rng):
+    talk, sent = started(5, Source([1] * 1000), **AHEAD)
+    out = defaultdict(list)
+    for answered in range(100):
+        for worker, nodes in jobs(sent):
+            out[worker] += nodes
+        # easy jobs are answered first, and tell nothing of those that are at work
+        assert max(map(len, out.values())) <= max(2, answered // 5)
+        worker = rng.choice((1, 2))
+        sent = talk.answer(worker, [out[worker].pop(0)], seconds=1e-5)
+
+
+def test_easy_jobs_travel_in_large_batches_where_many_are_ahead():
+    source = Source([1] * 100_000)
+    talk, sent = started(2, source, **AHEAD)
+    out, messages = defaultdict(list), 0
+    while not source.done:
+        for worker, nodes in jobs(sent):
+            out[worker].append(nodes)
+        messages += 1
+        worker = max(out, key=lambda worker: len(out[worker]))
+        sent = talk.answer(worker, out[worker].pop(0), seconds=1e-6)
+    assert messages < 300
+
+
+def test_the_last_long_jobs_are_handed_out_one_at_a_time(rng):
+    source = Source([1] * 60)
+    talk, sent = started(5, source, **AHEAD)
+    out = defaultdict(list)
+    while not source.done:
+        for worker, nodes in jobs(sent):
+            out[worker] += nodes
+        assert len(out[max(out, key=lambda worker: len(out[worker]))]) <= 2
+        if source.waiting < 10:
+            assert max(map(len, out.values())) <= 1
+            assert all(map(len, out.values())) or not source.waiting
+        worker = rng.choice([worker for worker in out if len(out[worker]) == max(map(len, out.values()))])
+        sent = talk.answer(worker, [out[worker].pop(0)], seconds=0.1)
+
+
 @pytest.mark.parametrize("count", [1, 3, 5, 6, 9])
 def test_few_jobs_are_shared_out(count):
     source = Source([1] * count)

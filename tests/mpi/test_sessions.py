@@ -5,7 +5,10 @@ import traceback
 
 import pytest
 
+from distsearch import session as sessions
+from distsearch.cluster import joint
 from distsearch.errors import UserError
+from distsearch.search import growing, tabled
 from distsearch.session import Session
 
 from ..service.solving import HARD, late_lines
@@ -22,7 +25,7 @@ def with_session(comm, agree):
     def run(body, **options):
         failure = ""
         try:
-            with Session(comm, table=2, **options) as session:
+            with Session(comm, **{"table": 2, **options}) as session:
                 if comm.Get_rank() == 0:
                     body(session)
                 elif session is not None:
@@ -45,6 +48,26 @@ def test_one_search_after_another(with_session, comm):
             assert session.search(**SMALL, time=5.0).proved
 
     with_session(body)
+
+
+def test_a_table_grows_and_changes_no_score(with_session, monkeypatch):
+    for module, name, value in [
+        (sessions, "DEFAULT_MIB", 1), (sessions, "default_mib", lambda: 4), (growing, "_BUCKETS_A_STEP", 64),
+        (tabled, "LONG", 0), (tabled, "LOST_A_STEP", 0),
+    ]:  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+
+    def body(session):
+        assert session.table_mib == 4
+        for _ in range(2):
+            assert [outcome.score for outcome in session.solve("connect4", HARDER)] == list(HARDER.values())
+            for line, score in HARDER.items():
+                assert session.search("connect4", line, exact=True).score == score
+        words = session._table.words[: -joint.WORDS] if session.ranks > 1 else session._table.words
+        table = growing.Growing(words, 1, lambda begin, end: True)
+        assert table.first < table.buckets
+
+    with_session(body, table=None)
 
 
 def test_streams_and_searches_in_turn(with_session, rng):

@@ -154,3 +154,42 @@ def test_a_host_without_any_room_is_refused_on_every_rank(less, short, share, gi
     give_room(short, 0)
     text = refusal(share, 64, less=less)
     agree(text is not None and "room for 0 MiB" in text, text)
+
+
+# --- arrays that grow ---
+
+
+@short_ranks
+def test_one_that_grows_leaves_half_of_the_room_to_others(short, share, give_room, agree):
+    give_room(short, 100)
+    words = share(4096, less=True, first=8)
+    agree((words.mib, len(words.words)) == (50, 50 * WORDS), f"{words.mib} MiB")
+
+
+@short_ranks
+def test_one_that_grows_begins_with_what_it_may(short, share, give_room, agree):
+    give_room(short, 100)
+    agree((mib := share(4096, less=True, first=64).mib) == 64, f"{mib} MiB")
+    give_room(short, ROOM)
+    agree((mib := share(4096, less=True, first=64).mib) == ROOM, f"{mib} MiB")
+
+
+def test_the_least_that_any_rank_wants_counts(share, agree, comm):
+    words = share(30 + comm.Get_rank(), less=True, first=8)
+    agree(words.mib == 30, f"{words.mib} MiB")
+
+
+def test_memory_is_provided_before_it_is_written_to(share, agree, comm, monkeypatch):
+    words = share(8, less=True, first=2)
+    comm.Barrier()
+    begin = comm.Get_rank() << 12
+    agree(words.back(begin, begin + (1 << 12)), "there was none")
+    words.words[begin // 8] = 1 + comm.Get_rank()
+    comm.Barrier()
+    agree(words.words[:: 1 << 9][: comm.Get_size()].tolist() == list(range(1, 1 + comm.Get_size())), "not shared")
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(shared.os, "posix_fallocate", full)
+    agree(not words.back(0, 1 << 12), "a file system that is full has memory")

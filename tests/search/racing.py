@@ -26,7 +26,8 @@ def control_of(near, far, far_left=LEFT):
     """A control array (int64) for two tables."""
     control = np.zeros(tt.CONTROL_SIZE, np.int64)
     control[tt.NEAR], control[tt.NEAR_MASK] = address(near), len(near) // 2 - 1
-    control[tt.FAR], control[tt.FAR_BUCKETS], control[tt.FAR_LEFT] = address(far), len(far) // 8, far_left
+    control[tt.FAR], control[tt.FAR_LEFT], control[tt.FAR_WORDS] = address(far), far_left, len(far)
+    tt.set_buckets(control, len(far) // 8, len(far) // 8)
     return control
 
 

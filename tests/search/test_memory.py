@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from distsearch.search import memory
-from distsearch.search.memory import HUGE_PAGE, HugePages, lazy_zeros
+from distsearch.search.memory import HUGE_PAGE, HugePages, available, begin_huge, lazy_zeros
 
 WORDS = HUGE_PAGE // 8  # of a huge page
 
@@ -94,3 +94,72 @@ def test_a_system_without_such_choices_has_plain_arrays(monkeypatch):
     array = lazy_zeros(3 * WORDS)
     assert (array.shape, HugePages(array).left) == ((3 * WORDS,), 0)
     assert not array.any()
+
+
+def test_memory_that_begins_huge_is_zero_and_can_be_written_to():
+    array = lazy_zeros(4 * WORDS + 5)
+    array[: WORDS // 2] = 7
+    for begin, end in [(HUGE_PAGE, 3 * HUGE_PAGE), (3 * HUGE_PAGE, array.nbytes), (0, 0)]:
+        begin_huge(array, begin, end)
+    assert (array[: WORDS // 2] == 7).all()
+    assert not array[WORDS // 2 :].any()
+    array[:] = 1
+    assert array.sum() == len(array)
+
+
+# --- how much there is ---
+
+MEMINFO = "MemTotal: 9000 kB\nMemAvailable: 8000 kB\nCommitLimit: 5000 kB\nCommitted_AS: 2000 kB\nHugePages_Total: 0\n"
+
+
+@pytest.fixture
+def system(tmp_path):
+    """``system(name, text)`` writes a file; ``system.left()`` is what ``available`` makes of them."""
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    write.left = lambda: available(tmp_path / "proc", tmp_path / "cgroup")
+    write("proc/meminfo", MEMINFO)
+    return write
+
+
+def test_what_the_system_has_available_is_left(system):
+    assert system.left() == 8000 * 1024
+
+
+def test_a_system_that_promises_no_more_than_it_has_is_asked_what_it_has_promised(system):
+    system("proc/sys/vm/overcommit_memory", "1\n")
+    assert system.left() == 8000 * 1024
+    system("proc/sys/vm/overcommit_memory", "2\n")
+    assert system.left() == 3000 * 1024
+
+
+@pytest.mark.parametrize("group", ["", "/a", "/a/b"])
+def test_the_limit_of_a_group_counts_for_those_in_it(group, system):
+    system("proc/self/cgroup", "0::/a/b\n")
+    system("cgroup/memory.max", "max\n")
+    system(f"cgroup{group}/memory.max", "5000000\n")
+    system(f"cgroup{group}/memory.current", "3000000\n")
+    assert system.left() == 2000000
+    system(f"cgroup{group}/memory.stat", "anon 5\ninactive_file 400000\n")
+    assert system.left() == 2400000
+
+
+def test_groups_of_version_1_are_asked_as_well(system):
+    system("proc/self/cgroup", "5:cpu:/x\n4:cpuset,memory:/a\n0::/\n")
+    system("cgroup/memory/a/memory.limit_in_bytes", "3000\n")
+    system("cgroup/memory/a/memory.usage_in_bytes", "3500\n")
+    assert system.left() == 0
+    system("cgroup/memory/a/memory.stat", "inactive_file 1\ntotal_inactive_file 700\n")
+    assert system.left() == 200
+
+
+def test_a_system_that_tells_nothing_has_nothing(tmp_path):
+    assert available(tmp_path, tmp_path) == 0
+
+
+def test_there_is_some_here():
+    assert 0 < available() < 1 << 50
