@@ -176,7 +176,8 @@ def _sample_arguments(parser):
     parser.add_argument("--output", metavar="FILE", help="a new file for them, instead of stdout")
 
 
-def _add_chance_options(parser, seeded):
+def _add_chance_options(parser, seeded=None):
+    """Options of games against chance; seeded: what a seed of theirs is of, None: there is none of their own."""
     chance = parser.add_argument_group("games against chance")
     chance.add_argument(
         "--layers", type=int, metavar="X", help="instead of --depth: X moves with what follows, and one"
@@ -187,7 +188,8 @@ def _add_chance_options(parser, seeded):
     chance.add_argument("--min-probability", type=float, metavar="P", help="evaluate what is less likely (default 0)")
     chance.add_argument("--chance", metavar="NAME", help="weighted (default), or uniform: as if all were alike")
     chance.add_argument("--spawn", metavar="T:P,...", help="tiles that come, with their probabilities")
-    chance.add_argument("--seed", type=_chance_seed, metavar="N", help=f"{seeded} (default 0)")
+    if seeded:
+        chance.add_argument("--seed", type=_chance_seed, metavar="N", help=f"{seeded} (default 0)")
     return chance
 
 
@@ -243,6 +245,7 @@ def _bench_arguments(parser):
 
 def _simulate_arguments(parser):
     _add_searched(parser)
+    _add_chance_options(parser)
     machine = parser.add_argument_group("the virtual cluster")
     machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
     machine.add_argument("--hosts", type=int, metavar="N", help="that they are on, each with a table (default 1)")
@@ -301,7 +304,7 @@ def _add_search_options(parser):
     parser.add_argument(
         "--policy", metavar="NAME",
         help="split (default), brothers, window, or pool (default with a load factor, nodes or plain alpha-beta); "
-        "against chance pool (default), or brothers where alpha-beta prunes",
+        "of expectimax split or pool; where chance has an adversary pool (default), or brothers with alpha-beta",
     )  # fmt: skip
     parser.add_argument(
         "--load-factor", type=float, metavar="F", help="of pool, window; against chance: subtrees a worker (4; alone 1)"
@@ -328,8 +331,8 @@ def _add_evaluation(parser):
 def _add_table(parser):
     parser.add_argument(
         "--table", type=_mebibytes, metavar="MIB",
-        help="of a host's transposition table (default 64; search, solve and serve have it grow in long searches, to a "
-        "quarter of the memory that is left and 4096 at most)",
+        help="of a host's transposition table, or of values in expectimax (default 64; search, solve and serve have "
+        "the former grow in long searches, to a quarter of the memory that is left and 4096 at most)",
     )  # fmt: skip
 
 

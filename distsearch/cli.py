@@ -133,11 +133,11 @@ def _table(args):
     """Return the MiB of the table, None for the default, 0 for none; raises UserError if --table would be idle."""
     names = "algorithm", "ordering", "nodes"
     algorithm, ordering, nodes = (getattr(args, name, None) for name in names)
-    idle = algorithm not in (None, "alphabeta") or ordering is not None or nodes is not None
+    with_table = (None, "expectimax") if _against_chance(args) else (None, "alphabeta")
+    idle = algorithm not in with_table or ordering is not None or nodes is not None
     asked = getattr(args, "table", None)
-    idle = idle or _against_chance(args)
     if asked is not None and idle:
-        raise UserError("table goes with alphabeta, and without ordering or nodes")
+        raise UserError("table goes with alphabeta and expectimax, and without ordering or nodes")
     if args.command not in ("search", "solve", "serve") or idle:  # simulate's virtual workers are one process
         return 0
     return asked
@@ -290,6 +290,10 @@ def _simulate(args, session, interrupts):
 
     given = {name: value for name, value in vars(args).items() if name in vars(Machine()) and value is not None}
     machine, position = Machine(**given), game.parse(args.position or "startpos", rules)
+    if options.against_chance and args.position in (None, "startpos"):
+        from .service.chance_search import dealt
+
+        position = dealt(game, position, rules, machine.seed)
     found = simulate(options, machine, position, session.progress, session.interrupted, args.explain)
     stdout.say(found.to_json() if args.json else found.to_text())
     return 0

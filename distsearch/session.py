@@ -86,6 +86,7 @@ class Session:
             return None
         self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
         most = max(Counter(self.cluster.hosts.values()).values())
+        self.cluster.on_gpu = self._device != "cpu"
         self.cluster.joint = self._table is not None and not self._groups and most < joint.SLOTS
         return self
 

@@ -24,6 +24,7 @@ class Cluster:
 
     clock = staticmethod(time.perf_counter)
     groups = 0  # sub-masters
+    on_gpu = False  # whether workers may search on a GPU
     joint = False  # whether idle ranks join the jobs of their host, see ``joint``
     host = None  # of the master, where it is a rank of its own and not in one process with a worker
     traced = 0  # events of a timeline that each rank of a measured run keeps, see ``trace``

@@ -39,6 +39,7 @@ class Evaluation(NamedTuple):
     bound: int  # no unfinished position is worth more, nor less than minus this; 0: values are final scores
     points: bool = False  # whether what moves bring counts beside it
     keeps: object = None  # what holds memory that the tables point to
+    version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores
 
 

@@ -195,6 +195,7 @@ def of_file(game, path, rules):
         "bound": 0,
         "points": True,
         "keeps": net,
+        "version": str(changed),
     }
 
 

@@ -6,6 +6,12 @@ the probabilities on the way, rounded at every step to four numbers an octave (t
 fraction), so that it is a small whole number which belongs to a table entry's key: a value is a function of its key,
 and does not depend on what was searched before.
 
+Values of chance's states are kept in two tables, as in ``table``: the near one, which is a rank's own, takes all of
+them; the *far* one those of searches that are not easy, and ranks of a host share it. Every child's value is needed, in
+any order. So ranks that search the same root mark what they are at, and pass over what another rank is at until nothing
+else is left there; by then its value is mostly in the table (see ``abdada``, of two players). They repeat themselves
+only where they have to, and need nobody who shares the tree out.
+
 The engine can be paused, as ``alphabeta`` can: frames in numpy arrays, and recursion for the last plies. Kernels take
 the address of the control array, see ``addresses``, and find everything else in it. Algorithm: Michie 1966.
 """
@@ -16,31 +22,49 @@ from ..addresses import bits_of, float64s, int16s, int64s, number_of, uint64s
 from ..games import lanes
 from ..games.interface import CHANCE
 from ..jit import compiled
+from . import abdada, values
+from . import table as tt
+from .abdada import PATIENCE, WAIT, enter, ranks_at, wait_for
 
 moves = play = outcomes = key = turn = expand = evaluate = None  # bound for each game and evaluation
+FAR = None  # bound for ``descend``: whether it uses the far table; without, it is 4% faster
+descend_far = None  # ``descend`` with it
 
-# The control array (int64).
-RULES, TABLES, MOVES, CHANCES, ENTRIES, FRAMES, NUMBERS, STATES = range(8)  # addresses
-ENTRY_MASK = 8  # entries of the table − 1
-POINTS = 9  # 1: what moves bring counts, beside the evaluation at the end
-ALIKE = 10  # 1: chance does everything with the same probability
-LEAST = 11  # ``likely`` below which states of chance are evaluated; 0: none
-BOTTOM = 12  # plies left at which recursion takes over
-BOARDS = 13  # positions reached by a move or by chance so far
-EXPANDED = 14  # of them, those in which the player's moves were tried
-EVALUATED = 15  # leaves
-HITS, STORES = 16, 17  # of the table
-TOP = 18  # index of the frame at work
-CHILDREN, GAINS = 19, 20  # addresses: states after the player's moves, and what these bring
-CONTROL_SIZE = 21
+# The control array (int64); the table's part comes first.
+RULES, TABLES, MOVES, CHANCES, VALUES, FRAMES, STATES = range(tt.CONTROL_SIZE, tt.CONTROL_SIZE + 7)  # addresses
+POINTS = STATES + 1  # 1: what moves bring counts, beside the evaluation at the end
+ALIKE = POINTS + 1  # 1: chance does everything with the same probability
+LEAST = ALIKE + 1  # ``likely`` below which states of chance are evaluated; 0: none
+SALT = LEAST + 1  # of hashes: what values depend on beside the state and what is left of the search
+BOTTOM = SALT + 1  # plies left at which recursion takes over
+BOARDS = BOTTOM + 1  # positions reached by a move or by chance so far
+EXPANDED = BOARDS + 1  # of them, those in which the player's moves were tried
+EVALUATED = EXPANDED + 1  # leaves
+HITS, FAR_HITS, STORES = range(EVALUATED + 1, EVALUATED + 4)  # of the tables; those of the far one
+# what the search may store before it uses the far table more: from tt.FAR_LEFT_LATER on, then from FAR_LEFT_HARD on
+EASY_STORES, FAR_LEFT_HARD = STORES + 1, STORES + 2
+TOP = FAR_LEFT_HARD + 1  # index of the frame at work
+ROOT_VALUE = TOP + 1  # bits of the root's value, when the search is complete
+CHILDREN, GAINS = TOP + 2, TOP + 3  # addresses: states after the player's moves, and what these bring
+# for searches that several ranks share, see ``abdada``: plies left from which on they mark what they are at; plies left
+# at most where they wait for each other; time for which this rank has waited, in boards
+SHARED_LEFT, APART_LEFT, WAITED = range(GAINS + 1, GAINS + 4)
+# of a rank that has joined another one's search: address of that search's sequence number, the number to be found
+# there, and where to write BOARDS to
+SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(WAITED + 1, WAITED + 4)
+CONTROL_SIZE = BOARDS_AT + 1
 
-# A frame (int64): a state on the way to where the search is; and its numbers (float64).
-NEXT, COUNT, FIRST, LEFT, LIKELY, BY_CHANCE, BEST = range(7)
-FRAME_SIZE = 7
-VALUE, EDGE = range(2)  # what is known of its value; what its child's counts: points, or a probability
-NUMBERS_SIZE = 2
+# A frame (int64): a state on the way to where the search is. The values of its children are in VALUES (float64) where
+# their moves are in MOVES, nan as long as they are not known.
+NEXT, COUNT, FIRST, LEFT, LIKELY, BY_CHANCE, HASH = range(7)
+AT = 7  # which child is at work
+DEFERRED = 8  # how many children were passed over since another rank was at them, and have no value yet
+MARKED = 9  # hash of the child at work, if this rank has marked it, else 0
+WAITS = 10  # how often this rank has waited for a child's value
+FRAME_SIZE = 11
 
 CERTAIN = np.int64(1023 << 2)  # ``likely`` of 1.0
+HARD_STORES = np.int64(1 << 18)  # more of a search that is not hard
 _TABLED = 2  # plies left from which on values of states of chance are kept
 _HALF, _FRACTION = np.int64(1 << 49), np.int64(50)
 
@@ -67,13 +91,41 @@ def expand_by_playing(s, r, out, states, gains, at):
     return n
 
 
-def entry_of(s, where, left, likely):
-    """Return (where the table's entry for a state begins, what it holds if it is that state's)."""
+def hashed(s, where, left, likely):
+    """Hash of a state with what is left to search below it."""
     control = int64s(where)
     x = key(s, uint64s(control[RULES])) ^ np.uint64(left << 12 | likely) * np.uint64(0x9E3779B97F4A7C15)
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    x ^= x >> np.uint64(31)
-    return 2 * (np.int64(x) & control[ENTRY_MASK]), x
+    x = (x ^ np.uint64(control[SALT])) * np.uint64(0xBF58476D1CE4E5B9)
+    return x ^ x >> np.uint64(31)
+
+
+@compiled
+def look_near(control, h):
+    """Return (whether the value of hash h is in the near table, the value)."""
+    near = uint64s(control[tt.NEAR])
+    i = tt.near_place(control, h)
+    if near[i] == h:
+        control[HITS] += 1
+        return True, number_of(np.int64(near[i + np.uint64(1)]))
+    return False, 0.0
+
+
+@compiled
+def look_far(control, h, left):
+    """Return (whether the value of hash h is in the far table, the value)."""
+    found, value = values.look(control, h, left)
+    control[HITS] += found
+    control[FAR_HITS] += found
+    return found, value
+
+
+@compiled
+def keep_near(control, h, value):
+    """Write the value of hash h to the near table."""
+    near = uint64s(control[tt.NEAR])
+    i = tt.near_place(control, h)
+    near[i], near[i + np.uint64(1)] = h, np.uint64(bits_of(value))
+    control[STORES] += 1
 
 
 def descend(s, where, at, left, likely):
@@ -83,13 +135,14 @@ def descend(s, where, at, left, likely):
     if turn(s, r) == CHANCE:
         if likely < control[LEAST]:
             return leaf(s, where)
-        entries = uint64s(control[ENTRIES])
-        entry, check = np.int64(0), np.uint64(0)
+        h = np.uint64(0)
         if left >= _TABLED:
-            entry, check = entry_of(s, where, left, likely)
-            if entries[entry] == check:
-                control[HITS] += 1
-                return number_of(np.int64(entries[entry + 1]))
+            h = hashed(s, where, left, likely)
+            known, value = look_near(control, h)
+            if FAR and not known and left >= control[tt.FAR_LEFT]:
+                known, value = look_far(control, h, left)
+            if known:
+                return value
         chances = float64s(control[CHANCES])
         n = np.int64(outcomes(s, r, out, chances, at))
         total = 0.0
@@ -103,8 +156,9 @@ def descend(s, where, at, left, likely):
             total += value * (1.0 / n if control[ALIKE] else chances[i])
         control[BOARDS] += n
         if left >= _TABLED:
-            entries[entry], entries[entry + 1] = check, np.uint64(bits_of(total))
-            control[STORES] += 1
+            keep_near(control, h, total)
+            if FAR and left >= control[tt.FAR_LEFT]:
+                values.keep(control, h, left, np.uint64(bits_of(total)))
         return total
     children, gains = uint64s(control[CHILDREN]), int64s(control[GAINS])
     n = np.int64(expand(s, r, out, children, gains, at))
@@ -122,94 +176,194 @@ def descend(s, where, at, left, likely):
     return best
 
 
+@compiled
+def use_far(control):
+    """The search is not easy, or not even as easy as it was thought to be: ask the far table more."""
+    control[tt.FAR_LEFT], control[tt.FAR_LEFT_LATER] = control[tt.FAR_LEFT_LATER], control[FAR_LEFT_HARD]
+    control[EASY_STORES] += HARD_STORES
+
+
+@compiled
+def frame_at(control, top):
+    """Return the address of frame ``top``."""
+    return control[FRAMES] + np.int64(8 * FRAME_SIZE) * top
+
+
 def push(s, where, top, first, left, likely):
     """Open frame ``top`` for a state, unless its value is known: return whether it is not, and the value."""
     control = int64s(where)
     r, out = uint64s(control[RULES]), int16s(control[MOVES])
-    by_chance = turn(s, r) == CHANCE
+    by_chance, h = turn(s, r) == CHANCE, np.uint64(0)
     if by_chance:
         if likely < control[LEAST]:
             return False, leaf(s, where)
-        entries = uint64s(control[ENTRIES])
-        entry, check = entry_of(s, where, left, likely)
-        if entries[entry] == check:
-            control[HITS] += 1
-            return False, number_of(np.int64(entries[entry + 1]))
+        h = hashed(s, where, left, likely)
+        known, value = look_near(control, h)
+        if not known and left >= control[tt.FAR_LEFT]:
+            known, value = look_far(control, h, left)
+        if known:
+            return False, value
         n = np.int64(outcomes(s, r, out, float64s(control[CHANCES]), first))
     else:
         n = np.int64(moves(s, r, out, first))
         if n == 0:
             return False, leaf(s, where)
         control[EXPANDED] += 1
-    frames, numbers = (
-        int64s(control[FRAMES] + 8 * FRAME_SIZE * top),
-        float64s(control[NUMBERS] + 8 * NUMBERS_SIZE * top),
-    )
-    frames[NEXT], frames[COUNT], frames[FIRST], frames[LEFT], frames[LIKELY] = 0, n, first, left, likely
-    frames[BY_CHANCE], frames[BEST] = by_chance, -1
-    numbers[VALUE] = 0.0 if by_chance else -np.inf
+    f, found = int64s(frame_at(control, top)), float64s(control[VALUES])
+    f[NEXT] = f[AT] = f[DEFERRED] = f[MARKED] = f[WAITS] = 0
+    f[COUNT], f[FIRST], f[LEFT], f[LIKELY], f[BY_CHANCE], f[HASH] = n, first, left, likely, by_chance, np.int64(h)
+    for i in range(first, first + n):
+        found[i] = np.nan
     lanes.store(uint64s(control[STATES]), top * len(s), s)
     return True, 0.0
 
 
-def advance(s, where, values, budget):
-    """Search on until the end (True) or for about ``budget`` boards; s: any state (it tells the width).
+@compiled
+def leave(control, f):
+    """Take away the mark of a frame's child at work."""
+    if f[MARKED] != 0:
+        abdada.leave(control, np.uint64(f[MARKED]))
+        f[MARKED] = 0
 
-    values (float64) takes the values of the root's children.
+
+def leave_all(where):
+    """Take away all marks of the search begun last."""
+    control = int64s(where)
+    for i in range(control[TOP] + 1):
+        leave(control, int64s(frame_at(control, i)))
+
+
+@compiled
+def is_over(control):
+    """Whether the search that this rank has joined is over; tells its owner how many boards it took here."""
+    if control[SEQUENCE_AT] == 0:
+        return False
+    int64s(control[BOARDS_AT])[0] = control[BOARDS]
+    return int64s(control[SEQUENCE_AT])[0] != control[SEQUENCE]
+
+
+def child_of(state, where, f, i):
+    """Return (child i of a frame's state, ``likely`` of it)."""
+    control = int64s(where)
+    at, likely = f[FIRST] + i, f[LIKELY]
+    child, points = play(state, uint64s(control[RULES]), np.int64(int16s(control[MOVES])[at]))
+    if f[BY_CHANCE]:
+        if control[LEAST] > 0:
+            likely = times(likely, float64s(control[CHANCES])[at])
+    else:
+        int64s(control[GAINS])[at] = points
+    return child, likely
+
+
+def least_crowded(state, where, f):
+    """Return which of a frame's children without a value the fewest ranks are at."""
+    control = int64s(where)
+    found, best, least = float64s(control[VALUES]), np.int64(0), np.int64(1 << 40)
+    for i in range(f[COUNT]):
+        if np.isnan(found[f[FIRST] + i]):
+            child, likely = child_of(state, where, f, i)
+            ranks = ranks_at(control, hashed(child, where, f[LEFT] - 1, likely))
+            if ranks < least:
+                best, least = i, ranks
+    return best
+
+
+def is_free(child, where, f, i, likely, again):
+    """Mark child i of a frame for this rank, and return True; or put it off, since another rank is at it.
+
+    again: it was put off before. Then ranks search it together, unless it is so small that they would only do the same
+    twice: there a rank waits for the other one, but not for ever, since that may be gone.
     """
     control = int64s(where)
-    r, out, states = uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[STATES])
-    frames, numbers = int64s(control[FRAMES]), float64s(control[NUMBERS])
-    limit, top = control[BOARDS] + budget, control[TOP]
+    h = hashed(child, where, f[LEFT] - 1, likely)
+    if ranks_at(control, h) > 0:
+        if not again:
+            f[DEFERRED] += 1
+            return False
+        if f[LEFT] <= control[APART_LEFT] and f[WAITS] < PATIENCE:
+            f[WAITS] += 1
+            control[WAITED] += WAIT
+            wait_for(control, h)
+            return False
+    f[WAITS] = 0
+    f[DEFERRED] -= again
+    enter(control, h)
+    f[MARKED] = np.int64(h)
+    return True
+
+
+def backed_up(where, f):
+    """Value of a frame's state whose children all have theirs; added up in their order, whoever found which first."""
+    control = int64s(where)
+    found, chances, n = float64s(control[VALUES]), float64s(control[CHANCES]), f[COUNT]
+    if f[BY_CHANCE]:
+        total = 0.0
+        for i in range(f[FIRST], f[FIRST] + n):
+            total += found[i] * (1.0 / n if control[ALIKE] else chances[i])
+        return total
+    best = -np.inf
+    for i in range(f[FIRST], f[FIRST] + n):
+        best = max(best, found[i])
+    return best
+
+
+def advance(s, where, budget):
+    """Search on until the end (True) or for about ``budget`` boards; s: any state (it tells the width)."""
+    control = int64s(where)
+    found, states = float64s(control[VALUES]), uint64s(control[STATES])
+    limit, top = control[BOARDS] + control[WAITED] + budget, control[TOP]
     while True:
-        f, g = top * FRAME_SIZE, top * NUMBERS_SIZE
-        first, n, i = frames[f + FIRST], frames[f + COUNT], frames[f + NEXT]
-        state = lanes.load(s, states, top * len(s))
-        if i < n:
-            if control[BOARDS] >= limit:
-                control[TOP] = top
+        f = int64s(frame_at(control, top))
+        control[TOP] = top
+        shared = f[LEFT] >= control[SHARED_LEFT]
+        if shared and is_over(control):
+            return False
+        known, value = False, 0.0
+        if shared and f[BY_CHANCE] and f[NEXT] > 0:  # another rank may have come to the end of it
+            known, value = look_far(control, np.uint64(f[HASH]), f[LEFT])
+        again = f[NEXT] == f[COUNT]
+        if not known and (not again or f[DEFERRED] > 0):
+            if control[BOARDS] + control[WAITED] >= limit:
                 return False
-            frames[f + NEXT] = i + 1
-            child, points = play(state, r, np.int64(out[first + i]))
+            if control[STORES] >= control[EASY_STORES]:
+                use_far(control)
+            state = lanes.load(s, states, top * len(s))
+            i = least_crowded(state, where, f) if again else f[NEXT]
+            f[NEXT] += not again
+            child, likely = child_of(state, where, f, i)
+            if shared and not is_free(child, where, f, i, likely, again):
+                continue
+            f[AT] = i
             control[BOARDS] += 1
-            left, likely = frames[f + LEFT] - 1, frames[f + LIKELY]
-            if frames[f + BY_CHANCE]:
-                chance = float64s(control[CHANCES])[first + i]
-                if control[LEAST] > 0:
-                    likely = times(likely, chance)
-                numbers[g + EDGE] = 1.0 / n if control[ALIKE] else chance
-            else:
-                numbers[g + EDGE] = np.float64(points) if control[POINTS] else 0.0
+            first, left = f[FIRST] + f[COUNT], f[LEFT] - 1
             if left > control[BOTTOM]:
-                opened, value = push(child, where, top + 1, first + n, left, likely)
+                opened, value = push(child, where, top + 1, first, left, likely)
                 if opened:
                     top += 1
                     continue
+            elif left == 0:
+                value = leaf(child, where)
+            elif control[tt.FAR_LEFT] <= left:
+                value = descend_far(child, where, first, left, likely)
             else:
-                value = leaf(child, where) if left == 0 else descend(child, where, first + n, left, likely)
+                value = descend(child, where, first, left, likely)
         else:
-            if frames[f + BY_CHANCE]:
-                entries = uint64s(control[ENTRIES])
-                entry, check = entry_of(state, where, frames[f + LEFT], frames[f + LIKELY])
-                entries[entry], entries[entry + 1] = check, np.uint64(bits_of(numbers[g + VALUE]))
-                control[STORES] += 1
+            if not known:
+                value = backed_up(where, f)
+                if f[BY_CHANCE]:
+                    keep_near(control, np.uint64(f[HASH]), value)
+                    if f[LEFT] >= control[tt.FAR_LEFT]:
+                        values.keep(control, np.uint64(f[HASH]), f[LEFT], np.uint64(bits_of(value)))
             if top == 0:
-                control[TOP] = 0
+                control[ROOT_VALUE] = bits_of(value)
                 return True
-            value = numbers[g + VALUE]
             top -= 1
-            f, g = top * FRAME_SIZE, top * NUMBERS_SIZE
+            f = int64s(frame_at(control, top))
         # the value of a child has come back to frame top
-        i = frames[f + NEXT] - 1
-        if frames[f + BY_CHANCE]:
-            numbers[g + VALUE] += value * numbers[g + EDGE]
-        else:
-            value += numbers[g + EDGE]
-            if value > numbers[g + VALUE]:
-                numbers[g + VALUE] = value
-                frames[f + BEST] = out[frames[f + FIRST] + i]
-        if top == 0:
-            values[i] = value
+        leave(control, f)
+        at = f[FIRST] + f[AT]
+        found[at] = value + int64s(control[GAINS])[at] if control[POINTS] and not f[BY_CHANCE] else value
 
 
-TEMPLATES = leaf, entry_of, descend, push, advance
+RECURSIVE = leaf, hashed, descend
+TEMPLATES = push, leave_all, child_of, least_crowded, is_free, backed_up, advance

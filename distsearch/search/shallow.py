@@ -14,6 +14,7 @@ from ..games import lanes
 from ..games.interface import CHANCE
 from ..jit import compiled
 from . import expectimax as em
+from . import table as tt
 from .drawing import drawn
 
 play = outcomes = turn = expand = leaf = descend = None  # bound for each game and evaluation
@@ -35,8 +36,8 @@ _LOW = np.uint64(11)  # bits of a drawn number that a float64 has no room for
 @compiled
 def forget(control):
     """Forget the table's entries."""
-    entries = uint64s(control[em.ENTRIES])
-    for i in range(2 * (control[em.ENTRY_MASK] + 1)):
+    entries = uint64s(control[tt.NEAR])
+    for i in range(2 * (control[tt.NEAR_MASK] + 1)):
         entries[i] = 0
 
 

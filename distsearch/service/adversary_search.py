@@ -8,7 +8,8 @@ from .chance_search import ChanceSearcher
 class AdversarySearcher(ChanceSearcher):
     """Searches positions by expectiminimax, minimax or alpha-beta, shared out by a pool or by brothers that wait."""
 
-    _counts = "jobs_used", "jobs_wasted", "jobs_cut"
+    _counts = ChanceSearcher._counts | {name: name for name in ("jobs_used", "jobs_wasted", "jobs_cut")}
+    _by_host = False
 
     def _compile(self, runner):
         self._evaluation = evaluation.find(self.game, self._options.evaluation, self.rules)

@@ -1,6 +1,7 @@
-"""Searches of games against chance, from end to end: one position after another, each shared out as a pool."""
+"""Searches of games against chance, from end to end: one position after another, each shared out by ranks or hosts."""
 
 import math
+import time
 
 import numpy as np
 
@@ -24,23 +25,37 @@ class ChanceSearcher:
 
     deepening = True  # positions are taken one after another
     _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
-    _counts = ()  # figures of pools that an Outcome sums up beside the usual ones
+    # figures of an Outcome that sum up those of pools: by its names, theirs
+    _counts = {
+        "cpu_seconds": "cpu", "nodes": "boards", "jobs": "jobs", "table_hits": "hits", "table_far_hits": "far_hits",
+        "table_stores": "stores", "table_replacements": "replacements",
+    }  # fmt: skip
 
     def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
         self._options, self._cluster, self._interrupted = options, cluster, interrupted
         self._progress = progress or Progress()
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
-        self._setup, self.target = options.setup(), options.target(cluster.workers)
+        self._setup, self.target = options.setup(), options.target(self._sharers)
         if options.nodes is not None and options.algorithm == "expectimax":
             raise UserError(
                 f"nodes is for play in {options.game}, a game against chance: a pool takes more than one worker"
             )
-        runner = KINDS[self._setup["kind"]](self._setup)
+        self._runner = runner = KINDS[self._setup["kind"]](self._setup)
         compile_once(runner.name, options.game, lambda: self._compile(runner), self._progress)
 
     def _compile(self, runner):
         runner.compile()
+
+    @property
+    def _by_host(self):
+        """Whether the ranks of a host search a subtree together, rather than one each."""
+        return self._options.policy == "split" and self._cluster.joint and not self._cluster.on_gpu
+
+    @property
+    def _sharers(self):
+        """Those that have subtrees of their own: hosts, or workers."""
+        return len(set(self._cluster.hosts.values())) if self._by_host else self._cluster.workers
 
     def search(self, positions, kept=NOT_KEPT):
         """Yield an Outcome for each of a list of Positions, in order; the last may be incomplete after an interrupt."""
@@ -53,15 +68,12 @@ class ChanceSearcher:
         options, spent, completed, pool, took = self._options, 0.0, None, None, None
         deepest = self._most(position)
         depth = deepest if options.time is None else self._first
-        boards = cpu = jobs = hits = stores = 0
         counts = dict.fromkeys(self._counts, 0)
         while True:
             pool = self._pool(position, depth)
             took = self._run(pool, depth, math.inf if options.time is None else options.time - spent)
             spent += took.seconds
-            boards, cpu, jobs = boards + pool.boards, cpu + pool.cpu, jobs + pool.jobs
-            hits, stores = hits + pool.hits, stores + pool.stores
-            counts = {name: count + getattr(pool, name) for name, count in counts.items()}
+            counts = {name: counts[name] + getattr(pool, of_pool) for name, of_pool in self._counts.items()}
             if pool.done:
                 completed = pool, depth
             over = int(self.game.kind(position.state, self.rules)) == END or pool.settled
@@ -69,11 +81,20 @@ class ChanceSearcher:
                 break
             depth = min(self._more(depth), deepest)
         outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
-        outcome.seconds, outcome.cpu_seconds, outcome.nodes, outcome.jobs = spent, cpu, boards, jobs
-        outcome.table_hits, outcome.table_stores = hits, stores
+        outcome.seconds = spent
         vars(outcome).update(counts)
         outcome.add_run(took)
         return outcome
+
+    def rate(self, position, seconds):
+        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
+        began, boards, depth, runner = time.process_time(), 0, self._first, self._runner
+        while (spent := time.process_time() - began) < seconds:
+            runner.begin(self._pool(position, depth).take(1, 1)[0])
+            while not runner.advance(10_000) and time.process_time() - began < seconds:
+                pass
+            boards, depth = boards + runner.boards, self._more(depth)
+        return boards / spent
 
     def _most(self, position):
         """Return what a search goes up to."""
@@ -91,7 +112,7 @@ class ChanceSearcher:
         target = 1 if depth < options.layer_plies else self.target
         return ChancePool(
             self.game, self.rules, position.state, depth, target, setup["points"], setup["least"], setup["alike"],
-            options.all_moves)  # fmt: skip
+            options.all_moves, self._by_host)  # fmt: skip
 
     def _run(self, pool, depth, limit):
         def describe(boards, seconds):
@@ -100,8 +121,10 @@ class ChanceSearcher:
             done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
             return f"{done}, {compact(boards)} boards, {rate} boards/s"
 
+        # values of one of several subtrees are of use to whoever has another one
+        setup = {**self._setup, "part": True} if pool.subtrees > 1 and self._options.takes_table else self._setup
         return run(
-            self._cluster, self._setup, pool, self._progress, self._interrupted, describe, max(limit, 0.0),
+            self._cluster, setup, pool, self._progress, self._interrupted, describe, max(limit, 0.0),
             self._options.prefetch)  # fmt: skip
 
     def _outcome(self, position, pool, depth, interrupted):
@@ -120,7 +143,7 @@ class ChanceSearcher:
             unit="evaluation", bound="exact" if pool.done else "lower", complete=pool.done and not interrupted,
             moves=moves if options.all_moves else None, depth=depth, pv=[] if move is None else [move],
             ranks=cluster.ranks, workers=cluster.workers, algorithm=options.algorithm, policy=options.policy,
-            load_factor=self.target / cluster.workers, tree_nodes=pool.tree_nodes, chance_to_move=by_chance or None,
+            load_factor=self.target / self._sharers, tree_nodes=pool.tree_nodes, chance_to_move=by_chance or None,
         )  # fmt: skip
 
 

@@ -40,7 +40,8 @@ class Options:
     game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
     (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
     search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
-    without nodes; None: split, or pool where no table is used, or nodes or a load factor is given; selective: the
+    without nodes; of games against chance expectimax takes pool and split, which is one subtree a host, searched by all
+    of its ranks; None: split, or pool where no table is used, or nodes or a load factor is given; selective: the
     probability with which a position's value has to be foretold by a shallow search for a deep one to be left out, see
     ``search.probcut``, None: nothing is left out; fit: a file for that, None: the package's own for the evaluation.
 
@@ -94,10 +95,10 @@ class Options:
         sampled_options.check(self)
         self._check_adversary()
         if self.policy is None:
-            shares = self.tabled and self.nodes is None and self.load_factor is None
+            shares = self.takes_table and self.nodes is None and self.load_factor is None
             self.policy = "split" if shares else "pool"
         _among("policy", self.policy, POLICIES)
-        if self.policy != "pool" and not self.tabled and (self.policy, self.has_adversary) != ("brothers", True):
+        if not self._goes_with_policy():
             raise UserError(f"policy {self.policy} goes with the search with a table alone; pool goes with all")
         if self.policy != "pool" and self.nodes is not None:
             raise UserError(f"policy {self.policy} does not repeat itself, as nodes must; pool does")
@@ -174,6 +175,16 @@ class Options:
                 raise UserError("par-depth goes with depth or layers")
             if not 1 <= self.par_depth < self.depth:
                 raise UserError(f"par-depth {self.par_depth} is not a number of plies from 1 on, and below the depth")
+
+    def _goes_with_policy(self):
+        if self.has_adversary:
+            return self.policy in ("pool", "brothers")
+        return self.policy == "pool" or self.tabled or self.takes_table and self.policy == "split"
+
+    @property
+    def takes_table(self):
+        """Whether ranks of a host share a table: not with minimax, an ordering, an adversary or sampled runs."""
+        return self.tabled or self.against_chance and self.algorithm == "expectimax"
 
     @property
     def has_adversary(self):
@@ -285,7 +296,10 @@ class Options:
         }  # fmt: skip
 
     def target(self, workers):
-        """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead."""
+        """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead.
+
+        workers: that each have subtrees of their own.
+        """
         ahead = self.load_factor if self.against_chance or POLICIES[self.policy].grows_ahead else None
         return math.ceil((ahead or (4 if workers > 1 else 1)) * workers)
 

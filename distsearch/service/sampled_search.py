@@ -11,6 +11,8 @@ _MOST_BOARDS = 1 << 40
 class AveragedSearcher(ChanceSearcher):
     """Searches positions by averaged runs; see ``search.averaged``."""
 
+    _by_host = False
+
     def _pool(self, position, depth):
         options = self._options
         return AveragedPool(self.game, self.rules, position, depth, options.runs, options.seed)
@@ -24,6 +26,7 @@ class AveragedSearcher(ChanceSearcher):
 class IdaSearcher(ChanceSearcher):
     """Searches positions by IDA* on sampled spawns; see ``search.ida``. What goes up are not plies but runs' boards."""
 
+    _by_host = False
     _first = _FIRST_BOARDS
     _effort = "boards a run"
 

@@ -16,7 +16,7 @@ from ..tree.share import SHARES
 from .explain import Explanation, explain
 from .outcome import Outcome
 from .progress import compact
-from .search import Searcher
+from .searchers import searcher_of
 
 _MEASURED = 0.5  # CPU seconds of search that a rate is measured over
 
@@ -136,15 +136,18 @@ def simulate(options, machine, position, progress, interrupted, explained=False)
     computer reached when first asked, kept beside the compiled code, so that a simulation can be repeated. Raises
     UserError if it is to explain what it cannot.
     """
+    if options.against_chance and not options.takes_table:
+        raise UserError(f"simulate knows no {options.algorithm} in a game against chance, but expectimax")
     if explained:
         _check_explained(options)
+    kind = searcher_of(options)
     one, many = (Visits(), Visits()) if explained else (None, None)
-    alone = Searcher(replace(options, load_factor=1), LocalCluster(machine.kinds(one)), progress, interrupted)
+    alone = kind(replace(options, load_factor=1, layers=None), LocalCluster(machine.kinds(one)), progress, interrupted)
     if machine.rate is None:
         machine = replace(machine, rate=_rate(options, alone, position))
     sequential = next(alone.search([position]))
     cluster = machine.cluster(visits=many)
-    outcome = next(Searcher(options, cluster, progress, interrupted).search([position]))
+    outcome = next(kind(options, cluster, progress, interrupted).search([position]))
     found = Simulation(outcome, sequential, machine, cluster.master_share)
     if explained:
         visits = many.columns()

@@ -1,5 +1,7 @@
 """The kinds of job in games against chance: their records and their runners; see ``jobs`` for what a runner is."""
 
+import json
+
 import numpy as np
 
 from .. import evaluation
@@ -18,8 +20,8 @@ PARTS = 0, 64, 64, 8, 8, 1
 
 EXPECTIMAX_RESULT = np.dtype([
     ("node", np.int32), ("complete", np.int8), ("move", np.int16), ("value", np.float64), ("boards", np.int64),
-    ("evaluated", np.int64), ("table_hits", np.int64), ("table_stores", np.int64), ("seconds", np.float64),
-    ("cpu", np.float64),
+    ("evaluated", np.int64), ("table_hits", np.int64), ("table_far_hits", np.int64), ("table_stores", np.int64),
+    ("table_replacements", np.int64), ("seconds", np.float64), ("cpu", np.float64),
 ])  # fmt: skip
 
 EXPECTIMINIMAX_RESULT = np.dtype([
@@ -66,9 +68,15 @@ def game_result(words, recorded):
     ])  # fmt: skip
 
 
-def _expectimax(setup):
+_VALUED_BY = "game", "board", "options", "evaluation", "points", "least", "alike"  # of a setup, what values depend on
+
+
+def _expectimax(setup, far=None):
     game, rules, chosen = evaluated(setup)
-    return game, rules, Expectimax(game, rules, chosen, setup["points"], setup["least"], setup["alike"])
+    tag = json.dumps([*(setup[name] for name in _VALUED_BY), chosen.version])
+    how = setup["points"], setup["least"], setup["alike"]
+    part = setup.get("part", False)
+    return game, rules, Expectimax(game, rules, chosen, *how, far=far, tag=tag, part=part)
 
 
 class EngineRunner:
@@ -94,24 +102,62 @@ class EngineRunner:
 
 
 class ExpectimaxRunner(EngineRunner):
-    """Searches subtrees of games against chance."""
+    """Searches subtrees of games against chance; ``far`` is the far table, shared by whoever was given the same."""
 
     result_dtype = EXPECTIMAX_RESULT
 
-    def __init__(self, setup):
-        game, rules, engine = _expectimax(setup)
+    def __init__(self, setup, far=None):
+        game, rules, engine = _expectimax(setup, far)
         super().__init__(expectimax_job(game.words(rules)), engine)
 
+    def open(self, run):
+        """Values of earlier runs that are kept are now the first to go."""
+        self._engine.age(run)
+
     def begin(self, job):
-        self._node = job["node"]
+        self._node, self._job = job["node"], job
         self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
+
+    @property
+    def table_full(self):
+        """The share of the far table that is used, 0 to 1."""
+        return self._engine.table_full
+
+    @property
+    def can_be_shared(self):
+        """Whether the job begun last is large enough for several ranks."""
+        return self._engine.can_be_shared
+
+    @property
+    def waited(self):
+        """Time for which the job begun last has waited for other ranks, in boards."""
+        return self._engine.waited
+
+    @property
+    def is_shared(self):
+        return self._engine.is_shared
+
+    def share(self, shared):
+        """Search together with other ranks of the host, or alone."""
+        self._engine.share(shared)
+
+    def job_now(self):
+        """Return the record of the job begun last."""
+        return np.array([self._job], self.job_dtype)
+
+    def join(self, run, job, sequence, sequence_at, boards_at):
+        """Begin a job that another rank is at, to search it together; see ``Expectimax.watch``."""
+        self.open(run)
+        self.begin(job)
+        self._engine.share(True)
+        self._engine.watch(sequence_at, sequence, boards_at)
 
     def result(self, seconds, cpu):
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
-            self._node, found.complete, move, found.value, found.boards, found.evaluated, found.hits, found.stores,
-            seconds, cpu,
+            self._node, found.complete, move, found.value, found.boards, found.evaluated, found.hits, found.far_hits,
+            found.stores, found.replacements, seconds, cpu,
         )  # fmt: skip
         return record
 

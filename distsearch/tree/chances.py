@@ -21,23 +21,29 @@ class ChancePool(NumberedJobs):
     """Subtrees of one state to so many plies.
 
     target: subtrees that the tree is grown to; points, least, alike: as ``expectimax_engine.Expectimax`` has them;
-    all_moves: every move of the root is a subtree of its own, or several. A node is its number in columns: ``parent``,
-    ``left`` (plies), ``likely``, ``by_chance``, ``move`` (that led to it), ``edge`` (points of that move, or its
-    probability), ``value`` (nan until it is known), ``missing`` (children whose value is not).
+    all_moves: every move of the root is a subtree of its own, or several; by_host: a host has one subtree at a time,
+    which its ranks search together; otherwise they join another one's only when none is left for them. A node is its
+    number in columns: ``parent``, ``left`` (plies), ``likely``, ``by_chance``, ``move`` (that led to it), ``edge``
+    (points of that move, or its probability), ``value`` (nan until it is known), ``missing`` (children whose value is
+    not).
     """
 
     result_dtype = EXPECTIMAX_RESULT
+    joint = True  # idle ranks join the jobs of their host
     settled = False  # a deeper search may find another value
 
-    def __init__(self, game, rules, state, depth, target, points=False, least=0.0, alike=False, all_moves=False):
+    def __init__(
+        self, game, rules, state, depth, target, points=False, least=0.0, alike=False, all_moves=False, by_host=False,
+    ):  # fmt: skip
         super().__init__(expectimax_job(game.words(rules)))
+        self.by_host = by_host
         self._game, self._rules = game, rules
         self._points, self._alike = points, alike
         self._least = int(times(CERTAIN, least)) if least else 0
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
         self.states, self.parent, self.left, self.likely, self.by_chance = [], [], [], [], []
         self.move, self.edge, self.value, self.missing, self.children = [], [], [], [], []
-        self.boards = self.hits = self.stores = self.evaluated = self.finished = 0
+        self.boards = self.hits = self.far_hits = self.stores = self.replacements = self.evaluated = self.finished = 0
         self.cpu = 0.0
         self._best = {}  # node → best move, of those that were jobs
         self._add(state, _NONE, depth, int(CERTAIN), _NONE, 0.0)
@@ -117,8 +123,8 @@ class ChancePool(NumberedJobs):
                 self.finished += 1
                 self._known(node, float(result["value"]))
         self._add_up(
-            results, boards="boards", hits="table_hits", stores="table_stores", evaluated="evaluated", cpu="cpu"
-        )
+            results, boards="boards", hits="table_hits", far_hits="table_far_hits", stores="table_stores",
+            replacements="table_replacements", evaluated="evaluated", cpu="cpu")  # fmt: skip
 
     def _known(self, node, value):
         """A node has its value, and so perhaps has its parent."""

@@ -401,7 +401,7 @@ def kinds(far=None, log=None):
 
     return {
         "subtree": SubtreeRunner, "deep": with_table(DeepRunner), "solve": with_table(SolveRunner),
-        "perft": PerftRunner, "expectimax": ExpectimaxRunner, "expectiminimax": ExpectiminimaxRunner,
+        "perft": PerftRunner, "expectimax": with_table(ExpectimaxRunner), "expectiminimax": ExpectiminimaxRunner,
         "averaged": AveragedRunner, "ida": IdaRunner, "game": GameRunner, "weighted_game": WeightedGameRunner,
         "empty": EmptyRunner,
     }  # fmt: skip

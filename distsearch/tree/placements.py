@@ -43,7 +43,7 @@ class Placements(NumberedJobs):
     """
 
     result_dtype = EXPECTIMINIMAX_RESULT
-    hits = stores = 0  # no table is used
+    hits = far_hits = stores = replacements = 0  # no table is used
     settled = False  # a deeper search may find another value
 
     def __init__(

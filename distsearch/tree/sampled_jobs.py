@@ -29,7 +29,7 @@ def ida_job(words):
 
 
 class AveragedRunner(ExpectimaxRunner):
-    """Searches a run of a state, in which chance does only some of what it may."""
+    """Searches a run of a state, in which chance does only some of what it may; without a far table."""
 
     def __init__(self, setup):
         game, rules, chosen = evaluated(setup)

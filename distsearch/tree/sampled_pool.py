@@ -13,6 +13,7 @@ class SampledPool(NumberedJobs):
     """
 
     result_dtype = None  # of each kind of pool
+    far_hits = replacements = 0  # there is no far table
     settled = False  # whether a search that goes further would find the same
 
     def __init__(self, count, job_dtype):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from operator import itemgetter
 
 import pytest
 
@@ -22,7 +23,12 @@ def found(*arguments):
 def test_the_answer_in_json():
     one = found("2048", BOARD, "--depth", "5", "-a")
     assert (one["game"], one["board"], one["position"]) == ("2048", "4x4", BOARD)
-    assert (one["algorithm"], one["policy"], one["unit"], one["bound"]) == ("expectimax", "pool", "evaluation", "exact")
+    assert (one["algorithm"], one["policy"], one["unit"], one["bound"]) == (
+        "expectimax",
+        "split",
+        "evaluation",
+        "exact",
+    )
     assert (one["depth"], one["complete"], one["proved"]) == (5, True, False)
     assert [each["move"] for each in one["moves"]] == ["left", "down"]
     assert one["score"] == max(each["score"] for each in one["moves"])
@@ -165,8 +171,8 @@ def test_a_file_holds_what_search_calls_a_position(tmp_path):
         (["2048", "--min-probability", "1.5"], "min-probability 1.5"),
         (["2048", "--chance", "fair"], "chance 'fair'"),
         (["2048", "--algorithm", "negascout"], "algorithm 'negascout' is not expectimax"),
-        (["2048", "--policy", "split"], "policy split"),
-        (["2048", "--table", "8"], "table"),
+        (["2048", "--policy", "window"], "policy window"),
+        (["2048", "--algorithm", "averaged", "--table", "8"], "table"),
         (["2048", "--board", "5x5"], "5x5"),
         (["2048", BOARD, "--seed", "3", "--depth", "1"], "seed goes with startpos"),
         (["othello", "--layers", "2"], "against chance"),
@@ -217,6 +223,16 @@ def test_solve_takes_what_search_takes(how, alike, tmp_path):
     assert (one["move"], one["score"], one["depth"]) == (other["move"], other["score"], 3)
 
 
-@pytest.mark.parametrize("command", [["simulate", "2048", "--depth", "3"], ["solve", "2048"]], ids=str)
+@pytest.mark.parametrize(
+    "command", [["simulate", "2048", "--depth", "3", "--algorithm", "averaged"], ["solve", "2048"]], ids=str
+)
 def test_other_commands_refuse(command):
     assert_refused(ask(*command), "against chance")
+
+
+@pytest.mark.parametrize("way", [["--policy", "split"], ["--policy", "pool"], ["--load-factor", "9"], ["--table", "1"]])
+def test_virtual_workers_find_the_score_of_one(way):
+    answer = ask("simulate", "2584", "--layers", "3", "--workers", "5", "--rate", "1e7", *way, "--json")
+    one = json.loads(answer.out)
+    assert (one["score"], one["move"]) == itemgetter("score", "move")(found("2584", "--layers", "3"))
+    assert one["policy"] == ("pool" if way in (["--policy", "pool"], ["--load-factor", "9"]) else "split")

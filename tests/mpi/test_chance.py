@@ -38,12 +38,14 @@ def test_the_same_value_where_chance_has_an_adversary(game, comm, agree):
     agree(not differences, str(differences))
 
 
+@pytest.mark.parametrize("table", [1, 64])
 @pytest.mark.parametrize("game", BOARDS)
-def test_the_same_value_and_moves(game, comm, agree):
+def test_the_same_value_and_moves(game, table, comm, agree):
     limits = [{"depth": 5, "load_factor": 1}, {"depth": 6, "load_factor": 16}, {"layers": 3, "min_probability": 1e-3}]
+    limits += [{"layers": 4}, {"layers": 4, "policy": "pool"}, {"layers": 4, "load_factor": 40, "chance": "uniform"}]
     limits += [{"algorithm": "averaged", "depth": 5, "runs": 7}, {"algorithm": "ida", "nodes": 2000, "runs": 7}]
     differences = []
-    with Session(comm) as session:
+    with Session(comm, table) as session:
         if session:
             found = [session.search(game, BOARDS[game], all_moves=True, **limit) for limit in limits]
             with Session() as alone:

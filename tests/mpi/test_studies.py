@@ -78,6 +78,7 @@ def test_launches_follow_one_another(comm, agree):
 def sweep(comm, agree, monkeypatch):
     """``sweep(*arguments)``: run a scaling study on all ranks; returns (status, what it wrote, its complaints)."""
     monkeypatch.setattr(scaling, "_WARM", 0.01)
+    monkeypatch.setattr(scaling, "SHORT", 0.0)  # tests' runs are: tests/cli has the warning
 
     def run(*arguments):
         argv = ["study", "scaling", *map(str, arguments)]

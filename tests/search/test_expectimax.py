@@ -5,7 +5,9 @@ import random
 import pytest
 
 from distsearch import evaluation, games
+from distsearch.search import abdada, expectimax_engine
 from distsearch.search.expectimax_engine import Expectimax
+from distsearch.search.table import far_table
 
 from ..games.sliding_twin import twin_of
 from .expectimax_twin import value, values
@@ -130,3 +132,89 @@ def test_a_finished_game_is_worth_its_evaluation(name):
         position = case.twin.play(position, case.rng.choice(case.twin.moves(position)))[0]
     found = case.search(case.engine(), position, 5)
     assert (found.value, found.move, found.boards) == (case.plain_evaluation(position), None, 0)
+
+
+def together(engines, state, depth, slices):
+    """Return what the engine Found that is done first, of some that search a root together; slices(): next budget."""
+    for engine in engines:
+        engine.begin(state, depth)
+        engine.share(True)
+    while True:
+        for engine in engines:
+            if engine.advance(slices()):
+                return engine.result()
+
+
+@pytest.mark.parametrize("name", ["2048", "2584"])
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_engines_that_share_a_search_have_the_values_of_one(name, ranks, how, rng):
+    case = Case(name, (4, 4), rng)
+    far = far_table(1)
+    alone, engines = case.engine(**how), [case.engine(**how, far=far) for _ in range(ranks)]
+    for depth in (6, 7, 8):
+        position = case.position(rng.randint(2, 60))
+        expected = case.search(alone, position, depth)
+        state = case.game.parse(case.twin.text(position), case.rules).state
+        found = together(engines, state, depth, lambda: rng.choice((1, 50, 1000)))
+        assert found.value == expected.value
+        assert found.move == expected.move
+        assert {m: expected.values[m] for m in found.values} == found.values
+        for engine in engines:
+            engine.share(False)
+            engine.forget()
+        marks = far[-abdada.WORDS :][: 2 * abdada._MARKS : 2]
+        assert not marks.any()
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_a_far_table_changes_no_value_whatever_its_size(how, rng):
+    case = Case("2048", (4, 4), rng)
+    smallest = far_table(1)[: abdada.WORDS + 8 * 257]
+    for far in (smallest, far_table(1), far_table(16)):
+        engine = case.engine(**how, entries_bits=4, far=far, part=True)
+        for _ in range(3):
+            position = case.position(rng.randint(2, 60))
+            found = case.search(engine, position, 7, budget=500)
+            assert found.value == case.search(case.engine(**how), position, 7).value
+    assert found.far_hits > 0 or how.get("least", 0) > 0.1
+
+
+def test_entries_of_other_settings_are_not_taken(rng):
+    case, far = Case("2048", (4, 4), rng), far_table(4)
+    position, settings = case.position(50), (*WAYS, {"points": True, "alike": True})
+    engines = [case.engine(**how, far=far, tag=str(how), part=True) for how in settings]
+    for engine, how in zip(engines, settings, strict=True):
+        assert case.search(engine, position, 7).value == case.search(case.engine(**how), position, 7).value
+    again = case.engine(**settings[0], far=far, tag=str(settings[0]), part=True)
+    assert case.search(again, position, 7).boards < 50  # the entries of these are taken
+
+
+def test_a_rank_waits_no_longer_than_it_has_patience(rng):
+    """Marks of a rank that is gone hold nobody up."""
+    case, far = Case("2048", (4, 4), rng), far_table(1)
+    gone, engine, position = case.engine(far=far), case.engine(far=far), case.position(30)
+    state = case.game.parse(case.twin.text(position), case.rules).state
+    gone.begin(state, 9)
+    gone.share(True)
+    gone.advance(500)
+    assert far[-abdada.WORDS :].any()
+    found = together([engine], state, 9, lambda: 1000)
+    assert found.value == case.search(case.engine(), position, 9).value
+
+
+def test_a_search_that_is_not_easy_asks_the_far_table(rng, monkeypatch):
+    monkeypatch.setattr(expectimax_engine, "_EASY_STORES", 1 << 10)
+    case, far = Case("2048", (4, 4), rng), far_table(1)
+    engine, position = case.engine(far=far), case.position(40)
+    case.search(engine, position, 5)
+    assert engine.table_full == 0  # it was easy
+    for run in range(1, 40):  # all of one request
+        case.search(engine, case.position(40 + run), 7)
+        engine.forget()
+    assert engine.table_full > 0
+    full = far.copy()
+    engine.age(2)
+    engine.forget()
+    case.search(engine, position, 5)
+    assert (far == full).all()

@@ -145,9 +145,10 @@ def test_a_setup_is_plain_and_says_all_that_workers_need():
 
 
 @pytest.mark.parametrize("algorithm", [None, "expectiminimax", "minimax", "alphabeta"])
-def test_a_game_against_chance_has_a_pool_unless_asked(algorithm):
+def test_where_chance_has_an_adversary_there_is_a_pool_unless_asked(algorithm):
     options = Options("2048", depth=7, algorithm=algorithm)
-    assert (options.policy, options.has_adversary) == ("pool", algorithm is not None)
+    expected = "split" if algorithm is None else "pool"
+    assert (options.policy, options.has_adversary) == (expected, algorithm is not None)
     assert options.algorithm == algorithm or options.algorithm == "expectimax"
     assert not options.tabled
     assert options.setup()["kind"] == ("expectiminimax" if algorithm else "expectimax")
