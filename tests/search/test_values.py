@@ -14,7 +14,8 @@ def control():
     """A table's control array, with 1,024 buckets that nobody has written to."""
     made = np.zeros(tt.CONTROL_SIZE, np.int64)
     table = np.zeros(1024 * 2 * tt.BUCKET, np.uint64)
-    made[tt.FAR], made[tt.FAR_BUCKETS] = table.ctypes.data, 1024
+    made[tt.FAR] = table.ctypes.data
+    tt.set_buckets(made, 1024, 1024)
     return made, table
 
 
