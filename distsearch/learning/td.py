@@ -19,7 +19,7 @@ from ..evaluation import ntuple
 from ..games import lanes
 from ..games.sliding import CELLS, KINDS, SPAWNS
 from ..jit import compiled
-from ..search import expectimax
+from ..search import expectimax, table
 from ..search.drawing import below, drawn
 
 # bound for each game
@@ -201,10 +201,7 @@ def begin(s, where):
     for i in range(2):
         s = spawned(s, r, drawn(seed, np.int64(i)))
     if control[PLIES] > 1:  # what the search's table holds is of weights before the last game was learnt from
-        search = int64s(control[SEARCH])
-        entries = uint64s(search[expectimax.ENTRIES])
-        for i in range(2 * (search[expectimax.ENTRY_MASK] + 1)):
-            entries[i] = np.uint64(0)
+        table.forget_near(int64s(control[SEARCH]))
     control[DRAWN], control[LENGTH], control[SCORE], control[PLAYED], control[FIRST_LEARNT] = 2, 0, 0, 0, 0
     return s
 

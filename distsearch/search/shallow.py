@@ -12,7 +12,6 @@ import numpy as np
 from ..addresses import float64s, int16s, int64s, uint64s
 from ..games import lanes
 from ..games.interface import CHANCE
-from ..jit import compiled
 from . import expectimax as em
 from . import table as tt
 from .drawing import drawn
@@ -31,14 +30,6 @@ GAME_SIZE = 10
 
 _TABLED = 3  # plies of the shallowest search that asks the engine's table
 _LOW = np.uint64(11)  # bits of a drawn number that a float64 has no room for
-
-
-@compiled
-def forget(control):
-    """Forget the table's entries."""
-    entries = uint64s(control[tt.NEAR])
-    for i in range(2 * (control[tt.NEAR_MASK] + 1)):
-        entries[i] = 0
 
 
 def chance_draws(s, where, seed, n):
@@ -128,7 +119,7 @@ def play_games(like, where, games, count, most, part, budget):
         g = int64s(game)
         while not g[OVER] and g[COUNT] < most:
             if g[DEPTH] >= _TABLED and g[COUNT] % part == 0:
-                forget(control)
+                tt.forget_near(control)
             play_on(like, where, game, min(most, (g[COUNT] // part + 1) * part), budget)
             budget -= control[em.BOARDS]
             if budget <= 0 and not g[OVER] and g[COUNT] < most:

@@ -151,6 +151,14 @@ def far_place(control, h):
 
 
 @compiled
+def forget_near(control):
+    """Forget the near table's entries."""
+    near = uint64s(control[NEAR])
+    for i in range(2 * (control[NEAR_MASK] + 1)):
+        near[i] = 0
+
+
+@compiled
 def look_near(control, h):
     """Return the data of hash h in the near table, or 0."""
     near = uint64s(control[NEAR])

@@ -116,7 +116,7 @@ def test_a_seed_deals_what_chance_puts_down():
         (["connect4", "--positions", "lines", "--per-worker", "1"], "per-worker goes with"),
         (["connect4", "--positions", "lines", "--weak", "positions", "--per-worker", "0"], "per-worker 0"),
         (["othello", "xyz"], "position"),
-        (["2048", "--policy", "split"], "split"),
+        (["2048", "--policy", "brothers"], "brothers"),
         (["othello", "--ordering", "static", "--policy", "split"], "split"),
         (["chess"], "chess"),
     ],
