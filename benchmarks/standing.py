@@ -1,4 +1,4 @@
-"""Standing bars: what must not get worse unseen, in the quick form of every part's bars. See docs/scaling.md.
+"""Standing bars: what must not get worse unseen, in the quick form of every part's bars. See docs/standing-bars.md.
 
     benchmarks/standing                     everything, and what fell back; exit status 1 if something did
     benchmarks/standing --update            what does not depend on time is kept as it is now, in standing.toml
