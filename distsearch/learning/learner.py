@@ -20,12 +20,13 @@ class Learner:
     game, rules: of its games; tuples, symmetric, stages: of the network, see ``Network``; arrays: the ``Arrays`` it
     works on; rate: of learning; seed: of all games; layers: of the search for a move; steps: n; forward, coherent: see
     ``td``; counting: whether to count writes that collide; visiting: whether to count how often weights change, for
-    merges; room: afterstates that are kept to be learnt from, so that longer games are learnt from in parts.
+    merges; room: afterstates that are kept to be learnt from, so that longer games are learnt from in parts; pages:
+    this rank's ``PrivatePages``, or None.
     """
 
     def __init__(
         self, game, rules, tuples, symmetric, stages, arrays, rate, seed, layers=0, steps=1, forward=False,
-        coherent=False, counting=False, visiting=False, room=_PATH,
+        coherent=False, counting=False, visiting=False, room=_PATH, pages=None,
     ):  # fmt: skip
         self._arrays, self._rules, self._forward = arrays, rules, forward
         self._tables = ntuple.tables_of(game, int(rules[COLUMNS]), tuples, symmetric, stages, arrays.weights)
@@ -34,10 +35,11 @@ class Learner:
         functions |= {name: getattr(game, name) for name in ("free_cells", "cell_of", "put", "code_at")}
         functions |= {"with_due": with_due, "expand": hooks.expand}
         functions |= {"COHERENT": coherent, "COUNTING": counting, "FORWARD": forward, "VISITING": visiting}
+        functions["PAGED"] = pages is not None
         evaluated = Evaluation(f"learning{bool(stages):d}", functions["learnt"], self._tables, 0, True)
         self._search = Expectimax(game, rules, evaluated, points=True, entries_bits=_ENTRIES_BITS)
         functions["descend"] = self._search.kernels["descend"]
-        name = f"{game.NAME}_{bool(stages):d}{coherent:d}{counting:d}{forward:d}{visiting:d}"
+        name = f"{game.NAME}_{bool(stages):d}{coherent:d}{counting:d}{forward:d}{visiting:d}{pages is not None:d}"
         self.name = f"learning_{name}"
         kernels = jit.specialise_all(td.TEMPLATES, name, functions)
         self._run, self._learn_from = kernels["run"], kernels["learn_from"]
@@ -55,6 +57,9 @@ class Learner:
             (td.VALUES, self._values), (td.SHARED, arrays.shared), (td.RESULTS, arrays.results),
         ):  # fmt: skip
             control[at] = address(array)
+        if pages is not None:
+            control[td.TOUCHES], control[td.SLOTS] = address(pages.touches), address(pages.slots)
+            control[td.COUNTS] = address(pages.counts)
         if visiting:
             control[td.VISITS] = address(arrays.visits)
         if arrays.traces is not None:

@@ -24,7 +24,7 @@ from .waiting import wait
 MODES = "visits", "sum", "mean"
 LINE = 16  # weights, or pairs of traces, that are sent together
 MOST = 255  # visits that are counted
-_PART = 0.1  # of the learning rate; with 0.03 to 1 learning differs by a few percent
+PART = 0.1  # of the learning rate; with 0.03 to 1 learning differs by a few percent
 
 
 @compiled
@@ -113,20 +113,20 @@ def _shares(mode, rate, copies):
     """
     visits = np.arange(MOST * copies + 1)
     if mode == "visits":
-        return (1 - (1 - _PART * min(rate, 1.0)) ** visits).astype(np.float32)
+        return (1 - (1 - PART * min(rate, 1.0)) ** visits).astype(np.float32)
     return (visits if mode == "sum" else np.minimum(visits, 1)).astype(np.float32)
 
 
 class Merger:
     """Merges the ``Arrays`` of several copies, on the first rank of each.
 
-    leaders: a communicator of these; mode: of MODES; rate: of learning. seconds: that it has taken of this rank's time;
-    merges: how many there were.
+    leaders: a communicator of these; mode: of MODES; rate: of learning; learnt: ``arrays.learnt`` as all ranks of a
+    copy see it, None: as this one does. seconds: that it has taken of this rank's time; merges: how many there were.
     """
 
-    def __init__(self, leaders, arrays, mode, rate):
+    def __init__(self, leaders, arrays, mode, rate, learnt=None):
         self._leaders, self._arrays = leaders, arrays
-        self._learnt, self._visits = arrays.learnt, arrays.visits
+        self._learnt, self._visits = arrays.learnt if learnt is None else learnt, arrays.visits
         self._base = np.zeros_like(arrays.learnt)
         self._weights = arrays.weights.size
         self._width = LINE if arrays.traces is None else 3 * LINE

@@ -25,7 +25,7 @@ from ..search.drawing import below, drawn
 # bound for each game
 boards_of = index_of = stage_of = value_of = weight_at = None
 expand = free_cells = cell_of = put = code_at = with_due = descend = None
-COHERENT = COUNTING = FORWARD = VISITING = False
+COHERENT = COUNTING = FORWARD = VISITING = PAGED = False
 
 # The control array (int64): addresses first.
 RULES, TABLES, TRACES, INDICES, MOVES, CHILDREN, GAINS, STATES, SUMS, VALUES, SEARCH, SHARED, RESULTS = range(13)
@@ -41,7 +41,13 @@ MOVED = 26  # moves since the beginning
 WRITES, LOST = 27, 28  # counted: weights written, and those that another learner had changed in between
 RATE = 29  # the bits of a float64
 VISITS = 30  # address: a uint8 for every weight, how often it has changed since the last merge
-CONTROL_SIZE = 31
+# of PrivatePages: addresses of how often each page was looked up, and its number among the private ones or -1 (int64),
+# and of how often each weight of these was (float32); and how many boards were learnt
+TOUCHES, SLOTS, COUNTS, LEARNT = range(31, 35)
+CONTROL_SIZE = 35
+
+SAMPLED = 8  # boards of which one is counted, a power of 2
+_PAGE_BITS = 10  # of a weight's number: its place in a page
 
 # What learners of a host share (int64).
 NEXT, LIMIT = 0, 1  # number of the next game; no game from here on
@@ -121,6 +127,20 @@ def change(weights, at, by, control, tables):
         weights[at] = old + by
 
 
+def note_touched(control, tables, indices, n):
+    """Count which pages, and which weights of private ones, a board looks up; of traces as well."""
+    touches, slots, counts = int64s(control[TOUCHES]), int64s(control[SLOTS]), float32s(control[COUNTS])
+    weights = (control[TRACES] - np.int64(tables[ntuple.WEIGHTS])) >> 2
+    for i in range(n):
+        at = indices[i]
+        page, place = at >> _PAGE_BITS, at & ((1 << _PAGE_BITS) - 1)
+        touches[page] += 1
+        if slots[page] >= 0:
+            counts[(slots[page] << _PAGE_BITS) + place] += np.float32(1)
+        if COHERENT:
+            touches[(weights + 2 * at) >> _PAGE_BITS] += 1
+
+
 def adjust(s, where, target):
     """Bring a state's value nearer to a target; return its new value."""
     control = int64s(where)
@@ -145,8 +165,14 @@ def adjust(s, where, target):
     if VISITING:
         visits = uint8s(control[VISITS])
         for i in range(n):
+            if PAGED and int64s(control[SLOTS])[indices[i] >> _PAGE_BITS] >= 0:  # counted when it is merged
+                continue
             count = visits[indices[i]]
             visits[indices[i]] = count + (count < 255)
+    if PAGED:
+        control[LEARNT] += 1
+        if control[LEARNT] & (SAMPLED - 1) == 0:
+            note_touched(control, tables, indices, n)
     return added(tables, indices, n)
 
 
@@ -274,4 +300,6 @@ def run(s, where, budget):
         s = spawned(with_due(child, np.int64(0)), r, number)
 
 
-TEMPLATES = spawned, gather, added, change, adjust, best_of, learn_at, learn_from, begin, note, remember, run
+TEMPLATES = (
+    spawned, gather, added, change, note_touched, adjust, best_of, learn_at, learn_from, begin, note, remember, run,
+)  # fmt: skip

@@ -72,9 +72,9 @@ class Team:
         self.copies = len(self.sizes)
         host.Free()
 
-    def join(self, arrays, learner, merger=None):
-        """Take the Arrays, this rank's Learner, and, of the first of its copy among several, its Merger."""
-        self._arrays, self._learner, self.merger = arrays, learner, merger
+    def join(self, arrays, learner, merger=None, pages=None):
+        """Take the Arrays, this rank's Learner, of the first of a copy among several its Merger, and PrivatePages."""
+        self._arrays, self._learner, self.merger, self._pages = arrays, learner, merger, pages
         self._words = arrays.shared
 
     def meet(self, count_from_here=False):
@@ -168,7 +168,9 @@ class Team:
         else:
             self._phase += 1
         if kind in (LEARN, WATCH) and (not active or self.place < active):
-            self._play(kind == LEARN, between)
+            # pages are for who learns beside others: one alone has nobody to wait for
+            pages = self._pages if kind == LEARN and not active else None
+            self._play(kind == LEARN, between, pages)
         self._words[EACH + _EACH_SIZE * self.place + _CPU] = self._cpu()
         self._words[EACH + _EACH_SIZE * self.place + _DONE] = self._phase
         if self.place > 0:
@@ -197,13 +199,19 @@ class Team:
         self._phase += 1
         words[PHASE] = self._phase  # last: it tells that the others are there
 
-    def _play(self, learning, between):
+    def _play(self, learning, between, pages):
         self._learner.learning = learning
+        if pages is not None:
+            pages.begin()
         while True:
             began, before = time.perf_counter(), self._learner.moves
-            over = self._learner.run(self._budget)
+            over = self._learner.run(self._budget if pages is None else min(self._budget, pages.left))
             took, played = time.perf_counter() - began, self._learner.moves - before
+            if pages is not None:
+                pages.look(played)
             if over:
+                if pages is not None:
+                    pages.end()
                 return
             self._budget = max(1, round((self._budget + played * _SLICE / max(took, 1e-6)) / 2))
             if self.place == 0:

@@ -13,6 +13,7 @@ from ..learning.arrays import Arrays
 from ..learning.cards import CardTeam
 from ..learning.learner import Learner
 from ..learning.merging import Merger
+from ..learning.private_pages import private_pages
 from ..learning.statistics import Statistics
 from ..learning.team import Team, shared_size
 from ..learning.training import Plan, Training
@@ -68,20 +69,27 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
     arrays = agreed(
         comm, lambda: Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
     )
+    pages = None
     try:
+        if options.layers == 0:  # a search takes so long that few write at a time
+            pages = private_pages(arrays, team.place, min(team.sizes), options.rate, several)
         learner = Learner(
             game, rules, tuples, not options.asymmetric, stages, arrays, options.rate, options.seed, options.layers,
-            options.steps, options.forward, options.coherence, options.collisions, several,
+            options.steps, options.forward, options.coherence, options.collisions, several, pages=pages,
         )  # fmt: skip
-        merger = Merger(team.leaders, arrays, options.merge, options.rate) if several and team.place == 0 else None
-        team.join(arrays, learner, merger)
+        merger = None
+        if several and team.place == 0:
+            merger = Merger(team.leaders, arrays, options.merge, options.rate, None if pages is None else pages.shared)
+        team.join(arrays, learner, merger, pages)
         begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
-        _compile(team, options, learner, merger, progress)
+        _compile(team, options, learner, merger, pages, progress)
         if not team.first:
             team.work()
             return None
         return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
     finally:
+        if pages is not None:
+            pages.close()
         arrays.close()
 
 
@@ -107,13 +115,15 @@ def _train_on_cards(options, files, comm, progress, interrupted, told, gpu):
         arrays.close()
 
 
-def _compile(team, options, learner, merger, progress):
+def _compile(team, options, learner, merger, pages, progress):
     """Compile on the first rank of each host; the others then load."""
 
     def compile_all():
         learner.compile()
         if merger is not None:
             merger.compile()
+        if pages is not None:
+            pages.compile()
 
     if team.first_here:
         name = f"{learner.name}-{options.layers > 0}"

@@ -7,6 +7,7 @@ from distsearch import games
 from distsearch.cluster import shared
 from distsearch.errors import UserError
 from distsearch.evaluation.network import sizes
+from distsearch.learning import private_pages as private
 from distsearch.learning import team as teams
 from distsearch.learning.arrays import Arrays
 from distsearch.learning.learner import Learner
@@ -33,18 +34,22 @@ def team_of(comm, copies):
 class Rank:
     """One rank of a team."""
 
-    def __init__(self, comm, copies=1, merge="visits", coherent=False):
+    def __init__(self, comm, copies=1, merge="visits", coherent=False, paged=False):
         self.team, rules = team_of(comm, copies), GAME.rules(BOARD)
         team, several = self.team, self.team.copies > 1
         size = sum(sizes(TUPLES, 16))
         words = shared_size(max(team.sizes))
         self.arrays = Arrays(team.sharers, 1, size, coherent, words, several, team.here)
+        sharers = team.sizes[team.copy]
+        self.pages = private.PrivatePages(self.arrays, team.place, sharers, RATE, several) if paged else None
         self.learner = Learner(
-            GAME, rules, TUPLES, False, (), self.arrays, RATE, 1, coherent=coherent, visiting=several
+            GAME, rules, TUPLES, False, (), self.arrays, RATE, 1, coherent=coherent, visiting=several, pages=self.pages
         )  # fmt: skip
         self.learner.compile()
-        merger = Merger(team.leaders, self.arrays, merge, RATE) if several and team.place == 0 else None
-        team.join(self.arrays, self.learner, merger)
+        merger = None
+        if several and team.place == 0:
+            merger = Merger(team.leaders, self.arrays, merge, RATE, self.pages.shared if paged else None)
+        team.join(self.arrays, self.learner, merger, self.pages)
         team.meet()
 
     def lead(self, body):
@@ -158,6 +163,47 @@ def test_training_ends_with_the_same_on_all_copies(mode, warm_up, comm, agree, c
     played = comm.allreduce(rank.learner.moves)
     agree(not team.first or played > training.moves > 0, (played, training.moves))
     agree(np.isfinite(arrays.learnt).all() and arrays.learnt.any(), "weights")
+
+
+def test_private_pages_end_with_the_same_on_all_ranks(comm, agree, monkeypatch):
+    """Whatever the ranks of a copy had for themselves is in what all see, saved, evaluated and merged or not."""
+    for name, value in (("_FIRST", 300), ("_SHORTEST", 50)):
+        monkeypatch.setattr(private, name, value)
+    for copies in (1, 2) if comm.Get_size() > 3 else (1,):  # of fewer ranks one would have no sharers
+        rank = Rank(comm, copies, paged=True)
+        team, arrays, saved, evaluations = rank.team, rank.arrays, [], []
+        training = Training(
+            team, arrays, Plan(4000, 300, 130 if copies > 1 else 0, 500, 60, 700),
+            Statistics(100, GAME.VALUES, 11, lambda line: None), GAME.VALUES, 11,
+        )  # fmt: skip
+        rank.lead(
+            lambda training=training, saved=saved, evaluations=evaluations, arrays=arrays: training.run(
+                lambda: False, lambda: None, evaluations.append, lambda last: saved.append(arrays.learnt.copy())
+            )
+        )
+        everywhere = comm.allgather(arrays.learnt[::7].copy())
+        agree(all(np.allclose(each, everywhere[0], rtol=1e-4, atol=1e-2) for each in everywhere), "ranks differ")
+        agree(not team.first or (saved[-1] == arrays.learnt).all(), "something came after the end")
+        agree(rank.pages.merges > 0 and len(rank.pages.pages) == 0, rank.pages.merges)
+        agree(np.isfinite(arrays.learnt).all() and arrays.learnt.any(), "weights")
+        scores = [each["average"] for each in evaluations]
+        agree(not team.first or scores[-1] > scores[0], scores)
+        comm.Barrier()
+        rank.pages.close()
+        arrays.close()
+
+
+@pytest.mark.parametrize("least", [1, 99])
+def test_training_has_private_pages_where_enough_ranks_share(least, comm, agree, monkeypatch):
+    """And gives them back; others learn as if there were no such thing."""
+    made, closed = [], []
+    close = private.PrivatePages.close
+    monkeypatch.setattr(private, "LEAST_RANKS", least)
+    monkeypatch.setattr(private.PrivatePages, "begin", made.append)
+    monkeypatch.setattr(private.PrivatePages, "close", lambda pages: (closed.append(pages), close(pages)))
+    options = TrainOptions("2048", board=BOARD, asymmetric=True, tuples="0,1,2/3,4,5", games=500)
+    service.train(options, service.Files(), comm, Silent(), lambda: False, lambda line: None)
+    agree(len(closed) == (1 if least == 1 else 0) and set(made) <= set(closed), (len(made), len(closed)))
 
 
 def test_a_wish_to_end_is_heard_on_all_copies(comm, agree, copies):
