@@ -141,13 +141,14 @@ class PrivatePages:
         self._where, self._weights, self._rate = address(arrays.learnt), arrays.weights.size, rate
         self._visits = address(arrays.visits) if visiting else 0
         whole = arrays.learnt.nbytes // PAGE
+        self._room = min(MOST_PAGES, whole)
         self._size = -(-arrays.learnt.nbytes // PAGE) * PAGE
         self._alias = self._libc.again(self._where, self._size)
         self.shared = np.frombuffer((ctypes.c_char * arrays.learnt.nbytes).from_address(self._alias), np.float32)
         self.touches = np.zeros(whole + 1, np.int64)  # of each page, sampled; the last may have other things behind it
         self.slots = np.full(whole + 1, -1, np.int64)  # of each page among the private ones
-        self.counts = np.zeros(MOST_PAGES * _FLOATS, np.float32)  # of each weight of the private pages, sampled
-        self._kept = np.zeros(MOST_PAGES * _FLOATS, np.float32)
+        self.counts = np.zeros(self._room * _FLOATS, np.float32)  # of each weight of the private pages, sampled
+        self._kept = np.zeros(self._room * _FLOATS, np.float32)
         self._start = place / ranks  # ranks that merge at the same time do so in different places
         self.pages = self._wanted = np.zeros(0, np.int64)
         self.merges, self.seconds = 0, 0.0
@@ -216,7 +217,7 @@ class PrivatePages:
         """Make those pages private that are looked up most often, and share the others again; all is merged."""
         touches = self.touches[:-1]
         least = max(1, _LEAST_SHARE * int(touches.sum()))
-        most = np.argsort(touches)[::-1][:MOST_PAGES]
+        most = np.argsort(touches)[::-1][: self._room]
         wanted = np.sort(most[touches[most] >= least])
         self.touches //= 2
         if not np.array_equal(wanted, self.pages):
