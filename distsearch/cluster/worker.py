@@ -115,6 +115,7 @@ class _Run:
     def __init__(self, number, setup, client, weight, dear, joint):
         self.number, self.setup, self.client, self.weight = number, setup, client, weight
         self.joint = joint and setup.can_join  # other ranks may join its jobs
+        self.was_joined = False  # the job done last; then others wait for the next one, which is opened at once
         self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
         self.dear = dear if setup.tells else 0  # boards; what takes as many is told
         self.found = []  # bytes of it that have not been sent
@@ -398,6 +399,7 @@ class Worker:
         if run.joint:
             result["boards"] += run.joined[0]
             result["cpu"] += run.joined[1]
+            run.was_joined = run.joined[0] > 0
             run.joined = 0, 0.0
         run.results.append(result)
         if self.timers.trace:
@@ -487,7 +489,7 @@ class Worker:
         if self._opened is None:
             self._opened = run
             self._joint.open(run.setup.key, run.number, from_records(run.runner.job_now()))
-        elif not run.runner.is_shared and self._joint.joined:
+        if not run.runner.is_shared and (self._joint.joined or run.was_joined):
             run.runner.share(True)
             run.budget = max(100, int(run.budget * self._shared_slice / SLICE))
 
@@ -554,11 +556,15 @@ class Worker:
             return self._work_on_many(run, now, cpu)
         batch = getattr(runner, "batch", None)
         while run.has_work and now < (enough if run.job else end):
-            if run.job is None and batch and not run.resumes:
+            if run.job is None and batch and not run.resumes and not run.was_joined:
                 now, cpu = self._batch(run, batch, now, cpu)
                 continue
             if run.job is None:
                 self._begin(run, now)
+                if run.was_joined:
+                    self._open(run)
+                    length = self._shared_slice if runner.is_shared else SLICE
+                    end, enough = now + length, now + _ENOUGH * length
             before, cpu_before = runner.boards, cpu
             done = runner.advance(run.budget)
             cpu = self._cpu_clock()
