@@ -24,7 +24,7 @@ from .run import prepare, run
 
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
-_OF_SEVERAL = 2  # grains for each worker of a group, or of a host, whose job it is
+_OF_A_GROUP, _OF_A_HOST = 2, 10  # grains of their job for each worker
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
@@ -194,13 +194,12 @@ class Searcher:
     def _grain(self):
         """CPU seconds of a job that is not worth sharing out."""
         cluster = self._cluster
-        takers = cluster.workers
+        workers, groups, hosts = cluster.workers, cluster.groups, len(set(cluster.hosts.values()))
         if self._shares:
-            takers = cluster.groups
-        elif cluster.joint and POLICIES[self._options.policy].gives:
-            takers = len(set(cluster.hosts.values()))
-        each = cluster.workers / takers
-        return grain(takers) * each * (_OF_SEVERAL if each > 1 else 1)
+            return grain(groups) * workers / groups * _OF_A_GROUP
+        if hosts > 1 and cluster.joint and POLICIES[self._options.policy].gives:
+            return grain(hosts) * workers / hosts * _OF_A_HOST
+        return grain(workers)
 
     def adopt(self, state):
         """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
