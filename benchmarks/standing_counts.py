@@ -114,6 +114,24 @@ def _simulate(case):
     return found
 
 
+def _hosts(number, workers, hosts):
+    """Return the Group of an exact search of an FFO position by virtual workers of several hosts."""
+    machine = {"workers": workers, "hosts": hosts, "network": "tcp", "rate": 2.8e7}
+    how = f"distsearch simulate othello {quote(_FFO[number][0])} --exact {_flags(machine)}"
+    return how, partial(_simulate_hosts, *_FFO[number], machine)
+
+
+def _simulate_hosts(position, score, machine):
+    game, options = games.find("othello"), Options("othello", exact=True)
+    result = simulate(options, Machine(**machine), game.parse(position, game.rules()), Silent(), lambda: False)
+    if result.outcome.score != score:
+        raise AssertionError(f"{result.outcome.score} instead of {score}: {position}")
+    return {
+        "overhead": most(round(result.figures["search_overhead"], 3)),
+        "speedup": least(round(result.figures["speedup"], 3)),
+    }
+
+
 def _messages(limit, machine):
     """Return the Group of what jobs of FFO #40 cost in messages and bytes."""
     position = _FFO[40][0]
@@ -164,6 +182,7 @@ def groups():
         "simulate FFO #40": Group(*_simulated(_ffo(40))),
         "simulate othello ending": Group(*_simulated(Case("othello", _ENDING, {"exact": True}, 2.8e7))),
         "simulate connect4": Group(*_simulated(_connect4(_CONNECT4))),
+        "simulate FFO #40, 4 hosts": Group(*_hosts(40, 63, 4)),
         "simulate patterns": Group(*_simulated(_midgame(depth=11))),
         "simulate patterns, selective": Group(*_simulated(_midgame(depth=14, selective=0.9))),
         "messages of split": Group(*_messages({"exact": True}, {"workers": 15, "rate": 2.8e7})),

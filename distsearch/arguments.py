@@ -177,7 +177,7 @@ def _sample_arguments(parser):
 
 
 def _add_chance_options(parser, seeded=None):
-    """Options of games against chance; seeded: what a seed of theirs is of, None: there is none of their own."""
+    """Add the options of games against chance; seeded: what ``--seed`` seeds, None: there is no such option."""
     chance = parser.add_argument_group("games against chance")
     chance.add_argument(
         "--layers", type=int, metavar="X", help="instead of --depth: X moves with what follows, and one"
@@ -331,8 +331,8 @@ def _add_evaluation(parser):
 def _add_table(parser):
     parser.add_argument(
         "--table", type=_mebibytes, metavar="MIB",
-        help="of a host's transposition table, or of values in expectimax (default 64; search, solve and serve have "
-        "the former grow in long searches, to a quarter of the memory that is left and 4096 at most)",
+        help="of a host's transposition table, or of values in expectimax (default 64; the "
+        "former grows in long searches of search, solve and serve, to a quarter of the free memory, 4096 at most)",
     )  # fmt: skip
 
 

@@ -115,7 +115,7 @@ class _Run:
     def __init__(self, number, setup, client, weight, dear, joint):
         self.number, self.setup, self.client, self.weight = number, setup, client, weight
         self.joint = joint and setup.can_join  # other ranks may join its jobs
-        self.was_joined = False  # the job done last; then others wait for the next one, which is opened at once
+        self.was_joined = False  # other ranks had joined the job done last: they can join the next at once
         self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
         self.dear = dear if setup.tells else 0  # boards; what takes as many is told
         self.found = []  # bytes of it that have not been sent

@@ -178,7 +178,7 @@ def descend(s, where, at, left, likely):
 
 @compiled
 def use_far(control):
-    """The search is not easy, or not even as easy as it was thought to be: ask the far table more."""
+    """Keep values of fewer plies in the far table as well, as the search turns out to be harder."""
     control[tt.FAR_LEFT], control[tt.FAR_LEFT_LATER] = control[tt.FAR_LEFT_LATER], control[FAR_LEFT_HARD]
     control[EASY_STORES] += HARD_STORES
 

@@ -45,7 +45,8 @@ class Expectimax:
     points: whether what moves bring counts beside the evaluation; least: states of chance that are less likely are
     evaluated, 0: none; alike: chance does everything with the same probability; entries_bits: the near table (16 bytes
     an entry) has 2 to the power of that; it holds values of one evaluation and one set of these arguments. far: the
-    far table (uint64, length a multiple of 8; None: none), which engines share, of this kind and of others; tag: a text
+    far table (uint64, length a multiple of 8, or a ``Growing``, of which the first part is used; None: none), which
+    engines share, of this kind and of others; tag: a text
     that tells the entries of those with the same game, evaluation and arguments from others'; part: searches are parts
     of a larger one: they use the far table from the start.
     """

@@ -24,7 +24,8 @@ from .run import prepare, run
 
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
-_OF_A_GROUP, _OF_A_HOST = 2, 10  # grains of their job for each worker
+# a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
+_GRAINS_OF_A_GROUP, _GRAINS_OF_A_HOST = 2, 10
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
@@ -196,9 +197,9 @@ class Searcher:
         cluster = self._cluster
         workers, groups, hosts = cluster.workers, cluster.groups, len(set(cluster.hosts.values()))
         if self._shares:
-            return grain(groups) * workers / groups * _OF_A_GROUP
+            return grain(groups) * workers / groups * _GRAINS_OF_A_GROUP
         if hosts > 1 and cluster.joint and POLICIES[self._options.policy].gives:
-            return grain(hosts) * workers / hosts * _OF_A_HOST
+            return grain(hosts) * workers / hosts * _GRAINS_OF_A_HOST
         return grain(workers)
 
     def adopt(self, state):

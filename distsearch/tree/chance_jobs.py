@@ -11,6 +11,7 @@ from ..search.expectimax_engine import Expectimax
 from ..search.expectiminimax_engine import Expectiminimax
 from ..search.playing import Player
 from ..search.shallow_engine import SHALLOW, Shallow
+from .joinable import Joinable
 from .setups import evaluated
 
 GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 KiB
@@ -101,7 +102,7 @@ class EngineRunner:
         self.begin(job)
 
 
-class ExpectimaxRunner(EngineRunner):
+class ExpectimaxRunner(Joinable, EngineRunner):
     """Searches subtrees of games against chance; ``far`` is the far table, shared by whoever was given the same."""
 
     result_dtype = EXPECTIMAX_RESULT
@@ -118,39 +119,9 @@ class ExpectimaxRunner(EngineRunner):
         self._node, self._job = job["node"], job
         self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
 
-    @property
-    def table_full(self):
-        """The share of the far table that is used, 0 to 1."""
-        return self._engine.table_full
-
-    @property
-    def can_be_shared(self):
-        """Whether the job begun last is large enough for several ranks."""
-        return self._engine.can_be_shared
-
-    @property
-    def waited(self):
-        """Time for which the job begun last has waited for other ranks, in boards."""
-        return self._engine.waited
-
-    @property
-    def is_shared(self):
-        return self._engine.is_shared
-
-    def share(self, shared):
-        """Search together with other ranks of the host, or alone."""
-        self._engine.share(shared)
-
     def job_now(self):
         """Return the record of the job begun last."""
         return np.array([self._job], self.job_dtype)
-
-    def join(self, run, job, sequence, sequence_at, boards_at):
-        """Begin a job that another rank is at, to search it together; see ``Expectimax.watch``."""
-        self.open(run)
-        self.begin(job)
-        self._engine.share(True)
-        self._engine.watch(sequence_at, sequence, boards_at)
 
     def result(self, seconds, cpu):
         record, found = np.zeros(1, self.result_dtype), self._engine.result()

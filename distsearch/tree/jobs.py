@@ -20,6 +20,7 @@ from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
 from ..search.told import HEAD
 from .chance_jobs import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
+from .joinable import Joinable
 from .sampled_jobs import AveragedRunner, IdaRunner
 from .setups import evaluated, rules_of
 
@@ -169,7 +170,7 @@ class SubtreeRunner(_SearchRunner):
         self._engine.begin(state, None if depth == TO_THE_END else depth)
 
 
-class _TabledRunner(_SearchRunner):
+class _TabledRunner(Joinable, _SearchRunner):
     """What runners share whose engine has a table: many jobs in one call."""
 
     infinity = pvs.INFINITY
@@ -220,29 +221,6 @@ class _TabledRunner(_SearchRunner):
         width = self.job_dtype["state"].shape[0]
         self._engine.learn(known.copy().view(np.int64).reshape(-1, HEAD + width))
 
-    @property
-    def table_full(self):
-        """The share of the far table that is used, 0 to 1."""
-        return self._engine.table_full
-
-    @property
-    def can_be_shared(self):
-        """Whether the job begun last is large enough for several ranks."""
-        return self._engine.can_be_shared
-
-    @property
-    def waited(self):
-        """Time for which the job begun last has waited for other ranks, in boards."""
-        return self._engine.waited
-
-    @property
-    def is_shared(self):
-        return self._engine.is_shared
-
-    def share(self, shared):
-        """Search together with other ranks of the host, or alone."""
-        self._engine.share(shared)
-
     def job_now(self):
         """Return the record of the job begun last as it is now: narrower, or a part of what it was."""
         state, low, high, left = self._engine.question
@@ -250,13 +228,6 @@ class _TabledRunner(_SearchRunner):
         job["node"], job["state"], job["low"], job["high"] = self._node, state, low, high
         job["depth"] = self._depth_of(left)
         return job
-
-    def join(self, run, job, sequence, sequence_at, boards_at):
-        """Begin a job that another rank is at, to search it together; see ``Tabled.watch``."""
-        self.open(run)
-        self.begin(job)
-        self._engine.share(True)
-        self._engine.watch(sequence_at, sequence, boards_at)
 
     def narrow(self, low, high):
         self._engine.narrow(low, high)

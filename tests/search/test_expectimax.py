@@ -7,6 +7,7 @@ import pytest
 from distsearch import evaluation, games
 from distsearch.search import abdada, expectimax_engine
 from distsearch.search.expectimax_engine import Expectimax
+from distsearch.search.growing import Growing
 from distsearch.search.table import far_table
 
 from ..games.sliding_twin import twin_of
@@ -178,6 +179,19 @@ def test_a_far_table_changes_no_value_whatever_its_size(how, rng):
             found = case.search(engine, position, 7, budget=500)
             assert found.value == case.search(case.engine(**how), position, 7).value
     assert found.far_hits > 0 or how.get("least", 0) > 0.1
+
+
+def test_of_a_table_that_grows_the_first_part_is_used(rng):
+    case, words = Case("2048", (4, 4), rng), far_table(8)
+    table = Growing(words, 4, lambda begin, end: True)
+    engines, position = [case.engine(far=table, part=True) for _ in range(2)], case.position(50)
+    first = case.search(engines[0], position, 7)
+    assert table.words[: 8 * table.first].any()
+    assert not table.words[8 * table.first : -abdada.WORDS].any()
+    table.grow()
+    again = case.search(engines[1], position, 7)
+    assert first.value == again.value == case.search(case.engine(), position, 7).value
+    assert again.far_hits > 0
 
 
 def test_entries_of_other_settings_are_not_taken(rng):

@@ -1,0 +1,84 @@
+"""Jobs that ranks of a host join: when the worker at work opens them."""
+
+import numpy as np
+import pytest
+
+from distsearch.cluster import joint
+from distsearch.cluster.messages import OPEN, OPEN_RECORD, START, Message, from_records
+from distsearch.cluster.worker import Worker
+
+from .toys import Clock, Runner, jobs_message, kinds, setup_message
+
+RUN = 7
+LARGE = 100_000  # boards of a job, of a million a second: some fifty slices
+
+
+class Joinable(Runner):
+    """Any of its jobs may be joined; who joins one searches it a little at a time."""
+
+    is_shared = False
+
+    def share(self, shared):
+        self.is_shared = shared
+
+    @property
+    def can_be_shared(self):
+        return True
+
+    def job_now(self):
+        return np.array([self._job], self.job_dtype)
+
+    def join(self, run, job, sequence, sequence_at, boards_at):
+        self.begin(job)
+
+
+@pytest.fixture
+def host():
+    """Two workers of a host: [(Worker, its Joint, its Clock)]."""
+    words, made = np.zeros(joint.WORDS, np.int64), []
+    for slot in range(2):
+        clock, shared = Clock(), joint.Joint(words, slot, 2)
+        worker = Worker(kinds(clock, Joinable), clock, clock, joint=shared, shared_slice=1e-5)
+        worker.handle(setup_message(1e6))
+        worker.handle(Message(START, RUN))
+        record = np.array([(1, 0, 1.0, 0, 1)], OPEN_RECORD)
+        worker.handle(Message(OPEN, RUN, from_records(record)))
+        made.append((worker, shared, clock))
+    return made
+
+
+def work_until(worker, ready):
+    for _ in range(100_000):
+        if ready():
+            return
+        worker.work()
+    raise AssertionError("it never was")
+
+
+def test_a_job_is_opened_once_it_has_lasted_for_a_slice(host):
+    (worker, shared, clock), (other, *_) = host
+    worker.handle(jobs_message(RUN, LARGE))
+    assert not shared.is_open and not other.can_join
+    began = clock()
+    worker.work()
+    assert clock() - began > 1e-3
+    assert shared.is_open and other.can_join
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_after_a_job_that_was_joined_the_next_is_opened_at_once(host, joined):
+    (worker, shared, clock), (other, *_) = host
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    if joined:
+        other.join()
+    work_until(worker, lambda: not worker.has_work)
+    assert not shared.is_open
+    worker.handle(jobs_message(RUN, LARGE))
+    opened, inner = [], shared.open
+    shared.open = lambda *given: (opened.append(clock()), inner(*given))
+    began = clock()
+    worker.work()
+    assert len(opened) == 1
+    assert (opened[0] - began < 1e-4) == joined
+    assert (clock() - began < 1e-3) == joined  # and it looks after a short slice what others have found
