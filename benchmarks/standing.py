@@ -56,7 +56,7 @@ def counts(args):
         fell += [f"{name}: {line}" for line in worse]
         if args.update:  # at once: what is interrupted has kept what it measured
             kept = standing_figures.updated(kept, {name: (group.how, found)}, (commit() or "unknown")[:10])
-            standing_figures.write(kept)
+            standing_figures.write({each: kept[each] for each in groups() if each in kept})
     return [] if args.update else fell
 
 

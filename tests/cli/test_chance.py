@@ -198,7 +198,6 @@ def test_a_file_holds_what_search_calls_a_position(tmp_path):
         ([*DEEP, *EMM, "--par-depth", "x"], "--par-depth"),
         ([*DEEP, *EMM, "--par-depth", "3", "--load-factor", "4"], "exclude each other"),
         (["2048", "--time", "1", *EMM, "--par-depth", "3"], "par-depth goes with depth or layers"),
-        (["2048", "--depth", "30", *EMM, "--par-depth", "29"], "par-depth makes a tree of more than"),
         ([*DEEP, *EMM, "--ordering", "static"], "game against chance"),
         ([*DEEP, *EMM, "--checkpoint", "x"], "checkpoint"),
         (["2048", "--algorithm", "alphabeta", "--table", "8"], "table"),
@@ -208,6 +207,13 @@ def test_a_file_holds_what_search_calls_a_position(tmp_path):
 )
 def test_refusals(arguments, why):
     assert_refused(ask("search", *arguments), why)
+
+
+def test_a_tree_of_too_many_nodes_is_refused():
+    ask("search", "2048", BOARD, "--depth", "1", *EMM)  # kernels are compiled before it is grown
+    assert_refused(
+        ask("search", "2048", "--depth", "30", *EMM, "--par-depth", "29"), "par-depth makes a tree of more than"
+    )
 
 
 @pytest.mark.parametrize(
