@@ -16,6 +16,8 @@ _MOST_PLIES = np.int64(4)
 MOST_GUESSED = np.int64(50_000)  # boards of a guess, 2 ms; six plies may take 3 million
 NEVER = np.int64(2**63 - 1)
 UNIT = 1  # of the evaluation's values, a final score of 1
+_BITS = np.int64(20)  # of a value, beside which a sum with its other score is sorted
+_HALF = np.int64(1) << _BITS - 1
 
 
 def glimpse(s, where, at, plies, alpha, beta):
@@ -44,7 +46,10 @@ def glimpse(s, where, at, plies, alpha, beta):
 
 
 def rank(s, control, at, n, left):
-    """Put the n moves at ``at`` in order of short searches, and of the scores that they have from before."""
+    """Put the n moves at ``at`` in order of short searches, and of the scores that they have from before.
+
+    The scores that they have then are the values of the short searches alone, which tell more surely who will cut.
+    """
     if n < 2 or left < control[RANK_LEFT]:
         return
     r, out, scores = uint64s(control[RULES]), int16s(control[MOVES]), int64s(control[SCORES])
@@ -53,8 +58,10 @@ def rank(s, control, at, n, left):
         child, _ = play(s, r, np.int64(out[i]))
         control[BOARDS] += 1
         value = -glimpse(child, control[WHERE], at + n, plies, -INFINITY, INFINITY)
-        scores[i] = value + control[RANK_WEIGHT] * scores[i]
+        scores[i] = value + control[RANK_WEIGHT] * scores[i] << _BITS | value + _HALF
     sort(out, scores, at, n)
+    for i in range(at, at + n):
+        scores[i] = (scores[i] & 2 * _HALF - 1) - _HALF
 
 
 def guess(s, control, left):

@@ -148,6 +148,16 @@ def weigh(control, data, left, low, high, far):
     return low, high, tt.move_of(data)
 
 
+def put_in_order(s, control, at, n, left, h):
+    """Put the n moves at ``at`` in the learnt order, which ranks in the same search share, if there is one."""
+    out, scores = int16s(control[MOVES]), int64s(control[SCORES])
+    if left < control[ORDER_LEFT]:
+        rank(s, control, at, n, left)
+    elif not (kept_order(control, h, out, scores, at, n) or order_comes(control, h, out, scores, at, n)):
+        rank(s, control, at, n, left)
+        keep_order(control, h, out, scores, at, n)
+
+
 @inlined  # 1.15 times the boards a second
 def examine(s, control, at, left, alpha, beta):
     """Return (n, best, ceiling, hash) of a node: n moves, written at ``at``, and bounds; SETTLED if best is enough.
@@ -192,14 +202,9 @@ def examine(s, control, at, left, alpha, beta):
         cut = known_cut(s, r, control, out, at, n, left, beta)
         if cut >= beta:
             return SETTLED, cut, high, h
-    scores = int64s(control[SCORES])
-    if left < control[ORDER_LEFT]:
-        rank(s, control, at, n, left)
-    elif not (kept_order(control, h, out, scores, at, n) or order_comes(control, h, out, scores, at, n)):
-        rank(s, control, at, n, left)
-        keep_order(control, h, out, scores, at, n)
+    put_in_order(s, control, at, n, left, h)
     if move != NO_MOVE:
-        scored_move_to_front(out, scores, at, n, move)
+        scored_move_to_front(out, int64s(control[SCORES]), at, n, move)
     return n, low, high, h
 
 
@@ -285,9 +290,10 @@ def open_root(s, control, left, alpha, beta):
     if n == 0:  # none worth a search: all lose, or one wins at once
         n = np.int64(moves(s, r, out, 0))
     h = hashed(s, r, control)
+    put_in_order(s, control, np.int64(0), n, left, h)
     data = tt.look_near(control, h)
     if data != 0:
-        move_to_front(out, 0, n, tt.move_of(data))
+        scored_move_to_front(out, int64s(control[SCORES]), np.int64(0), n, tt.move_of(data))
     open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, h, control[EVALUATED])
     if control[VISITS_LEFT] < tt.NEVER:
         visits.enter(control[VISITS], control[BOARDS], np.int64(h), left, alpha, beta)
@@ -344,6 +350,23 @@ def least_score_to_join(control, f, ranks):
 
 
 @compiled
+def expected_score(control, f):
+    """Return what a frame's next move is expected to score, in the units of the learnt order.
+
+    A first move is worth what its short search says. If it has failed, the short search of the move before, to this
+    node, tells more, and how much worse the next move is than the first one was.
+    """
+    scores = int64s(control[SCORES])
+    value, top = scores[f[FIRST] + f[NEXT]], control[TOP]
+    if f[NEXT] == 0 or top == 0:
+        return value
+    above = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * (top - 1))
+    if above[COUNT] == 1:  # an only move is not searched for its place
+        return value
+    return value - scores[f[FIRST]] - scores[above[FIRST] + above[NEXT] - 1]
+
+
+@compiled
 def is_deferrable(control, f, ranks):
     """Whether a frame's next move is left to the ``ranks`` that are at it, rather than searched together with them.
 
@@ -355,7 +378,7 @@ def is_deferrable(control, f, ranks):
         return True
     if f[LEFT] < control[RANK_LEFT] or f[BETA] - f[ALPHA] > 1:
         return f[NEXT] > 0
-    return int64s(control[SCORES])[f[FIRST] + f[NEXT]] < least_score_to_join(control, f, ranks)
+    return expected_score(control, f) < least_score_to_join(control, f, ranks)
 
 
 def least_crowded_first(like, control, f, top):

@@ -13,9 +13,10 @@ from .batch import any_move
 from .tabled import Tabled, itself, no_bounds
 
 _RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
-# By these scores: of first moves that reach -4300 one in ten cuts, -3000 a third, -1500 most. The other numbers are how
-# that changes, see ``pvs.least_score_to_join``: of those tried best for 15 ranks on FFO #42, #43, #46 and #47.
-_LIKELY_CUT, _LIKELY_CUT_CHANGES = -4300, (600, 900, -1500, 15)
+# By these scores: of first moves that reach -1500 one in ten cuts, of those that reach 0 more than half, from 1300 on
+# nearly all. The other numbers are how that changes, see ``pvs.least_score_to_join``: of those tried best for 15 ranks
+# on FFO #40, #42, #43, #46 and #47.
+_LIKELY_CUT, _LIKELY_CUT_CHANGES = -1500, (600, 2700, 1300, 15)
 _ORDER_LEFT = 16  # of less the order takes a rank some hundred boards, as long as it takes to share it
 _GUESSED = np.uint64(0xD1B54A32D192ED03)  # xor a root's hash: where the table has its first guess
 _AS_MOVE = np.int64(1 << 13)  # more than any score: a guess plus this is kept where moves are
@@ -96,8 +97,8 @@ def answer(s, r, control):
 
 
 _TEMPLATES = (
-    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.examine, pvs.descend,
-    pvs.open_root, pvs.look_at_path, pvs.least_crowded_first, pvs.advance, dr.take_in_shared,
+    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.put_in_order, pvs.examine,
+    pvs.descend, pvs.open_root, pvs.look_at_path, pvs.least_crowded_first, pvs.advance, dr.take_in_shared,
     dr.solve, dr.follow, shared_guess, pose, answer,
 )  # fmt: skip
 
