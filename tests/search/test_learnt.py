@@ -78,3 +78,49 @@ def test_the_first_guess_is_short_and_counts(rng):
 def test_only_the_usual_board_has_an_order():
     assert evaluation.for_order(othello, rules(BOARD)).unit == pt.UNIT
     assert evaluation.for_order(othello, rules((6, 6))) is None
+
+
+def paused(engine, state, frames):
+    """Begin to solve ``state`` and stop where so many frames are open; return them, shape (frames, FRAME_SIZE)."""
+    engine.begin(state)
+    for _ in range(10_000):
+        engine.advance(1)
+        opened = engine._frames.reshape(-1, pvs.FRAME_SIZE)[: engine._control[pvs.TOP] + 1]
+        if len(opened) == frames:
+            return opened
+    raise AssertionError(f"never {frames} frames")
+
+
+def states_with(left, rng, n):
+    late = unfinished_states(rng, BOARD, 200 * n, left)
+    return [state for state in late if othello.moves_left(state, rules(BOARD)) == left][:n]
+
+
+def test_moves_of_the_root_have_the_values_of_short_searches_and_keep_them(rng):
+    """With 14 moves left these are evaluations of what a move leads to, in order of them and of replies."""
+    order = evaluation.for_order(othello, rules(BOARD))
+    engine = solver(order)
+    for state in states_with(14, rng, 5):
+        root = paused(engine, state, 2)[0]
+        values = []
+        for i in range(root[pvs.COUNT]):
+            child, _ = othello.play(state, rules(BOARD), int(engine._moves[i]))
+            values.append(-int(order.function(child, rules(BOARD), order.tables)))
+        assert engine._scores[: len(values)].tolist() == values
+
+
+def test_a_later_move_is_expected_to_score_what_its_node_was_less_what_it_is_worse(rng):
+    engine = solver(evaluation.for_order(othello, rules(BOARD)))
+    seen = 0
+    for state in states_with(18, rng, 20):
+        above, frame = paused(engine, state, 2)
+        if frame[pvs.COUNT] < 3 or above[pvs.COUNT] < 2:
+            continue
+        seen += 1
+        scores = engine._scores[frame[pvs.FIRST] :]
+        frame[pvs.NEXT] = 0
+        assert pvs.expected_score(engine._control, frame) == scores[0]
+        frame[pvs.NEXT] = 2
+        node = -engine._scores[above[pvs.FIRST] + above[pvs.NEXT] - 1]
+        assert pvs.expected_score(engine._control, frame) == node + scores[2] - scores[0]
+    assert seen > 5
