@@ -7,9 +7,11 @@ import pytest
 from distsearch import evaluation
 from distsearch.evaluation import patterns as pt
 from distsearch.games import othello
+from distsearch.games.interface import as_state
 from distsearch.search import learnt, pvs
 from distsearch.search.solver_engine import Solver
 from distsearch.search.table import far_table
+from distsearch.testing.positions import random_position
 
 from ..evaluation.test_patterns import network
 from .positions import rules, unfinished_states
@@ -92,21 +94,24 @@ def paused(engine, state, frames):
 
 
 def states_with(left, rng, n):
-    late = unfinished_states(rng, BOARD, 200 * n, left)
-    return [state for state in late if othello.moves_left(state, rules(BOARD)) == left][:n]
+    return [random_position(othello, rules(BOARD), [60 - left], rng).state for _ in range(n)]
 
 
 def test_moves_of_the_root_have_the_values_of_short_searches_and_keep_them(rng):
     """With 14 moves left these are evaluations of what a move leads to, in order of them and of replies."""
     order = evaluation.for_order(othello, rules(BOARD))
     engine = solver(order)
-    for state in states_with(14, rng, 5):
-        root = paused(engine, state, 2)[0]
-        values = []
+    seen = 0
+    for state in states_with(14, rng, 20):
+        root, values = paused(engine, state, 2)[0], []
+        if root[pvs.COUNT] == 1:
+            continue
+        seen += 1
         for i in range(root[pvs.COUNT]):
             child, _ = othello.play(state, rules(BOARD), int(engine._moves[i]))
-            values.append(-int(order.function(child, rules(BOARD), order.tables)))
+            values.append(-int(order.function(as_state(child), rules(BOARD), order.tables)))
         assert engine._scores[: len(values)].tolist() == values
+    assert seen > 5
 
 
 def test_a_later_move_is_expected_to_score_what_its_node_was_less_what_it_is_worse(rng):

@@ -110,9 +110,9 @@ def test_figures_tell_what_the_table_tells(rng):
     panels = {3: rates, 4: figures.speedup(measured)[0], 5: figures.efficiency(measured)[0],
               6: figures.efficiency(measured)[1], 9: idle}  # fmt: skip
     for column, panel in panels.items():
-        scale = 100 if panel is idle else 1
+        scale, rounded = 100 if panel is idle else 1, 0.5 if panel is rates else 0.006
         for point in panel.lines[0].points:
-            assert point.y * scale == pytest.approx(told[point.x][column - 1], rel=1e-6, abs=0.006), panel.title
+            assert point.y * scale == pytest.approx(told[point.x][column - 1], rel=1e-6, abs=rounded), panel.title
     fewest = searched.lines[0].points[0].y
     assert [point.y / fewest for point in searched.lines[0].points] == pytest.approx(
         [line[-1] for line in told.values()], abs=0.001
