@@ -16,8 +16,8 @@ _MOST_PLIES = np.int64(4)
 MOST_GUESSED = np.int64(50_000)  # boards of a guess, 2 ms; six plies may take 3 million
 NEVER = np.int64(2**63 - 1)
 UNIT = 1  # of the evaluation's values, a final score of 1
-_BITS = np.int64(20)  # of a value, beside which a sum with its other score is sorted
-_HALF = np.int64(1) << _BITS - 1
+_VALUE_BITS = np.int64(20)  # the lower bits of what moves are sorted by: a value plus _VALUE_OFFSET
+_VALUE_OFFSET = np.int64(1) << _VALUE_BITS - 1
 
 
 def glimpse(s, where, at, plies, alpha, beta):
@@ -46,9 +46,9 @@ def glimpse(s, where, at, plies, alpha, beta):
 
 
 def rank(s, control, at, n, left):
-    """Put the n moves at ``at`` in order of short searches, and of the scores that they have from before.
+    """Put the n moves at ``at`` in order of short searches, weighed against the scores that ``candidates`` gave them.
 
-    The scores that they have then are the values of the short searches alone, which tell more surely who will cut.
+    Their scores (int64, in UNITs) are then the values of the short searches alone, by which cuts are foretold.
     """
     if n < 2 or left < control[RANK_LEFT]:
         return
@@ -58,10 +58,10 @@ def rank(s, control, at, n, left):
         child, _ = play(s, r, np.int64(out[i]))
         control[BOARDS] += 1
         value = -glimpse(child, control[WHERE], at + n, plies, -INFINITY, INFINITY)
-        scores[i] = value + control[RANK_WEIGHT] * scores[i] << _BITS | value + _HALF
+        scores[i] = value + control[RANK_WEIGHT] * scores[i] << _VALUE_BITS | value + _VALUE_OFFSET
     sort(out, scores, at, n)
     for i in range(at, at + n):
-        scores[i] = (scores[i] & 2 * _HALF - 1) - _HALF
+        scores[i] = (scores[i] & 2 * _VALUE_OFFSET - 1) - _VALUE_OFFSET
 
 
 def guess(s, control, left):

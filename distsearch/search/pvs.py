@@ -149,7 +149,10 @@ def weigh(control, data, left, low, high, far):
 
 
 def put_in_order(s, control, at, n, left, h):
-    """Put the n moves at ``at`` in the learnt order, which ranks in the same search share, if there is one."""
+    """Put the n moves at ``at`` in the learnt order, if the engine has one, and share it with ranks in the same search.
+
+    h: hash of the node (uint64).
+    """
     out, scores = int16s(control[MOVES]), int64s(control[SCORES])
     if left < control[ORDER_LEFT]:
         rank(s, control, at, n, left)
@@ -351,17 +354,18 @@ def least_score_to_join(control, f, ranks):
 
 @compiled
 def expected_score(control, f):
-    """Return what a frame's next move is expected to score, in the units of the learnt order.
+    """Return the score (int64, in units of the learnt order) that a frame's next move is expected to have.
 
-    A first move is worth what its short search says. If it has failed, the short search of the move before, to this
-    node, tells more, and how much worse the next move is than the first one was.
+    For a first move this is the value of its short search. Once that move has failed, its value was too high, and the
+    parent's short search of the move to this node is the better estimate of the node: from it is taken by how much
+    the next move's value is below the first one's.
     """
     scores = int64s(control[SCORES])
     value, top = scores[f[FIRST] + f[NEXT]], control[TOP]
     if f[NEXT] == 0 or top == 0:
         return value
     above = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * (top - 1))
-    if above[COUNT] == 1:  # an only move is not searched for its place
+    if above[COUNT] == 1:  # the only move of a node has no short search
         return value
     return value - scores[f[FIRST]] - scores[above[FIRST] + above[NEXT] - 1]
 
