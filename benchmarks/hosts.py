@@ -3,9 +3,8 @@
     python benchmarks/hosts.py othello positions.txt --lines 21,23 --hosts 2,4,8 --seeds 3
 
 Prints a row of a table for each line and number of hosts: speedup over the sequential engine at the same rate, boards
-over the engine's, and virtual seconds, each with all workers on one host, on so many hosts that tell one another
-nothing (apart), and on as many whose news travel. Means over seeds, by which the time of a slice varies: a speedup
-changes by a tenth from one to the next.
+over the engine's, and virtual seconds, each with all workers on one host, and on so many hosts. Means over seeds, by
+which the time of a slice varies: a speedup changes by a tenth from one to the next.
 """
 
 import argparse
@@ -21,8 +20,6 @@ from distsearch.service.progress import Progress
 from distsearch.service.search import Searcher
 from distsearch.service.simulate import Machine, Simulation
 
-_WAYS = ((False, False), (True, False), (True, True))  # whether on several hosts, whether news travel
-
 
 def numbers(text):
     return [int(number) for number in text.split(",")]
@@ -34,9 +31,9 @@ def alone(options, machine, position):
     return next(searcher.search([position]))
 
 
-def simulated(options, machine, position, sequential, news):
+def simulated(options, machine, position, sequential):
     """Return the Simulation of one search."""
-    cluster = machine.cluster(news)
+    cluster = machine.cluster()
     outcome = next(Searcher(options, cluster, Progress()).search([position]))
     if outcome.score != sequential.score:
         raise SystemExit(f"{machine}: {outcome.score} instead of {sequential.score}")
@@ -44,17 +41,16 @@ def simulated(options, machine, position, sequential, news):
 
 
 def row(options, machine, position, sequential, hosts, seeds):
-    """Return the row of so many hosts: three ways of sharing what is found."""
+    """Return the row of so many hosts, beside one of as many workers."""
     speedups, boards, seconds = [], [], []
-    for several, news in _WAYS:
+    for among in (1, hosts):
         runs = [
-            simulated(options, replace(machine, hosts=hosts if several else 1, seed=seed), position, sequential, news)
-            for seed in range(seeds)
+            simulated(options, replace(machine, hosts=among, seed=seed), position, sequential) for seed in range(seeds)
         ]
         speedups.append(mean(run.figures["speedup"] for run in runs))
         boards.append(mean(run.figures["search_overhead"] for run in runs))
         seconds.append(mean(run.outcome.seconds for run in runs))
-    columns = [f"{figures[0]:{to}} | {figures[1]:{to}} | {figures[2]:{to}}" for figures, to in (
+    columns = [f"{figures[0]:{to}} | {figures[1]:{to}}" for figures, to in (
         (speedups, ".2f"), (boards, ".2f"), (seconds, ".3f"))]  # fmt: skip
     return f"| {hosts} | {' | '.join(columns)} |"
 
@@ -79,8 +75,8 @@ def main():
         machine = Machine(network="tcp", table=args.table, rate=args.rate, jitter=args.jitter)
         sequential = alone(options, machine, position)
         print(f"\n{lines[number - 1]}: {sequential.nodes:,} boards alone\n")
-        names = [f"{name}: {way}" for name in ("speedup", "boards", "seconds") for way in ("one host", "apart", "news")]
-        print(f"| hosts | {' | '.join(names)} |\n{'|---' * 10}|", flush=True)
+        names = [f"{name}: {way}" for name in ("speedup", "boards", "seconds") for way in ("one host", "several")]
+        print(f"| hosts | {' | '.join(names)} |\n{'|---' * 7}|", flush=True)
         for hosts in args.hosts:
             print(
                 row(options, replace(machine, workers=hosts * args.each), position, sequential, hosts, args.seeds),

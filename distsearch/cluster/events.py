@@ -12,8 +12,8 @@ class Begin(NamedTuple):
     batches of jobs kept at each worker; batch: seconds of work in a batch of small jobs, of which ``ahead`` times as
     many are kept; client: for whom, and weight: how much of the client's share, where several runs want the workers;
     measured: time counts from when all workers are ready, and at the end they say where theirs went; shared: a
-    sub-master's workers search each of its jobs together; dear: boards, where another rank passes on what workers find;
-    traced: events of a timeline that each rank of a measured run keeps, 0 for no timeline.
+    sub-master's workers search each of its jobs together; traced: events of a timeline that each rank of a measured run
+    keeps, 0 for no timeline.
     """
 
     run: int
@@ -26,7 +26,6 @@ class Begin(NamedTuple):
     weight: float = 1.0
     measured: bool = False
     shared: bool = False
-    dear: int = 0
     traced: int = 0
 
 

@@ -16,7 +16,7 @@ _GLANCE = 0.05  # seconds between two looks at who is lost
 PARTING = 10.0  # seconds to wait for ranks that are to leave, where there is no deadline
 
 
-class _Failures:
+class Failures:
     """The ranks of a communicator that have died, as far as MPI tells."""
 
     def __init__(self, comm):
@@ -51,7 +51,7 @@ class Followers:
         self._bells = {rank: known[rank][1] for rank in ranks if known[rank][0] == here and known[rank][1]}
         self.post = Post(comm, survives=survives)
         self._survives = survives
-        self._failures = _Failures(comm) if launch.tells_of_failures() else None
+        self._failures = Failures(comm) if launch.tells_of_failures() else None
         self._alive = Alive(deadline, self._hosts, time.monotonic(), last=last) if deadline else None
         self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or PARTING
         self._watched = {rank for rank, name in self._bells.items() if deadline and self._bell.hangs(name)}

@@ -18,12 +18,10 @@ from .messages import (
     ASK,
     END,
     FORGET,
-    FOUND,
     GAVE,
     GAVE_RECORD,
     HANDED,
     JOBS,
-    KNOWN,
     LARGEST,
     LOST,
     METRICS,
@@ -81,7 +79,6 @@ class _Setup:
 class _Run:
     def __init__(self, number, source):
         self.number, self.source = number, source
-        self.known = []  # KNOWN messages that nobody here has had
         self.stopping = False
 
 
@@ -93,7 +90,7 @@ class Group:
     """
 
     def __init__(self, hosts, kinds, shares):
-        self.master = Master(hosts, news=False)
+        self.master = Master(hosts)
         self._ranks, self._kinds, self._shares = list(hosts), kinds, shares
         self._setups = {}  # number above → _Setup
         self._runs = {}  # number → _Run
@@ -121,8 +118,6 @@ class Group:
             case Received(sender, message) if message.type == METRICS and sender not in self.master.absent:
                 self._note(sender, message)
                 out = []
-            case Received(sender, message) if message.type == FOUND:
-                return [Outgoing(ABOVE, message)] if message.run in self._runs else []
             case _:
                 out = self.master.handle(event)
         return out + self._news(event)
@@ -138,8 +133,6 @@ class Group:
             case kind if kind == STEER:
                 run.source.steer(to_records(message.payload, STEER_RECORD))
                 return self.master.handle(More(run.number))
-            case kind if kind == KNOWN:
-                run.known.append(message)
             case kind if kind == NAMED:
                 names = to_records(message.payload, np.int64).tolist()
                 run.source.named(names[0], names[1:])
@@ -194,8 +187,8 @@ class Group:
         setup = self._setups[int(record["setup"])]
         run = self._runs[message.run] = _Run(message.run, setup.make(len(self._ranks)))
         begin = Begin(
-            run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"]),
-            dear=int(record["dear"]))  # fmt: skip
+            run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"])
+        )  # fmt: skip
         return self.master.handle(begin)
 
     def _note(self, sender, message):
@@ -260,9 +253,6 @@ class Group:
         """Return what is to be told above of a run."""
         source, number, out, messages = run.source, run.number, [], []
         ended = run.stopping and not self.master.is_open(number) and not source.waits
-        if run.known and self.master.is_open(number) and (ranks := self.master.knowing(number)):
-            out += [Outgoing(ranks[0], message) for message in run.known]
-            run.known = []
         if not run.stopping:
             for job, words in source.hand_ups():
                 messages.append(Message(HANDED, number, from_records(np.concatenate(([job], words)))))

@@ -7,13 +7,14 @@ hands out nothing has run dry until results come in, or ``More``. One that has `
 of jobs that are out, told how many workers have none: (worker, and the fields of a STEER_RECORD) each; and takes in by
 ``gave(node, rest, part)`` what a worker gave away. One that goes on where another was has ``saved``: node of a job →
 what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of
-them will come. Workers of one that has ``dear`` tell those of other hosts what took them so many boards to find. A
-source that ``lends`` takes in by ``lent(worker, rows)`` the parts that a worker with many places lends out of its jobs,
-of which there are ``loans``, and wants so many moves left in them at most (``lent_left``, 0: it does not know);
-``returned()`` says what has become of them.
+them will come. A source that ``lends`` takes in by ``lent(worker, rows)`` the parts that a worker with many places
+lends out of its jobs, of which there are ``loans``, and wants so many moves left in them at most (``lent_left``, 0: it
+does not know); ``returned()`` says what has become of them.
 
 Idle ranks of a host may join the jobs of a source that is ``joint`` (see ``joint``). One that goes ``by_host`` wants a
-job for each host, which its ranks search together, rather than one for each worker.
+job for each host, which its ranks search together, rather than one for each worker. Of one that ``spans_hosts`` several
+hosts may search the same job, see ``copies``; ``moved(node, worker)`` tells it that a job has lost its worker, but
+another one has it.
 
 A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
 to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
@@ -25,17 +26,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import RanksLostError
+from .copies import Copies
 from .crew import Crew
 from .events import Ask, Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, Save
 from .messages import (
     ASK,
     END,
-    FOUND,
     GAVE,
     GAVE_RECORD,
     HANDED,
+    HOSTS,
     JOBS,
-    KNOWN,
     LEND,
     LENT,
     LOST,
@@ -65,7 +66,6 @@ from .messages import (
     to_lost,
     to_records,
 )  # fmt: skip
-from .news import News
 from .trace import EVENT
 
 
@@ -96,11 +96,11 @@ class _Run:
         self.lends = getattr(begin.source, "lends", False)
         self.joint, self.by_host = getattr(begin.source, "joint", False), getattr(begin.source, "by_host", False)
         self.lending = {}  # rank → LEND, as told last
-        self.news = None  # where hosts tell one another what they have found
+        self.copies = None  # of jobs, where several hosts may search one
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.many_ahead = begin.ahead > 1
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
-        self.shared, self.dear = begin.shared, begin.dear
+        self.shared = begin.shared
         self.start = Message(START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64)))
         self.traces = {}  # rank → EVENTs of its timeline
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
@@ -147,6 +147,12 @@ class _Run:
             by_rank.pop(rank, None)
         for ranks in (self.without, self.stopping, self.saving):
             ranks.discard(rank)
+        if self.copies:
+            whole, kept = self.copies.lost(rank)
+            for node, other in kept:
+                self.source.moved(node, other)
+            for results in whole:
+                self.source.finish(results)
         self.source.lost(rank)
 
 
@@ -157,7 +163,7 @@ class Master:
     it alone compiles and the others find its work on disk. A message holds as many jobs as make about a millisecond of
     work, by the mean of the run's results so far; up to ``prefetch`` such batches are kept at each worker, so that it
     need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
-    they have jobs of. news: whether hosts are told what others have found.
+    they have jobs of.
 
     A worker says with READY how many jobs it has at work at once, if that is more than one, as a GPU's are: such a one
     is given so many in a message, or its share of those that wait, by what it and the others have done a second.
@@ -166,9 +172,8 @@ class Master:
     jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
     """
 
-    def __init__(self, hosts, news=True, groups=None):
+    def __init__(self, hosts, groups=None):
         self._hosts = hosts
-        self._told_hosts = hosts if news and len(set(hosts.values())) > 1 else {}  # those that can be told anything
         self._groups = groups or {}
         self._crew = Crew(hosts)
         self.lost, self.back = self._crew.lost, self._crew.back
@@ -261,8 +266,8 @@ class Master:
         out = self._crew.prepare(begin.setup)
         run = self._runs[begin.run] = _Run(begin, self._crew.setups[begin.setup])
         run.without.update(self._crew.ready_for(run.setup))
-        if self._told_hosts and getattr(begin.source, "dear", 0):
-            run.news = News(self._told_hosts)
+        if len(set(self._hosts.values())) > 1 and run.joint and getattr(begin.source, "spans_hosts", False):
+            run.copies = Copies(self._hosts)
         if begin.measured:
             self.metrics = {}
         return out + self._more(run)
@@ -337,7 +342,8 @@ class Master:
             return []
         match message.type:
             case kind if kind == RESULTS:
-                self._take_in(run, worker, to_records(message.payload, run.source.result_dtype))
+                results = to_records(message.payload, run.source.result_dtype)
+                return self._take_in(run, worker, results) + self._go_on(run, worker)
             case kind if kind == PROGRESS:
                 run.count(worker.rank, int(to_records(message.payload, np.int64)[0]))
                 return []
@@ -359,9 +365,6 @@ class Master:
                 run.saving.discard(worker.rank)
                 if len(message.payload):
                     run.saved[worker.rank] = message.payload
-                return []
-            case kind if kind == FOUND:
-                run.news.add(worker.rank, message.payload)
                 return []
             case kind if kind == TRACE:
                 run.traces[worker.rank] = to_records(message.payload, EVENT)
@@ -391,8 +394,9 @@ class Master:
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
         told = {}
-        for rank, *record in run.wishes(self._idle(run)):
-            told[rank] = told.get(rank, b"") + steer_record(*record)
+        for rank, *record in run.wishes(0 if run.copies else self._idle(run)):
+            for each in run.copies.narrow(*record[:3]) if run.copies else (rank,):
+                told[each] = told.get(each, b"") + steer_record(*record)
         return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
 
     def _lend(self, run):
@@ -415,6 +419,7 @@ class Master:
         return [Outgoing(rank, Message(LEND, run.number, from_records(np.array(wanted, np.int64))))]
 
     def _take_in(self, run, worker, results):
+        """Take results in; return the messages by which workers drop what another host has answered."""
         worker.losses = 0
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
@@ -427,7 +432,12 @@ class Master:
         else:
             run.jobs += len(results)
             run.seconds += seconds
-        run.source.finish(results)
+        stop = []
+        if run.copies:
+            results, stop = run.copies.take_in(worker.rank, results)
+        if len(results):
+            run.source.finish(results)
+        return [Outgoing(rank, Message(STEER, run.number, steer_record(node, 0, 0, 0, 0))) for rank, node in stop]
 
     def _answered(self, run, worker, jobs):
         run.out[worker.rank] -= jobs
@@ -446,7 +456,11 @@ class Master:
 
     def _goes_by_host(self, run):
         """Whether a run has a job a host; one of a worker with many places is lent out to all others instead."""
-        return run.by_host and not any(run.setup in worker.places for worker in self._crew.workers.values())
+        return run.by_host and not self._has_places(run)
+
+    def _has_places(self, run):
+        """Whether a worker has many jobs of a run at work at once."""
+        return any(run.setup in worker.places for worker in self._crew.workers.values())
 
     def _one_a_host(self, run):
         """Return a rank without a job for each host that has no job of a run, those with the least to do first."""
@@ -467,6 +481,11 @@ class Master:
         return self._groups[leader][rank]
 
     def _hand_out(self, run, worker):
+        """Hand out what waits or, where nothing does, what others are at."""
+        out = self._hand_out_new(run, worker)
+        return out + self._copy(run) if run.copies else out
+
+    def _hand_out_new(self, run, worker):
         """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
         out = []
         by_host = self._goes_by_host(run)
@@ -536,18 +555,36 @@ class Master:
             run.starved = True
             return []
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
-        run.without.discard(worker.rank)
         if how:
             sent[:0] = self._wants_lent(run, worker.rank)
-        if run.news and len(known := run.news.tell(worker.rank)):
-            sent.insert(0, Outgoing(worker.rank, Message(KNOWN, run.number, known)))
-        if worker.rank not in run.out:
-            dear = run.source.dear if run.news else run.dear
-            record = np.array([(run.setup, run.client, run.weight, dear, run.joint)], OPEN_RECORD)
-            sent.insert(0, Outgoing(worker.rank, Message(OPEN, run.number, from_records(record))))
-        run.out[worker.rank] = out + len(jobs)
-        self._crew.load(worker, len(jobs))
-        return sent
+        if run.copies:
+            run.copies.handed(worker.rank, jobs)
+        return self._opened(run, worker, len(jobs)) + sent
+
+    def _opened(self, run, worker, jobs):
+        """Note that a worker gets so many jobs; return the message by which it knows the run, if it does not yet."""
+        known = worker.rank in run.out
+        run.out[worker.rank] = run.out.get(worker.rank, 0) + jobs
+        run.without.discard(worker.rank)
+        self._crew.load(worker, jobs)
+        record = np.array([(run.setup, run.client, run.weight, run.joint)], OPEN_RECORD)
+        return [] if known else [Outgoing(worker.rank, Message(OPEN, run.number, from_records(record)))]
+
+    def _copy(self, run):
+        """Have hosts without a job search one that another host is at, and tell who is at which."""
+        out = []
+        if not run.source.waiting and not self._has_places(run):
+            for rank in self._one_a_host(run):
+                job = run.copies.choose(rank, {each for each, jobs in run.out.items() if jobs == 1})
+                if job is None:
+                    break
+                out += self._opened(run, self._crew.workers[rank], 1)
+                out.append(Outgoing(rank, Message(JOBS, run.number, job.tobytes())))
+        for node, ranks in run.copies.told():
+            for i, rank in enumerate(ranks):
+                payload = from_records(np.array([node, i, *ranks], np.int64))
+                out.append(Outgoing(rank, Message(HOSTS, run.number, payload)))
+        return out
 
     def _part(self, run, rank):
         """Return the part of a run's jobs that one with many places does, by the speeds so far."""

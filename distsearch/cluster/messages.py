@@ -30,8 +30,9 @@ RESTART    master → worker     none: you were taken for lost; forget all runs.
 RESTARTED  worker → master     none: done, of the same life
 PING       master ↔ worker     none: are you there?
 PONG       master ↔ worker     none: yes
-FOUND      worker → master     what took a job many boards to find, as its kind writes it: for other hosts
-KNOWN      master → worker     what was FOUND on other hosts, for the table of the worker's
+HOSTS      master → worker     int64: a job, the number of the worker's host among those that search it together, and
+                               the worker of each that has it; fewer than two: nobody else does any more
+NEWS       worker → worker     uint64: what hosts tell one another of such a job, see ``exchange``
 HANDED     worker → master     a sub-master parts with a job: int64, the job, and what its source tells of it
 NAMED      master → worker     in answer: int64, the job, and the numbers of the jobs made of it that go on there
 LOST       worker → master     a sub-master's worker is lost, or back: int64, its rank, and 1 or 0
@@ -53,17 +54,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-VERSION = 10
+VERSION = 11
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
-SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, FOUND, KNOWN = range(15, 26)
+SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, HOSTS, NEWS = range(15, 26)
 HANDED, NAMED, LOST, TRACE, LEND, LENT, RETURNED = range(26, 33)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it
 
-# Workers share their time fairly among clients, and by weight among a client's runs. What takes ``dear`` boards is
-# FOUND, nothing where that is 0. joint: 1 if ranks of the same host may join the run's jobs, see ``joint``.
+# Workers share their time fairly among clients, and by weight among a client's runs. joint: 1 if ranks of the same host
+# may join the run's jobs, see ``joint``.
 OPEN_RECORD = np.dtype([
-    ("setup", np.uint32), ("client", np.uint32), ("weight", np.float64), ("dear", np.int64), ("joint", np.int64),
+    ("setup", np.uint32), ("client", np.uint32), ("weight", np.float64), ("joint", np.int64),
 ])  # fmt: skip
 
 # A job at work: its node, and the seconds that it has taken so far.

@@ -15,6 +15,7 @@ from . import launch
 from .alive import LAST_WAITS, Alive
 from .bell import Bell
 from .followers import PARTING, Followers, meet, tells_of_a_failure
+from .gossip import Gossip
 from .group import Group, blocks
 from .master import Master
 from .messages import LOST, PING, PROGRESS, QUIT, Message, to_lost
@@ -42,7 +43,7 @@ class MpiCluster(Cluster):
         self.ranks, self.groups = comm.Get_size(), groups
         self.workers = self.ranks - 1 - groups
         bell = Bell()
-        survives, known = _begin(comm, deadline, bell)
+        survives, known, self._news = _begin(comm, deadline, bell)
         leaders = blocks(self.ranks, groups)
         self.host = known[_MASTER][0]
         self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
@@ -84,13 +85,15 @@ class MpiCluster(Cluster):
             self._followers.part()
         elif not self._followers.meet():
             launch.forgo_finalize()
+        elif self._news:
+            self._news.Free()
         self._followers.close()
 
 
 def _begin(comm, deadline, bell):
     """Get ready to go on without some of the ranks, if that is wanted; all ranks are here.
 
-    Returns (whether it is, (host, name of its bell) of each rank).
+    Returns (whether it is, (host, name of its bell) of each rank, the communicator for ``Gossip`` or None).
     """
     survives = deadline is not None or launch.tells_of_failures()
     if survives:
@@ -102,7 +105,10 @@ def _begin(comm, deadline, bell):
             launch.unlink_shared_memory()
     known = comm.allgather((MPI.Get_processor_name(), bell.name))
     launch.begun()
-    return survives, known
+    news = comm.Dup() if len({host for host, _ in known[1:]}) > 1 else None
+    if news and survives:
+        news.Set_errhandler(MPI.ERRORS_RETURN)
+    return survives, known, news
 
 
 class _Guard:
@@ -144,17 +150,17 @@ def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=Non
     sub-master is lost, its workers leave.
     """
     bell = Bell()
-    survives, known = _begin(comm, deadline, bell)
+    survives, known, news = _begin(comm, deadline, bell)
     leaders, rank = blocks(comm.Get_size(), groups), comm.Get_rank()
     above = next((leader for leader, ranks in leaders.items() if rank in ranks), _MASTER)
     guard = _Guard(deadline, above, known) if deadline else None
     try:
         if rank in leaders:
-            _lead(comm, leaders[rank], kinds, shares, known, bell, deadline, survives, guard)
+            _lead(comm, leaders[rank], kinds, shares, known, bell, deadline, survives, guard, news)
         else:
             worker, post = Worker(kinds, joint=joint), Post(comm, above)
-            _work(worker, post, bell, guard, above)
-            _leave(comm, worker, post, deadline or PARTING, survives, above)
+            _work(worker, post, bell, guard, above, Gossip(news) if news else None)
+            _leave(comm, worker, post, deadline or PARTING, survives, above, news)
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise
@@ -171,7 +177,7 @@ def _without(above):
     launch.forgo_finalize()
 
 
-def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
+def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard, news):
     """Be the sub-master of some ranks."""
     group, rest = Group({rank: known[rank][0] for rank in ranks}, kinds, shares), BackOff()
     followers = Followers(comm, group, group.master, ranks, known, bell, deadline, survives)
@@ -190,10 +196,10 @@ def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
         return
     if group.parts:
         followers.part()
-    _leave(comm, group, followers.post, deadline or PARTING, survives, _MASTER)
+    _leave(comm, group, followers.post, deadline or PARTING, survives, _MASTER, news)
 
 
-def _work(worker, post, bell, guard, above):
+def _work(worker, post, bell, guard, above, gossip):
     """Work until the master, rank ``above``, says to leave.
 
     One reading of the clock ends a time and begins the next one: where ranks share a core, a rank that loses it between
@@ -221,6 +227,8 @@ def _work(worker, post, bell, guard, above):
         elif worker.has_work or worker.can_join:
             for answer in worker.work() if worker.has_work else worker.join():
                 _count(worker.timers, post.send(above, answer), 1)
+            if gossip:
+                _count(worker.timers, *gossip.exchange(worker))
             now = time.perf_counter()
             work_began, work_ended = worker.slice
             worker.timers.communicated(began, work_began)
@@ -238,13 +246,15 @@ def _anything_to_do(worker, post, guard):
     return lambda: has_mail() or worker.can_join
 
 
-def _leave(comm, worker, post, seconds, survives, above):
+def _leave(comm, worker, post, seconds, survives, above, news):
     """Leave together with the others or, where some are lost, as soon as the master can know."""
     if worker.parts:
         post.send(above, Message(QUIT, 0))
         post.flush()
     if worker.parts or not meet(comm, post, seconds, survives):
         launch.forgo_finalize()
+    elif news:
+        news.Free()
 
 
 def _count(timers: Timers, size, messages):

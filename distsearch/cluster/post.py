@@ -53,6 +53,12 @@ class Post:
                 self._note(to, error)
         return len(buffer)
 
+    def is_behind(self, to):
+        """Whether a rank has not taken what was sent to it last."""
+        return to in self.failed or any(
+            rank == to and not self._over(to, request) for rank, request, _ in self._sending
+        )
+
     @property
     def has_mail(self):
         """A function that says whether it is time to ``receive``."""

@@ -95,7 +95,7 @@ class _TimedRunner:
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
         self.open = runner.open
-        for optional in ("narrow", "give", "tell", "found", "learn", "unsearched", "share", "job_now"):
+        for optional in ("narrow", "give", "news", "take_in", "set_elsewhere", "unsearched", "share", "job_now"):
             setattr(self, optional, getattr(runner, optional, None))
 
     @property
@@ -187,13 +187,13 @@ class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
 
     kinds: as for a Worker, or a list of them for as many hosts, among which the workers are shared out in blocks;
-    faults: None where nothing goes wrong; news: as ``Master`` has it; groups: sub-masters, each with a block of the
+    faults: None where nothing goes wrong; groups: sub-masters, each with a block of the
     workers, which rank before them, 0 for none; shares: as for a ``Group``. ``clock()`` is the virtual time,
     ``master_busy`` the seconds of it in which the master worked.
     """
 
     def __init__(
-        self, kinds, workers, network, processors, seed=0, faults=None, news=True, groups=0, shares=None
+        self, kinds, workers, network, processors, seed=0, faults=None, groups=0, shares=None
     ):  # fmt: skip
         super().__init__()
         self.workers, self.groups, self.ranks = workers, groups, workers + groups + 1
@@ -218,7 +218,7 @@ class SimulatedCluster(Cluster):
         self._masters = {}  # rank → _VirtualMaster
         names = self.hosts = {rank: f"virtual{host}" for rank, host in hosts.items()}
         behind = {leader: {rank: names[rank] for rank in ranks} for leader, ranks in leaders.items()}
-        self._master = Master({rank: names[rank] for rank in leaders or self._workers}, news, behind)
+        self._master = Master({rank: names[rank] for rank in leaders or self._workers}, behind)
         self._masters[_MASTER] = _VirtualMaster(self._master, leaders or self._workers, self._faults, LAST_WAITS)
         for leader, known in behind.items():
             machine = Group(known, by_host[hosts[leader]], shares)
@@ -349,6 +349,7 @@ class SimulatedCluster(Cluster):
             self._at_work.add(rank)
             was_open = virtual.joint is not None and virtual.joint.is_open
             self._post(rank, worker.work(), None)
+            self._post_news(rank)
             if not was_open and virtual.joint is not None and virtual.joint.is_open:
                 self._at(clock.now, self._wake_mates, rank)
         elif worker.can_join:
@@ -387,6 +388,20 @@ class SimulatedCluster(Cluster):
         timers.communicated(now - len(sizes) * self._network.handling, now)
         timers.messages += len(sizes)
         timers.bytes += sum(sizes)
+
+    def _post_news(self, rank):
+        """Send what a worker has to tell those of other hosts."""
+        virtual = self._workers[rank]
+        began = virtual.clock.now
+        for to, message in virtual.worker.news():
+            buffer = encode(message)
+            virtual.clock.now += self._network.handling
+            if virtual.clock.now >= virtual.dies:
+                break
+            self._at(self._arrival(virtual.clock.now, rank, to, len(buffer)), self._deliver, rank, to, buffer)
+            virtual.worker.timers.messages += 1
+            virtual.worker.timers.bytes += len(buffer)
+        virtual.worker.timers.communicated(began, virtual.clock.now)
 
     def _receives(self, rank, sender, buffer):
         """A message has come to a master."""

@@ -7,6 +7,7 @@ from collections import deque
 
 import numpy as np
 
+from .exchange import Exchange
 from .fair import Fair
 from .joint import MOST_BYTES
 from .many import Shares, is_many
@@ -14,16 +15,16 @@ from .messages import (
     ASK,
     END,
     FORGET,
-    FOUND,
     GAVE,
     GAVE_RECORD,
+    HOSTS,
     JOBS,
-    KNOWN,
     LARGEST,
     LEND,
     LENT,
     METRICS,
     METRICS_RECORD,
+    NEWS,
     OPEN,
     OPEN_RECORD,
     PING,
@@ -58,7 +59,6 @@ from .trace import NARROWED, WORK
 _SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
 _ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make two slices of it
-_FINDINGS = 800  # bytes of them that are worth a message
 _FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
@@ -75,8 +75,6 @@ class _Setup:
     def take(self, run):
         runner = self._free.pop() if self._free else self._make(self._setup)
         runner.open(run.number)
-        if self.tells:
-            runner.tell(run.dear)
         return runner
 
     def guest(self, job, addresses):
@@ -96,7 +94,6 @@ class _Setup:
             runner = self._make(self._setup)
             runner.compile()
         self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
-        self.tells = bool(getattr(runner, "tell", None))
         self.places = getattr(runner, "places", 1)
         fits = self.job_dtype.itemsize <= MOST_BYTES
         self.can_join = fits and self.places == 1 and bool(getattr(runner, "share", None))
@@ -112,13 +109,12 @@ class _Setup:
 class _Run:
     """What is left to do of a run, and how far it is."""
 
-    def __init__(self, number, setup, client, weight, dear, joint):
+    def __init__(self, number, setup, client, weight, joint):
         self.number, self.setup, self.client, self.weight = number, setup, client, weight
         self.joint = joint and setup.can_join  # other ranks may join its jobs
         self.was_joined = False  # other ranks had joined the job done last: they can join the next at once
         self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
-        self.dear = dear if setup.tells else 0  # boards; what takes as many is told
-        self.found = []  # bytes of it that have not been sent
+        self.exchange = None  # the Exchange with other hosts that search one of its jobs as well
         self.queue = deque()  # arrays of job records
         self.saved = {}  # node → what was SAVED of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
@@ -186,8 +182,11 @@ class Worker:
                 run = self._runs[message.run]
                 if run.shares:  # else its jobs are done
                     run.runner.take_back(to_records(message.payload, np.int64).reshape(-1, RETURNED_FIELDS))
-            case kind if kind == KNOWN:
-                self._learn(self._runs[message.run], message.payload)
+            case kind if kind == HOSTS:
+                self._share_out(self._runs[message.run], *to_records(message.payload, np.int64).tolist())
+            case kind if kind == NEWS:
+                if (run := self._runs.get(message.run)) and run.exchange:
+                    run.exchange.take_in(message)
             case kind if kind == SAVE:
                 return [Message(SAVED, message.run, self._save(self._runs[message.run]))]
             case kind if kind == OPEN:
@@ -242,7 +241,6 @@ class Worker:
             setup,
             int(record["client"]),
             float(record["weight"]),
-            int(record["dear"]),
             self._joint is not None and bool(record["joint"]),
         )
 
@@ -256,12 +254,32 @@ class Worker:
         self._queue(run, payload[:size])
         run.saved[int(run.queue[-1]["node"][0])] = payload[size:]
 
-    def _learn(self, run, known):
-        """Put what other hosts have found into the table of this one."""
-        runner = run.runner or run.setup.take(run)
-        runner.learn(known)
-        if run.runner is None:
-            run.setup.give_back(runner)
+    def _share_out(self, run, node, host, *ranks):
+        """Search a job together with these ranks of other hosts; alone on this host, where there are none."""
+        self._end_exchange(run)
+        at_work = run.job is not None and run.runner.node == node
+        if len(ranks) > 1 and (at_work or any(node in jobs["node"] for jobs in run.queue)):
+            run.exchange = Exchange(run.number, node, host, ranks, self._clock())
+
+    def _end_exchange(self, run):
+        if run.exchange and run.runner:
+            run.exchange.end(run.runner)
+        run.exchange = None
+
+    def _exchanges(self, run):
+        """Whether a run's job at work is searched by other hosts as well."""
+        return run.exchange is not None and run.job is not None and run.runner.node == run.exchange.node
+
+    def news(self):
+        """Return what is to be sent to workers of other hosts, as Outgoing messages."""
+        out = []
+        for run in self._exchanging:
+            out += run.exchange.messages(run.runner, self._clock())
+        return out
+
+    @property
+    def _exchanging(self):
+        return [run for run in self._runs.values() if run.exchange and self._exchanges(run)]
 
     def _save(self, run):
         """Return what SAVED holds of a run's job at work."""
@@ -289,6 +307,7 @@ class Worker:
         if run.has_work:
             run.queue.clear()
             run.saved.clear()
+            self._end_exchange(run)
             if run.job:
                 self._finish(run)
                 self._put_down(run)
@@ -341,6 +360,7 @@ class Worker:
                 run.results.append(run.setup.unsearched(jobs[at]))
                 run.saved.pop(node, None)
                 run.wishes.pop(node, None)
+                run.exchange = None if run.exchange and run.exchange.node == node else run.exchange
                 if len(jobs) > 1:
                     run.queue[i] = np.delete(jobs, at)
                 else:
@@ -362,14 +382,6 @@ class Worker:
         record = np.array([(node, wish[0])], GAVE_RECORD)
         return [Message(GAVE, run.number, np.concatenate((from_records(record), part)))]
 
-    def _tell(self, run, found):
-        """Return a message with what a run has found, once it is enough for one: the master has much else to read."""
-        run.found.append(found)
-        if sum(map(len, run.found)) < _FINDINGS:
-            return []
-        payload, run.found = np.concatenate(run.found), []
-        return [Message(FOUND, run.number, payload)]
-
     def _go_on_without(self, run):
         """A runner has failed, and has given its jobs back undone: others of its kind are made from now on."""
         run.runner = run.job = run.shares = None
@@ -380,7 +392,8 @@ class Worker:
         if run.shares:
             run.runner.stop()
             run.shares = None
-        if run.joint:
+        if run.setup.can_join:
+            self._end_exchange(run)
             self._close(run)
             run.runner.share(False)
         run.setup.give_back(run.runner)
@@ -459,8 +472,6 @@ class Worker:
             out += self._give(run)
         if run.lends and run.shares and len(lent := run.runner.lent()):
             out.append(Message(LENT, run.number, from_records(lent)))
-        if run.dear and run.runner and not run.shares and len(found := run.runner.found()):
-            out += self._tell(run, found)
         if run.joint:
             self._open(run)
         if not run.job and run.runner:
@@ -489,9 +500,20 @@ class Worker:
         if self._opened is None:
             self._opened = run
             self._joint.open(run.setup.key, run.number, from_records(run.runner.job_now()))
-        if not run.runner.is_shared and (self._joint.joined or run.was_joined):
+        if self._joint.joined or run.was_joined:
+            self._share(run)
+
+    def _share(self, run):
+        """Search the job at work together with other ranks, from the next slice on."""
+        if not run.runner.is_shared:
             run.runner.share(True)
-            run.budget = max(100, int(run.budget * self._shared_slice / SLICE))
+            run.budget = max(100, int(run.budget * self._length_of(run) / SLICE))
+
+    def _length_of(self, run):
+        """Return the seconds of a slice of a run."""
+        if not run.setup.can_join or not run.runner.is_shared:
+            return SLICE
+        return min(self._shared_slice, run.exchange.every) if run.exchange else self._shared_slice
 
     def _close(self, run):
         """Let nobody go on with a run's job at work who has joined it, and note what they have spent."""
@@ -550,7 +572,10 @@ class Worker:
         if run.runner is None:
             run.runner = run.setup.take(run)
         runner = run.runner
-        length = self._shared_slice if run.joint and runner.is_shared else SLICE
+        if self._exchanges(run) and runner.can_be_shared:
+            self._share(run)
+            run.exchange.apply(runner)
+        length = self._length_of(run)
         end, enough = now + length, now + _ENOUGH * length
         if is_many(runner):
             return self._work_on_many(run, now, cpu)
@@ -563,7 +588,7 @@ class Worker:
                 self._begin(run, now)
                 if run.was_joined:
                     self._open(run)
-                    length = self._shared_slice if runner.is_shared else SLICE
+                    length = self._length_of(run)
                     end, enough = now + length, now + _ENOUGH * length
             before, cpu_before = runner.boards, cpu
             done = runner.advance(run.budget)
@@ -573,7 +598,8 @@ class Worker:
             if done:
                 self._finish(run)
                 self.timers.jobs += 1
-                if run.joint:
+                if run.setup.can_join:
+                    self._end_exchange(run)
                     runner.share(False)
             now = self._clock()
         return now, cpu

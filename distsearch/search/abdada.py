@@ -10,13 +10,17 @@ Nobody sends word that a node is answered. Each rank looks every ``LOOK_EVERY`` 
 the nodes on its path, and ends its work below one that is answered. Ordering the moves of a large node takes thousands
 of boards, so ranks share the orders that they have found as well.
 
+Ranks of other hosts may search the same root with a far table of their own, see ``news``. What they are at is known a
+little late. So each position belongs to one of the hosts, by its hash: a host defers moves to those of the others while
+nobody is at them.
+
 Marks and orders lie behind the far table's entries and are hints: one that is lost, overwritten or left behind by a
 rank that died changes the order of a search, never its answer.
 """
 
 import numpy as np
 
-from ..addresses import add_to, uint64s
+from ..addresses import add_to, taken, uint64s
 from ..jit import compiled
 from . import table as tt
 
@@ -31,7 +35,20 @@ _SLOTS = 4  # in which the mark of a position may be
 _ORDERS = 1 << 10
 _ORDER_SIZE = 32  # words of an order: check, number of moves, then score and code of each
 _MOST_MOVES = _ORDER_SIZE - 2
-WORDS = 2 * _MARKS + _ORDERS * _ORDER_SIZE
+# Behind marks and orders: the entries that other hosts are to be told, written round and round; before them, how many
+# there were so far.
+TOLD = 1 << 11
+NEWS = 2 * _MARKS + _ORDERS * _ORDER_SIZE
+# And the marks of other hosts, by their hash: before them the number of slots in use − 1, or 0 for none, how many hosts
+# search the root, 0 if this one is alone, and the number of this one among them.
+MOST_ELSEWHERE = 1 << 13
+ELSEWHERE = NEWS + 1 + 2 * TOLD
+_SLOT_MASK, HOSTS, _HOST, _FIRST = range(4)
+WORDS = ELSEWHERE + _FIRST + 2 * MOST_ELSEWHERE
+# A rank of another host counts as so many of this one: what it finds comes later. Of 1, 4 and 16, 4 was best for two
+# hosts of 8 on FFO #42, #43, #46 and #47.
+_WEIGHT_ELSEWHERE = 4
+_RANKS, _LEFT = np.uint64(0xFFFFFFFF), np.uint64(32)  # of a mark's second word: how many, and what is left
 
 
 def buckets(far):
@@ -46,18 +63,77 @@ def _first_slot(control, h):
 
 
 @compiled
+def _ranks_elsewhere(control, h):
+    """Return for how many ranks those of other hosts count that are at work on the position of hash h."""
+    far, head = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + ELSEWHERE
+    mask = np.int64(far[head + _SLOT_MASK])
+    at = np.int64(h) & mask
+    for _ in range(mask):
+        slot = head + _FIRST + 2 * at
+        if far[slot] == h:
+            return _WEIGHT_ELSEWHERE * np.int64(far[slot + 1])
+        if far[slot] == 0:
+            break
+        at = (at + 1) & mask
+    return np.int64(0)
+
+
+@compiled
+def set_elsewhere(control, marks, hosts, host):
+    """Note what other hosts are at, and that this one is number ``host`` of so many that search a root, 0: it is alone.
+
+    marks: uint64, shape (n, 2): hashes, the same one perhaps twice, and how many ranks are there.
+    """
+    far, head = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + ELSEWHERE
+    size = 0
+    if len(marks) > 0:
+        size = 256
+        while size < min(4 * len(marks), MOST_ELSEWHERE):
+            size *= 2
+    far[head + _SLOT_MASK] = 0  # while the slots change
+    for i in range(head + _FIRST, head + _FIRST + 2 * size):
+        far[i] = 0
+    for k in range(min(len(marks), size // 2)):
+        h = marks[k, 0]
+        at = np.int64(h) & (size - 1)
+        while far[head + _FIRST + 2 * at] != 0 and far[head + _FIRST + 2 * at] != h:
+            at = (at + 1) & (size - 1)
+        far[head + _FIRST + 2 * at] = h
+        far[head + _FIRST + 2 * at + 1] += marks[k, 1]
+    far[head + HOSTS], far[head + _HOST] = hosts, host
+    far[head + _SLOT_MASK] = max(size - 1, 0)
+
+
+@compiled
+def is_anothers(control, h):
+    """Whether the position of hash h belongs to another host that searches the root."""
+    far, head = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + ELSEWHERE
+    hosts = far[head + HOSTS]
+    return hosts > 1 and (h >> np.uint64(40)) % hosts != far[head + _HOST]
+
+
+@compiled
+def tell(control, h, data):
+    """Have the other hosts that search the root, if any do, be told of an entry of hash h."""
+    far, first = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + NEWS
+    if far[control[tt.FAR_WORDS] + ELSEWHERE + HOSTS] > 1:
+        i = first + 1 + 2 * (taken(control[tt.FAR] + np.int64(8) * first) & (TOLD - 1))
+        far[i], far[i + 1] = h ^ data, data
+
+
+@compiled
 def ranks_at(control, h):
     """Return how many ranks are at work on the position of hash h."""
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
     for i in range(first, first + 2 * _SLOTS, 2):
         if far[i] == h:
-            return max(np.int64(far[i + 1]), np.int64(1))
-    return np.int64(0)
+            return max(np.int64(far[i + 1] & _RANKS), np.int64(1)) + _ranks_elsewhere(control, h)
+    return _ranks_elsewhere(control, h)
 
 
 @compiled
-def enter(control, h):
-    """Say that this rank is at work on the position of hash h, too."""
+def enter(control, h, left):
+    """Say that this rank is at work on the position of hash h, too, where so much is left."""
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
     chosen = first + 2 * np.int64(h >> np.uint64(62))
     for i in range(first, first + 2 * _SLOTS, 2):
@@ -66,7 +142,7 @@ def enter(control, h):
             return
         if far[i] == 0:
             chosen = i
-    far[chosen + 1] = np.uint64(1)
+    far[chosen + 1] = np.uint64(left) << _LEFT | np.uint64(1)
     far[chosen] = h
 
 
@@ -76,11 +152,26 @@ def leave(control, h):
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
     for i in range(first, first + 2 * _SLOTS, 2):
         if far[i] == h:
-            if np.int64(far[i + 1]) <= 1:
+            if np.int64(far[i + 1] & _RANKS) <= 1:
                 far[i] = np.uint64(0)
             else:
                 add_to(control[tt.FAR] + np.int64(8) * (i + 1), np.int64(-1))
             break
+
+
+def marks_of(far, least, most):
+    """Return (hash, ranks) of the marks of this host where at least so much is left: uint64, shape (n, 2).
+
+    far: the far table (uint64), with all that lies behind its buckets; most: how many, those where the most is left.
+    """
+    first = 2 * tt.BUCKET * buckets(far)
+    marks = far[first : first + 2 * _MARKS].reshape(-1, 2)
+    marks = marks[marks[:, 1] >> _LEFT >= least]
+    marks = marks[marks[:, 0] != 0]
+    if len(marks) > most:
+        marks = marks[np.argsort(marks[:, 1] >> _LEFT)[-most:]]
+    marks[:, 1] &= _RANKS
+    return marks
 
 
 @compiled
@@ -146,5 +237,5 @@ def order_comes(control, h, out, scores, at, n):
             break
     if kept_order(control, h, out, scores, at, n):
         return True
-    enter(control, h ^ _ORDERING)
+    enter(control, h ^ _ORDERING, 0)
     return False

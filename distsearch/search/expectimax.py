@@ -287,7 +287,7 @@ def is_free(child, where, f, i, likely, again):
             return False
     f[WAITS] = 0
     f[DEFERRED] -= again
-    enter(control, h)
+    enter(control, h, 0)
     f[MARKED] = np.int64(h)
     return True
 

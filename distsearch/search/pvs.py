@@ -30,10 +30,12 @@ from .abdada import (
     PATIENCE,
     WAIT,
     enter,
+    is_anothers,
     keep_order,
     kept_order,
     order_comes,
     ranks_at,
+    tell,
     wait_for,
 )
 
@@ -44,6 +46,7 @@ EXACT = True  # to the end of the game; else by depth
 SELECTIVE = False  # by depth, with ``probcut``
 
 INFINITY = np.int64(30_000)
+_DEAR = np.int64(10_000)  # boards of a rank below a node, half a millisecond, from which on other hosts are told of it
 SETTLED = np.int64(-1)  # instead of a number of moves: the score is known well enough
 NO_MOVE = tt.NO_MOVE
 
@@ -54,10 +57,7 @@ WIN = CUT_LEFT + 1  # a finished game is worth its final score plus this in the 
 NULL_WINDOWS = WIN + 1  # 0: every move gets all of its node's window
 EVALUATED = NULL_WINDOWS + 1  # leaves that the depth cut off, and table entries that rest on such
 RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 7)  # addresses
-FOUND, FOUND_COUNT, FOUND_ROOM = range(FRAMES + 1, FRAMES + 4)  # what is told to others: address, rows, most rows
-TOLD = 4  # numbers of a row before the state's words, see ``told``
-DEAR = FOUND_ROOM + 1  # boards below a frame from which on it is told
-WHERE = DEAR + 1  # address of the control array itself
+WHERE = FRAMES + 1  # address of the control array itself
 # for engines that order moves as ``learnt`` does: what is left from which on, how much more takes another ply, what the
 # order of ``candidates`` counts beside it, and at how many BOARDS a short search gives up
 RANK_LEFT, RANK_STEP, RANK_WEIGHT, RANK_END = range(WHERE + 1, WHERE + 5)
@@ -78,7 +78,8 @@ VISITS_LEFT, VISITS = range(FAR_HITS + 1, FAR_HITS + 3)  # what is left from whi
 # how LIKELY_CUT changes, see ``least_score_to_join``: per ply, for a later move, at most; what is left at a node whose
 # first move one rank is enough for
 SCORE_PER_PLY, LATER_SCORE, MOST_SCORE, ONE_RANK_LEFT = range(VISITS + 1, VISITS + 5)
-CONTROL_SIZE = ONE_RANK_LEFT + 1  # drivers have theirs behind it
+OWNED_LEFT = ONE_RANK_LEFT + 1  # what is left from which on moves belong to hosts
+CONTROL_SIZE = OWNED_LEFT + 1  # drivers have theirs behind it
 
 # A frame (int64): a node on the way from the root to where the search is.
 NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
@@ -238,18 +239,6 @@ def move_to_front(out, at, n, move):
 def bounds_by(best, alpha, beta, floor, ceiling):
     """Return what a search's answer says of a score beside what was known of it."""
     return max(floor, best) if best > alpha else floor, min(ceiling, best) if best < beta else ceiling
-
-
-@compiled
-def tell(control, f, states, at, width):
-    """Write what a frame has found to the rows that others are told, see ``told``, if there is room for it."""
-    if control[FOUND_COUNT] < control[FOUND_ROOM]:
-        row = int64s(control[FOUND] + np.int64(8) * (TOLD + width) * control[FOUND_COUNT])
-        control[FOUND_COUNT] += 1
-        row[0], row[3] = f[LEFT], control[EVALUATED] != f[BEFORE]
-        row[1], row[2] = bounds_by(f[BEST], f[ALPHA], f[BETA], f[FLOOR], f[CEILING])
-        for i in range(width):
-            row[TOLD + i] = np.int64(states[at + i])
 
 
 @compiled
@@ -490,18 +479,18 @@ def advance(like, where):
                 # before the node is looked at: that may take thousands of boards, in which others would begin with it
                 h = hashed(child, r, control)
                 ranks = ranks_at(control, h)
-                if ranks > 0:
-                    if f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f, ranks):
-                        defer(control, f)
-                        continue
-                    if left <= control[APART_LEFT] and f[WAITS] < PATIENCE:
-                        f[WAITS] += 1
-                        control[WAITED] += WAIT
-                        wait_for(control, h)
-                        control[LOOK_AT] = 0
-                        continue
+                begun = ranks > 0 or left >= control[OWNED_LEFT] and is_anothers(control, h)
+                if begun and f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f, ranks):
+                    defer(control, f)
+                    continue
+                if ranks > 0 and left <= control[APART_LEFT] and f[WAITS] < PATIENCE:
+                    f[WAITS] += 1
+                    control[WAITED] += WAIT
+                    wait_for(control, h)
+                    control[LOOK_AT] = 0
+                    continue
                 f[WAITS] = 0
-                enter(control, h)
+                enter(control, h, left)
                 f[MARKED] = np.int64(h)
             f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
             control[BOARDS] += 1
@@ -527,8 +516,8 @@ def advance(like, where):
         else:
             h = np.uint64(f[HASH])
             remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], f[FLOOR], f[CEILING], left, f[BEFORE])
-            if control[BOARDS] - f[OPENED] >= control[DEAR]:
-                tell(control, f, states, top * width, width)
+            if control[BOARDS] - f[OPENED] >= _DEAR and left >= control[SHARED_LEFT]:
+                tell(control, h, tt.look_near(control, h))
             if left >= control[VISITS_LEFT] or top == 0 and control[VISITS_LEFT] < tt.NEVER:
                 visits.end(control[VISITS], control[BOARDS], np.int64(1))
                 if visits.is_full(control[VISITS]):

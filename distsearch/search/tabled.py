@@ -8,7 +8,7 @@ from .. import games, jit
 from ..addresses import address
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
-from . import abdada, pvs, steering, visits
+from . import abdada, news, pvs, steering, visits
 from . import drivers as dr
 from . import table as tt
 from .alphabeta import LINE_LENGTH
@@ -17,7 +17,6 @@ from .batch import ASKED_SIZE, BOARDS, FOUND_SIZE, HIGHEST, LOWEST, PLIES, batch
 from .growing import LONG, LOST_A_STEP, Growing
 from .memory import HugePages
 from .paused import packed, unpack
-from .told import HEAD, learn
 
 # what a search in progress has in the control array; the rest is the engine's, or follows from what was asked
 _IN_PROGRESS = [
@@ -25,7 +24,9 @@ _IN_PROGRESS = [
     dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE, dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT,
 ]  # fmt: skip
 _APART = 1  # moves or plies from the smallest shared nodes to those whose moves ranks search together
-_ROOM_TO_TELL = 256  # rows that wait to be told to others
+# The same to those of which other hosts are told that ranks are at them, and to those that belong to one of the hosts:
+# of those tried best for two hosts of 8 and four of 16 on FFO #42 to #48.
+_MARKED, _OWNED = 3, 8
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
 
@@ -58,7 +59,7 @@ class Tabled:
         self._width = game.words(rules)
         kernels = jit.specialise_all(templates, name, functions)
         kernels["drive"] = kernels[self.driver.__name__]
-        self._kernels = jit.specialise_all((begin, report, batch, learn), name, kernels)
+        self._kernels = jit.specialise_all((begin, report, batch), name, kernels)
         self._growing = far if isinstance(far, Growing) else None
         self._far = np.zeros(0, np.uint64) if far is None else self._growing.words if self._growing else far
         self._near = tt.near_table()
@@ -79,11 +80,9 @@ class Tabled:
         self._control[tt.NEAR_MASK] = len(self._near) // 2 - 1
         self._control[pvs.RANK_LEFT] = tt.NEVER
         self._shared_left, self._order_left = limits["far"] + 1, tt.NEVER
-        self._control[pvs.APART_LEFT] = self._shared_left + _APART
+        self._control[[pvs.APART_LEFT, pvs.OWNED_LEFT]] = self._shared_left + _APART, self._shared_left + _OWNED
         self._control[pvs.VISITS_LEFT] = tt.NEVER
         self.share(False)
-        self._found = np.zeros((_ROOM_TO_TELL, HEAD + self._width), np.int64)
-        self._control[[pvs.FOUND, pvs.FOUND_ROOM, pvs.DEAR]] = address(self._found), _ROOM_TO_TELL, tt.NEVER
         self._allocate(game.moves_left(game.start(rules).state, rules))
 
     def _allocate(self, moves_left):
@@ -113,7 +112,9 @@ class Tabled:
         self.narrow(-pvs.INFINITY, pvs.INFINITY)
         self.give(1)
         self.result()
-        self.learn(np.array([[0] * HEAD + list(state)], np.uint64).view(np.int64))
+        if len(self._far):
+            self.take_in(np.zeros((0, 2), np.uint64))
+            self.set_elsewhere(np.zeros((0, 2), np.uint64), 0, 0)
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
         control[pvs.BOARDS], control[pvs.VISITS_LEFT] = 0, told
@@ -319,20 +320,18 @@ class Tabled:
         complete, evaluated = bool(control[dr.COMPLETE]), int(control[pvs.EVALUATED])
         return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
 
-    def tell(self, boards):
-        """Note what takes so many boards from now on, for ``found``; nothing where that is 0."""
-        self._control[pvs.DEAR], self._control[pvs.FOUND_COUNT] = boards or tt.NEVER, 0
+    def news(self, since):
+        """Return what other hosts are to be told, see ``news.collected``."""
+        return news.collected(self._far, since, self._shared_left + _MARKED)
 
-    def found(self):
-        """Return the rows noted so far, see ``told``, and forget them."""
-        count = int(self._control[pvs.FOUND_COUNT])
-        self._control[pvs.FOUND_COUNT] = 0
-        return self._found[:count].copy()
+    def take_in(self, entries):
+        """Put entries that other hosts have told into the tables, see ``news``."""
+        self._follow_growth()
+        news.take_in(self._control, entries)
 
-    def learn(self, rows):
-        """Put what others have found into the tables, see ``told``."""
-        words = rows.view(np.uint64).ravel()
-        self._kernels["learn"](as_state(words[HEAD : HEAD + self._width]), self._where, rows, words)
+    def set_elsewhere(self, marks, hosts, host):
+        """Note what other hosts are at, see ``abdada.set_elsewhere``."""
+        abdada.set_elsewhere(self._control, marks, hosts, host)
 
     def batch(self, states, asked, budget):
         """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.

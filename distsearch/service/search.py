@@ -25,7 +25,7 @@ from .run import prepare, run
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
-_GRAINS_OF_A_GROUP, _GRAINS_OF_A_HOST = 2, 10
+_GRAINS_OF_A_GROUP = 2
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
@@ -128,7 +128,7 @@ class Searcher:
         return Stream(
             self.game.words(self.rules), self._depth, self._cluster.workers, make_pool, options.window or ANY,
             every=options.all_moves, brief=brief, capacity=capacity, snapshot=snapshot,
-            **({"first_try": 0} if self._one_host else {}))  # fmt: skip
+            **({"first_try": 0} if self._cluster.joint else {}))  # fmt: skip
 
     def deepen(self, position, snapshot=None):
         """Return a Deepening of a position, or that of a snapshot, until the limits other than time end it."""
@@ -141,7 +141,7 @@ class Searcher:
         if not options.by_steps:
             return Deepening(make_pool, deepest, options.nodes, snapshot=snapshot)
         # shallower searches tell in which order to share out the last one; a worker alone does the same by itself
-        shared_out = self._cluster.workers > 1 and not self._one_host
+        shared_out = self._cluster.workers > 1 and not self._cluster.joint
         first = max(2 - deepest % 2, deepest - _AHEAD) if shared_out else deepest
         return Deepening(make_pool, deepest, first=min(first, deepest), step=2, snapshot=snapshot)
 
@@ -182,11 +182,6 @@ class Searcher:
             grain=self._grain, before=before, snapshot=snapshot, by_host=self._cluster.joint)  # fmt: skip
 
     @property
-    def _one_host(self):
-        """Whether all ranks search the same job together where there is but one."""
-        return self._cluster.joint and len(set(self._cluster.hosts.values())) == 1
-
-    @property
     def _shares(self):
         """Whether sub-masters share out their jobs."""
         return self._cluster.groups > 0 and POLICIES[self._options.policy].gives
@@ -195,11 +190,9 @@ class Searcher:
     def _grain(self):
         """CPU seconds of a job that is not worth sharing out."""
         cluster = self._cluster
-        workers, groups, hosts = cluster.workers, cluster.groups, len(set(cluster.hosts.values()))
+        workers, groups = cluster.workers, cluster.groups
         if self._shares:
             return grain(groups) * workers / groups * _GRAINS_OF_A_GROUP
-        if hosts > 1 and cluster.joint and POLICIES[self._options.policy].gives:
-            return grain(hosts) * workers / hosts * _GRAINS_OF_A_HOST
         return grain(workers)
 
     def adopt(self, state):

@@ -61,11 +61,8 @@ class Machine:
             if value is not None and not 1 <= value <= 1e18:  # where a step takes ages, the clock's digits run out
                 raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 1 to 1e18")
 
-    def cluster(self, news=True, visits=None):
-        """Return the SimulatedCluster; ``rate`` must be known.
-
-        news: whether hosts tell one another what is dear; visits: as for ``kinds``.
-        """
+    def cluster(self, visits=None):
+        """Return the SimulatedCluster; ``rate`` must be known. visits: as for ``kinds``."""
         preset, given = NETWORKS[self.network], {}
         for name, value in (("latency", self.latency), ("bandwidth", self.bandwidth), ("jitter", self.delay)):
             if value is not None:
@@ -75,7 +72,7 @@ class Machine:
         network = Network(**{**preset._asdict(), **given})
         kinds = [self.kinds(visits) for _ in range(self.hosts)]
         return SimulatedCluster(
-            kinds, self.workers, network, processors, self.seed, self.faults, news, self.groups, SHARES)  # fmt: skip
+            kinds, self.workers, network, processors, self.seed, self.faults, self.groups, SHARES)  # fmt: skip
 
     def kinds(self, visits=None):
         """Return the kinds of job, with a new table; visits: the ``Visits`` that engines write to, or None."""

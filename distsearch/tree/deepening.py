@@ -91,11 +91,6 @@ class Deepening:
         return self.pool.handed(job, words)
 
     @property
-    def dear(self):
-        """See ``Schedule.dear``."""
-        return self.pool.dear
-
-    @property
     def joint(self):
         """See ``Schedule.joint``."""
         return self.pool.joint
@@ -104,6 +99,15 @@ class Deepening:
     def by_host(self):
         """See ``Schedule.by_host``."""
         return self.pool.by_host
+
+    @property
+    def spans_hosts(self):
+        """Whether several hosts may search the same job."""
+        return self.pool.spans_hosts
+
+    def moved(self, job, worker):
+        """See ``Schedule.moved``."""
+        self.pool.moved(job, worker)
 
     @property
     def _searched(self):

@@ -194,10 +194,6 @@ class GpuSolveRunner:
     def unsearched(self, jobs):
         return self._plain.unsearched(jobs)
 
-    def learn(self, known):
-        """What other hosts have found goes into the table of the CPU."""
-        self._plain.learn(known)
-
     @property
     def at_work(self):
         """Jobs that have no answer yet."""

@@ -4,8 +4,7 @@ A runner is made from a *setup*, a small dictionary that says which game, rules 
 number of a run; it then takes one job record after another: ``begin(job)``, ``advance(budget) -> done`` until done,
 ``result(seconds, cpu)``. In between, ``save() -> (node, bytes)`` tells how far the job is, and another runner of the
 same setup goes on from there, ``restore(job, bytes)``; without bytes it is to begin again. Runners of jobs that may be
-small also take an array of them in one call, ``batch``. What takes them so many boards as ``tell(boards)`` said they
-return by ``found()``, and what those of other hosts have found they take in by ``learn(bytes)``.
+small also take an array of them in one call, ``batch``.
 """
 
 import numpy as np
@@ -18,7 +17,6 @@ from ..search.deep_engine import Deep
 from ..search.perft import MAX_DEPTH, Perft
 from ..search.solver_engine import Solver
 from ..search.table import DEFAULT_MIB, far_table
-from ..search.told import HEAD
 from .chance_jobs import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
 from .joinable import Joinable
 from .sampled_jobs import AveragedRunner, IdaRunner
@@ -208,18 +206,17 @@ class _TabledRunner(Joinable, _SearchRunner):
             self._take(jobs[min(len(found), len(jobs) - 1)])
         return records
 
-    def tell(self, boards):
-        """Note for other hosts what takes so many boards, 0: nothing."""
-        self._engine.tell(boards)
+    def news(self, since):
+        """Return what other hosts are to be told of it, see ``search.news.collected``."""
+        return self._engine.news(since)
 
-    def found(self):
-        """Return what has been noted since, as bytes (uint8), perhaps none; see ``search.told``."""
-        return self._engine.found().reshape(-1).view(np.uint8)
+    def take_in(self, entries):
+        """Take in what other hosts have told, see ``search.news``."""
+        self._engine.take_in(entries)
 
-    def learn(self, known):
-        """Take in what other hosts have found."""
-        width = self.job_dtype["state"].shape[0]
-        self._engine.learn(known.copy().view(np.int64).reshape(-1, HEAD + width))
+    def set_elsewhere(self, marks, hosts, host):
+        """Note what other hosts are at, see ``search.abdada.set_elsewhere``."""
+        self._engine.set_elsewhere(marks, hosts, host)
 
     def job_now(self):
         """Return the record of the job begun last as it is now: narrower, or a part of what it was."""

@@ -40,12 +40,9 @@ from .policies import POLICIES
 from .sizes import most_left, new_sizes, rate
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
-_DEAR = 20_000  # boards
 # Parts of this many plies below a root are never too small to be asked for: means of a few large jobs say little, and
 # groups of workers went without for most of a search (FFO #45 on 4 groups of 15: 9 times as fast as one worker).
-# The parts of hosts, whose ranks take a while to come together at one, are larger: of 63 workers on 4 hosts those of 8
-# plies made FFO #48 9.8 times as fast as one worker, of 4 plies 14.0, of 3 14.4.
-_DEEPEST_PART, _DEEPEST_PART_OF_HOSTS = 8, 3
+_DEEPEST_PART = 8
 _GRAINS_OF_A_LOAN = 2
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = (
@@ -94,7 +91,7 @@ class Schedule:
         self._job_dtype = job_dtype(len(states[0]))
         self._control = np.zeros(CONTROL_SIZE, np.int64)
         self._shares = not self.policy.grows_ahead and target > 1
-        self.joint = self.by_host = by_host and self.policy.gives and target > 1
+        self.joint = self.by_host = self.spans_hosts = by_host and self.policy.gives and target > 1
         decisions = {
             control.ALL_AT_ONCE: self.policy.all_at_once, control.FIXED: self.policy.fixed, control.FORCED: forced,
             control.SCOUTS: self.policy.scouts, control.STEPS: self.policy.steps and grower.steps,
@@ -298,10 +295,9 @@ class Schedule:
         if self._control.item(POSING):
             self._go_on()
 
-    @property
-    def dear(self):
-        """Boards that make a finding worth telling other hosts; 0: none, where boards depend on the tree alone."""
-        return 0 if self.policy.fixed else _DEAR
+    def moved(self, job, worker):
+        """A job has lost its worker, but another one has it."""
+        self._jobs[JOB_WORKER, job] = worker
 
     @property
     def finished(self):
@@ -434,8 +430,7 @@ class Schedule:
             return
         self._learnt_until = self.finished + _RESULTS_AT_A_TIME
         boards = self._grain * rate(self.sizes)
-        deepest = _DEEPEST_PART_OF_HOSTS if self.by_host else _DEEPEST_PART
-        nearly_all = int(self.nodes.left[: self.roots].max()) - deepest
+        nearly_all = int(self.nodes.left[: self.roots].max()) - _DEEPEST_PART
         self._least = max(2, min(most_left(self.sizes, boards / 4, self._exact) + 1, nearly_all))
         if self._shares:
             self._control[SHARED] = most_left(self.sizes, boards, self._exact)

@@ -97,7 +97,8 @@ class Stream:
         self._names = {}  # (number, job of its pool) → job's node
         self._rests = {}  # job's node → what its rest is to be called, where a part of it is asked for
         self._wishes = []  # as ``wishes`` is to return them
-        self.joint = workers > 1  # ranks of a host search together what is left in the end
+        # ranks of a host search together what is left in the end, and so do hosts
+        self.joint = self.spans_hosts = workers > 1
         self._pool_jobs = 0  # jobs of pools that were handed out so far
         self._pools_turn = True
         self._tries, self._seconds = 0, 0.0  # of positions, answered or not
@@ -396,6 +397,15 @@ class Stream:
             other, rest, _ = self._sent.pop(self._rests.pop(name))
             del self._names[other, rest]
         return number, job
+
+    def moved(self, name, worker):
+        """See ``Schedule.moved``."""
+        if name < 0:
+            number, job, _ = self._sent[name]
+            self._sent[name] = number, job, worker
+            self._hard[number].pool.moved(job, worker)
+        else:
+            self._holders[name] = worker
 
     def lost(self, worker):
         """See ``Schedule.lost``."""

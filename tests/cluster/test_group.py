@@ -62,7 +62,7 @@ class Talk:
 
     def begin(self, count):
         """A run with so many jobs; returns what they lead to."""
-        self.above(OPEN, from_records(np.array([(1, 0, 1.0, 0, 0)], OPEN_RECORD)))
+        self.above(OPEN, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD)))
         records = np.zeros(count, JOB)
         records["node"], records["boards"] = np.arange(count), 10
         return self.above(JOBS, from_records(records))

@@ -41,7 +41,7 @@ def host():
         worker = Worker(kinds(clock, Joinable), clock, clock, joint=shared, shared_slice=1e-5)
         worker.handle(setup_message(1e6))
         worker.handle(Message(START, RUN))
-        record = np.array([(1, 0, 1.0, 0, 1)], OPEN_RECORD)
+        record = np.array([(1, 0, 1.0, 1)], OPEN_RECORD)
         worker.handle(Message(OPEN, RUN, from_records(record)))
         made.append((worker, shared, clock))
     return made

@@ -222,7 +222,7 @@ def setup_message(rate, number=1):
 
 
 def open_message(run, setup=1, client=0, weight=1.0):
-    return Message(OPEN, run, from_records(np.array([(setup, client, weight, 0, 0)], OPEN_RECORD)))
+    return Message(OPEN, run, from_records(np.array([(setup, client, weight, 0)], OPEN_RECORD)))
 
 
 def jobs_message(run, *sizes):

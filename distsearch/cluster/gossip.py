@@ -1,0 +1,39 @@
+"""Messages between workers of several hosts that search one job together; see ``exchange``.
+
+They have a communicator of their own. Whether they come does not matter to any answer: what somebody has not taken yet
+is not followed by more, and an error about them ends nothing.
+"""
+
+from mpi4py import MPI
+
+from . import launch
+from .followers import Failures, tells_of_a_failure
+from .post import Post
+
+
+class Gossip:
+    """Of a worker; comm: the communicator, of all ranks."""
+
+    def __init__(self, comm):
+        self._post = Post(comm, survives=True)
+        self._failures = Failures(comm) if launch.tells_of_failures() else None
+
+    def exchange(self, worker):
+        """Take in what has come for a Worker, and send what it has to tell; return (bytes, messages)."""
+        size = messages = 0
+        while arrived := self._receive():
+            worker.handle(arrived[1])
+            size, messages = size + arrived[2], messages + 1
+        for to, message in worker.news():
+            if not self._post.is_behind(to):
+                size, messages = size + self._post.send(to, message), messages + 1
+        return size, messages
+
+    def _receive(self):
+        try:
+            return self._post.receive()
+        except MPI.Exception as error:
+            if self._failures is None or not tells_of_a_failure(error):
+                raise
+            self._post.failed |= self._failures.ranks()
+            return None
