@@ -97,23 +97,28 @@ def test_ranks_in_one_search_write_to_one_log(name, rng):
     assert len(set(found["root"].tolist())) == 1
 
 
-def test_visits_are_the_frames_that_are_told(rng):
-    """Another record of the same: rows for other hosts, of frames that took so many boards."""
+def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
+    """Another record of the same: entries of nodes that took so many boards."""
     game, rules, engine, how = make("deep", "othello", tt.far_table(1))
-    log, least, rows = visits.Visits(), 100, []
+    log, told, since = visits.Visits(), [], 0
     engine.explain(log)
-    engine.tell(least)
-    engine.begin(position(game, rules, "deep", rng), *how)
-    while not engine.advance(200):
-        rows += engine.found().tolist()
-    rows += engine.found().tolist()
+    engine.set_elsewhere(np.zeros((0, 2), np.uint64), 2, 0)
+    while not told:
+        engine.share(True)
+        engine.begin(position(game, rules, "deep", rng), *how)
+        engine.share(True)
+        done = False
+        while not done:
+            done = engine.advance(20_000)
+            entries, _, since = engine.news(since)
+            told += [(int(word ^ data), int(tt.left_of(data))) for word, data in entries]
     found = log.columns()
     sums = np.concatenate([[0], np.cumsum(found["boards"])])
     below = sums[np.searchsorted(found["since"], found["until"])] - sums[: len(found["since"])]
     smallest = engine._control[pvs.VISITS_LEFT]  # roots of shallower searches are visits as well
-    expected = sorted(row[0] for row in rows if row[0] >= smallest)
-    assert expected
-    assert sorted(found["left"][(below >= least) & (found["left"] >= smallest)].tolist()) == expected
+    dear = (below >= pvs._DEAR) & (found["left"] >= smallest) & (found["answered"] != 0)
+    nodes = found["node"][dear].astype(np.int64).view(np.uint64).tolist()
+    assert sorted(told) == sorted(zip(nodes, found["left"][dear].tolist()))
 
 
 def test_a_full_log_stops_a_search_until_it_is_emptied(rng, monkeypatch):
