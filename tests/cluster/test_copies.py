@@ -1,0 +1,323 @@
+"""Jobs that several hosts search together: who gets a copy of which, and what becomes of their answers."""
+
+import numpy as np
+import pytest
+
+from distsearch.cluster.copies import _SUMMED, Copies
+from distsearch.tree.jobs import BRIEF_RESULT, SUBTREE_RESULT
+
+HOSTS = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c", 6: "d"}
+EVERYBODY = set(HOSTS)
+JOB = np.dtype([("node", np.int32), ("low", np.int32), ("high", np.int32), ("budget", np.int64)])
+
+
+def job(node, budget=0):
+    return np.array([(node, -10, 10, budget)], JOB)
+
+
+def result(node, boards=1, complete=1, score=0, dtype=BRIEF_RESULT):
+    records = np.zeros(1, dtype)
+    records["node"], records["complete"], records["score"] = node, complete, score
+    for name in _SUMMED:
+        if name in dtype.names:
+            records[name] = boards
+    return records
+
+
+@pytest.fixture
+def copies():
+    """Copies whose worker 1 was given job 0."""
+    made = Copies(HOSTS)
+    made.handed(1, job(0))
+    return made
+
+
+def copy_to(copies, *ranks, alone=EVERYBODY):
+    """The nodes of the jobs that workers get, None for none."""
+    chosen = [copies.choose(rank, alone) for rank in ranks]
+    return [None if each is None else int(each["node"]) for each in chosen]
+
+
+def told(copies):
+    return dict(copies.told())
+
+
+# --- who gets a copy ---
+
+
+def test_a_host_without_a_job_gets_what_another_is_at(copies):
+    chosen = copies.choose(3, EVERYBODY)
+    assert chosen.tobytes() == job(0).tobytes()
+    assert told(copies) == {0: [1, 3]}
+    assert told(copies) == {}  # until it changes
+    assert copy_to(copies, 5) == [0]
+    assert told(copies) == {0: [1, 3, 5]}
+
+
+def test_no_host_gets_a_copy_of_its_own_job(copies):
+    assert copy_to(copies, 2, 3, 4) == [None, 0, None]
+    assert told(copies) == {0: [1, 3]}
+
+
+def test_jobs_with_a_budget_are_not_copied():
+    copies = Copies(HOSTS)
+    copies.handed(1, job(0, budget=1))
+    assert copy_to(copies, 3) == [None]
+
+
+def test_only_a_workers_one_job_is_copied(copies):
+    assert copy_to(copies, 3, alone={3}) == [None]
+    assert copy_to(copies, 3, alone={1}) == [0]
+    assert copy_to(copies, 5, alone={1}) == [None]
+    assert copy_to(copies, 5, alone={1, 3}) == [0]
+
+
+def test_the_job_of_the_fewest_hosts_comes_first(copies):
+    copies.handed(3, job(1))
+    assert copy_to(copies, 5, 6) == [0, 1]
+    assert told(copies) == {0: [1, 5], 1: [3, 6]}
+
+
+def test_a_host_takes_part_in_one_such_search_at_a_time(copies):
+    copies.handed(2, job(1))
+    assert copy_to(copies, 3, 5) == [0, 0]
+    copies.take_in(3, result(0, complete=0))
+    copies.take_in(5, result(0, complete=0))
+    copies.take_in(1, result(0))
+    assert copy_to(copies, 5) == [1]
+
+
+def test_what_has_an_answer_is_not_copied(copies):
+    copy_to(copies, 3)
+    copies.take_in(3, result(0))
+    assert copy_to(copies, 5) == [None]
+
+
+# --- windows ---
+
+
+def test_a_narrower_window_is_everybodys_also_of_who_comes_later(copies):
+    copy_to(copies, 3)
+    assert copies.narrow(0, -2, 3) == [1, 3]
+    late = copies.choose(5, EVERYBODY)
+    assert (late["low"], late["high"]) == (-2, 3)
+    assert copies.narrow(0, 1, 1) == [1, 3, 5]
+    assert copy_to(copies, 6) == [None]
+    assert copies.narrow(7, 1, 2) == []
+
+
+def test_who_is_given_jobs_keeps_their_records(copies):
+    records = job(1)
+    copies.handed(3, records)
+    copies.narrow(1, 4, 5)
+    assert records.tobytes() == job(1).tobytes()
+
+
+# --- answers ---
+
+
+def test_a_job_of_one_host_is_passed_on_as_it_is(copies):
+    results = np.concatenate([result(0), result(5)])
+    whole, stop = copies.take_in(1, results)
+    assert (whole.tobytes(), stop) == (results.tobytes(), [])
+    assert copy_to(copies, 3) == [None]
+
+
+@pytest.mark.parametrize("dtype", [BRIEF_RESULT, SUBTREE_RESULT], ids=["brief", "full"])
+def test_the_first_complete_answer_counts_and_the_others_are_told_to_stop_once(copies, dtype):
+    copy_to(copies, 3, 5)
+    whole, stop = copies.take_in(3, result(0, 100, score=7, dtype=dtype))
+    assert (len(whole), stop) == (0, [(1, 0), (5, 0)])
+    assert whole.dtype == dtype
+    whole, stop = copies.take_in(5, result(0, 20, score=8, dtype=dtype))
+    assert (len(whole), stop) == (0, [])
+    whole, stop = copies.take_in(1, result(0, 3, complete=0, score=99, dtype=dtype))
+    assert (len(whole), stop) == (1, [])
+    assert whole["complete"][0] == 1
+    assert whole["score"][0] == 8  # both are right: of bounds the higher one says more
+    for name in _SUMMED:
+        if name in dtype.names:
+            assert whole[name][0] == 123
+
+
+def test_of_incomplete_answers_the_best_one_counts(copies):
+    copy_to(copies, 3, 5)
+    for rank, score in ((5, -3), (1, 2), (3, -np.inf)):
+        whole, stop = copies.take_in(rank, result(0, 10, complete=0, score=score))
+        assert stop == []
+    assert (whole["score"][0], whole["complete"][0], whole["boards"][0]) == (2, 0, 30)
+
+
+def test_a_complete_answer_beats_those_that_came_before(copies):
+    copy_to(copies, 3, 5)
+    copies.take_in(5, result(0, 1, complete=0, score=50))
+    assert copies.take_in(1, result(0, 1, score=-4))[1] == [(3, 0)]
+    (whole,), _ = copies.take_in(3, result(0, 1, complete=0, score=50))
+    assert (whole["score"], whole["complete"], whole["boards"]) == (-4, 1, 3)
+
+
+def test_who_was_told_that_nobody_wants_it_is_not_told_again(copies):
+    copy_to(copies, 3)
+    copies.narrow(0, 5, 5)
+    assert copies.take_in(3, result(0))[1] == []
+    assert len(copies.take_in(1, result(0, complete=0))[0]) == 1
+
+
+def test_other_jobs_of_a_message_go_on_their_way(copies):
+    copies.handed(1, np.concatenate([job(1), job(2)]))
+    copy_to(copies, 3)
+    whole, _ = copies.take_in(1, np.concatenate([result(1), result(0), result(2)]))
+    assert whole["node"].tolist() in ([1, 0, 2], [1, 2])
+    left = {0, 1, 2} - set(whole["node"].tolist())
+    assert all(len(copies.take_in(3, result(node, complete=0))[0]) == 1 for node in left)
+
+
+def test_who_is_left_is_told_who_there_is(copies):
+    copy_to(copies, 3, 5)
+    copies.told()
+    copies.take_in(3, result(0, complete=0))
+    assert told(copies) == {0: [1, 5]}
+    copies.take_in(1, result(0, complete=0))
+    assert told(copies) == {0: [5]}
+    copies.take_in(5, result(0))
+    assert told(copies) == {}
+
+
+# --- workers that are lost ---
+
+
+def test_the_others_go_on_without_one_that_is_lost(copies):
+    copy_to(copies, 3, 5)
+    copies.told()
+    assert copies.lost(1) == ([], [(0, 3)])
+    assert told(copies) == {0: [3, 5]}
+    assert copies.lost(5) == ([], [(0, 3)])
+    assert told(copies) == {0: [3]}
+    whole, stop = copies.take_in(3, result(0, 9))
+    assert (whole["boards"].tolist(), stop) == ([9], [])
+
+
+def test_a_host_may_come_in_for_one_that_is_lost(copies):
+    copy_to(copies, 3)
+    copies.lost(1)
+    assert copy_to(copies, 2, 4) == [0, None]
+    assert told(copies) == {0: [3, 2]}
+
+
+def test_a_job_that_everybody_has_lost_waits_again(copies):
+    copy_to(copies, 3)
+    copies.lost(3)
+    assert copies.lost(1) == ([], [])
+    assert copy_to(copies, 5) == [None]
+    copies.handed(5, job(0))
+    assert copy_to(copies, 6) == [0]
+
+
+def test_an_answer_goes_on_its_way_when_who_was_told_to_stop_is_lost(copies):
+    copy_to(copies, 3, 5)
+    copies.take_in(3, result(0, 100))
+    assert copies.lost(1) == ([], [(0, 5)])
+    (whole,), kept = copies.lost(5)
+    assert (whole["node"].tolist(), whole["boards"].tolist(), kept) == ([0], [100], [])
+
+
+def test_who_has_no_job_is_lost_without_harm(copies):
+    assert copies.lost(6) == ([], [])
+    assert copy_to(copies, 3) == [0]
+
+
+# --- at random ---
+
+
+class Model:
+    """What must come of it: who has which job, who has told of it, and what is told to stop."""
+
+    def __init__(self):
+        self.holders, self.answers, self.stopped = {}, {}, set()
+
+    def hosts(self, node):
+        return [HOSTS[rank] for rank in self.holders[node]]
+
+    def may_have(self, node, rank, alone):
+        at_others = [other for other, ranks in self.holders.items() if other != node and len(ranks) > 1]
+        taken = {host for other in at_others for host in self.hosts(other)}
+        return (
+            node not in self.stopped
+            and not self.answers[node]
+            and HOSTS[rank] not in self.hosts(node)
+            and self.holders[node] <= alone
+            and (len(self.holders[node]) > 1 or not taken.intersection(self.hosts(node)))
+        )
+
+
+def test_every_job_is_passed_on_once_with_the_boards_of_all_that_answered(full, rng):
+    for _ in range(1_000 if full else 100):
+        a_run_at_random(rng, rng.randint(1, 60))
+
+
+def a_run_at_random(rng, most):
+    """Workers without a job are given one, or a copy; they answer, completely or not, or are lost and come back."""
+    copies, model = Copies(HOSTS), Model()
+    waiting, passed_on = list(range(most)), {}
+    while len(passed_on) < most:
+        busy = {rank for ranks in model.holders.values() for rank in ranks}
+        rank = rng.choice(sorted(EVERYBODY))
+        mine = [node for node, ranks in model.holders.items() if rank in ranks]
+        whole = []
+        if not mine and waiting and rng.random() < 0.7:
+            for node in [waiting.pop(rng.randrange(len(waiting))) for _ in range(rng.randint(1, min(2, len(waiting))))]:
+                copies.handed(rank, job(node))
+                model.holders[node], model.answers[node] = {rank}, []
+        elif not mine and HOSTS[rank] not in {HOSTS[each] for each in busy}:
+            alone = {each for each in busy if sum(each in ranks for ranks in model.holders.values()) == 1}
+            fit = [node for node in model.holders if model.may_have(node, rank, alone)]
+            chosen = copies.choose(rank, alone)
+            assert (chosen is None) == (not fit)
+            if fit:
+                node = int(chosen["node"])
+                assert node in fit
+                assert len(model.holders[node]) == min(len(model.holders[each]) for each in fit)
+                model.holders[node].add(rank)
+        elif mine and rng.random() < 0.1:
+            found, kept = copies.lost(rank)
+            whole = found
+            for node in mine:
+                model.holders[node].discard(rank)
+                if not model.holders[node] and not model.answers[node]:
+                    del model.holders[node]
+                    model.stopped.discard(node)
+                    waiting.append(node)
+            left = {node for node in mine if model.holders.get(node)}
+            assert {node for node, _ in kept} == left
+            assert all(other in model.holders[node] for node, other in kept)
+        elif mine:
+            complete = int(rng.random() < 0.7)
+            answered = rng.sample(mine, rng.randint(1, len(mine)))
+            records = [result(node, rng.randint(1, 100), complete, rng.randint(-9, 9)) for node in answered]
+            whole, stop = copies.take_in(rank, np.concatenate(records))
+            whole = [whole[i : i + 1] for i in range(len(whole))]
+            expected = set()
+            for node, record in zip(answered, records):
+                model.holders[node].discard(rank)
+                model.answers[node].append(record)
+                if complete and node not in model.stopped and model.holders[node]:
+                    expected.update((other, node) for other in model.holders[node])
+                    model.stopped.add(node)
+            assert len(stop) == len(expected) and set(stop) == expected
+        else:
+            continue
+        ended = {node for node, ranks in model.holders.items() if not ranks}
+        assert sorted(int(each["node"][0]) for each in whole) == sorted(ended)
+        for each in whole:
+            node = int(each["node"][0])
+            answers = model.answers.pop(node)
+            del model.holders[node]
+            assert node not in passed_on
+            passed_on[node] = each
+            assert each["boards"] == sum(answer["boards"] for answer in answers)
+            best = max((answer["complete"][0], answer["score"][0]) for answer in answers)
+            assert (each["complete"][0], each["score"][0]) == best
+        for node, ranks in copies.told():
+            assert set(ranks) == model.holders[node] and len(ranks) == len(set(ranks))
+    assert not model.holders
+    assert copies.choose(1, EVERYBODY) is None
