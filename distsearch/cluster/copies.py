@@ -19,6 +19,7 @@ class _Copied:
 
     def __init__(self, rank, job):
         self.job, self.ranks = job, [rank]
+        self.holder = rank  # whose it is to the source's knowledge; it may have told
         self.answer = None  # a result record, the best so far, with what all took that have told
         self.copied = self.dropped = False  # several had it; those that are left were told to stop
 
@@ -95,12 +96,14 @@ class Copies:
         """A worker is gone; return (results that are whole now, (node, worker) of its jobs that others have)."""
         whole, kept = [], []
         for node, copied in list(self._jobs.items()):
-            if rank not in copied.ranks:
-                continue
-            copied.ranks.remove(rank)
-            if copied.ranks:
+            if rank in copied.ranks:
+                copied.ranks.remove(rank)
                 self.changed.add(node)
-                kept.append((node, copied.ranks[0]))
+            elif copied.holder != rank:
+                continue
+            if copied.ranks:
+                copied.holder = copied.ranks[0]
+                kept.append((node, copied.holder))
             elif copied.answer is None:
                 self._forget(node, copied)  # the source has it wait again
             else:
