@@ -221,6 +221,17 @@ def test_an_answer_goes_on_its_way_when_who_was_told_to_stop_is_lost(copies):
     assert (whole["node"].tolist(), whole["boards"].tolist(), kept) == ([0], [100], [])
 
 
+def test_who_has_told_is_lost_while_others_are_at_its_job(copies):
+    """As far as the source knows it is the one who has it."""
+    copy_to(copies, 3, 5)
+    copies.take_in(1, result(0, 100))
+    assert copies.lost(1) == ([], [(0, 3)])
+    assert copies.lost(1) == ([], [])
+    copies.take_in(3, result(0, 1, complete=0))
+    (whole,), _ = copies.take_in(5, result(0, 1, complete=0))
+    assert (whole["boards"], whole["complete"]) == (102, 1)
+
+
 def test_who_has_no_job_is_lost_without_harm(copies):
     assert copies.lost(6) == ([], [])
     assert copy_to(copies, 3) == [0]
@@ -234,6 +245,7 @@ class Model:
 
     def __init__(self):
         self.holders, self.answers, self.stopped = {}, {}, set()
+        self.known = {}  # node → worker that the source believes to have it
 
     def hosts(self, node):
         return [HOSTS[rank] for rank in self.holders[node]]
@@ -267,7 +279,7 @@ def a_run_at_random(rng, most):
         if not mine and waiting and rng.random() < 0.7:
             for node in [waiting.pop(rng.randrange(len(waiting))) for _ in range(rng.randint(1, min(2, len(waiting))))]:
                 copies.handed(rank, job(node))
-                model.holders[node], model.answers[node] = {rank}, []
+                model.holders[node], model.answers[node], model.known[node] = {rank}, [], rank
         elif not mine and HOSTS[rank] not in {HOSTS[each] for each in busy}:
             alone = {each for each in busy if sum(each in ranks for ranks in model.holders.values()) == 1}
             fit = [node for node in model.holders if model.may_have(node, rank, alone)]
@@ -278,18 +290,18 @@ def a_run_at_random(rng, most):
                 assert node in fit
                 assert len(model.holders[node]) == min(len(model.holders[each]) for each in fit)
                 model.holders[node].add(rank)
-        elif mine and rng.random() < 0.1:
-            found, kept = copies.lost(rank)
-            whole = found
+        elif rng.random() < 0.1:
+            whole, kept = copies.lost(rank)
             for node in mine:
                 model.holders[node].discard(rank)
                 if not model.holders[node] and not model.answers[node]:
                     del model.holders[node]
                     model.stopped.discard(node)
                     waiting.append(node)
-            left = {node for node in mine if model.holders.get(node)}
-            assert {node for node, _ in kept} == left
+            believed = [node for node in model.holders if model.known[node] == rank]
+            assert {node for node, _ in kept} == {node for node in {*mine, *believed} if model.holders.get(node)}
             assert all(other in model.holders[node] for node, other in kept)
+            model.known.update(kept)
         elif mine:
             complete = int(rng.random() < 0.7)
             answered = rng.sample(mine, rng.randint(1, len(mine)))

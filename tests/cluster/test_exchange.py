@@ -1,0 +1,594 @@
+"""What owners of one job on several hosts tell one another, and how worker and master bring them together."""
+
+import numpy as np
+import pytest
+
+from distsearch.cluster import exchange, joint
+from distsearch.cluster.exchange import Exchange
+from distsearch.cluster.messages import (
+    END,
+    HOSTS,
+    JOBS,
+    NEWS,
+    OPEN,
+    OPEN_RECORD,
+    RESULTS,
+    START,
+    STEER,
+    STEER_RECORD,
+    STOP,
+    Message,
+    from_records,
+    steer_record,
+    to_records,
+)  # fmt: skip
+from distsearch.cluster.worker import Worker
+
+from .talk import TWO_HOSTS, Talk, summary
+from .test_worker_joint import Joinable
+from .toys import JOB, RESULT, Clock, Source, jobs_message, kinds, setup_message, work
+
+RUN, NODE = 7, 0
+LARGE = 100_000  # boards of a job, of a million a second
+RANKS = (3, 5, 8)  # owners by host
+
+
+def pairs(*rows):
+    return np.array(rows, np.uint64).reshape(-1, 2)
+
+
+class Told:
+    """Stands in for a runner: what it has to tell, and what it has been told."""
+
+    def __init__(self):
+        self.entries, self.marks = [], []
+        self.taken, self.elsewhere = [], []
+
+    def news(self, since):
+        since = min(since, len(self.entries))
+        return pairs(*self.entries[since : since + 2]), pairs(*self.marks), min(since + 2, len(self.entries))
+
+    def take_in(self, entries):
+        self.taken += entries.tolist()
+
+    def set_elsewhere(self, marks, hosts, host):
+        self.elsewhere.append((marks.tolist(), hosts, host))
+
+
+# --- an exchange ---
+
+
+def made(host=0, now=0.0, ranks=RANKS):
+    return Exchange(RUN, NODE, host, ranks, now)
+
+
+def opened(message):
+    """(node, host, entries, marks) of NEWS."""
+    words = to_records(message.payload, np.uint64).tolist()
+    rows = [words[i : i + 2] for i in range(3, len(words), 2)]
+    return words[0], words[1], rows[: words[2]], rows[words[2] :]
+
+
+def news_of(host, entries=(), marks=(), run=RUN, node=NODE):
+    """A message that another host's owner sends."""
+    runner = Told()
+    sender = Exchange(run, node, host, RANKS, 0.0)
+    sender.messages(runner, 0.0)
+    runner.entries, runner.marks = list(entries), list(marks)
+    return sender.messages(runner, 1.0)[0].message
+
+
+def test_all_others_are_told_the_same():
+    runner, exchanged = Told(), made(host=1)
+    exchanged.messages(runner, 0.0)
+    runner.entries, runner.marks = [(1, 2), (3, 4)], [(5, 6)]
+    sent = exchanged.messages(runner, 1.0)
+    assert [(out.to, out.message.type, out.message.run) for out in sent] == [(3, NEWS, RUN), (8, NEWS, RUN)]
+    assert [opened(out.message) for out in sent] == [(NODE, 1, [[1, 2], [3, 4]], [[5, 6]])] * 2
+
+
+def test_each_entry_is_told_once_and_none_that_was_found_before():
+    runner, exchanged, told = Told(), made(), []
+    runner.entries = [(0, i) for i in range(100)]
+    for now in range(10):
+        told += opened(exchanged.messages(runner, now)[0].message)[2]
+        runner.entries.append((1, now))
+    assert told == [[1, now] for now in range(9)]
+
+
+def test_what_is_found_faster_than_told_comes_later():
+    runner, exchanged, told = Told(), made(), []
+    exchanged.messages(runner, 0)
+    runner.entries = [(0, i) for i in range(5)]
+    for now in range(1, 5):
+        told.append(opened(exchanged.messages(runner, now)[0].message)[2])
+    assert [len(each) for each in told] == [2, 2, 1, 0]
+    assert sum(told, []) == [[0, i] for i in range(5)]
+
+
+def test_there_is_time_between_two_messages():
+    exchanged, sent = made(now=1.0), []
+    for step in range(1000):
+        now = 1.0 + step * exchanged.every / 100
+        if exchanged.messages(Told(), now):
+            sent.append(now)
+    assert 9 <= len(sent) <= 10
+    assert min(np.diff(sent)) > 0.999 * exchanged.every
+
+
+def test_who_tells_many_hosts_tells_them_less_often():
+    every = [made(ranks=range(hosts)).every for hosts in (2, 3, 20, 40)]
+    assert every[0] == every[1] == exchange.EVERY
+    assert every[1] < every[2] < every[3]
+
+
+def test_the_engine_knows_at_once_that_it_is_not_alone():
+    runner, exchanged = Told(), made(host=2)
+    exchanged.apply(runner)
+    assert (runner.taken, runner.elsewhere) == ([], [([], 3, 2)])
+    exchanged.apply(runner)  # nothing is new
+    assert len(runner.elsewhere) == 1
+
+
+def test_entries_wait_for_the_engine_and_marks_are_the_newest_of_each_host():
+    runner, exchanged = Told(), made(host=1)
+    exchanged.apply(runner)
+    exchanged.take_in(news_of(0, [(1, 1)], [(7, 1)]))
+    exchanged.take_in(news_of(2, [(2, 2)], [(8, 1), (9, 2)]))
+    exchanged.take_in(news_of(0, [(3, 3), (4, 4)], [(6, 5)]))
+    exchanged.apply(runner)
+    assert runner.taken == [[1, 1], [2, 2], [3, 3], [4, 4]]
+    marks, hosts, host = runner.elsewhere[-1]
+    assert (sorted(marks), hosts, host) == ([[6, 5], [8, 1], [9, 2]], 3, 1)
+    exchanged.take_in(news_of(2))
+    exchanged.apply(runner)
+    assert runner.elsewhere[-1] == ([[6, 5]], 3, 1)
+    assert len(runner.taken) == 4
+    assert len(runner.elsewhere) == 3
+
+
+@pytest.mark.parametrize(
+    "message",
+    [news_of(0, [(1, 1)], [(2, 2)], run=RUN + 1), news_of(0, [(1, 1)], [(2, 2)], node=NODE + 1),
+     news_of(1, [(1, 1)], [(2, 2)])],
+    ids=["run", "node", "host"],
+)  # fmt: skip
+def test_strangers_are_not_listened_to(message):
+    runner, exchanged = Told(), made(host=1)
+    exchanged.apply(runner)
+    exchanged.take_in(message)
+    exchanged.apply(runner)
+    assert (runner.taken, len(runner.elsewhere)) == ([], 1)
+
+
+def test_a_host_that_is_not_among_them_is_not_listened_to():
+    runner, exchanged = Told(), made(host=1, ranks=RANKS[:2])
+    exchanged.apply(runner)
+    exchanged.take_in(news_of(2, [(1, 1)], [(2, 2)]))
+    exchanged.apply(runner)
+    assert (runner.taken, len(runner.elsewhere)) == ([], 1)
+
+
+def test_after_it_the_host_is_alone():
+    runner = Told()
+    made().end(runner)
+    assert runner.elsewhere == [([], 0, 0)]
+
+
+# --- the worker ---
+
+
+class Sharing(Joinable):
+    """Its jobs may be searched by other hosts as well; notes what it is told, and tells an entry a slice."""
+
+    made = []
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.told, self.slices = Told(), 0
+        self.take_in, self.set_elsewhere, self.news = self.told.take_in, self.told.set_elsewhere, self.told.news
+        self.made.append(self)
+
+    @property
+    def node(self):
+        return int(self._job["node"])
+
+    def advance(self, budget):
+        self.told.entries.append((len(self.told.entries), self.node))
+        return super().advance(budget)
+
+    def unsearched(self, jobs):
+        records = np.zeros(len(jobs), self.result_dtype)
+        records["node"] = jobs["node"]
+        return records
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """A Worker that knows the run, whose ranks can join each other."""
+    monkeypatch.setattr(Sharing, "made", [])
+    clock = Clock()
+    words = np.zeros(joint.WORDS, np.int64)
+    one = Worker(kinds(clock, Sharing), clock, clock, joint=joint.Joint(words, 0, 2), shared_slice=1e-4)
+    one.handle(setup_message(1e6))
+    one.handle(Message(START, RUN))
+    one.handle(Message(OPEN, RUN, from_records(np.array([(1, 0, 1.0, 1)], OPEN_RECORD))))
+    return one
+
+
+def hosts_message(node=NODE, host=1, ranks=RANKS, run=RUN):
+    return Message(HOSTS, run, from_records(np.array([node, host, *ranks], np.int64)))
+
+
+def steer_message(node, low, high):
+    return Message(STEER, RUN, to_records(steer_record(node, low, high, 0, 0), np.uint8))
+
+
+def told():
+    """What the runner that is at work, or was, has been told."""
+    return Sharing.made[0].told
+
+
+def test_a_job_at_work_is_searched_together_from_the_next_slice_on(worker):
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    assert worker.news() == []
+    assert worker.handle(hosts_message()) == []
+    assert told().elsewhere == []
+    worker.work()
+    assert Sharing.made[0].is_shared
+    assert told().elsewhere == [([], 3, 1)]
+    assert summary(worker.news()) == [(NEWS, 3), (NEWS, 8)]
+    assert worker.news() == []  # it is too soon
+
+
+def test_it_takes_in_and_tells_at_every_slice(worker):
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    worker.handle(hosts_message())
+    found = []
+    for i in range(1, 6):
+        assert worker.handle(news_of(0, [(i, i)], [(i, 1)])) == []
+        worker.work()
+        assert told().taken[-1] == [i, i]
+        assert told().elsewhere[-1] == ([[i, 1]], 3, 1)
+        found += [opened(out.message) for out in worker.news() if out.to == 8]
+    assert {(node, host) for node, host, _, _ in found} == {(NODE, 1)}
+    assert sum(len(entries) for _, _, entries, _ in found) >= 2
+
+
+def test_slices_are_short_while_others_search_the_same(worker):
+    clock = worker._clock
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    worker.handle(hosts_message())
+    worker.work()
+    began = clock()
+    worker.work()
+    assert clock() - began < 2 * exchange.EVERY
+
+
+def test_a_queued_job_is_searched_together_once_it_is_begun(worker):
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.handle(hosts_message())
+    assert worker.news() == []
+    worker.work()
+    worker.work()
+    assert told().elsewhere == [([], 3, 1)]
+    assert len(worker.news()) == 2
+
+
+@pytest.mark.parametrize("then", ["never there", "done", "dropped", "dropped in the queue", "stopped"])
+def test_a_job_that_is_not_there_is_searched_with_nobody(worker, then):
+    """What is new comes too late, or the answer has just been sent."""
+    worker.handle(jobs_message(RUN, *([LARGE] if then != "done" else [100])))
+    if then == "done":
+        work(worker)
+    elif then == "stopped":
+        worker.work()
+        worker.handle(Message(STOP, RUN))
+    elif then != "never there":
+        if then == "dropped":
+            worker.work()
+        worker.handle(steer_message(0, 0, 0))
+    assert worker.handle(hosts_message(node=1 if then == "never there" else 0)) == []
+    worker.handle(news_of(0, [(1, 1)]))
+    if then == "never there":
+        worker.work()
+    assert worker.news() == []
+    assert all(runner.told.elsewhere == runner.told.taken == [] for runner in Sharing.made)
+
+
+def end_by(worker, how):
+    """The job at work ends; return what the worker answers at last."""
+    match how:
+        case "done":
+            return work(worker)
+        case "dropped":
+            return worker.handle(steer_message(NODE, 0, 0))
+        case "stopped":
+            return worker.handle(Message(STOP, RUN))
+    return worker.handle(hosts_message(ranks=RANKS[:1], host=0))
+
+
+@pytest.mark.parametrize("how", ["done", "dropped", "stopped", "left alone"])
+def test_it_ends_with_the_job_or_when_nobody_else_is_at_it(worker, how):
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    worker.handle(hosts_message())
+    worker.work()
+    answers = end_by(worker, how)
+    assert (RESULTS in [message.type for message in answers]) == (how != "left alone")
+    assert told().elsewhere[-1] == ([], 0, 0)
+    ended = len(told().elsewhere)
+    assert worker.handle(news_of(0, [(1, 1)], [(2, 2)])) == []
+    if how == "left alone":
+        worker.work()
+    assert worker.news() == []
+    assert len(told().elsewhere) == ended
+    assert told().taken == []
+
+
+def test_the_next_job_is_searched_alone(worker):
+    worker.handle(jobs_message(RUN, LARGE, LARGE))
+    worker.work()
+    worker.handle(hosts_message())
+    work(worker)
+    assert [each[1:] for each in told().elsewhere] == [(3, 1), (0, 0)]
+    assert not Sharing.made[0].is_shared
+
+
+def test_other_hosts_may_come_and_go(worker):
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    for host, ranks in ((0, (3, 5)), (0, RANKS), (1, (9, 3, 5))):
+        worker.handle(hosts_message(host=host, ranks=ranks))
+        worker.work()
+        assert told().elsewhere[-1] == ([], len(ranks), host)
+        assert [out.to for out in worker.news()] == [rank for i, rank in enumerate(ranks) if i != host]
+
+
+def test_what_comes_before_or_after_all_else_is_ignored(worker):
+    """Messages of different senders may pass each other."""
+    assert worker.handle(news_of(0, run=99)) == []
+    assert worker.handle(news_of(0)) == []
+    worker.handle(jobs_message(RUN, LARGE))
+    assert worker.handle(news_of(0, [(1, 1)])) == []
+    work(worker)
+    worker.handle(Message(END, RUN))
+    assert worker.handle(news_of(0, [(1, 1)])) == []
+    assert told().taken == []
+
+
+def test_several_runs_are_each_searched_with_their_hosts(worker):
+    record = np.array([(1, 1, 1.0, 1)], OPEN_RECORD)
+    worker.handle(Message(OPEN, RUN + 1, from_records(record)))
+    for run in (RUN, RUN + 1):
+        worker.handle(jobs_message(run, LARGE))
+    for _ in range(4):
+        worker.work()
+    worker.handle(hosts_message())
+    worker.handle(hosts_message(run=RUN + 1, host=0, ranks=(1, 2)))
+    for _ in range(4):
+        worker.work()
+    assert sorted((out.to, out.message.run) for out in worker.news()) == [(2, RUN + 1), (3, RUN), (8, RUN)]
+
+
+# --- the master ---
+
+
+COPIED = np.dtype([*JOB.descr, ("low", np.int32), ("high", np.int32), ("budget", np.int64)])
+SCORED = np.dtype([*RESULT.descr, ("score", np.float64)])
+
+
+class Spanning(Source):
+    """Several hosts may search one of its jobs, which workers of a host search together."""
+
+    joint = by_host = spans_hosts = True
+    result_dtype = SCORED
+
+    def __init__(self, *args, **how):
+        super().__init__(*args, **how)
+        self.moves = []
+
+    def take(self, count, worker):
+        plain = super().take(count, worker)
+        jobs = np.zeros(len(plain), COPIED)
+        for name in JOB.names:
+            jobs[name] = plain[name]
+        return jobs
+
+    def moved(self, node, worker):
+        self.moves.append((node, worker))
+        self._out[node] = worker
+
+
+def begun(sizes, hosts=TWO_HOSTS, source=Spanning, **how):
+    """Return (Talk, the source, what is sent when all are ready)."""
+    talk, made_of = Talk(hosts), source(sizes, **how)
+    talk.begin(made_of, measured=True, prefetch=1)
+    return talk, made_of, talk.all_ready()
+
+
+def answer(talk, worker, nodes, boards=1, complete=1):
+    """A worker tells of jobs; returns what the master sends."""
+    records = np.zeros(len(nodes), SCORED)
+    records["node"], records["complete"], records["boards"], records["seconds"] = nodes, complete, boards, 1.0
+    return talk.say(worker, RESULTS, from_records(records))
+
+
+def jobs(sent, dtype=COPIED):
+    """(receiver, nodes) of the JOBS messages among others."""
+    given = [(out.to, to_records(out.message.payload, dtype)) for out in sent if out.message.type == JOBS]
+    return [(to, records["node"].tolist()) for to, records in given]
+
+
+def hosts_told(sent):
+    """worker → (node, its number, owners) of HOSTS."""
+    words = {out.to: to_records(out.message.payload, np.int64).tolist() for out in sent if out.message.type == HOSTS}
+    return {rank: (each[0], each[1], each[2:]) for rank, each in words.items()}
+
+
+def dropped(sent):
+    """(worker, node) of jobs that are not wanted any more."""
+    steered = [(out.to, to_records(out.message.payload, STEER_RECORD)) for out in sent if out.message.type == STEER]
+    assert all((records["low"] >= records["high"]).all() for _, records in steered)
+    return [(to, node) for to, records in steered for node in records["node"].tolist()]
+
+
+def test_an_idle_host_gets_a_copy_and_both_are_told_who_they_are():
+    talk, source, sent = begun([10])
+    assert jobs(sent) == [(1, [0]), (3, [0])]
+    assert hosts_told(sent) == {1: (0, 0, [1, 3]), 3: (0, 1, [1, 3])}
+    kinds_of = [kind for kind, to in summary(sent) if to == 3]
+    assert kinds_of[-3:] == [OPEN, JOBS, HOSTS]
+    assert source.taken == [(1, 0)]
+
+
+@pytest.mark.parametrize("first", [1, 3])
+def test_the_first_result_stops_the_other_and_the_run_ends(first):
+    talk, source, _ = begun([10])
+    other = 4 - first
+    sent = answer(talk, first, [0])
+    assert dropped(sent) == [(other, 0)]
+    assert source.finished == []
+    assert hosts_told(sent) == {other: (0, 0, [other])}
+    sent = answer(talk, other, [0])
+    assert source.finished == [0]
+    assert len(source.results) == 1
+    assert END in {kind for kind, _ in summary(sent)}
+    talk.metrics()
+
+
+def test_a_host_whose_own_job_is_done_helps_with_the_other_one():
+    talk, source, sent = begun([10, 10])
+    assert jobs(sent) == [(1, [0]), (3, [1])]
+    assert hosts_told(sent) == {}
+    sent = answer(talk, 1, [0])
+    assert len(jobs(sent)) == 1
+    (rank, nodes) = jobs(sent)[0]
+    assert (TWO_HOSTS[rank], nodes) == ("a", [1])
+    assert hosts_told(sent) == {3: (1, 0, [3, rank]), rank: (1, 1, [3, rank])}
+
+
+def test_new_jobs_come_before_copies():
+    talk, _, _ = begun([10, 10], more=[10, 10])
+    ((copier, _),) = jobs(answer(talk, 1, [0]))
+    sent = answer(talk, 3, [1])
+    assert (jobs(sent), dropped(sent)) == ([], [(copier, 1)])
+    sent = answer(talk, copier, [1], complete=0)
+    assert [nodes for _, nodes in jobs(sent)] == [[2], [3]]
+    assert {TWO_HOSTS[to] for to, _ in jobs(sent)} == {"a", "b"}
+    assert hosts_told(sent) == {}
+
+
+@pytest.mark.parametrize("lost", [1, 3])
+def test_a_lost_workers_job_goes_on_at_the_other_host(lost):
+    talk, source, _ = begun([10])
+    other = 4 - lost
+    sent = talk.lose(lost)
+    assert source.moves == [(0, other)]
+    assert source.taken == [(1, 0)]  # and was not handed out again
+    (helper,) = [to for to, _ in jobs(sent)]
+    assert TWO_HOSTS[helper] == TWO_HOSTS[lost]
+    assert hosts_told(sent) == {other: (0, 0, [other, helper]), helper: (0, 1, [other, helper])}
+    answer(talk, other, [0])
+    answer(talk, helper, [0])
+    assert source.finished == [0]
+    assert len(source.results) == 1
+
+
+def test_a_job_that_all_have_lost_waits_again():
+    talk, source, _ = begun([10], hosts={1: "a", 2: "a", 3: "b"})
+    assert jobs(talk.lose(3)) == []
+    assert jobs(talk.lose(1)) == [(2, [0])]
+    assert source.taken == [(1, 0), (2, 0)]
+    answer(talk, 2, [0])
+    assert source.finished == [0]
+
+
+def test_one_after_another_comes_in_for_the_lost():
+    talk, source, _ = begun([10], hosts={1: "a", 3: "b", 4: "b", 5: "b"})
+    for lost in (3, 4, 1):
+        talk.lose(lost)
+    assert source.moves == [(0, 1), (0, 1), (0, 5)]
+    assert source.taken == [(1, 0)]
+
+
+def test_who_has_answered_is_lost_while_the_others_stop():
+    """The source believes that it still has the job."""
+    talk, source, _ = begun([10])
+    answer(talk, 1, [0], boards=5)
+    talk.lose(1)
+    assert source.taken == [(1, 0)]
+    assert source.moves == [(0, 3)]
+    answer(talk, 3, [0], boards=2, complete=0)
+    assert source.finished == [0]
+    assert source.results[0]["boards"] == 7
+
+
+def test_who_is_lost_after_the_first_answer_is_not_waited_for():
+    talk, source, _ = begun([10])
+    answer(talk, 1, [0])
+    sent = talk.lose(3)
+    assert source.finished == [0]
+    assert END in {kind for kind, _ in summary(sent)}
+
+
+def test_a_run_that_is_halted_waits_for_both():
+    talk, source, _ = begun([10])
+    assert summary(talk.halt()) == [(STOP, 1), (STOP, 3)]
+    talk.stopped([1])
+    assert talk.is_open
+    assert END in {kind for kind, _ in summary(talk.stopped([3]))}
+
+
+class OfOneHost(Spanning):
+    spans_hosts = False
+
+
+class NotJoint(Spanning):
+    joint = False
+
+
+@pytest.mark.parametrize(
+    ("source", "hosts"),
+    [(Source, TWO_HOSTS), (OfOneHost, TWO_HOSTS), (NotJoint, TWO_HOSTS), (Spanning, dict.fromkeys(TWO_HOSTS, "a"))],
+    ids=["plain", "of one host", "not joint", "one host"],
+)
+def test_else_nobody_gets_a_copy(source, hosts):
+    _, _, sent = begun([10], hosts, source)
+    assert [kind for kind, _ in summary(sent)].count(JOBS) == 1
+    assert hosts_told(sent) == {}
+
+
+def test_every_job_is_finished_once_whoever_answers_or_is_lost(full, rng):
+    for _ in range(300 if full else 30):
+        a_run_at_random(rng)
+
+
+def a_run_at_random(rng):
+    hosts = {rank: rng.choice("abcd") for rank in range(1, rng.randint(3, 9))}
+    talk, source, sent = begun([10] * rng.randint(1, 12), hosts, more=[10] * rng.randint(1, 4))
+    at, gone = {rank: [] for rank in hosts}, set()
+    while True:
+        for to, nodes in jobs(sent):
+            at[to] += nodes
+        for to, (node, number, owners) in hosts_told(sent).items():
+            assert owners[number] == to
+            assert all(node in at[owner] for owner in owners)
+            assert len({hosts[owner] for owner in owners}) == len(owners)
+        for to, node in dropped(sent):
+            assert node in at[to]
+        if END in {kind for kind, _ in summary(sent)}:
+            break
+        rank = rng.choice([rank for rank in hosts if at[rank] and rank not in gone])
+        if rng.random() < 0.2 and len(gone) < len(hosts) - 1:
+            gone.add(rank)
+            at[rank] = []
+            sent = talk.lose(rank)
+        else:
+            nodes, at[rank] = at[rank][:1], at[rank][1:]
+            sent = answer(talk, rank, nodes)
+    assert sorted(source.finished) == list(range(len(source._sizes)))
+    assert not any(at.values())
