@@ -255,10 +255,13 @@ class Worker:
         run.saved[int(run.queue[-1]["node"][0])] = payload[size:]
 
     def _share_out(self, run, node, host, *ranks):
-        """Search a job together with these ranks of other hosts; alone on this host, where there are none."""
+        """Search a job together with these ranks of other hosts; alone on this host, where there are none.
+
+        A search that ranks cannot share is done by each for itself.
+        """
         self._end_exchange(run)
         at_work = run.job is not None and run.runner.node == node
-        if len(ranks) > 1 and (at_work or any(node in jobs["node"] for jobs in run.queue)):
+        if len(ranks) > 1 and run.setup.can_join and (at_work or any(node in jobs["node"] for jobs in run.queue)):
             run.exchange = Exchange(run.number, node, host, ranks, self._clock())
 
     def _end_exchange(self, run):
@@ -267,8 +270,10 @@ class Worker:
         run.exchange = None
 
     def _exchanges(self, run):
-        """Whether a run's job at work is searched by other hosts as well."""
-        return run.exchange is not None and run.job is not None and run.runner.node == run.exchange.node
+        """Whether a run's job at work is searched together with other hosts."""
+        if run.exchange is None or run.job is None or run.runner.node != run.exchange.node:
+            return False
+        return run.runner.can_be_shared
 
     def news(self):
         """Return what is to be sent to workers of other hosts, as Outgoing messages."""
@@ -572,7 +577,7 @@ class Worker:
         if run.runner is None:
             run.runner = run.setup.take(run)
         runner = run.runner
-        if self._exchanges(run) and runner.can_be_shared:
+        if self._exchanges(run):
             self._share(run)
             run.exchange.apply(runner)
         length = self._length_of(run)

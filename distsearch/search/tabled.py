@@ -321,7 +321,7 @@ class Tabled:
         return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
 
     def news(self, since):
-        """Return what other hosts are to be told, see ``news.collected``."""
+        """Return what other hosts are to be told, see ``news.collected``; there must be a far table."""
         return news.collected(self._far, since, self._shared_left + _MARKED)
 
     def take_in(self, entries):
@@ -330,8 +330,9 @@ class Tabled:
         news.take_in(self._control, entries)
 
     def set_elsewhere(self, marks, hosts, host):
-        """Note what other hosts are at, see ``abdada.set_elsewhere``."""
-        abdada.set_elsewhere(self._control, marks, hosts, host)
+        """Note what other hosts are at, see ``abdada.set_elsewhere``; without a far table there is no place for it."""
+        if self._control[tt.FAR_BUCKETS]:
+            abdada.set_elsewhere(self._control, marks, hosts, host)
 
     def batch(self, states, asked, budget):
         """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.

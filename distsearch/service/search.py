@@ -128,6 +128,7 @@ class Searcher:
         return Stream(
             self.game.words(self.rules), self._depth, self._cluster.workers, make_pool, options.window or ANY,
             every=options.all_moves, brief=brief, capacity=capacity, snapshot=snapshot,
+            spans_hosts=self._cluster.joint and options.tabled and not options.repeatable,
             **({"first_try": 0} if self._cluster.joint else {}))  # fmt: skip
 
     def deepen(self, position, snapshot=None):

@@ -66,7 +66,8 @@ class Stream:
     snapshot; window: as ``Schedule`` has it; every: grow every position at once (for the scores of all its moves);
     brief: nobody wants lines (the workers' setup says so too); capacity: positions in flight, a power of two;
     first_try: boards after which a position is hard, 0 for never; snapshot: of an earlier Stream whose positions come
-    again, from the first that was not collected on: what it knew of them is known.
+    again, from the first that was not collected on: what it knew of them is known; spans_hosts: whether several hosts
+    may search the same job.
 
     A hard position is grown into subtrees as soon as the others that wait would not keep the workers busy for as long
     as it may take; before, it is tried again as one job with more boards, since a subtree that knows nothing of its
@@ -75,7 +76,7 @@ class Stream:
 
     def __init__(
         self, words, depth, workers, make_pool, window=ANY, every=False, brief=False, capacity=1 << 16,
-        first_try=_FIRST_TRY, snapshot=None,
+        first_try=_FIRST_TRY, snapshot=None, spans_hosts=False,
     ):  # fmt: skip
         self._depth, self._workers, self._make_pool, self._window = depth, workers, make_pool, window
         self._every = every
@@ -97,8 +98,8 @@ class Stream:
         self._names = {}  # (number, job of its pool) → job's node
         self._rests = {}  # job's node → what its rest is to be called, where a part of it is asked for
         self._wishes = []  # as ``wishes`` is to return them
-        # ranks of a host search together what is left in the end, and so do hosts
-        self.joint = self.spans_hosts = workers > 1
+        self.joint = workers > 1  # ranks of a host search together what is left in the end
+        self.spans_hosts = spans_hosts and self.joint
         self._pool_jobs = 0  # jobs of pools that were handed out so far
         self._pools_turn = True
         self._tries, self._seconds = 0, 0.0  # of positions, answered or not
