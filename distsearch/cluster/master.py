@@ -147,13 +147,18 @@ class _Run:
             by_rank.pop(rank, None)
         for ranks in (self.without, self.stopping, self.saving):
             ranks.discard(rank)
-        if self.copies:
-            whole, kept = self.copies.lost(rank)
-            for node, other in kept:
-                self.source.moved(node, other)
-            for results in whole:
-                self.source.finish(results)
+        self.expect_nothing(rank)
         self.source.lost(rank)
+
+    def expect_nothing(self, rank):
+        """Leave what a worker has copies of to the others, and take in what those have told if there are none left."""
+        if not self.copies:
+            return
+        whole, kept = self.copies.lost(rank)
+        for node, other in kept:
+            self.source.moved(node, other)
+        for results in whole:
+            self.source.finish(results)
 
 
 class Master:
@@ -350,6 +355,7 @@ class Master:
             case kind if kind == STOPPED:
                 self._answered(run, worker, run.out[worker.rank])
                 run.stopping.discard(worker.rank)
+                run.expect_nothing(worker.rank)
             case kind if kind == GAVE:
                 record = to_records(message.payload[: GAVE_RECORD.itemsize], GAVE_RECORD)[0]
                 run.saved.pop(worker.rank, None)  # of a job that is no more, whose number others may get

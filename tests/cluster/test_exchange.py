@@ -26,7 +26,7 @@ from distsearch.cluster.worker import Worker
 
 from .talk import TWO_HOSTS, Talk, summary
 from .test_worker_joint import Joinable
-from .toys import JOB, RESULT, Clock, Source, jobs_message, kinds, setup_message, work
+from .toys import JOB, RESULT, Clock, Runner, Source, jobs_message, kinds, open_message, setup_message, toy_worker, work
 
 RUN, NODE = 7, 0
 LARGE = 100_000  # boards of a job, of a million a second
@@ -203,6 +203,14 @@ class Sharing(Joinable):
         return records
 
 
+class Bare(Runner):
+    """Its jobs are searched by one rank each."""
+
+    @property
+    def node(self):
+        return int(self._job["node"])
+
+
 @pytest.fixture
 def worker(monkeypatch):
     """A Worker that knows the run, whose ranks can join each other."""
@@ -336,6 +344,32 @@ def test_the_next_job_is_searched_alone(worker):
     work(worker)
     assert [each[1:] for each in told().elsewhere] == [(3, 1), (0, 0)]
     assert not Sharing.made[0].is_shared
+
+
+def test_what_ranks_cannot_share_each_searches_for_itself(worker, monkeypatch):
+    monkeypatch.setattr(Sharing, "can_be_shared", False)
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    worker.handle(hosts_message())
+    worker.handle(news_of(0, [(1, 1)]))
+    while worker.has_work:
+        worker.work()
+        assert worker.news() == []
+    assert told().taken == []
+    assert all(hosts == 0 for _, hosts, _ in told().elsewhere)
+
+
+def test_a_runner_that_knows_of_no_hosts_is_left_alone():
+    one, _ = toy_worker(Bare)
+    one.handle(setup_message(1e6))
+    one.handle(open_message(RUN))
+    one.handle(jobs_message(RUN, LARGE))
+    one.work()
+    assert one.handle(hosts_message()) == []
+    assert one.handle(news_of(0, [(1, 1)])) == []
+    one.work()
+    assert one.news() == []
+    assert [message.type for message in work(one)] == [RESULTS]
 
 
 def test_other_hosts_may_come_and_go(worker):
@@ -541,6 +575,17 @@ def test_a_run_that_is_halted_waits_for_both():
     talk.stopped([1])
     assert talk.is_open
     assert END in {kind for kind, _ in summary(talk.stopped([3]))}
+
+
+@pytest.mark.parametrize("order", [(1, 3), (3, 1)])
+def test_what_one_has_found_of_a_halted_run_counts_though_the_other_had_not_begun(order):
+    talk, source, _ = begun([10])
+    talk.halt()
+    for rank in order:
+        if rank == 1:
+            answer(talk, 1, [0], boards=5, complete=0)
+        talk.stopped([rank])
+    assert [record["boards"] for record in source.results] == [5]
 
 
 class OfOneHost(Spanning):
