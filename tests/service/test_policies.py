@@ -2,14 +2,12 @@
 
 import pytest
 
-from distsearch.cluster import worker
 from distsearch.errors import UserError
 from distsearch.games import connect4, othello
 from distsearch.service.options import Options
 from distsearch.service.progress import Progress
 from distsearch.service.simulate import Machine, simulate
 from distsearch.testing.positions import random_position
-from distsearch.tree import schedule
 from distsearch.tree.policies import POLICIES
 
 policies = pytest.mark.parametrize("policy", POLICIES)
@@ -73,12 +71,10 @@ def test_virtual_clusters_give_the_sequential_score(game, board, plies, limit, p
 
 @policies
 @pytest.mark.parametrize(("game", "board", "plies", "limit"), [*SEARCHES, (othello, (5, 6), (14, 20), {"exact": True})])
-def test_hosts_that_tell_one_another_give_it_too(game, board, plies, limit, policy, full, rng, seed, monkeypatch):
-    """With a table each; even what takes a few boards is told."""
+def test_hosts_that_tell_one_another_give_it_too(game, board, plies, limit, policy, full, rng, seed):
+    """With a table each."""
     rules = game.rules(board)
     for each in range(30 if full else 2):
-        monkeypatch.setattr(schedule, "_DEAR", rng.choice((1, 10, 100)))
-        monkeypatch.setattr(worker, "_FINDINGS", rng.choice((1, 500)))
         position = random_position(game, rules, plies, rng)
         hosts = rng.randint(2, 6)
         machine = Machine(
