@@ -8,7 +8,7 @@ import numpy as np
 
 from .messages import NEWS, Message, Outgoing, from_records, to_records
 
-EVERY = 3e-4  # seconds between two messages to the same owner; with 1 ms, two hosts of 8 took 1.1 times as long
+EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message takes its sender and who receives it about 10 µs together.
 _FOR_EACH = 4e-5
 _HEAD = 3  # words before the entries: the job, the number of the host, how many entries

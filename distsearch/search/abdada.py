@@ -164,14 +164,23 @@ def marks_of(far, least, most):
 
     far: the far table (uint64), with all that lies behind its buckets; most: how many, those where the most is left.
     """
-    first = 2 * tt.BUCKET * buckets(far)
-    marks = far[first : first + 2 * _MARKS].reshape(-1, 2)
-    marks = marks[marks[:, 1] >> _LEFT >= least]
-    marks = marks[marks[:, 0] != 0]
-    if len(marks) > most:
-        marks = marks[np.argsort(marks[:, 1] >> _LEFT)[-most:]]
-    marks[:, 1] &= _RANKS
-    return marks
+    found = np.empty((_MARKS, 3), np.uint64)
+    found = found[: _find_marks(far, 2 * tt.BUCKET * buckets(far), least, found)]
+    if len(found) > most:
+        found = found[np.argsort(found[:, 2])[-most:]]
+    return found[:, :2]
+
+
+@compiled
+def _find_marks(far, first, least, found):
+    """Write (hash, ranks, left) of those marks to ``found``; return how many there are."""
+    n = 0
+    for i in range(first, first + 2 * _MARKS, 2):
+        h, word = far[i], far[i + 1]
+        if h != 0 and np.int64(word >> _LEFT) >= least:
+            found[n, 0], found[n, 1], found[n, 2] = h, word & _RANKS, word >> _LEFT
+            n += 1
+    return n
 
 
 @compiled

@@ -3,8 +3,8 @@
 The ranks of a host share a far table, see ``abdada``, and hosts have one each. An entry that took a rank long is also
 written to a list behind the table. From there one rank takes it to the other hosts, where it goes into the table as if
 a rank of that host had found it. The marks of large positions are taken along; other hosts keep them apart from their
-own, as they were when they were told last. Both are what the engine's own hash and word of data make them, for all hosts search
-with the same engine. Entries that are lost or come late cost boards, and marks change the order of a search; neither
+own, as they were when they were told last. All hosts search with the same engine, so a hash means the same everywhere.
+Entries that are lost or come late cost boards, and marks change the order of a search; neither
 changes an answer.
 """
 
@@ -21,7 +21,8 @@ def collected(far, since, least):
     """Return (entries, marks, how many entries there were so far), uint64, shape (n, 2): what other hosts are to know.
 
     far: the far table (uint64), with all that lies behind its buckets; entries: those after the first ``since``, at
-    most MOST of them, and of those that are left at most ``abdada.TOLD``; marks: (hash, ranks) of positions with at least so much left, at most MOST.
+    most MOST of them, and of those that are left at most ``abdada.TOLD``; marks: (hash, ranks) of positions with at
+    least so much left, at most MOST.
     """
     head = 2 * tt.BUCKET * abdada.buckets(far) + abdada.NEWS
     count = int(far[head])

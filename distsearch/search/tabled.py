@@ -26,7 +26,7 @@ _IN_PROGRESS = [
 _APART = 1  # moves or plies from the smallest shared nodes to those whose moves ranks search together
 # The same to those of which other hosts are told that ranks are at them, and to those that belong to one of the hosts:
 # of those tried best for two hosts of 8 and four of 16 on FFO #42 to #48.
-_MARKED, _OWNED = 3, 8
+_MARKED, _OWNED = 5, 10
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
 
@@ -114,6 +114,7 @@ class Tabled:
         self.result()
         if len(self._far):
             self.take_in(np.zeros((0, 2), np.uint64))
+            self.news(0)
             self.set_elsewhere(np.zeros((0, 2), np.uint64), 0, 0)
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
