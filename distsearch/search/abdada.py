@@ -39,10 +39,13 @@ _MOST_MOVES = _ORDER_SIZE - 2
 # there were so far.
 TOLD = 1 << 11
 NEWS = 2 * _MARKS + _ORDERS * _ORDER_SIZE
+# The same of the orders: where they are.
+ORDERS_TOLD = 1 << 8
+ORDER_NEWS = NEWS + 1 + 2 * TOLD
 # And the marks of other hosts, by their hash: before them the number of slots in use − 1, or 0 for none, how many hosts
 # search the root, 0 if this one is alone, and the number of this one among them.
 MOST_ELSEWHERE = 1 << 13
-ELSEWHERE = NEWS + 1 + 2 * TOLD
+ELSEWHERE = ORDER_NEWS + 1 + ORDERS_TOLD
 _SLOT_MASK, HOSTS, _HOST, _FIRST = range(4)
 WORDS = ELSEWHERE + _FIRST + 2 * MOST_ELSEWHERE
 # A rank of another host counts as so many of this one: what it finds comes later. Of 1, 4 and 16, 4 was best for two
@@ -60,6 +63,12 @@ def buckets(far):
 def _first_slot(control, h):
     """Return the index in the far table of the first slot for hash h."""
     return control[tt.FAR_WORDS] + 2 * np.int64(h & np.uint64(_MARKS - _SLOTS))
+
+
+@compiled
+def _hosts(control):
+    """Return how many hosts search the root; 0: this one is alone."""
+    return np.int64(uint64s(control[tt.FAR])[control[tt.FAR_WORDS] + ELSEWHERE + HOSTS])
 
 
 @compiled
@@ -108,15 +117,15 @@ def set_elsewhere(control, marks, hosts, host):
 def is_anothers(control, h):
     """Whether the position of hash h belongs to another host that searches the root."""
     far, head = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + ELSEWHERE
-    hosts = far[head + HOSTS]
-    return hosts > 1 and (h >> np.uint64(40)) % hosts != far[head + _HOST]
+    hosts = _hosts(control)
+    return hosts > 1 and np.int64(h >> np.uint64(40)) % hosts != np.int64(far[head + _HOST])
 
 
 @compiled
 def tell(control, h, data):
     """Have the other hosts that search the root, if any do, be told of an entry of hash h."""
     far, first = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + NEWS
-    if far[control[tt.FAR_WORDS] + ELSEWHERE + HOSTS] > 1:
+    if _hosts(control) > 1:
         i = first + 1 + 2 * (taken(control[tt.FAR] + np.int64(8) * first) & (TOLD - 1))
         far[i], far[i + 1] = h ^ data, data
 
@@ -210,7 +219,47 @@ def keep_order(control, h, out, scores, at, n):
         check ^= word
         far[first + 2 + i] = word
     far[first] = check
+    if _hosts(control) > 1:
+        news = control[tt.FAR_WORDS] + ORDER_NEWS
+        far[news + 1 + (taken(control[tt.FAR] + np.int64(8) * news) & (ORDERS_TOLD - 1))] = first
     leave(control, h ^ _ORDERING)
+
+
+def orders_told(far, since, most):
+    """Return (orders found after the first ``since``, as ``take_in_orders`` has them; how many there were so far).
+
+    most: words of them (uint64) at most; far: as ``marks_of`` has it.
+    """
+    news = 2 * tt.BUCKET * buckets(far) + ORDER_NEWS
+    count = int(far[news])
+    since, found = min(max(since, count - ORDERS_TOLD), count), []
+    while since < count:
+        first = int(far[news + 1 + since % ORDERS_TOLD])
+        order = far[first : first + 2 + min(int(far[first + 1]), _MOST_MOVES)].copy()
+        most -= len(order)
+        if most < 0:
+            break
+        found.append(order)
+        since += 1
+    return np.concatenate([far[:0], *found]), since
+
+
+@compiled
+def take_in_orders(control, words):
+    """Keep orders of other hosts: of each a check, the number of moves, and a word for each move."""
+    far, at = uint64s(control[tt.FAR]), 0
+    while at + 2 <= len(words):
+        n = np.int64(words[at + 1])
+        if n > _MOST_MOVES or at + 2 + n > len(words):
+            break
+        h = words[at] ^ words[at + 1]
+        for i in range(at + 2, at + 2 + n):
+            h ^= words[i]
+        first = _order_at(control, h)
+        for i in range(n + 1):
+            far[first + 1 + i] = words[at + 1 + i]
+        far[first] = words[at]
+        at += 2 + n
 
 
 @compiled

@@ -1,11 +1,11 @@
-"""What hosts that search the same root tell one another: entries of their far tables, and what their ranks are at.
+"""What hosts that search the same root tell one another: entries, orders of moves, and what their ranks are at.
 
 The ranks of a host share a far table, see ``abdada``, and hosts have one each. An entry that took a rank long is also
 written to a list behind the table. From there one rank takes it to the other hosts, where it goes into the table as if
-a rank of that host had found it. The marks of large positions are taken along; other hosts keep them apart from their
-own, as they were when they were told last. All hosts search with the same engine, so a hash means the same everywhere.
-Entries that are lost or come late cost boards, and marks change the order of a search; neither
-changes an answer.
+a rank of that host had found it; and so do the orders of moves that ranks have found. The marks of large positions are
+taken along; other hosts keep them apart from their own, as they were when they were told last. All hosts search with
+the same engine, so a hash means the same everywhere. What is lost or comes late costs boards, and marks change the
+order of a search; neither changes an answer.
 """
 
 import numpy as np
@@ -14,7 +14,8 @@ from ..jit import compiled
 from . import abdada
 from . import table as tt
 
-MOST = 120  # entries of one message, and marks
+# Of one message, which MPI takes at once if it has at most 4,000 bytes: entries, and marks; words of orders
+MOST, MOST_OF_ORDERS = 80, 170
 
 
 def collected(far, since, least):

@@ -112,9 +112,10 @@ class Tabled:
         self.narrow(-pvs.INFINITY, pvs.INFINITY)
         self.give(1)
         self.result()
-        if len(self._far):
+        if control[tt.FAR_BUCKETS]:
             self.take_in(np.zeros((0, 2), np.uint64))
             self.news(0)
+            self.take_in_orders(np.zeros(0, np.uint64))
             self.set_elsewhere(np.zeros((0, 2), np.uint64), 0, 0)
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
@@ -324,6 +325,14 @@ class Tabled:
     def news(self, since):
         """Return what other hosts are to be told, see ``news.collected``; there must be a far table."""
         return news.collected(self._far, since, self._shared_left + _MARKED)
+
+    def orders(self, since):
+        """Return which orders of moves other hosts are to be told, see ``abdada.orders_told``."""
+        return abdada.orders_told(self._far, since, news.MOST_OF_ORDERS)
+
+    def take_in_orders(self, words):
+        """Keep orders of moves that other hosts have told."""
+        abdada.take_in_orders(self._control, words)
 
     def take_in(self, entries):
         """Put entries that other hosts have told into the tables, see ``news``."""

@@ -210,6 +210,14 @@ class _TabledRunner(Joinable, _SearchRunner):
         """Return what other hosts are to be told of it, see ``search.news.collected``."""
         return self._engine.news(since)
 
+    def orders(self, since):
+        """Return which orders of moves other hosts are to be told, see ``search.abdada.orders_told``."""
+        return self._engine.orders(since)
+
+    def take_in_orders(self, words):
+        """Keep orders of moves that other hosts have told."""
+        self._engine.take_in_orders(words)
+
     def take_in(self, entries):
         """Take in what other hosts have told, see ``search.news``."""
         self._engine.take_in(entries)

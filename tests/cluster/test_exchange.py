@@ -41,8 +41,8 @@ class Told:
     """Stands in for a runner: what it has to tell, and what it has been told."""
 
     def __init__(self):
-        self.entries, self.marks = [], []
-        self.taken, self.elsewhere = [], []
+        self.entries, self.marks, self.ordered = [], [], np.zeros(0, np.uint64)
+        self.taken, self.elsewhere, self.orders_taken = [], [], []
 
     def news(self, since):
         since = min(since, len(self.entries))
@@ -54,6 +54,13 @@ class Told:
     def set_elsewhere(self, marks, hosts, host):
         self.elsewhere.append((marks.tolist(), hosts, host))
 
+    def orders(self, since):
+        found, self.ordered = self.ordered, self.ordered[:0]
+        return found, 0
+
+    def take_in_orders(self, words):
+        self.orders_taken += words.tolist()
+
 
 # --- an exchange ---
 
@@ -64,9 +71,10 @@ def made(host=0, now=0.0, ranks=RANKS):
 
 def opened(message):
     """(node, host, entries, marks) of NEWS."""
-    words = to_records(message.payload, np.uint64).tolist()
-    rows = [words[i : i + 2] for i in range(3, len(words), 2)]
-    return words[0], words[1], rows[: words[2]], rows[words[2] :]
+    node, host, entries, orders, *words = to_records(message.payload, np.uint64).tolist()
+    del words[2 * entries : 2 * entries + orders]
+    rows = [words[i : i + 2] for i in range(0, len(words), 2)]
+    return node, host, rows[:entries], rows[entries:]
 
 
 def news_of(host, entries=(), marks=(), run=RUN, node=NODE):
@@ -186,7 +194,8 @@ class Sharing(Joinable):
     def __init__(self, *args):
         super().__init__(*args)
         self.told, self.slices = Told(), 0
-        self.take_in, self.set_elsewhere, self.news = self.told.take_in, self.told.set_elsewhere, self.told.news
+        for name in ("take_in", "set_elsewhere", "news", "orders", "take_in_orders"):
+            setattr(self, name, getattr(self.told, name))
         self.made.append(self)
 
     @property
@@ -255,7 +264,7 @@ def test_it_takes_in_and_tells_at_every_slice(worker):
     worker.work()
     worker.handle(hosts_message())
     found = []
-    for i in range(1, 6):
+    for i in range(1, 13):
         assert worker.handle(news_of(0, [(i, i)], [(i, 1)])) == []
         worker.work()
         assert told().taken[-1] == [i, i]

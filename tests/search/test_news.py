@@ -177,7 +177,7 @@ def numbers(entries):
 def test_entries_are_told_once_in_order_some_at_a_time():
     engine, since, found = ENDINGS.engine(), 0, []
     fill(engine, 300)
-    for expected in (news.MOST, news.MOST, 300 - 2 * news.MOST, 0):
+    for expected in (*[news.MOST] * (300 // news.MOST), 300 % news.MOST, 0):
         entries, _, since = engine.news(since)
         assert len(entries) == expected
         found += numbers(entries)
@@ -477,3 +477,47 @@ def test_hosts_that_tell_one_another_find_the_score_of_one(hosts, kind, full, rn
         for engine in done:
             assert int(engine.result().score) == expected, position
         told += sum(since)
+
+
+# --- orders of moves ---
+
+
+def test_an_order_that_is_told_is_kept_as_it_was_found(rng):
+    """Of two engines with tables of their own; as many as fit a message, the rest with the next."""
+    game = othello
+    one, other = (Solver(game, game.rules((6, 6)), tt.far_table(1), part=True) for _ in range(2))
+    one.set_elsewhere(np.zeros((0, 2), np.uint64), 2, 0)
+    found = {}
+    for slot in rng.sample(range(1 << 10), 40):
+        h, n = rng.getrandbits(54) << 10 | slot, rng.randint(1, 20)
+        out = np.array([rng.randrange(-1, 36) for _ in range(n)], np.int16)
+        scores = np.array([rng.randint(-5000, 5000) for _ in range(n)])
+        abdada.keep_order(one._control, np.uint64(h), out, scores, 0, n)
+        found[h] = out.tolist(), scores.tolist()
+    since = 0
+    for _ in range(40):
+        words, since = one.orders(since)
+        assert len(words) <= news.MOST_OF_ORDERS
+        other.take_in_orders(words)
+    assert since == 40
+    for h, (moves, scores) in found.items():
+        out, values = np.zeros(len(moves), np.int16), np.zeros(len(moves), np.int64)
+        assert abdada.kept_order(other._control, np.uint64(h), out, values, 0, len(moves))
+        assert (out.tolist(), values.tolist()) == (moves, scores)
+
+
+def test_of_orders_that_are_cut_short_or_torn_nothing_is_found(rng):
+    game = othello
+    engine = Solver(game, game.rules((6, 6)), tt.far_table(1), part=True)
+    words = np.array([rng.getrandbits(64) for _ in range(50)], np.uint64)
+    words[1] = 8
+    engine.take_in_orders(words[:5])
+    engine.take_in_orders(words)
+    out, values = np.zeros(8, np.int16), np.zeros(8, np.int64)
+    assert not abdada.kept_order(engine._control, words[0], out, values, 0, 8)
+
+
+def test_alone_a_host_tells_no_orders():
+    engine = Solver(othello, othello.rules((6, 6)), tt.far_table(1), part=True)
+    abdada.keep_order(engine._control, np.uint64(77), np.zeros(3, np.int16), np.zeros(3, np.int64), 0, 3)
+    assert engine.orders(0)[1] == 0
