@@ -235,11 +235,12 @@ def orders_told(far, since, most):
     since, found = min(max(since, count - ORDERS_TOLD), count), []
     while since < count:
         first = int(far[news + 1 + since % ORDERS_TOLD])
-        order = far[first : first + 2 + min(int(far[first + 1]), _MOST_MOVES)].copy()
-        most -= len(order)
+        order = far[first : first + _ORDER_SIZE].copy()  # others may be writing to it
+        size = 2 + min(int(order[1]), _MOST_MOVES)
+        most -= size
         if most < 0:
             break
-        found.append(order)
+        found.append(order[:size])
         since += 1
     return np.concatenate([far[:0], *found]), since
 
@@ -249,8 +250,10 @@ def take_in_orders(control, words):
     """Keep orders of other hosts: of each a check, the number of moves, and a word for each move."""
     far, at = uint64s(control[tt.FAR]), 0
     while at + 2 <= len(words):
+        if words[at + 1] > _MOST_MOVES:  # written by two ranks at once
+            break
         n = np.int64(words[at + 1])
-        if n > _MOST_MOVES or at + 2 + n > len(words):
+        if at + 2 + n > len(words):
             break
         h = words[at] ^ words[at + 1]
         for i in range(at + 2, at + 2 + n):
