@@ -95,18 +95,7 @@ class _TimedRunner:
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
         self.open = runner.open
-        for optional in (
-            "narrow",
-            "give",
-            "news",
-            "take_in",
-            "orders",
-            "take_in_orders",
-            "set_elsewhere",
-            "unsearched",
-            "share",
-            "job_now",
-        ):
+        for optional in ("narrow", "give", "news", "take_in", "set_elsewhere", "unsearched", "share", "job_now"):
             setattr(self, optional, getattr(runner, optional, None))
 
     @property

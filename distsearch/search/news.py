@@ -10,33 +10,89 @@ order of a search; neither changes an answer.
 
 import numpy as np
 
+from ..addresses import uint64s
 from ..jit import compiled
-from . import abdada
 from . import table as tt
+from .behind import (
+    ENTRIES,
+    FIRST_ORDER,
+    LEFT,
+    MARKS,
+    MOST_MOVES,
+    ORDER_PLACES,
+    ORDER_SIZE,
+    ORDERS,
+    ORDERS_TOLD,
+    RANKS,
+    TOLD,
+    place,
+)
 
 # Of one message, which MPI takes at once if it has at most 4,000 bytes: entries, and marks; words of orders
 MOST, MOST_OF_ORDERS = 80, 170
 
 
-def collected(far, since, least):
-    """Return (entries, marks, how many entries there were so far), uint64, shape (n, 2): what other hosts are to know.
+def entries_told(far, since):
+    """Return (entries, how many there were so far): those after the first ``since``, at most MOST.
 
-    far: the far table (uint64), with all that lies behind its buckets; entries: those after the first ``since``, at
-    most MOST of them, and of those that are left at most ``abdada.TOLD``; marks: (hash, ranks) of positions with at
-    least so much left, at most MOST.
+    entries: uint64, shape (n, 2); far: the far table (uint64), with all that lies behind its buckets. Of those that
+    were not told in time, TOLD are left at most.
     """
-    head = 2 * tt.BUCKET * abdada.buckets(far) + abdada.NEWS
+    head = place(far) + ENTRIES
     count = int(far[head])
-    since = min(max(since, count - abdada.TOLD), count)
+    since = min(max(since, count - TOLD), count)
     until = min(count, since + MOST)
-    rows = far[head + 1 : head + 1 + 2 * abdada.TOLD].reshape(-1, 2)
-    entries = rows[np.arange(since, until) % abdada.TOLD]
-    return entries, abdada.marks_of(far, least, MOST), until
+    rows = far[head + 1 : head + 1 + 2 * TOLD].reshape(-1, 2)
+    return rows[np.arange(since, until) % TOLD], until
+
+
+def orders_told(far, since):
+    """Return (orders, how many there were so far): those after the first ``since``, as ``take_in_orders`` has them.
+
+    They are MOST_OF_ORDERS words (uint64) at most; far: as ``entries_told`` has it.
+    """
+    head = place(far) + ORDER_PLACES
+    count, most = int(far[head]), MOST_OF_ORDERS
+    since, found = min(max(since, count - ORDERS_TOLD), count), [far[:0]]
+    while since < count:
+        first = int(far[head + 1 + since % ORDERS_TOLD])
+        order = far[first : first + ORDER_SIZE].copy()  # others may be writing to it
+        size = 2 + min(int(order[1]), MOST_MOVES)
+        most -= size
+        if most < 0:
+            break
+        found.append(order[:size])
+        since += 1
+    return np.concatenate(found), since
+
+
+def marks_of(far, least, most=MOST):
+    """Return (hash, ranks) of the marks of this host where at least so much is left: uint64, shape (n, 2).
+
+    far: as ``entries_told`` has it; most: how many, those where the most is left.
+    """
+    found = np.empty((MARKS, 3), np.uint64)
+    found = found[: _find_marks(far, place(far), least, found)]
+    if len(found) > most:
+        found = found[np.argsort(found[:, 2])[-most:]]
+    return found[:, :2]
+
+
+@compiled
+def _find_marks(far, first, least, found):
+    """Write (hash, ranks, left) of those marks to ``found``; return how many there are."""
+    n = 0
+    for i in range(first, first + 2 * MARKS, 2):
+        h, word = far[i], far[i + 1]
+        if h != 0 and np.int64(word >> LEFT) >= least:
+            found[n, 0], found[n, 1], found[n, 2] = h, word & RANKS, word >> LEFT
+            n += 1
+    return n
 
 
 @compiled
 def take_in(control, entries):
-    """Put entries, as ``collected`` returns them, into the tables, beside what these hold already."""
+    """Put entries, as ``entries_told`` returns them, into the tables, beside what these hold already."""
     far_left, replaced = control[tt.FAR_LEFT], control[tt.REPLACED]
     control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]  # whatever the search at work does with the far table as yet
     for i in range(len(entries)):
@@ -54,3 +110,23 @@ def take_in(control, entries):
                 cut_off |= tt.is_cut_off(known)
         tt.keep(control, h, tt.packed(control, low, high, move, left, cut_off), left)
     control[tt.FAR_LEFT], control[tt.REPLACED] = far_left, replaced
+
+
+@compiled
+def take_in_orders(control, words):
+    """Keep orders of other hosts: of each a check, the number of moves, and a word for each move."""
+    far, at = uint64s(control[tt.FAR]), 0
+    while at + 2 <= len(words):
+        if words[at + 1] > MOST_MOVES:  # written by two ranks at once
+            break
+        n = np.int64(words[at + 1])
+        if at + 2 + n > len(words):
+            break
+        h = words[at] ^ words[at + 1]
+        for i in range(at + 2, at + 2 + n):
+            h ^= words[i]
+        first = control[tt.FAR_WORDS] + FIRST_ORDER + ORDER_SIZE * np.int64(h & np.uint64(ORDERS - 1))
+        for i in range(n + 1):
+            far[first + 1 + i] = words[at + 1 + i]
+        far[first] = words[at]
+        at += 2 + n

@@ -30,14 +30,13 @@ from .abdada import (
     PATIENCE,
     WAIT,
     enter,
-    is_anothers,
     keep_order,
     kept_order,
     order_comes,
     ranks_at,
-    tell,
     wait_for,
 )
+from .elsewhere import is_anothers, tell
 
 # bound for each game, and by the engine
 ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None

@@ -8,7 +8,7 @@ from .. import games, jit
 from ..addresses import address
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
-from . import abdada, news, pvs, steering, visits
+from . import behind, elsewhere, news, pvs, steering, visits
 from . import drivers as dr
 from . import table as tt
 from .alphabeta import LINE_LENGTH
@@ -27,6 +27,7 @@ _APART = 1  # moves or plies from the smallest shared nodes to those whose moves
 # The same to those of which other hosts are told that ranks are at them, and to those that belong to one of the hosts:
 # of those tried best for two hosts of 8 and four of 16 on FFO #42 to #48.
 _MARKED, _OWNED = 5, 10
+_NO_ORDERS = np.zeros(0, np.uint64)
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
 
 
@@ -71,7 +72,7 @@ class Tabled:
         self._control[pvs.SALT] = self._salts[0].view(np.int64)
         self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
-        buckets = abdada.buckets(self._far)
+        buckets = behind.buckets(self._far)
         self._first = self._growing.first if self._growing else buckets
         tt.set_buckets(self._control, self._first, self._first)
         self._control[tt.FAR_WORDS] = 2 * tt.BUCKET * buckets
@@ -112,11 +113,10 @@ class Tabled:
         self.narrow(-pvs.INFINITY, pvs.INFINITY)
         self.give(1)
         self.result()
+        self.take_in(np.zeros((0, 2), np.uint64))
+        self.set_elsewhere(np.zeros((0, 2), np.uint64), 0, 0)
         if control[tt.FAR_BUCKETS]:
-            self.take_in(np.zeros((0, 2), np.uint64))
-            self.news(0)
-            self.take_in_orders(np.zeros(0, np.uint64))
-            self.set_elsewhere(np.zeros((0, 2), np.uint64), 0, 0)
+            self.news((0, 0))
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
         control[pvs.BOARDS], control[pvs.VISITS_LEFT] = 0, told
@@ -323,26 +323,25 @@ class Tabled:
         return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
 
     def news(self, since):
-        """Return what other hosts are to be told, see ``news.collected``; there must be a far table."""
-        return news.collected(self._far, since, self._shared_left + _MARKED)
+        """Return what other hosts are to be told: entries, orders and marks, and how many of the first two there were.
 
-    def orders(self, since):
-        """Return which orders of moves other hosts are to be told, see ``abdada.orders_told``."""
-        return abdada.orders_told(self._far, since, news.MOST_OF_ORDERS)
+        since: how many entries and orders there were when they were told last. There must be a far table.
+        """
+        entries, entries_told = news.entries_told(self._far, since[0])
+        orders, orders_told = news.orders_told(self._far, since[1])
+        return entries, orders, news.marks_of(self._far, self._shared_left + _MARKED), (entries_told, orders_told)
 
-    def take_in_orders(self, words):
-        """Keep orders of moves that other hosts have told."""
-        abdada.take_in_orders(self._control, words)
-
-    def take_in(self, entries):
-        """Put entries that other hosts have told into the tables, see ``news``."""
+    def take_in(self, entries, orders=_NO_ORDERS):
+        """Take in what other hosts have told, as ``news`` returned it there."""
         self._follow_growth()
         news.take_in(self._control, entries)
+        if self._control[tt.FAR_BUCKETS]:
+            news.take_in_orders(self._control, orders)
 
     def set_elsewhere(self, marks, hosts, host):
-        """Note what other hosts are at, see ``abdada.set_elsewhere``; without a far table there is no place for it."""
+        """Note what other hosts are at, see ``elsewhere.set_elsewhere``; without a far table nothing can be shared."""
         if self._control[tt.FAR_BUCKETS]:
-            abdada.set_elsewhere(self._control, marks, hosts, host)
+            elsewhere.set_elsewhere(self._control, marks, hosts, host)
 
     def batch(self, states, asked, budget):
         """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.

@@ -207,23 +207,15 @@ class _TabledRunner(Joinable, _SearchRunner):
         return records
 
     def news(self, since):
-        """Return what other hosts are to be told of it, see ``search.news.collected``."""
+        """Return what other hosts are to be told of the job begun last, see ``Tabled.news``."""
         return self._engine.news(since)
 
-    def orders(self, since):
-        """Return which orders of moves other hosts are to be told, see ``search.abdada.orders_told``."""
-        return self._engine.orders(since)
-
-    def take_in_orders(self, words):
-        """Keep orders of moves that other hosts have told."""
-        self._engine.take_in_orders(words)
-
-    def take_in(self, entries):
-        """Take in what other hosts have told, see ``search.news``."""
-        self._engine.take_in(entries)
+    def take_in(self, entries, orders):
+        """Take in what other hosts have told."""
+        self._engine.take_in(entries, orders)
 
     def set_elsewhere(self, marks, hosts, host):
-        """Note what other hosts are at, see ``search.abdada.set_elsewhere``."""
+        """Note what other hosts are at, see ``search.elsewhere``."""
         self._engine.set_elsewhere(marks, hosts, host)
 
     def job_now(self):

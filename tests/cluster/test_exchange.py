@@ -45,21 +45,17 @@ class Told:
         self.taken, self.elsewhere, self.orders_taken = [], [], []
 
     def news(self, since):
-        since = min(since, len(self.entries))
-        return pairs(*self.entries[since : since + 2]), pairs(*self.marks), min(since + 2, len(self.entries))
+        since = min(since[0], len(self.entries))
+        until = min(since + 2, len(self.entries))
+        orders, self.ordered = self.ordered, self.ordered[:0]
+        return pairs(*self.entries[since:until]), orders, pairs(*self.marks), (until, 0)
 
-    def take_in(self, entries):
+    def take_in(self, entries, orders):
         self.taken += entries.tolist()
+        self.orders_taken += orders.tolist()
 
     def set_elsewhere(self, marks, hosts, host):
         self.elsewhere.append((marks.tolist(), hosts, host))
-
-    def orders(self, since):
-        found, self.ordered = self.ordered, self.ordered[:0]
-        return found, 0
-
-    def take_in_orders(self, words):
-        self.orders_taken += words.tolist()
 
 
 # --- an exchange ---
@@ -194,7 +190,7 @@ class Sharing(Joinable):
     def __init__(self, *args):
         super().__init__(*args)
         self.told, self.slices = Told(), 0
-        for name in ("take_in", "set_elsewhere", "news", "orders", "take_in_orders"):
+        for name in ("take_in", "set_elsewhere", "news"):
             setattr(self, name, getattr(self.told, name))
         self.made.append(self)
 

@@ -6,7 +6,7 @@ import pytest
 from distsearch import evaluation
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, PASS, as_state, legal_moves, step
-from distsearch.search import abdada, news, pvs
+from distsearch.search import abdada, behind, elsewhere, news, pvs
 from distsearch.search import drivers as dr
 from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
@@ -32,7 +32,7 @@ class Kind:
     def engine(self, far=1 << 14, part=True):
         """far: a far table, or how many buckets one of its own has."""
         if isinstance(far, int):
-            far = np.zeros(abdada.WORDS + 2 * tt.BUCKET * far, np.uint64)
+            far = np.zeros(behind.WORDS + 2 * tt.BUCKET * far, np.uint64)
         if self.depth is None:
             return Solver(self.game, self.rules, far, part=part)
         chosen = evaluation.find(self.game, evaluation.names(self.game)[0], self.rules)
@@ -137,7 +137,7 @@ def test_what_is_told_is_true(kind, rng):
                 high = rng.randint(low + 1, high)
                 engine.narrow(low, high)
         states = kind.tree(engine, position, 2)
-        entries, _, since = engine.news(0)
+        entries, *_, since = engine.news((0, 0))
         while len(entries):
             known = [(states.get(int(word ^ data)), data) for word, data in entries]
             for state, data in [each for each in known if each[0]][-5:]:
@@ -149,7 +149,7 @@ def test_what_is_told_is_true(kind, rng):
                 if kind.depth and not tt.is_cut_off(data):  # it rests on ends of games alone: so at any depth
                     assert low <= kind.score(judge, state, left + 2) <= high, (state, left)
                 told += 1
-            entries, _, since = engine.news(since)
+            entries, *_, since = engine.news(since)
 
 
 def test_nothing_is_told_by_a_host_that_searches_alone(rng):
@@ -159,14 +159,14 @@ def test_nothing_is_told_by_a_host_that_searches_alone(rng):
         engine.set_elsewhere(NOTHING, hosts, 0)
         engine.share(True)
         kind.score(engine, kind.position(rng).state, None)
-        assert engine.news(0)[2] == 0
+        assert engine.news((0, 0))[-1] == (0, 0)
 
 
 def fill(engine, n):
     """Have an engine tell n entries, of hash and data 1000 + i."""
     engine.set_elsewhere(NOTHING, 2, 0)
     for i in range(n):
-        abdada.tell(engine._control, np.uint64(1000 + i), np.uint64(1000 + i))
+        elsewhere.tell(engine._control, np.uint64(1000 + i), np.uint64(1000 + i))
 
 
 def numbers(entries):
@@ -175,26 +175,26 @@ def numbers(entries):
 
 
 def test_entries_are_told_once_in_order_some_at_a_time():
-    engine, since, found = ENDINGS.engine(), 0, []
+    engine, since, found = ENDINGS.engine(), (0, 0), []
     fill(engine, 300)
     for expected in (*[news.MOST] * (300 // news.MOST), 300 % news.MOST, 0):
-        entries, _, since = engine.news(since)
+        entries, *_, since = engine.news(since)
         assert len(entries) == expected
         found += numbers(entries)
     assert found == list(range(300))
-    assert since == 300
-    assert engine.news(1 << 62)[2] == 300  # what was found so far is of no interest
+    assert since == (300, 0)
+    assert engine.news((1 << 62, 0))[-1] == (300, 0)  # what was found so far is of no interest
     fill(engine, 2)
     assert numbers(engine.news(since)[0]) == [0, 1]
 
 
 def test_of_entries_that_nobody_took_the_latest_are_left():
-    engine, more, since, found = ENDINGS.engine(), 77, 0, []
-    fill(engine, abdada.TOLD + more)
-    while since < abdada.TOLD + more:
-        entries, _, since = engine.news(since)
+    engine, more, since, found = ENDINGS.engine(), 77, (0, 0), []
+    fill(engine, behind.TOLD + more)
+    while since[0] < behind.TOLD + more:
+        entries, *_, since = engine.news(since)
         found += numbers(entries)
-    assert found == list(range(more, abdada.TOLD + more))
+    assert found == list(range(more, behind.TOLD + more))
 
 
 # --- entries that are taken in ---
@@ -331,7 +331,7 @@ def hashes(rng, n):
     return [np.uint64(rng.getrandbits(64) | 1) for _ in range(n)]
 
 
-def elsewhere(engine, marks, hosts=2, host=0):
+def set_marks(engine, marks, hosts=2, host=0):
     engine.set_elsewhere(np.array(marks, np.uint64).reshape(-1, 2), hosts, host)
 
 
@@ -350,7 +350,7 @@ def test_marks_say_how_many_ranks_are_where(rng):
             here[h] -= 1
         least = rng.randint(0, 32)
         expected = {(int(h), here[h]) for h, left in places if left >= least and here.get(h)}
-        found = abdada.marks_of(far, least, 1000).tolist()
+        found = news.marks_of(far, least, 1000).tolist()
         assert sorted(map(tuple, found)) == sorted(expected)
         assert abdada.ranks_at(control, h) == here.get(h, 0)
 
@@ -361,7 +361,7 @@ def test_of_too_many_marks_those_are_told_where_the_most_is_left(rng):
     for left in order:
         abdada.enter(engine._control, places[left], left)
     for most, least in ((7, 5), (60, 57), (1, 0), (0, 60)):
-        found = abdada.marks_of(engine._far, least, most)
+        found = news.marks_of(engine._far, least, most)
         expected = places[max(60 - most, least) :]
         assert sorted(found.tolist()) == sorted([int(h), 1] for h in expected)
 
@@ -371,42 +371,41 @@ def test_ranks_of_other_hosts_count_more(rng):
     both, ours, theirs, nobodys = hashes(rng, 4)
     for h in (both, ours, ours):
         abdada.enter(engine._control, h, 10)
-    elsewhere(engine, [(both, 3), (theirs, 1), (both, 2), (theirs, 1)])
+    set_marks(engine, [(both, 3), (theirs, 1), (both, 2), (theirs, 1)])
 
     def counts():
         return [int(abdada.ranks_at(engine._control, h)) for h in (both, ours, theirs, nobodys)]
 
     assert counts() == [1 + 4 * 5, 2, 4 * 2, 0]
-    elsewhere(engine, [(nobodys, 1)])
+    set_marks(engine, [(nobodys, 1)])
     assert counts() == [1, 2, 0, 4]
-    elsewhere(engine, [])
+    set_marks(engine, [])
     assert counts() == [1, 2, 0, 0]
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 1_000, abdada.MOST_ELSEWHERE // 2])
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 1_000, behind.MOST_ELSEWHERE // 2])
 def test_all_that_fit_are_found(n, rng):
     engine, places = ENDINGS.engine(), hashes(rng, n)
-    elsewhere(engine, [(h, 1 + i % 5) for i, h in enumerate(places)])
+    set_marks(engine, [(h, 1 + i % 5) for i, h in enumerate(places)])
     for i, h in enumerate(places):
         assert abdada.ranks_at(engine._control, h) == 4 * (1 + i % 5)
     for h in hashes(rng, 1_000):
         assert abdada.ranks_at(engine._control, h) == 0
 
 
-@pytest.mark.parametrize("n", [abdada.MOST_ELSEWHERE // 2 + 1, abdada.MOST_ELSEWHERE, 3 * abdada.MOST_ELSEWHERE])
+@pytest.mark.parametrize("n", [behind.MOST_ELSEWHERE // 2 + 1, behind.MOST_ELSEWHERE, 3 * behind.MOST_ELSEWHERE])
 @pytest.mark.parametrize("crowded", [False, True])
 def test_more_than_fit_are_lost_without_harm(crowded, n, rng):
     """Also where all of them would be in the same slot."""
     engine, places = ENDINGS.engine(), hashes(rng, n)
     if crowded:
         places = [h << np.uint64(20) for h in places[: n // 4]]
-    elsewhere(engine, [(h, 1) for h in places])
-    behind = engine._far[2 * tt.BUCKET * abdada.buckets(engine._far) + abdada.WORDS :]
-    assert not behind.any()
+    set_marks(engine, [(h, 1) for h in places])
+    assert not engine._far[behind.place(engine._far) + behind.WORDS :].any()
     found = [int(abdada.ranks_at(engine._control, h)) for h in places[:1_000] + places[-1_000:]]
     assert set(found) <= {0, 4, 8}  # a hash may be there twice
     assert found.count(0) < 1_100
-    elsewhere(engine, [])
+    set_marks(engine, [])
     assert not any(abdada.ranks_at(engine._control, h) for h in places[:1_000])
 
 
@@ -414,25 +413,25 @@ def test_more_than_fit_are_lost_without_harm(crowded, n, rng):
 def test_every_position_belongs_to_one_host(hosts, rng):
     engine, places, owned = ENDINGS.engine(), hashes(rng, 3_000), []
     for host in range(hosts):
-        elsewhere(engine, [(places[0], 1)], hosts, host)
-        owned.append([int(h) for h in places if not abdada.is_anothers(engine._control, h)])
+        set_marks(engine, [(places[0], 1)], hosts, host)
+        owned.append([int(h) for h in places if not elsewhere.is_anothers(engine._control, h)])
     assert sorted(sum(owned, [])) == sorted(map(int, places))
     assert min(map(len, owned)) > 0.75 * len(places) / hosts
 
 
 def test_to_a_host_that_is_alone_every_position_belongs(rng):
     engine = ENDINGS.engine()
-    elsewhere(engine, [], 3, 1)
-    elsewhere(engine, [], 0, 0)
-    assert not any(abdada.is_anothers(engine._control, h) for h in hashes(rng, 100))
+    set_marks(engine, [], 3, 1)
+    set_marks(engine, [], 0, 0)
+    assert not any(elsewhere.is_anothers(engine._control, h) for h in hashes(rng, 100))
 
 
-@pytest.mark.parametrize("words", [0, 8, 8_000, abdada.WORDS])
+@pytest.mark.parametrize("words", [0, 8, 8_000, behind.WORDS])
 def test_a_table_too_small_for_marks_stays_as_it_is(words):
-    far = np.zeros(words + 2 * abdada.WORDS, np.uint64)
+    far = np.zeros(words + 2 * behind.WORDS, np.uint64)
     engine = Solver(othello, ENDINGS.rules, far[:words], part=True)
     engine.compile()
-    elsewhere(engine, [(5, 1)])
+    set_marks(engine, [(5, 1)])
     assert not far[words:].any()
 
 
@@ -442,10 +441,10 @@ def test_a_table_too_small_for_marks_stays_as_it_is(words):
 def tell_one_another(engines, marks, since):
     """Each engine is a host; what one has to tell the others take in."""
     for i, engine in enumerate(engines):
-        entries, marks[i], since[i] = engine.news(since[i])
+        entries, orders, marks[i], since[i] = engine.news(since[i])
         for other in engines:
             if other is not engine:
-                other.take_in(entries)
+                other.take_in(entries, orders)
     for i, engine in enumerate(engines):
         others = np.concatenate([NOTHING, *(each for j, each in enumerate(marks) if j != i)])
         engine.set_elsewhere(others, len(engines), i)
@@ -456,7 +455,7 @@ def tell_one_another(engines, marks, since):
 def test_hosts_that_tell_one_another_find_the_score_of_one(hosts, kind, full, rng):
     """What comes late or never, changes no score; nor does a search that begins before the others' last one is over."""
     alone = kind.engine(part=False)
-    engines, marks, since, told = [kind.engine(1 << 15) for _ in range(hosts)], [NOTHING] * hosts, [0] * hosts, 0
+    engines, marks, since, told = [kind.engine(1 << 15) for _ in range(hosts)], [NOTHING] * hosts, [(0, 0)] * hosts, 0
     tries = 0
     while tries < (20 if full else 3) or not told:  # some positions are too easy for any news
         tries += 1
@@ -476,7 +475,7 @@ def test_hosts_that_tell_one_another_find_the_score_of_one(hosts, kind, full, rn
                 tell_one_another(engines, marks, since)
         for engine in done:
             assert int(engine.result().score) == expected, position
-        told += sum(since)
+        told += sum(map(sum, since))
 
 
 # --- orders of moves ---
@@ -494,12 +493,12 @@ def test_an_order_that_is_told_is_kept_as_it_was_found(rng):
         scores = np.array([rng.randint(-5000, 5000) for _ in range(n)])
         abdada.keep_order(one._control, np.uint64(h), out, scores, 0, n)
         found[h] = out.tolist(), scores.tolist()
-    since = 0
+    since = 0, 0
     for _ in range(40):
-        words, since = one.orders(since)
+        _, words, _, since = one.news(since)
         assert len(words) <= news.MOST_OF_ORDERS
-        other.take_in_orders(words)
-    assert since == 40
+        other.take_in(NOTHING, words)
+    assert since == (0, 40)
     for h, (moves, scores) in found.items():
         out, values = np.zeros(len(moves), np.int16), np.zeros(len(moves), np.int64)
         assert abdada.kept_order(other._control, np.uint64(h), out, values, 0, len(moves))
@@ -511,8 +510,8 @@ def test_of_orders_that_are_cut_short_or_torn_nothing_is_found(rng):
     engine = Solver(game, game.rules((6, 6)), tt.far_table(1), part=True)
     words = np.array([rng.getrandbits(64) for _ in range(50)], np.uint64)
     words[1] = 8
-    engine.take_in_orders(words[:5])
-    engine.take_in_orders(words)
+    engine.take_in(NOTHING, words[:5])
+    engine.take_in(NOTHING, words)
     out, values = np.zeros(8, np.int16), np.zeros(8, np.int64)
     assert not abdada.kept_order(engine._control, words[0], out, values, 0, 8)
 
@@ -520,4 +519,4 @@ def test_of_orders_that_are_cut_short_or_torn_nothing_is_found(rng):
 def test_alone_a_host_tells_no_orders():
     engine = Solver(othello, othello.rules((6, 6)), tt.far_table(1), part=True)
     abdada.keep_order(engine._control, np.uint64(77), np.zeros(3, np.int16), np.zeros(3, np.int64), 0, 3)
-    assert engine.orders(0)[1] == 0
+    assert engine.news((0, 0))[-1] == (0, 0)

@@ -100,7 +100,7 @@ def test_ranks_in_one_search_write_to_one_log(name, rng):
 def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
     """Another record of the same: entries of nodes that took so many boards."""
     game, rules, engine, how = make("deep", "othello", tt.far_table(1))
-    log, told, since = visits.Visits(), [], 0
+    log, told, since = visits.Visits(), [], (0, 0)
     engine.explain(log)
     engine.set_elsewhere(np.zeros((0, 2), np.uint64), 2, 0)
     while not told:
@@ -110,7 +110,7 @@ def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
         done = False
         while not done:
             done = engine.advance(20_000)
-            entries, _, since = engine.news(since)
+            entries, *_, since = engine.news(since)
             told += [(int(word ^ data), int(tt.left_of(data))) for word, data in entries]
     found = log.columns()
     sums = np.concatenate([[0], np.cumsum(found["boards"])])
