@@ -91,20 +91,30 @@ class Simulation:
 
     @property
     def figures(self):
-        """Speedup and efficiency (by ranks, and by workers) over the sequential engine at the workers' rate."""
+        """Speedup and efficiency (by ranks, and by workers) over the sequential engine at the workers' rate.
+
+        Of a search that was stopped they are None, and so is what it took more than the sequential one.
+        """
         seconds = self.sequential.nodes / self.machine.rate
         speedup = seconds / self.outcome.seconds if self.outcome.seconds else 0.0
-        return {
+        of_all = {
             "speedup": round(speedup, 4),
             "efficiency": round(speedup / self.outcome.ranks, 4),
             "efficiency_by_workers": round(speedup / self.outcome.workers, 4),
             "search_overhead": round(self.outcome.nodes / max(1, self.sequential.nodes), 4),
+        }
+        return {
+            **(of_all if self._complete else dict.fromkeys(of_all)),
             "idle_share": self.outcome.time_share.get("idle", 0.0),
             "master_share": round(self.master_share, 4),
             "rate": self.machine.rate,
             "busy_rate": self.machine.busy_rate,
             "seed": self.machine.seed,
         }
+
+    @property
+    def _complete(self):
+        return self.outcome.complete and self.sequential.complete
 
     def to_json(self):
         """Return one line of JSON: the outcome's fields, ``figures``, and the explanation as ``explain``."""
@@ -119,10 +129,17 @@ class Simulation:
             f"{self.outcome.to_text()}\n"
             f"  simulated  {machine.workers} workers of {compact(machine.rate)} boards/s each{busy}, network "
             f"{machine.network}, seed {machine.seed}\n"
-            f"  speedup    {figures['speedup']:.2f}, efficiency {figures['efficiency']:.1%} "
-            f"({figures['efficiency_by_workers']:.1%} by workers), search overhead {figures['search_overhead']:.2f}, "
-            f"master busy {figures['master_share']:.1%}"
+            f"  speedup    {self._speedup_text()}, master busy {figures['master_share']:.1%}"
             + ("" if self.explanation is None else f"\n{self.explanation.to_text()}")
+        )
+
+    def _speedup_text(self):
+        if not self._complete:
+            return "unknown, since the search was stopped"
+        figures = self.figures
+        return (
+            f"{figures['speedup']:.2f}, efficiency {figures['efficiency']:.1%} "
+            f"({figures['efficiency_by_workers']:.1%} by workers), search overhead {figures['search_overhead']:.2f}"
         )
 
 

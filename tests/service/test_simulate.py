@@ -151,3 +151,14 @@ def test_json_has_all_fields():
 def test_impossible_machines_are_refused(field, value):
     with pytest.raises(UserError, match=field.replace("_", "-")):
         dataclasses.replace(Machine(), **{field: value})
+
+
+def test_of_a_search_that_was_stopped_no_speedup_is_told():
+    game, looks = othello, iter(range(1000))
+    position = game.start(game.rules((6, 6)))
+    options = Options("othello", board=(6, 6), depth=9, evaluation="static")
+    stopped = simulate(options, Machine(workers=3, rate=RATE), position, Progress(), lambda: next(looks) > 2)
+    assert not stopped.outcome.complete or not stopped.sequential.complete
+    told = json.loads(stopped.to_json())
+    assert {told[name] for name in ("speedup", "efficiency", "efficiency_by_workers", "search_overhead")} == {None}
+    assert "unknown, since the search was stopped" in stopped.to_text()
