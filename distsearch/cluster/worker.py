@@ -269,6 +269,10 @@ class Worker:
             run.exchange.end(run.runner)
         run.exchange = None
 
+    def _end_exchange_of(self, run, nodes):
+        if run.exchange and run.exchange.node in nodes:
+            self._end_exchange(run)
+
     def _exchanges(self, run):
         """Whether a run's job at work is searched together with other hosts."""
         if run.exchange is None or run.job is None or run.runner.node != run.exchange.node:
@@ -365,7 +369,7 @@ class Worker:
                 run.results.append(run.setup.unsearched(jobs[at]))
                 run.saved.pop(node, None)
                 run.wishes.pop(node, None)
-                run.exchange = None if run.exchange and run.exchange.node == node else run.exchange
+                self._end_exchange_of(run, (node,))
                 if len(jobs) > 1:
                     run.queue[i] = np.delete(jobs, at)
                 else:
@@ -413,6 +417,7 @@ class Worker:
             return
         now = self._clock()
         self._close(run)
+        self._end_exchange_of(run, [run.runner.node] if run.exchange else ())
         result = run.runner.result(now - began, cpu)
         if run.joint:
             result["boards"] += run.joined[0]
@@ -604,7 +609,6 @@ class Worker:
                 self._finish(run)
                 self.timers.jobs += 1
                 if run.setup.can_join:
-                    self._end_exchange(run)
                     runner.share(False)
             now = self._clock()
         return now, cpu
@@ -668,6 +672,7 @@ class Worker:
         self.timers.jobs += len(records)
         if len(records):
             run.results.append(records)
+            self._end_exchange_of(run, records["node"])
             for node in records["node"].tolist() if run.wishes else ():
                 run.wishes.pop(node, None)
         if left:
