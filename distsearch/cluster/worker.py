@@ -1,15 +1,13 @@
 """The worker as a state machine: messages in, messages out, and a slice of work when it is asked for one."""
 
-import hashlib
 import json
 import time
-from collections import deque
 
 import numpy as np
 
+from .assignments import FIRST_BUDGET, Run, Setup
 from .exchange import Exchange
 from .fair import Fair
-from .joint import MOST_BYTES
 from .many import Shares, is_many
 from .messages import (
     ASK,
@@ -56,85 +54,10 @@ from .timers import Timers
 from .trace import GAVE as GAVE_AWAY
 from .trace import NARROWED, WORK
 
-_SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
 _ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make two slices of it
-_FIRST_BUDGET = 1000  # boards, before the rate is known
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
-
-
-class _Setup:
-    """What makes runners of one kind; a run that has a job at work has one to itself."""
-
-    def __init__(self, make, text):
-        self._make, self._setup = make, json.loads(text)
-        self.key = int.from_bytes(hashlib.sha256(text).digest()[:7])  # the same on all ranks
-        self._free = []
-
-    def take(self, run):
-        runner = self._free.pop() if self._free else self._make(self._setup)
-        runner.open(run.number)
-        return runner
-
-    def guest(self, job, addresses):
-        """Return a runner that has begun an ``Open`` job of another rank; addresses: as ``Joint.join`` returns them."""
-        runner = self._free.pop() if self._free else self._make(self._setup)
-        runner.join(job.run, to_records(job.record, self.job_dtype)[0], job.sequence, *addresses)
-        return runner
-
-    def give_back(self, runner):
-        if len(self._free) < _SPARE:
-            self._free.append(runner)
-
-    def compile(self):
-        runner = self._make(self._setup)
-        runner.compile()
-        if getattr(runner, "failed", False):  # from now on others are made
-            runner = self._make(self._setup)
-            runner.compile()
-        self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
-        self.places = getattr(runner, "places", 1)
-        fits = self.job_dtype.itemsize <= MOST_BYTES
-        self.can_join = fits and self.places == 1 and bool(getattr(runner, "share", None))
-        self._free = [runner]
-        self._any = runner
-
-    @property
-    def table_full(self):
-        """The share of the table that is used, 0 to 1; 0 where there is none."""
-        return getattr(self._any, "table_full", 0.0)
-
-
-class _Run:
-    """What is left to do of a run, and how far it is."""
-
-    def __init__(self, number, setup, client, weight, joint):
-        self.number, self.setup, self.client, self.weight = number, setup, client, weight
-        self.joint = joint and setup.can_join  # other ranks may join its jobs
-        self.was_joined = False  # other ranks had joined the job done last: they can join the next at once
-        self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
-        self.exchange = None  # the Exchange with other hosts that search one of its jobs as well
-        self.queue = deque()  # arrays of job records
-        self.saved = {}  # node → what was SAVED of a queued job
-        self.runner = None  # while a job is at work: a run that waits for its turn holds none
-        self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of many
-        self.record = None  # the job itself, where it was begun alone
-        self.shares = None  # of the time of many jobs that are at work together
-        self.results = []  # arrays of records that have not been sent
-        self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
-        self.lends = None  # (how many, the most that is left) of parts to be lent out, where that is wanted
-        self.reported = 0.0
-        self.budget = _FIRST_BUDGET  # boards of a slice
-
-    @property
-    def resumes(self):
-        """Whether the next job was begun by an earlier run."""
-        return bool(self.saved) and int(self.queue[0]["node"][0]) in self.saved
-
-    @property
-    def has_work(self):
-        return self.job is not None or bool(self.queue)
 
 
 class _Visit:
@@ -142,7 +65,7 @@ class _Visit:
 
     def __init__(self, job, setup, runner):
         self.job, self.setup, self.runner = job, setup, runner
-        self.budget, self.cpu = _FIRST_BUDGET, 0.0
+        self.budget, self.cpu = FIRST_BUDGET, 0.0
 
 
 class Worker:
@@ -157,10 +80,10 @@ class Worker:
     def __init__(self, kinds, clock=time.perf_counter, cpu_clock=time.process_time, joint=None, shared_slice=None):
         self._kinds, self._clock, self._cpu_clock = kinds, clock, cpu_clock
         self._joint, self._shared_slice = joint, shared_slice or SLICE
-        self._opened = None  # the _Run whose job at work other ranks can join
+        self._opened = None  # the Run whose job at work other ranks can join
         self._visit = None  # while this worker searches a job of another rank
-        self._setups = {}  # number → _Setup
-        self._runs = {}  # number → _Run, of those that are open
+        self._setups = {}  # number → Setup
+        self._runs = {}  # number → Run, of those that are open
         self._clients = Fair()  # of the runs that have work
         self._turns = {}  # client → Fair of its runs that have work
         self.left = self.parts = False  # the master said QUIT; with ranks lost, so that each leaves by itself
@@ -215,7 +138,7 @@ class Worker:
     def _prepare(self, message):
         if message.run not in self._setups:  # it is where this worker was taken for lost and is asked again
             text = message.payload.tobytes()
-            self._setups[message.run] = _Setup(self._kinds[json.loads(text)["kind"]], text)
+            self._setups[message.run] = Setup(self._kinds[json.loads(text)["kind"]], text)
             self._setups[message.run].compile()
         return [self._ready(message.run)]
 
@@ -236,7 +159,7 @@ class Worker:
     def _begin_run(self, message):
         record = to_records(message.payload, OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
-        self._runs[message.run] = _Run(
+        self._runs[message.run] = Run(
             message.run,
             setup,
             int(record["client"]),

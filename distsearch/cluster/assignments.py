@@ -1,0 +1,84 @@
+"""What a worker knows of its setups and runs."""
+
+import hashlib
+import json
+from collections import deque
+
+from .joint import MOST_BYTES
+from .messages import to_records
+
+_SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
+FIRST_BUDGET = 1000  # boards of a slice, before the rate is known
+
+
+class Setup:
+    """What makes runners of one kind; a run that has a job at work has one to itself."""
+
+    def __init__(self, make, text):
+        self._make, self._setup = make, json.loads(text)
+        self.key = int.from_bytes(hashlib.sha256(text).digest()[:7])  # the same on all ranks
+        self._free = []
+
+    def take(self, run):
+        runner = self._free.pop() if self._free else self._make(self._setup)
+        runner.open(run.number)
+        return runner
+
+    def guest(self, job, addresses):
+        """Return a runner that has begun an ``Open`` job of another rank; addresses: as ``Joint.join`` returns them."""
+        runner = self._free.pop() if self._free else self._make(self._setup)
+        runner.join(job.run, to_records(job.record, self.job_dtype)[0], job.sequence, *addresses)
+        return runner
+
+    def give_back(self, runner):
+        if len(self._free) < _SPARE:
+            self._free.append(runner)
+
+    def compile(self):
+        runner = self._make(self._setup)
+        runner.compile()
+        if getattr(runner, "failed", False):  # from now on others are made
+            runner = self._make(self._setup)
+            runner.compile()
+        self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
+        self.places = getattr(runner, "places", 1)
+        fits = self.job_dtype.itemsize <= MOST_BYTES
+        self.can_join = fits and self.places == 1 and bool(getattr(runner, "share", None))
+        self._free = [runner]
+        self._any = runner
+
+    @property
+    def table_full(self):
+        """The share of the table that is used, 0 to 1; 0 where there is none."""
+        return getattr(self._any, "table_full", 0.0)
+
+
+class Run:
+    """What is left to do of a run, and how far it is."""
+
+    def __init__(self, number, setup, client, weight, joint):
+        self.number, self.setup, self.client, self.weight = number, setup, client, weight
+        self.joint = joint and setup.can_join  # other ranks may join its jobs
+        self.was_joined = False  # other ranks had joined the job done last: they can join the next at once
+        self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
+        self.exchange = None  # the Exchange with other hosts that search one of its jobs as well
+        self.queue = deque()  # arrays of job records
+        self.saved = {}  # node → what was SAVED of a queued job
+        self.runner = None  # while a job is at work: a run that waits for its turn holds none
+        self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of many
+        self.record = None  # the job itself, where it was begun alone
+        self.shares = None  # of the time of many jobs that are at work together
+        self.results = []  # arrays of records that have not been sent
+        self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
+        self.lends = None  # (how many, the most that is left) of parts to be lent out, where that is wanted
+        self.reported = 0.0
+        self.budget = FIRST_BUDGET  # boards of a slice
+
+    @property
+    def resumes(self):
+        """Whether the next job was begun by an earlier run."""
+        return bool(self.saved) and int(self.queue[0]["node"][0]) in self.saved
+
+    @property
+    def has_work(self):
+        return self.job is not None or bool(self.queue)

@@ -1,0 +1,90 @@
+"""What a master knows of a run that is not over."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .messages import START, Message, from_records
+
+_LARGEST_BATCH = 1024  # jobs in a message
+
+
+class State(NamedTuple):
+    """How a run stands: whether it has started, and boards of unfinished jobs as reported last."""
+
+    started: bool
+    boards_at_work: int
+
+
+class Run:
+    """begin: the ``events.Begin`` of it; setup: its number."""
+
+    def __init__(self, begin, setup):
+        self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
+        self.wishes = getattr(begin.source, "wishes", None)
+        self.lends = getattr(begin.source, "lends", False)
+        self.joint, self.by_host = getattr(begin.source, "joint", False), getattr(begin.source, "by_host", False)
+        self.lending = {}  # rank → LEND, as told last
+        self.copies = None  # of jobs, where several hosts may search one
+        self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
+        self.many_ahead = begin.ahead > 1
+        self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
+        self.shared = begin.shared
+        self.start = Message(START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64)))
+        self.traces = {}  # rank → EVENTs of its timeline
+        self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
+        self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
+        self.without = set()  # ranks of the workers that are ready for it and have no job of it
+        self.boards = {}  # rank → boards of its job at work, as reported last
+        self.stopping = set()  # ranks that were told to stop
+        self.halted = False
+        self.metrics = {}  # rank → METRICS_RECORD, as told last
+        self.awaited = {}  # rank → METRICS that were asked for and have not come
+        self.ending = False  # asks for them a last time
+        self.saving = set()  # ranks that were asked how far they are and have not told
+        self.saved = {}  # rank → payload of SAVED, as told last, of jobs that are still out
+        self.starved = True  # somebody went without a job
+        self.jobs, self.seconds = 0, 0.0  # of the results so far
+        self.paces = {}  # rank → [jobs, seconds] of those with many places
+
+    @property
+    def over(self):
+        return self.halted or self.source.done
+
+    def batch(self, most):
+        """Return how many jobs make a message, ``most`` of them at most, or one."""
+        if most < 2:
+            return 1
+        mean = self.seconds / self.jobs if self.jobs else self.batch_seconds
+        return max(1, min(int(self.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, most))
+
+    @property
+    def jobs_are_long(self):
+        """Whether a job makes a batch, as far as is known."""
+        return self.jobs > 0 and self.seconds > self.jobs * self.batch_seconds
+
+    def count(self, rank, boards):
+        change = boards - self.boards.get(rank, 0)
+        if change:
+            self.state = State(self.state.started, self.state.boards_at_work + change)
+            self.boards[rank] = boards
+
+    def lose(self, rank):
+        """Wait for nothing more from a worker, and give its jobs back to the source."""
+        self.count(rank, 0)
+        for by_rank in (self.out, self.boards, self.metrics, self.saved, self.lending):
+            by_rank.pop(rank, None)
+        for ranks in (self.without, self.stopping, self.saving):
+            ranks.discard(rank)
+        self.expect_nothing(rank)
+        self.source.lost(rank)
+
+    def expect_nothing(self, rank):
+        """Leave what a worker has copies of to the others, and take in what those have told if there are none left."""
+        if not self.copies:
+            return
+        whole, kept = self.copies.lost(rank)
+        for node, other in kept:
+            self.source.moved(node, other)
+        for results in whole:
+            self.source.finish(results)
