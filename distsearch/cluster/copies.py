@@ -1,7 +1,8 @@
 """Jobs of a run that several hosts search together: who has which, and what has come of them.
 
-A host without a job gets a copy of one that another host is at. The first answer counts, and the others are told to
-stop. Their boards count too, so the answer goes to the source when all of them have told.
+A host without a job gets a copy of one that another host is at. The first complete answer ends the job: the others are
+told to stop. The source gets the best answer once all have told, with the boards of all. So an answer that is known
+waits for the others to look at their mail, or to be taken for lost.
 """
 
 import numpy as np
@@ -13,13 +14,11 @@ _SUMMED = (
 
 
 class _Copied:
-    """A job that was handed out to the first of ``ranks``, and as copies to the others; those that have told are not in
-    it any more.
-    """
+    """A job; ``ranks``: who is at it now. The first was given it, the others copies."""
 
     def __init__(self, rank, job):
         self.job, self.ranks = job, [rank]
-        self.holder = rank  # whose it is to the source's knowledge; it may have told
+        self.holder = rank  # the rank that the source takes to be at it, though that may have told
         self.answer = None  # a result record, the best so far, with what all took that have told
         self.copied = self.dropped = False  # several had it; those that are left were told to stop
 
@@ -79,7 +78,7 @@ class Copies:
             return results, stop
         for i, node in enumerate(results["node"].tolist()):
             copied = self._jobs.get(node)
-            if copied is None or copied.ranks == [rank] and copied.answer is None:
+            if copied is None or copied.ranks == [rank] and not copied.copied:
                 self._forget(node, copied)
                 whole.append(results[i : i + 1])
                 continue

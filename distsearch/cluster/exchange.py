@@ -11,12 +11,12 @@ import numpy as np
 from .messages import NEWS, Message, Outgoing, to_records
 
 EVERY = 4e-4  # seconds between two messages to the same owner
-# And for each of the others, since a message takes its sender and who receives it about 10 µs together.
+# And for each of the others, since a message costs about 10 µs, sending and receiving.
 _FOR_EACH = 4e-5
 # The job, the number of the host, how many entries, how many words of orders: before entries, orders and marks.
 _HEAD = struct.Struct("=4q")
 _ALL = 1 << 62  # more than there ever are
-_NOTHING = np.zeros((0, 2), np.uint64)
+NOTHING = np.zeros((0, 2), np.uint64)
 
 
 class Exchange:
@@ -30,7 +30,7 @@ class Exchange:
         self.run, self.node, self.host, self.ranks = run, node, host, ranks
         self.every = max(EVERY, _FOR_EACH * (len(ranks) - 1))
         self._due, self._since = now, None  # when to tell the next time, and which entries and orders were told
-        self._entries, self._orders, self._marks = [], [], dict.fromkeys(range(len(ranks)), _NOTHING)
+        self._entries, self._orders, self._marks = [], [], dict.fromkeys(range(len(ranks)), NOTHING)
         self._changed = True  # marks, since the engine was told of them
 
     def take_in(self, message):
@@ -56,7 +56,7 @@ class Exchange:
         """Return what is to be sent now, as Outgoing messages."""
         if now < self._due:
             return []
-        if self._since is None:  # what was found before goes to nobody
+        if self._since is None:  # begin with what is found from now on
             *_, self._since = runner.news((_ALL, _ALL))
         self._due = now + self.every
         entries, orders, marks, self._since = runner.news(self._since)
@@ -67,4 +67,4 @@ class Exchange:
 
     def end(self, runner):
         """Have the engine search alone on this host again."""
-        runner.set_elsewhere(_NOTHING, 0, 0)
+        runner.set_elsewhere(NOTHING, 0, 0)

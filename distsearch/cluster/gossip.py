@@ -1,7 +1,7 @@
 """Messages between workers of several hosts that search one job together; see ``exchange``.
 
-They have a communicator of their own. Whether they come does not matter to any answer: what somebody has not taken yet
-is not followed by more, and an error about them ends nothing.
+They have a communicator of their own. Whether they come does not matter to any answer, and an error about them ends
+nothing. What MPI has not sent yet is not followed by more.
 """
 
 from mpi4py import MPI
@@ -12,10 +12,10 @@ from .post import Post
 
 
 class Gossip:
-    """Of a worker; comm: the communicator, of all ranks."""
+    """Of a worker; comm: the communicator, of all ranks. It is to be kept until all messages have left."""
 
     def __init__(self, comm):
-        self._post = Post(comm, survives=True)
+        self._comm, self._post = comm, Post(comm, survives=True)
         self._failures = Failures(comm) if launch.tells_of_failures() else None
 
     def exchange(self, worker):
@@ -28,6 +28,12 @@ class Gossip:
             if not self._post.is_behind(to):
                 size, messages = size + self._post.send(to, message), messages + 1
         return size, messages
+
+    def close(self):
+        """Give the communicator back, together with all ranks, once what has come is taken in."""
+        while self._receive():
+            pass
+        self._comm.Free()
 
     def _receive(self):
         try:

@@ -4,12 +4,12 @@ It knows nothing of games: a *source* hands out job records (``take(count, worke
 (``finish(records)``), and says how many jobs wait (``waiting``) and when it needs nothing more (``done``);
 ``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took. A source that
 hands out nothing has run dry until results come in, or ``More``. One that has ``wishes(idle)`` says by them what is new
-of jobs that are out, told how many workers have none: (worker, and the fields of a STEER_RECORD) each; and takes in by
-``gave(node, rest, part)`` what a worker gave away. One that goes on where another was has ``saved``: node of a job →
-what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that is gone wait again: no result of
-them will come. A source that ``lends`` takes in by ``lent(worker, rows)`` the parts that a worker with many places
-lends out of its jobs, of which there are ``loans``, and wants so many moves left in them at most (``lent_left``, 0: it
-does not know); ``returned()`` says what has become of them.
+of jobs that are out, told how many workers have none, -1 where no parts are wanted: (worker, and the fields of a
+STEER_RECORD) each; and takes in by ``gave(node, rest, part)`` what a worker gave away. One that goes on where another
+was has ``saved``: node of a job → what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that
+is gone wait again: no result of them will come. A source that ``lends`` takes in by ``lent(worker, rows)`` the parts
+that a worker with many places lends out of its jobs, of which there are ``loans``, and wants so many moves left in them
+at most (``lent_left``, 0: it does not know); ``returned()`` says what has become of them.
 
 Idle ranks of a host may join the jobs of a source that is ``joint`` (see ``joint``). One that goes ``by_host`` wants a
 job for each host, which its ranks search together, rather than one for each worker. Of one that ``spans_hosts`` several
@@ -128,10 +128,6 @@ class Master:
     def is_ready(self, setup):
         """Whether all workers are ready for a setup."""
         return len(self._crew.ready_for(self._crew.setups.get(setup))) == len(self._crew.workers)
-
-    def knowing(self, run):
-        """Return the ranks that have had jobs of an open run."""
-        return list(self._runs[run].out)
 
     @property
     def has_runs(self):
@@ -318,7 +314,7 @@ class Master:
     def _steer(self, run):
         """Tell workers what is new of their jobs."""
         told = {}
-        for rank, *record in run.wishes(0 if run.copies else self._idle(run)):
+        for rank, *record in run.wishes(-1 if run.copies else self._idle(run)):
             for each in run.copies.narrow(*record[:3]) if run.copies else (rank,):
                 told[each] = told.get(each, b"") + steer_record(*record)
         return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
@@ -497,7 +493,7 @@ class Master:
     def _copy(self, run):
         """Have hosts without a job search one that another host is at, and tell who is at which."""
         out = []
-        if not run.source.waiting and not self._has_places(run):
+        if run.without and not run.source.waiting and not self._has_places(run):
             for rank in self._one_a_host(run):
                 job = run.copies.choose(rank, {each for each, jobs in run.out.items() if jobs == 1})
                 if job is None:

@@ -43,7 +43,7 @@ class MpiCluster(Cluster):
         self.ranks, self.groups = comm.Get_size(), groups
         self.workers = self.ranks - 1 - groups
         bell = Bell()
-        survives, known, self._news = _begin(comm, deadline, bell)
+        survives, known, self._news = _begin(comm, deadline, bell, groups)
         leaders = blocks(self.ranks, groups)
         self.host = known[_MASTER][0]
         self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
@@ -90,10 +90,10 @@ class MpiCluster(Cluster):
         self._followers.close()
 
 
-def _begin(comm, deadline, bell):
+def _begin(comm, deadline, bell, groups):
     """Get ready to go on without some of the ranks, if that is wanted; all ranks are here.
 
-    Returns (whether it is, (host, name of its bell) of each rank, the communicator for ``Gossip`` or None).
+    Returns (whether it survives that, (host, name of its bell) of each rank, the communicator for ``Gossip`` or None).
     """
     survives = deadline is not None or launch.tells_of_failures()
     if survives:
@@ -105,7 +105,7 @@ def _begin(comm, deadline, bell):
             launch.unlink_shared_memory()
     known = comm.allgather((MPI.Get_processor_name(), bell.name))
     launch.begun()
-    news = comm.Dup() if len({host for host, _ in known[1:]}) > 1 else None
+    news = comm.Dup() if not groups and len({host for host, _ in known[1:]}) > 1 else None
     if news and survives:
         news.Set_errhandler(MPI.ERRORS_RETURN)
     return survives, known, news
@@ -150,17 +150,18 @@ def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=Non
     sub-master is lost, its workers leave.
     """
     bell = Bell()
-    survives, known, news = _begin(comm, deadline, bell)
+    survives, known, news = _begin(comm, deadline, bell, groups)
     leaders, rank = blocks(comm.Get_size(), groups), comm.Get_rank()
     above = next((leader for leader, ranks in leaders.items() if rank in ranks), _MASTER)
     guard = _Guard(deadline, above, known) if deadline else None
     try:
         if rank in leaders:
-            _lead(comm, leaders[rank], kinds, shares, known, bell, deadline, survives, guard, news)
+            _lead(comm, leaders[rank], kinds, shares, known, bell, deadline, survives, guard)
         else:
             worker, post = Worker(kinds, joint=joint), Post(comm, above)
-            _work(worker, post, bell, guard, above, Gossip(news) if news else None)
-            _leave(comm, worker, post, deadline or PARTING, survives, above, news)
+            gossip = Gossip(news) if news else None
+            _work(worker, post, bell, guard, above, gossip)
+            _leave(comm, worker, post, deadline or PARTING, survives, above, gossip)
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise
@@ -177,7 +178,7 @@ def _without(above):
     launch.forgo_finalize()
 
 
-def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard, news):
+def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
     """Be the sub-master of some ranks."""
     group, rest = Group({rank: known[rank][0] for rank in ranks}, kinds, shares), BackOff()
     followers = Followers(comm, group, group.master, ranks, known, bell, deadline, survives)
@@ -196,7 +197,7 @@ def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard, ne
         return
     if group.parts:
         followers.part()
-    _leave(comm, group, followers.post, deadline or PARTING, survives, _MASTER, news)
+    _leave(comm, group, followers.post, deadline or PARTING, survives, _MASTER)
 
 
 def _work(worker, post, bell, guard, above, gossip):
@@ -246,15 +247,15 @@ def _anything_to_do(worker, post, guard):
     return lambda: has_mail() or worker.can_join
 
 
-def _leave(comm, worker, post, seconds, survives, above, news):
+def _leave(comm, worker, post, seconds, survives, above, gossip=None):
     """Leave together with the others or, where some are lost, as soon as the master can know."""
     if worker.parts:
         post.send(above, Message(QUIT, 0))
         post.flush()
     if worker.parts or not meet(comm, post, seconds, survives):
         launch.forgo_finalize()
-    elif news:
-        news.Free()
+    elif gossip:
+        gossip.close()
 
 
 def _count(timers: Timers, size, messages):

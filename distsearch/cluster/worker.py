@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 from .assignments import FIRST_BUDGET, Run, Setup
-from .exchange import Exchange
+from .exchange import NOTHING, Exchange
 from .fair import Fair
 from .many import Shares, is_many
 from .messages import (
@@ -439,6 +439,8 @@ class Worker:
     def _share(self, run):
         """Search the job at work together with other ranks, from the next slice on."""
         if not run.runner.is_shared:
+            if run.exchange is None and run.setup.spans_hosts:  # an owner that is gone may have left others' marks
+                run.runner.set_elsewhere(NOTHING, 0, 0)
             run.runner.share(True)
             run.budget = max(100, int(run.budget * self._length_of(run) / SLICE))
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..addresses import add_to, uint64s
 from ..jit import compiled
 from . import table as tt
-from .behind import FIRST_ORDER, LEFT, MARKS, MOST_MOVES, ORDER_SIZE, ORDERS, RANKS
+from .behind import FIRST_ORDER, LEFT, MARKS, MOST_MOVES, ORDER_SIZE, ORDERS, ranks_of
 from .elsewhere import ranks_elsewhere, tell_order
 
 LOOK_EVERY = np.int64(400)  # boards, 10 to 40 µs; with 1,000 FFO #47 took 15 ranks 5% more boards
@@ -45,7 +45,7 @@ def ranks_at(control, h):
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
     for i in range(first, first + 2 * _SLOTS, 2):
         if far[i] == h:
-            return max(np.int64(far[i + 1] & RANKS), np.int64(1)) + ranks_elsewhere(control, h)
+            return ranks_of(far[i + 1]) + ranks_elsewhere(control, h)
     return ranks_elsewhere(control, h)
 
 
@@ -70,7 +70,7 @@ def leave(control, h):
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
     for i in range(first, first + 2 * _SLOTS, 2):
         if far[i] == h:
-            if np.int64(far[i + 1] & RANKS) <= 1:
+            if ranks_of(far[i + 1]) == 1:
                 far[i] = np.uint64(0)
             else:
                 add_to(control[tt.FAR] + np.int64(8) * (i + 1), np.int64(-1))
@@ -112,23 +112,22 @@ def keep_order(control, h, out, scores, at, n):
 def kept_order(control, h, out, scores, at, n):
     """Order the n moves at ``at`` as hash h has them; return whether it has, with nothing done if not.
 
-    Two writers that race leave words whose check does not fit.
+    Two writers that race leave words whose check does not fit. There must be room for as many moves behind the n.
     """
     far, first = uint64s(control[tt.FAR]), _order_at(control, h)
     if n > MOST_MOVES or far[first + 1] != n:
         return False
     check = far[first] ^ h ^ np.uint64(n)
-    for i in range(first + 2, first + 2 + n):
-        check ^= far[i]
-    if check != 0:
-        return False
-    check = far[first] ^ h ^ np.uint64(n)
     for i in range(n):
         word = far[first + 2 + i]
         check ^= word
-        out[at + i] = np.int64(word & np.uint64(0xFFFF))
-        scores[at + i] = np.int64(word) >> 16
-    return check == 0
+        out[at + n + i] = np.int64(word & np.uint64(0xFFFF))
+        scores[at + n + i] = np.int64(word) >> 16
+    if check != 0:
+        return False
+    for i in range(at, at + n):
+        out[i], scores[i] = out[i + n], scores[i + n]
+    return True
 
 
 @compiled

@@ -5,11 +5,12 @@ All of it is uint64, and zero at first. Places are counted from the end of the b
 
 import numpy as np
 
+from ..jit import compiled
 from . import table as tt
 
 # Of two words: a hash; how many ranks are at its position, and from the bit LEFT on how much is left there.
 MARKS = 1 << 12
-RANKS, LEFT = np.uint64(0xFFFFFFFF), np.uint64(32)
+LEFT = np.uint64(32)
 ORDERS = 1 << 10
 ORDER_SIZE = 32  # words of an order: check, number of moves, then score and code of each
 MOST_MOVES = ORDER_SIZE - 2
@@ -18,7 +19,7 @@ FIRST_ORDER = 2 * MARKS
 # The entries that other hosts are to be told, written round and round; before them, how many there were so far.
 TOLD = 1 << 11
 ENTRIES = FIRST_ORDER + ORDERS * ORDER_SIZE
-# The same of the orders: where they are.
+# The orders to be told, likewise, as places in the far table.
 ORDERS_TOLD = 1 << 8
 ORDER_PLACES = ENTRIES + 1 + 2 * TOLD
 
@@ -38,3 +39,10 @@ def buckets(far):
 def place(far):
     """Return where in a far table its buckets end."""
     return 2 * tt.BUCKET * buckets(far)
+
+
+@compiled
+def ranks_of(word):
+    """Return the number of ranks in a mark's second word; 1 where ranks that raced have counted less than that."""
+    ranks = np.int64(word & np.uint64(0xFFFFFFFF))
+    return ranks if 0 < ranks < np.int64(1 << 31) else np.int64(1)

@@ -1,7 +1,8 @@
 """What other hosts are at that search the same root, each with a far table of its own.
 
-It is known a little late, see ``news``. So each position belongs to one of the hosts, by its hash: a host defers moves
-to those of the others while nobody is at them.
+Their marks come a little late, see ``news``. So each position belongs to one host, by its hash, and a host defers moves
+to positions of the others even if nobody is known to be at them. Several such searches at a time on a host overwrite
+each other's marks, which costs boards.
 """
 
 import numpy as np

@@ -33,8 +33,8 @@ def _next_step(where):
 class Growing:
     """A far table that grows, as one of the ranks that share it sees it.
 
-    words: uint64, all of it: entries, behind them what lies behind, and WORDS more; zero at first; mib: that it
-    begins with; back(begin, end): provides the memory of these bytes of it, and returns whether there is some.
+    words: uint64, all of it: entries, what ``behind`` describes, and WORDS more; zero at first; mib: that it begins
+    with; back(begin, end): provides the memory of these bytes of it, and returns whether there is some.
     ``words`` is what engines see of it, ``first``: buckets at first. It must have room for a step at least.
     """
 

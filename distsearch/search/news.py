@@ -23,12 +23,12 @@ from .behind import (
     ORDER_SIZE,
     ORDERS,
     ORDERS_TOLD,
-    RANKS,
     TOLD,
     place,
+    ranks_of,
 )
 
-# Of one message, which MPI takes at once if it has at most 4,000 bytes: entries, and marks; words of orders
+# Most entries, and most marks, of a message; most words of orders. MPI sends one of at most 4,000 bytes at once.
 MOST, MOST_OF_ORDERS = 80, 170
 
 
@@ -85,7 +85,7 @@ def _find_marks(far, first, least, found):
     for i in range(first, first + 2 * MARKS, 2):
         h, word = far[i], far[i + 1]
         if h != 0 and np.int64(word >> LEFT) >= least:
-            found[n, 0], found[n, 1], found[n, 2] = h, word & RANKS, word >> LEFT
+            found[n, 0], found[n, 1], found[n, 2] = h, ranks_of(word), word >> LEFT
             n += 1
     return n
 
@@ -126,7 +126,8 @@ def take_in_orders(control, words):
         for i in range(at + 2, at + 2 + n):
             h ^= words[i]
         first = control[tt.FAR_WORDS] + FIRST_ORDER + ORDER_SIZE * np.int64(h & np.uint64(ORDERS - 1))
-        for i in range(n + 1):
-            far[first + 1 + i] = words[at + 1 + i]
-        far[first] = words[at]
+        if far[first] != words[at]:  # else it is there
+            for i in range(n + 1):
+                far[first + 1 + i] = words[at + 1 + i]
+            far[first] = words[at]
         at += 2 + n

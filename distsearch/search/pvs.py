@@ -45,7 +45,7 @@ EXACT = True  # to the end of the game; else by depth
 SELECTIVE = False  # by depth, with ``probcut``
 
 INFINITY = np.int64(30_000)
-_DEAR = np.int64(10_000)  # boards of a rank below a node, half a millisecond, from which on other hosts are told of it
+_DEAR = np.int64(10_000)  # boards a rank must have spent below a node for other hosts to be told of it: half a ms
 SETTLED = np.int64(-1)  # instead of a number of moves: the score is known well enough
 NO_MOVE = tt.NO_MOVE
 

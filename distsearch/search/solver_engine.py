@@ -151,5 +151,7 @@ def _bound(game, hooks, name, order):
         for hook, stand_in in (("rank", learnt.unranked), ("guess", learnt.no_guess)):
             functions[hook] = jit.specialise(stand_in, f"{hook}_{name}", functions)
         return functions
+    if functions["canonical"] is not itself:
+        raise ValueError("ranks share orders of moves by hashes, so symmetric positions must not have the same one")
     functions.update(evaluate=order.function, UNIT=np.int64(order.unit))
     return jit.specialise_all((learnt.glimpse, learnt.rank, learnt.guess), name, functions)

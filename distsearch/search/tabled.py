@@ -24,8 +24,8 @@ _IN_PROGRESS = [
     dr.BEST_ROOT_MOVE, dr.DEPTH, dr.COMPLETE, dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT,
 ]  # fmt: skip
 _APART = 1  # moves or plies from the smallest shared nodes to those whose moves ranks search together
-# The same to those of which other hosts are told that ranks are at them, and to those that belong to one of the hosts:
-# of those tried best for two hosts of 8 and four of 16 on FFO #42 to #48.
+# How much more must be left for other hosts to be told that ranks are at a node, and for it to belong to a host: of
+# those tried best for two hosts of 8 on FFO #45 to #49.
 _MARKED, _OWNED = 5, 10
 _NO_ORDERS = np.zeros(0, np.uint64)
 _PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays

@@ -228,7 +228,7 @@ def steer(c, t, heap, jobs, found, idle, least):
         if job == NONE:
             break
         n = _tell(jobs, found, n, job, NONE, 0)
-    while n < len(found) and t[FREES] > 0:
+    while idle >= 0 and n < len(found) and t[FREES] > 0:
         job = largest(c, jobs, least)
         if job == NONE:
             break

@@ -14,7 +14,8 @@ class Policy(NamedTuple):
                       not depend on which result comes first
     ``scouts``        younger brothers are only asked whether they are better than what is known (a null window)
     ``steps``         an exact score is closed in on by null windows at the root
-    ``gives``         a worker without a job gets a part of another one's: untried moves near the root of its search
+    ``gives``         where ranks do not search jobs together, a worker without a job gets a part of another one's:
+                      untried moves near the root of its search
     ================  ==============================================================================================
 
     A result narrows the windows of what still waits, and of jobs at work, unless these are fixed.

@@ -58,9 +58,9 @@ class Schedule:
     game); target: subtrees that the tree is grown to where the policy grows ahead; elsewhere 1 says that nothing is
     to be shared out; policy: its name; forced: plies below the roots whose nodes are all scored; win: what a win adds
     to a finished game's score; window: (low, high): scores of a root are told apart no further than that; grain: CPU
-    seconds of a job that is not worth sharing out; by_host: idle ranks join the jobs of their host, so that a policy
-    that gives parts of jobs away hands out one job a host; before: a Schedule of the same roots that went less deep;
-    snapshot: of an earlier one with these arguments, to go on with.
+    seconds of a job that is not worth sharing out; by_host: idle ranks join the jobs of their host, and hosts those of
+    others, so that a policy that gives parts of jobs away hands out one job a host; before: a Schedule of the same
+    roots that went less deep; snapshot: of an earlier one with these arguments, to go on with.
     """
 
     result_dtype = SUBTREE_RESULT
@@ -414,7 +414,7 @@ class Schedule:
 
         A job is not wanted any more where low >= high; low and high are the window that matters. If ``least`` is not
         0, a part of it with at least so much left is wanted, and the worker's search then is the job ``rest``; idle:
-        workers that have no job.
+        workers that have no job, -1 where no parts are wanted.
         """
         found, n = [], len(self._found)
         while n == len(self._found):

@@ -277,7 +277,8 @@ class Stream:
         self._sent[name], self._names[number, job] = (number, job, worker), name
         return name
 
-    def _note_wishes(self, number, pool, idle=0):
+    def _note_wishes(self, number, pool, idle=None):
+        idle = idle if idle is not None else -1 if self.spans_hosts else 0
         for worker, job, low, high, rest, least in pool.wishes(idle):
             name = self._names[number, job]
             if least:
@@ -404,7 +405,8 @@ class Stream:
         if name < 0:
             number, job, _ = self._sent[name]
             self._sent[name] = number, job, worker
-            self._hard[number].pool.moved(job, worker)
+            if number in self._hard:  # else it is answered
+                self._hard[number].pool.moved(job, worker)
         else:
             self._holders[name] = worker
 

@@ -124,8 +124,10 @@ def test_an_order_of_moves_is_found_by_its_hash_alone(seed):
     engine = exact(game, rules, tt.far_table(2))
     out, scores = np.array([3, 1, 2, 0], np.int16), np.array([-70_000, 12, 0, 0], np.int64)
     abdada.keep_order(engine._control, np.uint64(99), out, scores, 0, 3)
-    found, found_scores = np.array([1, 2, 3, 9], np.int16), np.zeros(4, np.int64)
+    found, found_scores = np.array([1, 2, 3, *[9] * 5], np.int16), np.zeros(8, np.int64)
+    assert not abdada.kept_order(engine._control, np.uint64(98), found, found_scores, 0, 3)
+    assert found[:3].tolist() == [1, 2, 3]
     assert abdada.kept_order(engine._control, np.uint64(99), found, found_scores, 0, 3)
-    assert (found.tolist(), found_scores.tolist()) == ([3, 1, 2, 9], [-70_000, 12, 0, 0])
+    assert (found[:3].tolist(), found_scores[:3].tolist()) == ([3, 1, 2], [-70_000, 12, 0])
     assert not abdada.kept_order(engine._control, np.uint64(99 + 1024), found, found_scores, 0, 3)
     assert not abdada.kept_order(engine._control, np.uint64(99), found, found_scores, 0, 4)

@@ -500,9 +500,9 @@ def test_an_order_that_is_told_is_kept_as_it_was_found(rng):
         other.take_in(NOTHING, words)
     assert since == (0, 40)
     for h, (moves, scores) in found.items():
-        out, values = np.zeros(len(moves), np.int16), np.zeros(len(moves), np.int64)
+        out, values = np.zeros(2 * len(moves), np.int16), np.zeros(2 * len(moves), np.int64)
         assert abdada.kept_order(other._control, np.uint64(h), out, values, 0, len(moves))
-        assert (out.tolist(), values.tolist()) == (moves, scores)
+        assert (out[: len(moves)].tolist(), values[: len(moves)].tolist()) == (moves, scores)
 
 
 def test_of_orders_that_are_cut_short_or_torn_nothing_is_found(rng):
@@ -512,8 +512,22 @@ def test_of_orders_that_are_cut_short_or_torn_nothing_is_found(rng):
     words[1] = 8
     engine.take_in(NOTHING, words[:5])
     engine.take_in(NOTHING, words)
-    out, values = np.zeros(8, np.int16), np.zeros(8, np.int64)
+    out, values = np.zeros(16, np.int16), np.zeros(16, np.int64)
     assert not abdada.kept_order(engine._control, words[0], out, values, 0, 8)
+
+
+def test_marks_that_were_taken_away_once_too_often_go_with_the_next(rng):
+    """Ranks that race may count one another's marks down."""
+    engine = ENDINGS.engine()
+    control, (h,) = engine._control, hashes(rng, 1)
+    abdada.enter(control, h, 20)
+    places = np.flatnonzero(engine._far == h)
+    for _ in range(2):
+        engine._far[places + 1] -= np.uint64(1)
+    assert abdada.ranks_at(control, h) == 1
+    assert news.marks_of(engine._far, 0)[:, 1].tolist() == [1]
+    abdada.leave(control, h)
+    assert abdada.ranks_at(control, h) == 0
 
 
 def test_alone_a_host_tells_no_orders():

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+from distsearch.cluster.copies import Copies
+from distsearch.cluster.messages import GAVE
+from distsearch.cluster.worker import Worker
 from distsearch.games import othello
 from distsearch.service.options import Options
 from distsearch.service.search import Searcher
-from distsearch.service.simulate import Machine
+from distsearch.service.progress import Progress
+from distsearch.service.simulate import Machine, simulate
 
 from ..search.positions import unfinished_states
 
@@ -52,3 +56,29 @@ def test_nobody_searches_twice_what_ranks_cannot_share(asked, rng):
     states = unfinished_states(rng, BOARD, 3, most_empties=9 if "exact" in asked else 30)
     boards = [found(states, asked, workers=4, hosts=hosts, table=1)[1] for hosts in (1, 2)]
     assert boards[0] == boards[1]
+
+
+def test_where_hosts_search_jobs_together_no_parts_are_given(monkeypatch):
+    """Not even of jobs that are more doubtful than others, as those of all moves are; what is copied is still a job."""
+    sent, asked, work, steer = [], [], Worker.work, Worker._steer
+
+    def noted(self):
+        sent.extend(out := work(self))
+        return out
+
+    def steered(self, run, records):
+        asked.extend(records["least"].tolist())
+        return steer(self, run, records)
+
+    monkeypatch.setattr(Worker, "work", noted)
+    monkeypatch.setattr(Worker, "_steer", steered)
+    copied, choose = [], Copies.choose
+    monkeypatch.setattr(Copies, "choose", lambda self, *how: copied.append(choose(self, *how)) or copied[-1])
+    position = othello.parse("b3b4b5b2c2a4a2c6d5e4a6d2e2a3", othello.rules((6, 6)))
+    options = Options("othello", board=(6, 6), exact=True, all_moves=True)
+    for hosts in (2, 4):
+        found = simulate(options, Machine(workers=8, hosts=hosts, rate=1e6), position, Progress(), lambda: False)
+        assert found.outcome.score == found.sequential.score
+    assert any(job is not None for job in copied)
+    assert not any(asked)
+    assert GAVE not in {message.type for message in sent}
