@@ -8,8 +8,8 @@ from distsearch.cluster.messages import GAVE
 from distsearch.cluster.worker import Worker
 from distsearch.games import othello
 from distsearch.service.options import Options
-from distsearch.service.search import Searcher
 from distsearch.service.progress import Progress
+from distsearch.service.search import Searcher
 from distsearch.service.simulate import Machine, simulate
 
 from ..search.positions import unfinished_states
