@@ -13,8 +13,12 @@ from .messages import NEWS, Message, Outgoing, to_records
 EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message costs about 10 µs, sending and receiving.
 _FOR_EACH = 4e-5
-# The job, the number of the host, how many entries, how many words of orders: before entries, orders and marks.
-_HEAD = struct.Struct("=4q")
+# A host that has not seen so many messages gets the next one only after so many seconds, lest they pile up there while
+# its owner is at something else.
+_UNSEEN, _PATIENCE = 8, 0.02
+# Before entries, orders and marks: the job, the number of the host, the number of this message and of the latest one
+# that has come from whom it goes to, how many entries, how many words of orders.
+_HEAD = struct.Struct("=6q")
 _ALL = 1 << 62  # more than there ever are
 NOTHING = np.zeros((0, 2), np.uint64)
 
@@ -32,12 +36,18 @@ class Exchange:
         self._due, self._since = now, None  # when to tell the next time, and which entries and orders were told
         self._entries, self._orders, self._marks = [], [], dict.fromkeys(range(len(ranks)), NOTHING)
         self._changed = True  # marks, since the engine was told of them
+        # by host: messages sent, those that have been seen, the latest one that has come, when the last was sent
+        self._sent, self._seen, self._came = [0] * len(ranks), [0] * len(ranks), [0] * len(ranks)
+        self._sent_at = [now] * len(ranks)
 
     def take_in(self, message):
         """Keep what another owner has sent, until the engine has time for it."""
-        node, host, entries, orders = _HEAD.unpack_from(message.payload)
+        node, host, number, seen, entries, orders = _HEAD.unpack_from(message.payload)
         words = to_records(message.payload[_HEAD.size :], np.uint64)
         if message.run == self.run and node == self.node and host != self.host and host in self._marks:
+            self._came[host] = number
+            if seen <= self._sent[host]:  # else of another exchange
+                self._seen[host] = seen
             orders_from, marks_from = 2 * entries, 2 * entries + orders
             self._entries.append(words[:orders_from].reshape(-1, 2))
             self._orders.append(words[orders_from:marks_from])
@@ -60,10 +70,20 @@ class Exchange:
             *_, self._since = runner.news((_ALL, _ALL))
         self._due = now + self.every
         entries, orders, marks, self._since = runner.news(self._since)
-        head = _HEAD.pack(self.node, self.host, len(entries), len(orders))
-        payload = b"".join((head, entries.tobytes(), orders.tobytes(), marks.tobytes()))
-        message = Message(NEWS, self.run, payload)
-        return [Outgoing(rank, message) for i, rank in enumerate(self.ranks) if i != self.host]
+        told = entries.tobytes() + orders.tobytes() + marks.tobytes()
+        found = []
+        for host, rank in enumerate(self.ranks):
+            if host == self.host or self._is_behind(host, now):
+                continue
+            self._sent[host], self._sent_at[host] = self._sent[host] + 1, now
+            numbers = self._sent[host], self._came[host]
+            head = _HEAD.pack(self.node, self.host, *numbers, len(entries), len(orders))
+            found.append(Outgoing(rank, Message(NEWS, self.run, head + told)))
+        return found
+
+    def _is_behind(self, host, now):
+        """Whether a host has not seen much of what was sent, and got something a moment ago."""
+        return self._sent[host] - self._seen[host] >= _UNSEEN and now - self._sent_at[host] < _PATIENCE
 
     def end(self, runner):
         """Have the engine search alone on this host again."""
