@@ -1,14 +1,15 @@
 """What the owners of one job on several hosts tell one another while their hosts search it together.
 
-The engine says what is to be told, see ``search.news``. Whoever owns the job on a host sends that to the others about
-every ``EVERY`` seconds, in one small message each, and puts what comes from them into the table that its host shares.
+The engine exports what is to be sent, see ``search.table_exchange``. Whoever owns the job on a host sends that to the
+others about every ``EVERY`` seconds, in one small message each, and imports what comes from them into the table that
+its host shares.
 """
 
 import struct
 
 import numpy as np
 
-from .messages import NEWS, Message, Outgoing, to_records
+from .messages import UPDATE, Message, Outgoing, to_records
 
 EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message costs about 10 µs, sending and receiving.
@@ -56,10 +57,10 @@ class Exchange:
     def apply(self, runner):
         """Have the engine of the job's runner know what has come."""
         if self._entries:
-            runner.take_in(np.concatenate(self._entries), np.concatenate(self._orders))
+            runner.import_updates(np.concatenate(self._entries), np.concatenate(self._orders))
             self._entries, self._orders = [], []
         if self._changed:
-            runner.set_elsewhere(np.concatenate(list(self._marks.values())), len(self.ranks), self.host)
+            runner.set_remote_marks(np.concatenate(list(self._marks.values())), len(self.ranks), self.host)
             self._changed = False
 
     def messages(self, runner, now):
@@ -67,9 +68,9 @@ class Exchange:
         if now < self._due:
             return []
         if self._since is None:  # begin with what is found from now on
-            *_, self._since = runner.news((_ALL, _ALL))
+            *_, self._since = runner.export_updates((_ALL, _ALL))
         self._due = now + self.every
-        entries, orders, marks, self._since = runner.news(self._since)
+        entries, orders, marks, self._since = runner.export_updates(self._since)
         told = entries.tobytes() + orders.tobytes() + marks.tobytes()
         found = []
         for host, rank in enumerate(self.ranks):
@@ -78,7 +79,7 @@ class Exchange:
             self._sent[host], self._sent_at[host] = self._sent[host] + 1, now
             numbers = self._sent[host], self._came[host]
             head = _HEAD.pack(self.node, self.host, *numbers, len(entries), len(orders))
-            found.append(Outgoing(rank, Message(NEWS, self.run, head + told)))
+            found.append(Outgoing(rank, Message(UPDATE, self.run, head + told)))
         return found
 
     def _is_behind(self, host, now):
@@ -87,4 +88,4 @@ class Exchange:
 
     def end(self, runner):
         """Have the engine search alone on this host again."""
-        runner.set_elsewhere(NOTHING, 0, 0)
+        runner.set_remote_marks(NOTHING, 0, 0)

@@ -27,6 +27,7 @@ from ..errors import RanksLostError
 from .copies import Copies
 from .crew import Crew
 from .events import Ask, Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, Save
+from .master_run import Run, State
 from .messages import (
     ASK,
     END,
@@ -63,7 +64,6 @@ from .messages import (
     to_lost,
     to_records,
 )  # fmt: skip
-from .open_run import Run, State
 from .trace import EVENT
 
 

@@ -32,7 +32,7 @@ PING       master ↔ worker     none: are you there?
 PONG       master ↔ worker     none: yes
 HOSTS      master → worker     int64: a job, the number of the worker's host among those that search it together, and
                                the worker of each that has it; fewer than two: nobody else does any more
-NEWS       worker → worker     uint64: what hosts tell one another of such a job, see ``exchange``
+UPDATE     worker → worker     uint64: what hosts tell one another of such a job, see ``exchange``
 HANDED     worker → master     a sub-master parts with a job: int64, the job, and what its source tells of it
 NAMED      master → worker     in answer: int64, the job, and the numbers of the jobs made of it that go on there
 LOST       worker → master     a sub-master's worker is lost, or back: int64, its rank, and 1 or 0
@@ -56,7 +56,7 @@ import numpy as np
 
 VERSION = 11
 SETUP, READY, OPEN, JOBS, RESULTS, PROGRESS, STOP, STOPPED, END, START, ASK, METRICS, FORGET, QUIT = range(1, 15)
-SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, HOSTS, NEWS = range(15, 26)
+SAVE, SAVED, RESUME, STEER, GAVE, RESTART, RESTARTED, PING, PONG, HOSTS, UPDATE = range(15, 26)
 HANDED, NAMED, LOST, TRACE, LEND, LENT, RETURNED = range(26, 33)
 
 HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a multiple of 8, as its records want it

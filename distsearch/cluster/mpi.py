@@ -15,10 +15,10 @@ from . import launch
 from .alive import LAST_WAITS, Alive
 from .bell import Bell
 from .followers import PARTING, Followers, meet, tells_of_a_failure
-from .gossip import Gossip
 from .group import Group, blocks
 from .master import Master
 from .messages import LOST, PING, PROGRESS, QUIT, Message, to_lost
+from .peer_post import PeerPost
 from .post import Post
 from .runs import Cluster
 from .timers import Timers
@@ -43,7 +43,7 @@ class MpiCluster(Cluster):
         self.ranks, self.groups = comm.Get_size(), groups
         self.workers = self.ranks - 1 - groups
         bell = Bell()
-        survives, known, self._news = _begin(comm, deadline, bell, groups)
+        survives, known, self._peers = _begin(comm, deadline, bell, groups)
         leaders = blocks(self.ranks, groups)
         self.host = known[_MASTER][0]
         self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
@@ -85,15 +85,15 @@ class MpiCluster(Cluster):
             self._followers.part()
         elif not self._followers.meet():
             launch.forgo_finalize()
-        elif self._news:
-            self._news.Free()
+        elif self._peers:
+            self._peers.Free()
         self._followers.close()
 
 
 def _begin(comm, deadline, bell, groups):
     """Get ready to go on without some of the ranks, if that is wanted; all ranks are here.
 
-    Returns (whether it survives that, (host, name of its bell) of each rank, the communicator for ``Gossip`` or None).
+    Returns (whether it survives that, (host, name of its bell) of each rank, the communicator of ``PeerPost`` or None).
     """
     survives = deadline is not None or launch.tells_of_failures()
     if survives:
@@ -105,10 +105,10 @@ def _begin(comm, deadline, bell, groups):
             launch.unlink_shared_memory()
     known = comm.allgather((MPI.Get_processor_name(), bell.name))
     launch.begun()
-    news = comm.Dup() if not groups and len({host for host, _ in known[1:]}) > 1 else None
-    if news and survives:
-        news.Set_errhandler(MPI.ERRORS_RETURN)
-    return survives, known, news
+    peers = comm.Dup() if not groups and len({host for host, _ in known[1:]}) > 1 else None
+    if peers and survives:
+        peers.Set_errhandler(MPI.ERRORS_RETURN)
+    return survives, known, peers
 
 
 class _Guard:
@@ -150,7 +150,7 @@ def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=Non
     sub-master is lost, its workers leave.
     """
     bell = Bell()
-    survives, known, news = _begin(comm, deadline, bell, groups)
+    survives, known, peers = _begin(comm, deadline, bell, groups)
     leaders, rank = blocks(comm.Get_size(), groups), comm.Get_rank()
     above = next((leader for leader, ranks in leaders.items() if rank in ranks), _MASTER)
     guard = _Guard(deadline, above, known) if deadline else None
@@ -159,9 +159,9 @@ def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=Non
             _lead(comm, leaders[rank], kinds, shares, known, bell, deadline, survives, guard)
         else:
             worker, post = Worker(kinds, joint=joint), Post(comm, above)
-            gossip = Gossip(news) if news else None
-            _work(worker, post, bell, guard, above, gossip)
-            _leave(comm, worker, post, deadline or PARTING, survives, above, gossip)
+            peer_post = PeerPost(peers) if peers else None
+            _work(worker, post, bell, guard, above, peer_post)
+            _leave(comm, worker, post, deadline or PARTING, survives, above, peer_post)
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise
@@ -200,7 +200,7 @@ def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
     _leave(comm, group, followers.post, deadline or PARTING, survives, _MASTER)
 
 
-def _work(worker, post, bell, guard, above, gossip):
+def _work(worker, post, bell, guard, above, peer_post):
     """Work until the master, rank ``above``, says to leave.
 
     One reading of the clock ends a time and begins the next one: where ranks share a core, a rank that loses it between
@@ -228,8 +228,8 @@ def _work(worker, post, bell, guard, above, gossip):
         elif worker.has_work or worker.can_join:
             for answer in worker.work() if worker.has_work else worker.join():
                 _count(worker.timers, post.send(above, answer), 1)
-            if gossip:
-                _count(worker.timers, *gossip.exchange(worker))
+            if peer_post:
+                _count(worker.timers, *peer_post.exchange(worker))
             now = time.perf_counter()
             work_began, work_ended = worker.slice
             worker.timers.communicated(began, work_began)
@@ -247,15 +247,15 @@ def _anything_to_do(worker, post, guard):
     return lambda: has_mail() or worker.can_join
 
 
-def _leave(comm, worker, post, seconds, survives, above, gossip=None):
+def _leave(comm, worker, post, seconds, survives, above, peer_post=None):
     """Leave together with the others or, where some are lost, as soon as the master can know."""
     if worker.parts:
         post.send(above, Message(QUIT, 0))
         post.flush()
     if worker.parts or not meet(comm, post, seconds, survives):
         launch.forgo_finalize()
-    elif gossip:
-        gossip.close()
+    elif peer_post:
+        peer_post.close()
 
 
 def _count(timers: Timers, size, messages):

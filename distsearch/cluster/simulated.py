@@ -95,7 +95,16 @@ class _TimedRunner:
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
         self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
         self.open = runner.open
-        for optional in ("narrow", "give", "news", "take_in", "set_elsewhere", "unsearched", "share", "job_now"):
+        for optional in (
+            "narrow",
+            "give",
+            "export_updates",
+            "import_updates",
+            "set_remote_marks",
+            "unsearched",
+            "share",
+            "job_now",
+        ):
             setattr(self, optional, getattr(runner, optional, None))
 
     @property
@@ -349,7 +358,7 @@ class SimulatedCluster(Cluster):
             self._at_work.add(rank)
             was_open = virtual.joint is not None and virtual.joint.is_open
             self._post(rank, worker.work(), None)
-            self._post_news(rank)
+            self._post_to_peers(rank)
             if not was_open and virtual.joint is not None and virtual.joint.is_open:
                 self._at(clock.now, self._wake_mates, rank)
         elif worker.can_join:
@@ -389,11 +398,11 @@ class SimulatedCluster(Cluster):
         timers.messages += len(sizes)
         timers.bytes += sum(sizes)
 
-    def _post_news(self, rank):
+    def _post_to_peers(self, rank):
         """Send what a worker has to tell those of other hosts."""
         virtual = self._workers[rank]
         began = virtual.clock.now
-        for to, message in virtual.worker.news():
+        for to, message in virtual.worker.peer_messages():
             buffer = encode(message)
             virtual.clock.now += self._network.handling
             if virtual.clock.now >= virtual.dies:

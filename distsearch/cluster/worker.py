@@ -5,7 +5,6 @@ import time
 
 import numpy as np
 
-from .assignments import FIRST_BUDGET, Run, Setup
 from .exchange import NOTHING, Exchange
 from .fair import Fair
 from .many import Shares, is_many
@@ -22,7 +21,6 @@ from .messages import (
     LENT,
     METRICS,
     METRICS_RECORD,
-    NEWS,
     OPEN,
     OPEN_RECORD,
     PING,
@@ -46,6 +44,7 @@ from .messages import (
     STOP,
     STOPPED,
     TRACE,
+    UPDATE,
     Message,
     from_records,
     to_records,
@@ -53,6 +52,7 @@ from .messages import (
 from .timers import Timers
 from .trace import GAVE as GAVE_AWAY
 from .trace import NARROWED, WORK
+from .worker_state import FIRST_BUDGET, Run, Setup
 
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
 _ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make two slices of it
@@ -107,7 +107,7 @@ class Worker:
                     run.runner.take_back(to_records(message.payload, np.int64).reshape(-1, RETURNED_FIELDS))
             case kind if kind == HOSTS:
                 self._share_out(self._runs[message.run], *to_records(message.payload, np.int64).tolist())
-            case kind if kind == NEWS:
+            case kind if kind == UPDATE:
                 if (run := self._runs.get(message.run)) and run.exchange:
                     run.exchange.take_in(message)
             case kind if kind == SAVE:
@@ -202,7 +202,7 @@ class Worker:
             return False
         return run.runner.can_be_shared
 
-    def news(self):
+    def peer_messages(self):
         """Return what is to be sent to workers of other hosts, as Outgoing messages."""
         out = []
         for run in self._exchanging:
@@ -211,7 +211,7 @@ class Worker:
 
     @property
     def _exchanging(self):
-        return [run for run in self._runs.values() if run.exchange and self._exchanges(run)]
+        return [run for run in self._runs.values() if self._exchanges(run)]
 
     def _save(self, run):
         """Return what SAVED holds of a run's job at work."""
@@ -440,7 +440,7 @@ class Worker:
         """Search the job at work together with other ranks, from the next slice on."""
         if not run.runner.is_shared:
             if run.exchange is None and run.setup.spans_hosts:  # an owner that is gone may have left others' marks
-                run.runner.set_elsewhere(NOTHING, 0, 0)
+                run.runner.set_remote_marks(NOTHING, 0, 0)
             run.runner.share(True)
             run.budget = max(100, int(run.budget * self._length_of(run) / SLICE))
 

@@ -10,7 +10,7 @@ Nobody sends word that a node is answered. Each rank looks every ``LOOK_EVERY`` 
 the nodes on its path, and ends its work below one that is answered. Ordering the moves of a large node takes thousands
 of boards, so ranks share the orders that they have found as well.
 
-Ranks of other hosts may search the same root as well, see ``elsewhere``.
+Ranks of other hosts may search the same root as well, see ``remote_hosts``.
 
 Marks and orders lie behind the far table's entries and are hints: one that is lost, overwritten or left behind by a
 rank that died changes the order of a search, never its answer.
@@ -21,8 +21,8 @@ import numpy as np
 from ..addresses import add_to, uint64s
 from ..jit import compiled
 from . import table as tt
-from .behind import FIRST_ORDER, LEFT, MARKS, MOST_MOVES, ORDER_SIZE, ORDERS, ranks_of
-from .elsewhere import ranks_elsewhere, tell_order
+from .far_layout import FIRST_ORDER, LEFT, MARKS, MOST_MOVES, ORDER_SIZE, ORDERS, ranks_of
+from .remote_hosts import queue_order, remote_ranks
 
 LOOK_EVERY = np.int64(400)  # boards, 10 to 40 µs; with 1,000 FFO #47 took 15 ranks 5% more boards
 WAIT = np.int64(100)  # boards' time that a rank waits for another before it looks around
@@ -45,8 +45,8 @@ def ranks_at(control, h):
     far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
     for i in range(first, first + 2 * _SLOTS, 2):
         if far[i] == h:
-            return ranks_of(far[i + 1]) + ranks_elsewhere(control, h)
-    return ranks_elsewhere(control, h)
+            return ranks_of(far[i + 1]) + remote_ranks(control, h)
+    return remote_ranks(control, h)
 
 
 @compiled
@@ -104,7 +104,7 @@ def keep_order(control, h, out, scores, at, n):
         check ^= word
         far[first + 2 + i] = word
     far[first] = check
-    tell_order(control, first)
+    queue_order(control, first)
     leave(control, h ^ _ORDERING)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from .. import games, jit
 from ..addresses import address
 from ..games.interface import CHANCE, END, MAX_MOVES
-from . import behind, values
 from . import expectimax as em
+from . import far_layout, values
 from . import table as tt
 from .growing import Growing
 
@@ -75,7 +75,7 @@ class Expectimax:
         control[em.LEAST] = em.times(em.CERTAIN, least) if least else 0
         control[em.BOTTOM] = _BOTTOM
         self._deepest, self._part = 0, part
-        buckets = behind.buckets(self._far)
+        buckets = far_layout.buckets(self._far)
         control[tt.FAR_WORDS] = 2 * tt.BUCKET * buckets
         self._use_far(far.first if isinstance(far, Growing) else buckets)
         control[em.SALT] = np.frombuffer(hashlib.sha256(tag.encode()).digest()[:8], np.int64)[0]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..addresses import address, taken
 from ..jit import compiled
-from . import behind
+from . import far_layout
 from .table import BUCKET
 
 LONG = 1 << 22  # boards of a long search, 0.2 to 0.4 s
@@ -33,7 +33,7 @@ def _next_step(where):
 class Growing:
     """A far table that grows, as one of the ranks that share it sees it.
 
-    words: uint64, all of it: entries, what ``behind`` describes, and WORDS more; zero at first; mib: that it begins
+    words: uint64, all of it: entries, what ``far_layout`` describes, and WORDS more; zero at first; mib: that it begins
     with; back(begin, end): provides the memory of these bytes of it, and returns whether there is some.
     ``words`` is what engines see of it, ``first``: buckets at first. It must have room for a step at least.
     """
@@ -41,7 +41,7 @@ class Growing:
     def __init__(self, words, mib, back):
         self.words, self._shared = words[:-WORDS], words[-WORDS:].view(np.int64)
         self.first = (mib << 20) // (16 * BUCKET) // _BUCKETS_A_STEP * _BUCKETS_A_STEP
-        self._most = (behind.buckets(self.words) - self.first) // _BUCKETS_A_STEP
+        self._most = (far_layout.buckets(self.words) - self.first) // _BUCKETS_A_STEP
         self._back = back
         _next_step(address(np.zeros(1, np.int64)))  # compiled or loaded before a search is at work
 

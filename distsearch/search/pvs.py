@@ -36,7 +36,7 @@ from .abdada import (
     ranks_at,
     wait_for,
 )
-from .elsewhere import is_anothers, tell
+from .remote_hosts import belongs_to_remote_host, tell
 
 # bound for each game, and by the engine
 ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None
@@ -478,7 +478,7 @@ def advance(like, where):
                 # before the node is looked at: that may take thousands of boards, in which others would begin with it
                 h = hashed(child, r, control)
                 ranks = ranks_at(control, h)
-                begun = ranks > 0 or left >= control[OWNED_LEFT] and is_anothers(control, h)
+                begun = ranks > 0 or left >= control[OWNED_LEFT] and belongs_to_remote_host(control, h)
                 if begun and f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f, ranks):
                     defer(control, f)
                     continue

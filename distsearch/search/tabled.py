@@ -8,8 +8,8 @@ from .. import games, jit
 from ..addresses import address
 from ..games.interface import MAX_MOVES, as_state
 from ..jit import compiled
-from . import behind, elsewhere, news, pvs, steering, visits
 from . import drivers as dr
+from . import far_layout, pvs, remote_hosts, steering, table_exchange, visits
 from . import table as tt
 from .alphabeta import LINE_LENGTH
 from .alphabeta_engine import Result
@@ -72,7 +72,7 @@ class Tabled:
         self._control[pvs.SALT] = self._salts[0].view(np.int64)
         self._control[pvs.BOTTOM], self._control[pvs.NULL_WINDOWS] = limits["bottom"], 1
         self._control[pvs.TABLE_LEFT], self._control[pvs.CUT_LEFT] = limits["table"], limits["cut"]
-        buckets = behind.buckets(self._far)
+        buckets = far_layout.buckets(self._far)
         self._first = self._growing.first if self._growing else buckets
         tt.set_buckets(self._control, self._first, self._first)
         self._control[tt.FAR_WORDS] = 2 * tt.BUCKET * buckets
@@ -113,10 +113,10 @@ class Tabled:
         self.narrow(-pvs.INFINITY, pvs.INFINITY)
         self.give(1)
         self.result()
-        self.take_in(np.zeros((0, 2), np.uint64))
-        self.set_elsewhere(np.zeros((0, 2), np.uint64), 0, 0)
+        self.import_updates(np.zeros((0, 2), np.uint64))
+        self.set_remote_marks(np.zeros((0, 2), np.uint64), 0, 0)
         if control[tt.FAR_BUCKETS]:
-            self.news((0, 0))
+            self.export_updates((0, 0))
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
         control[pvs.BOARDS], control[pvs.VISITS_LEFT] = 0, told
@@ -322,26 +322,31 @@ class Tabled:
         complete, evaluated = bool(control[dr.COMPLETE]), int(control[pvs.EVALUATED])
         return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
 
-    def news(self, since):
+    def export_updates(self, since):
         """Return what other hosts are to be told: entries, orders and marks, and how many of the first two there were.
 
         since: how many entries and orders there were when they were told last. There must be a far table.
         """
-        entries, entries_told = news.entries_told(self._far, since[0])
-        orders, orders_told = news.orders_told(self._far, since[1])
-        return entries, orders, news.marks_of(self._far, self._shared_left + _MARKED), (entries_told, orders_told)
+        entries, entries_so_far = table_exchange.export_entries(self._far, since[0])
+        orders, orders_so_far = table_exchange.export_orders(self._far, since[1])
+        return (
+            entries,
+            orders,
+            table_exchange.export_marks(self._far, self._shared_left + _MARKED),
+            (entries_so_far, orders_so_far),
+        )
 
-    def take_in(self, entries, orders=_NO_ORDERS):
-        """Take in what other hosts have told, as ``news`` returned it there."""
+    def import_updates(self, entries, orders=_NO_ORDERS):
+        """Take in what other hosts have told, as ``table_exchange`` returned it there."""
         self._follow_growth()
-        news.take_in(self._control, entries)
+        table_exchange.import_entries(self._control, entries)
         if self._control[tt.FAR_BUCKETS]:
-            news.take_in_orders(self._control, orders)
+            table_exchange.import_orders(self._control, orders)
 
-    def set_elsewhere(self, marks, hosts, host):
-        """Note what other hosts are at, see ``elsewhere.set_elsewhere``; without a far table nothing can be shared."""
+    def set_remote_marks(self, marks, hosts, host):
+        """Note what other hosts are at, see ``remote_hosts``; without a far table nothing can be shared."""
         if self._control[tt.FAR_BUCKETS]:
-            elsewhere.set_elsewhere(self._control, marks, hosts, host)
+            remote_hosts.set_remote_marks(self._control, marks, hosts, host)
 
     def batch(self, states, asked, budget):
         """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.

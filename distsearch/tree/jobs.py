@@ -206,17 +206,17 @@ class _TabledRunner(Joinable, _SearchRunner):
             self._take(jobs[min(len(found), len(jobs) - 1)])
         return records
 
-    def news(self, since):
-        """Return what other hosts are to be told of the job begun last, see ``Tabled.news``."""
-        return self._engine.news(since)
+    def export_updates(self, since):
+        """Return what other hosts are to be told of the job begun last, see ``Tabled.export_updates``."""
+        return self._engine.export_updates(since)
 
-    def take_in(self, entries, orders):
+    def import_updates(self, entries, orders):
         """Take in what other hosts have told."""
-        self._engine.take_in(entries, orders)
+        self._engine.import_updates(entries, orders)
 
-    def set_elsewhere(self, marks, hosts, host):
-        """Note what other hosts are at, see ``search.elsewhere``."""
-        self._engine.set_elsewhere(marks, hosts, host)
+    def set_remote_marks(self, marks, hosts, host):
+        """Note what other hosts are at, see ``search.remote_hosts``."""
+        self._engine.set_remote_marks(marks, hosts, host)
 
     def job_now(self):
         """Return the record of the job begun last as it is now: narrower, or a part of what it was."""

@@ -9,7 +9,6 @@ from distsearch.cluster.messages import (
     END,
     HOSTS,
     JOBS,
-    NEWS,
     OPEN,
     OPEN_RECORD,
     RESULTS,
@@ -17,6 +16,7 @@ from distsearch.cluster.messages import (
     STEER,
     STEER_RECORD,
     STOP,
+    UPDATE,
     Message,
     from_records,
     steer_record,
@@ -44,17 +44,17 @@ class Told:
         self.entries, self.marks, self.ordered = [], [], np.zeros(0, np.uint64)
         self.taken, self.elsewhere, self.orders_taken = [], [], []
 
-    def news(self, since):
+    def export_updates(self, since):
         since = min(since[0], len(self.entries))
         until = min(since + 2, len(self.entries))
         orders, self.ordered = self.ordered, self.ordered[:0]
         return pairs(*self.entries[since:until]), orders, pairs(*self.marks), (until, 0)
 
-    def take_in(self, entries, orders):
+    def import_updates(self, entries, orders):
         self.taken += entries.tolist()
         self.orders_taken += orders.tolist()
 
-    def set_elsewhere(self, marks, hosts, host):
+    def set_remote_marks(self, marks, hosts, host):
         self.elsewhere.append((marks.tolist(), hosts, host))
 
 
@@ -66,7 +66,7 @@ def made(host=0, now=0.0, ranks=RANKS):
 
 
 def opened(message):
-    """(node, host, entries, marks) of NEWS."""
+    """(node, host, entries, marks) of UPDATE."""
     node, host, _, _, entries, orders, *words = to_records(message.payload, np.uint64).tolist()
     del words[2 * entries : 2 * entries + orders]
     rows = [words[i : i + 2] for i in range(0, len(words), 2)]
@@ -87,7 +87,10 @@ def test_all_others_are_told_the_same():
     exchanged.messages(runner, 0.0)
     runner.entries, runner.marks = [(1, 2), (3, 4)], [(5, 6)]
     sent = exchanged.messages(runner, 1.0)
-    assert [(out.to, out.message.type, out.message.run) for out in sent] == [(3, NEWS, RUN), (8, NEWS, RUN)]
+    assert [(out.to, out.message.type, out.message.run) for out in sent] == [
+        (3, UPDATE, RUN),
+        (8, UPDATE, RUN),
+    ]
     assert [opened(out.message) for out in sent] == [(NODE, 1, [[1, 2], [3, 4]], [[5, 6]])] * 2
 
 
@@ -211,7 +214,7 @@ class Sharing(Joinable):
     def __init__(self, *args):
         super().__init__(*args)
         self.told, self.slices = Told(), 0
-        for name in ("take_in", "set_elsewhere", "news"):
+        for name in ("import_updates", "set_remote_marks", "export_updates"):
             setattr(self, name, getattr(self.told, name))
         self.made.append(self)
 
@@ -266,14 +269,14 @@ def told():
 def test_a_job_at_work_is_searched_together_from_the_next_slice_on(worker):
     worker.handle(jobs_message(RUN, LARGE))
     worker.work()
-    assert worker.news() == []
+    assert worker.peer_messages() == []
     assert worker.handle(hosts_message()) == []
     assert told().elsewhere == []
     worker.work()
     assert Sharing.made[0].is_shared
     assert told().elsewhere == [([], 3, 1)]
-    assert summary(worker.news()) == [(NEWS, 3), (NEWS, 8)]
-    assert worker.news() == []  # it is too soon
+    assert summary(worker.peer_messages()) == [(UPDATE, 3), (UPDATE, 8)]
+    assert worker.peer_messages() == []  # it is too soon
 
 
 def test_it_takes_in_and_tells_at_every_slice(worker):
@@ -286,7 +289,7 @@ def test_it_takes_in_and_tells_at_every_slice(worker):
         worker.work()
         assert told().taken[-1] == [i, i]
         assert told().elsewhere[-1] == ([[i, 1]], 3, 1)
-        found += [opened(out.message) for out in worker.news() if out.to == 8]
+        found += [opened(out.message) for out in worker.peer_messages() if out.to == 8]
     assert {(node, host) for node, host, _, _ in found} == {(NODE, 1)}
     assert sum(len(entries) for _, _, entries, _ in found) >= 2
 
@@ -305,11 +308,11 @@ def test_slices_are_short_while_others_search_the_same(worker):
 def test_a_queued_job_is_searched_together_once_it_is_begun(worker):
     worker.handle(jobs_message(RUN, LARGE))
     worker.handle(hosts_message())
-    assert worker.news() == []
+    assert worker.peer_messages() == []
     worker.work()
     worker.work()
     assert told().elsewhere == [([], 3, 1)]
-    assert len(worker.news()) == 2
+    assert len(worker.peer_messages()) == 2
 
 
 @pytest.mark.parametrize("then", ["never there", "done", "dropped", "dropped in the queue", "stopped"])
@@ -329,7 +332,7 @@ def test_a_job_that_is_not_there_is_searched_with_nobody(worker, then):
     worker.handle(news_of(0, [(1, 1)]))
     if then == "never there":
         worker.work()
-    assert worker.news() == []
+    assert worker.peer_messages() == []
     assert all(runner.told.elsewhere == runner.told.taken == [] for runner in Sharing.made)
 
 
@@ -358,7 +361,7 @@ def test_it_ends_with_the_job_or_when_nobody_else_is_at_it(worker, how):
     assert worker.handle(news_of(0, [(1, 1)], [(2, 2)])) == []
     if how == "left alone":
         worker.work()
-    assert worker.news() == []
+    assert worker.peer_messages() == []
     assert len(told().elsewhere) == ended
     assert told().taken == []
 
@@ -380,7 +383,7 @@ def test_what_ranks_cannot_share_each_searches_for_itself(worker, monkeypatch):
     worker.handle(news_of(0, [(1, 1)]))
     while worker.has_work:
         worker.work()
-        assert worker.news() == []
+        assert worker.peer_messages() == []
     assert told().taken == []
     assert all(hosts == 0 for _, hosts, _ in told().elsewhere)
 
@@ -394,7 +397,7 @@ def test_a_runner_that_knows_of_no_hosts_is_left_alone():
     assert one.handle(hosts_message()) == []
     assert one.handle(news_of(0, [(1, 1)])) == []
     one.work()
-    assert one.news() == []
+    assert one.peer_messages() == []
     assert [message.type for message in work(one)] == [RESULTS]
 
 
@@ -405,7 +408,7 @@ def test_other_hosts_may_come_and_go(worker):
         worker.handle(hosts_message(host=host, ranks=ranks))
         worker.work()
         assert told().elsewhere[-1] == ([], len(ranks), host)
-        assert [out.to for out in worker.news()] == [rank for i, rank in enumerate(ranks) if i != host]
+        assert [out.to for out in worker.peer_messages()] == [rank for i, rank in enumerate(ranks) if i != host]
 
 
 def test_what_comes_before_or_after_all_else_is_ignored(worker):
@@ -431,7 +434,7 @@ def test_several_runs_are_each_searched_with_their_hosts(worker):
     worker.handle(hosts_message(run=RUN + 1, host=0, ranks=(1, 2)))
     for _ in range(4):
         worker.work()
-    assert sorted((out.to, out.message.run) for out in worker.news()) == [(2, RUN + 1), (3, RUN), (8, RUN)]
+    assert sorted((out.to, out.message.run) for out in worker.peer_messages()) == [(2, RUN + 1), (3, RUN), (8, RUN)]
 
 
 # --- the master ---

@@ -26,7 +26,7 @@ from .toys import JOB
 TYPES = [getattr(messages, name) for name in (
     "SETUP", "READY", "OPEN", "JOBS", "RESULTS", "PROGRESS", "STOP", "STOPPED", "END", "START", "ASK", "METRICS",
     "FORGET", "QUIT", "SAVE", "SAVED", "RESUME", "STEER", "GAVE", "RESTART", "RESTARTED",
-    "PING", "PONG", "HOSTS", "NEWS", "HANDED", "NAMED", "LOST", "TRACE",
+    "PING", "PONG", "HOSTS", "UPDATE", "HANDED", "NAMED", "LOST", "TRACE",
     "LEND", "LENT", "RETURNED",
 )]  # fmt: skip
 

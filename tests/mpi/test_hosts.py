@@ -31,7 +31,7 @@ def apart(comm):
 
 @pytest.fixture
 def with_hosts(comm, agree, monkeypatch):
-    """``with_hosts(body)``: rank 0 calls ``body(session)`` of ranks on two hosts; NEWS that came to each are counted.
+    """``with_hosts(body)``: rank 0 calls ``body(session)`` of ranks on two hosts; UPDATEs to each are counted.
 
     All fail if that fails.
     """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.search import abdada, behind, pvs
+from distsearch.search import abdada, far_layout, pvs
 from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
 from distsearch.search.solver_engine import Solver
@@ -97,7 +97,7 @@ def test_marks_are_gone_when_a_search_is_over_or_another_begins(seed):
     over = some_state(game, rules, chance, {"othello": [59]})
     for engine in engines:
         engine.begin(over)
-    marks = far[8 * behind.buckets(far) :][: 2 * behind.MARKS : 2]
+    marks = far[8 * far_layout.buckets(far) :][: 2 * far_layout.MARKS : 2]
     assert not marks.any()
 
 

@@ -10,8 +10,8 @@ from distsearch.errors import UserError
 from distsearch.evaluation import Evaluation
 from distsearch.games.interface import Position, as_state, legal_moves, step
 from distsearch.jit import compiled
-from distsearch.search import behind, pvs
 from distsearch.search import drivers as dr
+from distsearch.search import far_layout, pvs
 from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
 
@@ -77,7 +77,7 @@ def test_nothing_is_found_after_clear():
 
 
 def test_entries_are_of_the_age_at_which_they_were_written():
-    far = np.zeros(8 * 1000 + behind.WORDS, np.uint64)
+    far = np.zeros(8 * 1000 + far_layout.WORDS, np.uint64)
     entries = far[: 8 * 1000]
     searcher = deep((8, 8), far=far)
     for seed, age in enumerate((0, 3, 255, tt.GENERATIONS + 7)):

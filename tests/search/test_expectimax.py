@@ -5,7 +5,7 @@ import random
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.search import behind, expectimax_engine
+from distsearch.search import expectimax_engine, far_layout
 from distsearch.search.expectimax_engine import Expectimax
 from distsearch.search.growing import Growing
 from distsearch.search.table import far_table
@@ -164,14 +164,14 @@ def test_engines_that_share_a_search_have_the_values_of_one(name, ranks, how, rn
         for engine in engines:
             engine.share(False)
             engine.forget()
-        marks = far[-behind.WORDS :][: 2 * behind.MARKS : 2]
+        marks = far[-far_layout.WORDS :][: 2 * far_layout.MARKS : 2]
         assert not marks.any()
 
 
 @pytest.mark.parametrize("how", WAYS, ids=str)
 def test_a_far_table_changes_no_value_whatever_its_size(how, rng):
     case = Case("2048", (4, 4), rng)
-    smallest = far_table(1)[: behind.WORDS + 8 * 257]
+    smallest = far_table(1)[: far_layout.WORDS + 8 * 257]
     for far in (smallest, far_table(1), far_table(16)):
         engine = case.engine(**how, entries_bits=4, far=far, part=True)
         for _ in range(3):
@@ -187,7 +187,7 @@ def test_of_a_table_that_grows_the_first_part_is_used(rng):
     engines, position = [case.engine(far=table, part=True) for _ in range(2)], case.position(50)
     first = case.search(engines[0], position, 7)
     assert table.words[: 8 * table.first].any()
-    assert not table.words[8 * table.first : -behind.WORDS].any()
+    assert not table.words[8 * table.first : -far_layout.WORDS].any()
     table.grow()
     again = case.search(engines[1], position, 7)
     assert first.value == again.value == case.search(case.engine(), position, 7).value
@@ -212,7 +212,7 @@ def test_a_rank_waits_no_longer_than_it_has_patience(rng):
     gone.begin(state, 9)
     gone.share(True)
     gone.advance(500)
-    assert far[-behind.WORDS :].any()
+    assert far[-far_layout.WORDS :].any()
     found = together([engine], state, 9, lambda: 1000)
     assert found.value == case.search(case.engine(), position, 9).value
 

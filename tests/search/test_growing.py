@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch import games
-from distsearch.search import behind, growing, tabled
+from distsearch.search import far_layout, growing, tabled
 from distsearch.search import table as tt
 from distsearch.search.growing import Growing
 from distsearch.search.solver_engine import Solver
@@ -71,7 +71,7 @@ def test_it_grows_step_by_step_as_far_as_there_is_room():
     sizes = grow_to_the_end(table)
     assert sizes[0] == table.first == (FIRST_MIB << 20) // 64
     assert set(np.diff(sizes)) == {STEP}
-    room = behind.buckets(table.words)
+    room = far_layout.buckets(table.words)
     assert room - STEP < sizes[-1] <= room
 
 
@@ -150,7 +150,7 @@ def soon(monkeypatch):
 
 def tiny_growing(steps):
     """A table of one bucket that may grow by so many."""
-    words = np.zeros(8 * (1 + steps) + behind.WORDS + growing.WORDS, np.uint64)
+    words = np.zeros(8 * (1 + steps) + far_layout.WORDS + growing.WORDS, np.uint64)
     table = Growing(words, 0, nothing_to_do)
     table.first, table._most = 1, steps
     return table

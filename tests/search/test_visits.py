@@ -102,7 +102,7 @@ def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
     game, rules, engine, how = make("deep", "othello", tt.far_table(1))
     log, told, since = visits.Visits(), [], (0, 0)
     engine.explain(log)
-    engine.set_elsewhere(np.zeros((0, 2), np.uint64), 2, 0)
+    engine.set_remote_marks(np.zeros((0, 2), np.uint64), 2, 0)
     while not told:
         engine.share(True)
         engine.begin(position(game, rules, "deep", rng), *how)
@@ -110,7 +110,7 @@ def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
         done = False
         while not done:
             done = engine.advance(20_000)
-            entries, *_, since = engine.news(since)
+            entries, *_, since = engine.export_updates(since)
             told += [(int(word ^ data), int(tt.left_of(data))) for word, data in entries]
     found = log.columns()
     sums = np.concatenate([[0], np.cumsum(found["boards"])])

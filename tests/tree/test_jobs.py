@@ -5,7 +5,7 @@ import pytest
 
 from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
-from distsearch.search import behind
+from distsearch.search import far_layout
 from distsearch.search.alphabeta import LINE_LENGTH
 from distsearch.search.learnt import MOST_GUESSED
 from distsearch.search.table import BUCKET, GENERATIONS
@@ -201,7 +201,7 @@ FILLING = {  # jobs that fill a bucket: (board, moves before, depth), the second
 @pytest.mark.parametrize("kind", TABLED)
 @pytest.mark.parametrize(("runs", "kept"), [((1, 1), BUCKET - 1), ((1, 2), 0), ((255, 256), 0), ((7, 300), 0)], ids=str)
 def test_entries_of_an_earlier_run_are_the_first_to_go(kind, runs, kept):
-    far, entries = np.zeros(2 * BUCKET + behind.WORDS, np.uint64), []  # one bucket
+    far, entries = np.zeros(2 * BUCKET + far_layout.WORDS, np.uint64), []  # one bucket
     for run, (board, moves, depth) in zip(runs, FILLING[kind]):
         # by a new runner, as if on another rank of the host: it has not searched anything yet
         worker = kinds(far)[kind](Options("othello", board=board, depth=1, evaluation="static").setup(kind))

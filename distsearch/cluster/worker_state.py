@@ -44,7 +44,7 @@ class Setup:
         self.places = getattr(runner, "places", 1)
         fits = self.job_dtype.itemsize <= MOST_BYTES
         self.can_join = fits and self.places == 1 and bool(getattr(runner, "share", None))
-        self.spans_hosts = bool(getattr(runner, "set_elsewhere", None))
+        self.spans_hosts = bool(getattr(runner, "set_remote_marks", None))
         self._free = [runner]
         self._any = runner
 

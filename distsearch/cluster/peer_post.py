@@ -11,7 +11,7 @@ from .followers import Failures, tells_of_a_failure
 from .post import Post
 
 
-class Gossip:
+class PeerPost:
     """Of a worker; comm: the communicator, of all ranks. It is to be kept until all messages have left."""
 
     def __init__(self, comm):
@@ -24,7 +24,7 @@ class Gossip:
         while arrived := self._receive():
             worker.handle(arrived[1])
             size, messages = size + arrived[2], messages + 1
-        for to, message in worker.news():
+        for to, message in worker.peer_messages():
             if not self._post.is_behind(to):
                 size, messages = size + self._post.send(to, message), messages + 1
         return size, messages

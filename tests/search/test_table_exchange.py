@@ -6,7 +6,7 @@ import pytest
 from distsearch import evaluation
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, PASS, as_state, legal_moves, step
-from distsearch.search import abdada, behind, elsewhere, news, pvs
+from distsearch.search import abdada, far_layout, pvs, remote_hosts, table_exchange
 from distsearch.search import drivers as dr
 from distsearch.search import table as tt
 from distsearch.search.deep_engine import Deep
@@ -32,7 +32,7 @@ class Kind:
     def engine(self, far=1 << 14, part=True):
         """far: a far table, or how many buckets one of its own has."""
         if isinstance(far, int):
-            far = np.zeros(behind.WORDS + 2 * tt.BUCKET * far, np.uint64)
+            far = np.zeros(far_layout.WORDS + 2 * tt.BUCKET * far, np.uint64)
         if self.depth is None:
             return Solver(self.game, self.rules, far, part=part)
         chosen = evaluation.find(self.game, evaluation.names(self.game)[0], self.rules)
@@ -126,7 +126,7 @@ def test_what_is_told_is_true(kind, rng):
     judge, told = kind.engine(part=False), 0
     while told <= 5:
         position, engine = kind.position(rng), kind.engine(1 << 16)
-        engine.set_elsewhere(NOTHING, 2, 0)
+        engine.set_remote_marks(NOTHING, 2, 0)
         engine.share(True)
         low = rng.choice((-40, rng.randint(-10, 10)))
         high = low + rng.choice((1, 5, 80))
@@ -137,7 +137,7 @@ def test_what_is_told_is_true(kind, rng):
                 high = rng.randint(low + 1, high)
                 engine.narrow(low, high)
         states = kind.tree(engine, position, 2)
-        entries, *_, since = engine.news((0, 0))
+        entries, *_, since = engine.export_updates((0, 0))
         while len(entries):
             known = [(states.get(int(word ^ data)), data) for word, data in entries]
             for state, data in [each for each in known if each[0]][-5:]:
@@ -149,24 +149,24 @@ def test_what_is_told_is_true(kind, rng):
                 if kind.depth and not tt.is_cut_off(data):  # it rests on ends of games alone: so at any depth
                     assert low <= kind.score(judge, state, left + 2) <= high, (state, left)
                 told += 1
-            entries, *_, since = engine.news(since)
+            entries, *_, since = engine.export_updates(since)
 
 
 def test_nothing_is_told_by_a_host_that_searches_alone(rng):
     kind = LARGE[1]
     for hosts in (0, 1):
         engine = kind.engine()
-        engine.set_elsewhere(NOTHING, hosts, 0)
+        engine.set_remote_marks(NOTHING, hosts, 0)
         engine.share(True)
         kind.score(engine, kind.position(rng).state, None)
-        assert engine.news((0, 0))[-1] == (0, 0)
+        assert engine.export_updates((0, 0))[-1] == (0, 0)
 
 
 def fill(engine, n):
     """Have an engine tell n entries, of hash and data 1000 + i."""
-    engine.set_elsewhere(NOTHING, 2, 0)
+    engine.set_remote_marks(NOTHING, 2, 0)
     for i in range(n):
-        elsewhere.tell(engine._control, np.uint64(1000 + i), np.uint64(1000 + i))
+        remote_hosts.tell(engine._control, np.uint64(1000 + i), np.uint64(1000 + i))
 
 
 def numbers(entries):
@@ -177,24 +177,24 @@ def numbers(entries):
 def test_entries_are_told_once_in_order_some_at_a_time():
     engine, since, found = ENDINGS.engine(), (0, 0), []
     fill(engine, 300)
-    for expected in (*[news.MOST] * (300 // news.MOST), 300 % news.MOST, 0):
-        entries, *_, since = engine.news(since)
+    for expected in (*[table_exchange.MOST] * (300 // table_exchange.MOST), 300 % table_exchange.MOST, 0):
+        entries, *_, since = engine.export_updates(since)
         assert len(entries) == expected
         found += numbers(entries)
     assert found == list(range(300))
     assert since == (300, 0)
-    assert engine.news((1 << 62, 0))[-1] == (300, 0)  # what was found so far is of no interest
+    assert engine.export_updates((1 << 62, 0))[-1] == (300, 0)  # what was found so far is of no interest
     fill(engine, 2)
-    assert numbers(engine.news(since)[0]) == [0, 1]
+    assert numbers(engine.export_updates(since)[0]) == [0, 1]
 
 
 def test_of_entries_that_nobody_took_the_latest_are_left():
     engine, more, since, found = ENDINGS.engine(), 77, (0, 0), []
-    fill(engine, behind.TOLD + more)
-    while since[0] < behind.TOLD + more:
-        entries, *_, since = engine.news(since)
+    fill(engine, far_layout.TOLD + more)
+    while since[0] < far_layout.TOLD + more:
+        entries, *_, since = engine.export_updates(since)
         found += numbers(entries)
-    assert found == list(range(more, behind.TOLD + more))
+    assert found == list(range(more, far_layout.TOLD + more))
 
 
 # --- entries that are taken in ---
@@ -208,7 +208,7 @@ def searched_next_to_nothing(kind, rng, passes=False):
     """
     position = kind.position(rng, passes)
     expected, engine = kind.score(kind.engine(part=False), position.state, kind.depth), kind.engine()
-    engine.take_in(kind.told(rng, engine, [after.state for after in kind.after(position)]))
+    engine.import_updates(kind.told(rng, engine, [after.state for after in kind.after(position)]))
     assert kind.score(engine, position.state, kind.depth) == expected, position
     return is_next_to_nothing(kind, engine, position)
 
@@ -242,7 +242,7 @@ def test_bounds_that_leave_something_open(kind, full, rng):
             assert kind.score(engine, position.state, kind.depth) == expected, position
         for _ in range(3):
             rows = kind.told(rng, engine, states, slack=4)
-            engine.take_in(rows[rng.sample(range(len(rows)), len(rows))])
+            engine.import_updates(rows[rng.sample(range(len(rows)), len(rows))])
         assert kind.score(engine, position.state, kind.depth) == expected, position
 
 
@@ -250,8 +250,8 @@ def test_bounds_that_leave_something_open(kind, full, rng):
 def test_what_is_known_better_stays(kind, rng):
     position, engine = kind.position(rng), kind.engine()
     states = [after.state for after in kind.after(position)]
-    engine.take_in(kind.told(rng, engine, states))
-    engine.take_in(np.array([kind.entry(engine, state, *OPEN, kind.left(state)) for state in states], np.uint64))
+    engine.import_updates(kind.told(rng, engine, states))
+    engine.import_updates(np.array([kind.entry(engine, state, *OPEN, kind.left(state)) for state in states], np.uint64))
     kind.score(engine, position.state, kind.depth)
     assert is_next_to_nothing(kind, engine, position)
 
@@ -263,12 +263,12 @@ def test_bounds_of_two_entries_hold_together(rng):
     known = tt.packed(engine._control, np.int64(-3), np.int64(9), np.int64(17), np.int64(6), 0)
     h = np.uint64(kind.hash(engine, state))
     tt.keep(engine._control, h, known, np.int64(6))
-    engine.take_in(np.array([kind.entry(engine, state, -8, 4, 6)], np.uint64))
+    engine.import_updates(np.array([kind.entry(engine, state, -8, 4, 6)], np.uint64))
     found = tt.look(engine._control, h)
     assert (low_and_high(found), tt.move_of(found), tt.is_cut_off(found)) == ((-3, 4), 17, 1)
-    engine.take_in(np.array([kind.entry(engine, state, 0, 0, 5)], np.uint64))  # of less depth
+    engine.import_updates(np.array([kind.entry(engine, state, 0, 0, 5)], np.uint64))  # of less depth
     assert tt.look(engine._control, h) == found
-    engine.take_in(np.array([kind.entry(engine, state, -50, 50, 7)], np.uint64))
+    engine.import_updates(np.array([kind.entry(engine, state, -50, 50, 7)], np.uint64))
     found = tt.look(engine._control, h)
     assert (low_and_high(found), tt.move_of(found), tt.left_of(found)) == ((-50, 50), 17, 7)
 
@@ -281,7 +281,7 @@ def test_a_search_at_work_goes_on(rng):
     engine.begin(position.state)
     engine.advance(50)
     before = engine.table_counts, int(engine._control[tt.FAR_LEFT])
-    engine.take_in(kind.told(rng, engine, [after.state for after in kind.after(position)]))
+    engine.import_updates(kind.told(rng, engine, [after.state for after in kind.after(position)]))
     assert (engine.table_counts, int(engine._control[tt.FAR_LEFT])) == before
     while not engine.advance(50):
         pass
@@ -296,7 +296,7 @@ def test_another_depth_is_not_answered(rng):
     for left in (2, 3, 5, 6):
         engine = kind.engine()
         wrong = [kind.entry(engine, after.state, 5_000, 5_000, left) for after in kind.after(position)]
-        engine.take_in(np.array(wrong, np.uint64))
+        engine.import_updates(np.array(wrong, np.uint64))
         assert kind.score(engine, position.state, kind.depth) == expected
 
 
@@ -310,7 +310,7 @@ def test_torn_words_are_never_an_answer(rng):
     rows.append(kind.entry(engine, position.state, 64, 64, kind.left(position.state)))
     torn = np.array(rows, np.uint64)
     torn[:, 1] = np.roll(torn[:, 1], 1)
-    engine.take_in(torn)
+    engine.import_updates(torn)
     for state in states:
         assert tt.look(engine._control, np.uint64(kind.hash(engine, state))) == 0
     assert kind.score(engine, position.state, None) == expected
@@ -319,7 +319,7 @@ def test_torn_words_are_never_an_answer(rng):
 def test_without_a_far_table_the_near_one_takes_it(rng):
     kind = ENDINGS
     position, engine = kind.position(rng), Solver(othello, kind.rules, part=True)
-    engine.take_in(kind.told(rng, engine, [after.state for after in kind.after(position)]))
+    engine.import_updates(kind.told(rng, engine, [after.state for after in kind.after(position)]))
     kind.score(engine, position.state, None)
     assert is_next_to_nothing(kind, engine, position)
 
@@ -332,7 +332,7 @@ def hashes(rng, n):
 
 
 def set_marks(engine, marks, hosts=2, host=0):
-    engine.set_elsewhere(np.array(marks, np.uint64).reshape(-1, 2), hosts, host)
+    engine.set_remote_marks(np.array(marks, np.uint64).reshape(-1, 2), hosts, host)
 
 
 def test_marks_say_how_many_ranks_are_where(rng):
@@ -350,7 +350,7 @@ def test_marks_say_how_many_ranks_are_where(rng):
             here[h] -= 1
         least = rng.randint(0, 32)
         expected = {(int(h), here[h]) for h, left in places if left >= least and here.get(h)}
-        found = news.marks_of(far, least, 1000).tolist()
+        found = table_exchange.export_marks(far, least, 1000).tolist()
         assert sorted(map(tuple, found)) == sorted(expected)
         assert abdada.ranks_at(control, h) == here.get(h, 0)
 
@@ -361,7 +361,7 @@ def test_of_too_many_marks_those_are_told_where_the_most_is_left(rng):
     for left in order:
         abdada.enter(engine._control, places[left], left)
     for most, least in ((7, 5), (60, 57), (1, 0), (0, 60)):
-        found = news.marks_of(engine._far, least, most)
+        found = table_exchange.export_marks(engine._far, least, most)
         expected = places[max(60 - most, least) :]
         assert sorted(found.tolist()) == sorted([int(h), 1] for h in expected)
 
@@ -383,7 +383,7 @@ def test_ranks_of_other_hosts_count_more(rng):
     assert counts() == [1, 2, 0, 0]
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 1_000, behind.MOST_ELSEWHERE // 2])
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 1_000, far_layout.MOST_REMOTE_MARKS // 2])
 def test_all_that_fit_are_found(n, rng):
     engine, places = ENDINGS.engine(), hashes(rng, n)
     set_marks(engine, [(h, 1 + i % 5) for i, h in enumerate(places)])
@@ -393,7 +393,9 @@ def test_all_that_fit_are_found(n, rng):
         assert abdada.ranks_at(engine._control, h) == 0
 
 
-@pytest.mark.parametrize("n", [behind.MOST_ELSEWHERE // 2 + 1, behind.MOST_ELSEWHERE, 3 * behind.MOST_ELSEWHERE])
+@pytest.mark.parametrize(
+    "n", [far_layout.MOST_REMOTE_MARKS // 2 + 1, far_layout.MOST_REMOTE_MARKS, 3 * far_layout.MOST_REMOTE_MARKS]
+)
 @pytest.mark.parametrize("crowded", [False, True])
 def test_more_than_fit_are_lost_without_harm(crowded, n, rng):
     """Also where all of them would be in the same slot."""
@@ -401,7 +403,7 @@ def test_more_than_fit_are_lost_without_harm(crowded, n, rng):
     if crowded:
         places = [h << np.uint64(20) for h in places[: n // 4]]
     set_marks(engine, [(h, 1) for h in places])
-    assert not engine._far[behind.place(engine._far) + behind.WORDS :].any()
+    assert not engine._far[far_layout.place(engine._far) + far_layout.WORDS :].any()
     found = [int(abdada.ranks_at(engine._control, h)) for h in places[:1_000] + places[-1_000:]]
     assert set(found) <= {0, 4, 8}  # a hash may be there twice
     assert found.count(0) < 1_100
@@ -414,7 +416,7 @@ def test_every_position_belongs_to_one_host(hosts, rng):
     engine, places, owned = ENDINGS.engine(), hashes(rng, 3_000), []
     for host in range(hosts):
         set_marks(engine, [(places[0], 1)], hosts, host)
-        owned.append([int(h) for h in places if not elsewhere.is_anothers(engine._control, h)])
+        owned.append([int(h) for h in places if not remote_hosts.belongs_to_remote_host(engine._control, h)])
     assert sorted(sum(owned, [])) == sorted(map(int, places))
     assert min(map(len, owned)) > 0.75 * len(places) / hosts
 
@@ -423,12 +425,12 @@ def test_to_a_host_that_is_alone_every_position_belongs(rng):
     engine = ENDINGS.engine()
     set_marks(engine, [], 3, 1)
     set_marks(engine, [], 0, 0)
-    assert not any(elsewhere.is_anothers(engine._control, h) for h in hashes(rng, 100))
+    assert not any(remote_hosts.belongs_to_remote_host(engine._control, h) for h in hashes(rng, 100))
 
 
-@pytest.mark.parametrize("words", [0, 8, 8_000, behind.WORDS])
+@pytest.mark.parametrize("words", [0, 8, 8_000, far_layout.WORDS])
 def test_a_table_too_small_for_marks_stays_as_it_is(words):
-    far = np.zeros(words + 2 * behind.WORDS, np.uint64)
+    far = np.zeros(words + 2 * far_layout.WORDS, np.uint64)
     engine = Solver(othello, ENDINGS.rules, far[:words], part=True)
     engine.compile()
     set_marks(engine, [(5, 1)])
@@ -441,13 +443,13 @@ def test_a_table_too_small_for_marks_stays_as_it_is(words):
 def tell_one_another(engines, marks, since):
     """Each engine is a host; what one has to tell the others take in."""
     for i, engine in enumerate(engines):
-        entries, orders, marks[i], since[i] = engine.news(since[i])
+        entries, orders, marks[i], since[i] = engine.export_updates(since[i])
         for other in engines:
             if other is not engine:
-                other.take_in(entries, orders)
+                other.import_updates(entries, orders)
     for i, engine in enumerate(engines):
         others = np.concatenate([NOTHING, *(each for j, each in enumerate(marks) if j != i)])
-        engine.set_elsewhere(others, len(engines), i)
+        engine.set_remote_marks(others, len(engines), i)
 
 
 @large_kinds
@@ -462,7 +464,7 @@ def test_hosts_that_tell_one_another_find_the_score_of_one(hosts, kind, full, rn
         position = kind.position(rng)
         expected = kind.score(alone, position.state, kind.depth)
         for i, engine in enumerate(engines):
-            engine.set_elsewhere(NOTHING, hosts, i)
+            engine.set_remote_marks(NOTHING, hosts, i)
             engine.share(True)
             kind.begin(engine, position.state, kind.depth)
             engine.share(True)
@@ -485,7 +487,7 @@ def test_an_order_that_is_told_is_kept_as_it_was_found(rng):
     """Of two engines with tables of their own; as many as fit a message, the rest with the next."""
     game = othello
     one, other = (Solver(game, game.rules((6, 6)), tt.far_table(1), part=True) for _ in range(2))
-    one.set_elsewhere(np.zeros((0, 2), np.uint64), 2, 0)
+    one.set_remote_marks(np.zeros((0, 2), np.uint64), 2, 0)
     found = {}
     for slot in rng.sample(range(1 << 10), 40):
         h, n = rng.getrandbits(54) << 10 | slot, rng.randint(1, 20)
@@ -495,9 +497,9 @@ def test_an_order_that_is_told_is_kept_as_it_was_found(rng):
         found[h] = out.tolist(), scores.tolist()
     since = 0, 0
     for _ in range(40):
-        _, words, _, since = one.news(since)
-        assert len(words) <= news.MOST_OF_ORDERS
-        other.take_in(NOTHING, words)
+        _, words, _, since = one.export_updates(since)
+        assert len(words) <= table_exchange.MOST_OF_ORDERS
+        other.import_updates(NOTHING, words)
     assert since == (0, 40)
     for h, (moves, scores) in found.items():
         out, values = np.zeros(2 * len(moves), np.int16), np.zeros(2 * len(moves), np.int64)
@@ -510,8 +512,8 @@ def test_of_orders_that_are_cut_short_or_torn_nothing_is_found(rng):
     engine = Solver(game, game.rules((6, 6)), tt.far_table(1), part=True)
     words = np.array([rng.getrandbits(64) for _ in range(50)], np.uint64)
     words[1] = 8
-    engine.take_in(NOTHING, words[:5])
-    engine.take_in(NOTHING, words)
+    engine.import_updates(NOTHING, words[:5])
+    engine.import_updates(NOTHING, words)
     out, values = np.zeros(16, np.int16), np.zeros(16, np.int64)
     assert not abdada.kept_order(engine._control, words[0], out, values, 0, 8)
 
@@ -525,7 +527,7 @@ def test_marks_that_were_taken_away_once_too_often_go_with_the_next(rng):
     for _ in range(2):
         engine._far[places + 1] -= np.uint64(1)
     assert abdada.ranks_at(control, h) == 1
-    assert news.marks_of(engine._far, 0)[:, 1].tolist() == [1]
+    assert table_exchange.export_marks(engine._far, 0)[:, 1].tolist() == [1]
     abdada.leave(control, h)
     assert abdada.ranks_at(control, h) == 0
 
@@ -533,4 +535,4 @@ def test_marks_that_were_taken_away_once_too_often_go_with_the_next(rng):
 def test_alone_a_host_tells_no_orders():
     engine = Solver(othello, othello.rules((6, 6)), tt.far_table(1), part=True)
     abdada.keep_order(engine._control, np.uint64(77), np.zeros(3, np.int16), np.zeros(3, np.int64), 0, 3)
-    assert engine.news((0, 0))[-1] == (0, 0)
+    assert engine.export_updates((0, 0))[-1] == (0, 0)

@@ -1,15 +1,15 @@
 """What other hosts are at that search the same root, each with a far table of its own.
 
-Their marks come a little late, see ``news``. So each position belongs to one host, by its hash, and a host defers moves
-to positions of the others even if nobody is known to be at them. Several such searches at a time on a host overwrite
-each other's marks, which costs boards.
+Their marks come a little late, see ``table_exchange``. So each position belongs to one host, by its hash, and a host
+defers moves to positions of the others even if nobody is known to be at them. Several such searches at a time on a host
+overwrite each other's marks, which costs boards.
 """
 
 import numpy as np
 
 from ..addresses import taken, uint64s
 from ..jit import compiled
-from . import behind
+from . import far_layout
 from . import table as tt
 
 # A rank of another host counts as so many of this one: what it finds comes later. Of 1, 4, 8 and 16, 4 was best for two
@@ -20,17 +20,17 @@ _WEIGHT = 4
 @compiled
 def hosts_at_root(control):
     """Return how many hosts search the root; 0: this one is alone."""
-    return np.int64(uint64s(control[tt.FAR])[control[tt.FAR_WORDS] + behind.HOSTS])
+    return np.int64(uint64s(control[tt.FAR])[control[tt.FAR_WORDS] + far_layout.HOSTS])
 
 
 @compiled
-def ranks_elsewhere(control, h):
+def remote_ranks(control, h):
     """Return for how many ranks those of other hosts count that are at work on the position of hash h."""
     far, place = uint64s(control[tt.FAR]), control[tt.FAR_WORDS]
-    mask = np.int64(far[place + behind.SLOT_MASK])
+    mask = np.int64(far[place + far_layout.SLOT_MASK])
     at = np.int64(h) & mask
     for _ in range(mask):
-        slot = place + behind.FIRST_ELSEWHERE + 2 * at
+        slot = place + far_layout.FIRST_REMOTE_MARK + 2 * at
         if far[slot] == h:
             return _WEIGHT * np.int64(far[slot + 1])
         if far[slot] == 0:
@@ -40,26 +40,26 @@ def ranks_elsewhere(control, h):
 
 
 @compiled
-def is_anothers(control, h):
+def belongs_to_remote_host(control, h):
     """Whether the position of hash h belongs to another host that searches the root."""
     hosts = hosts_at_root(control)
-    host = np.int64(uint64s(control[tt.FAR])[control[tt.FAR_WORDS] + behind.HOST])
+    host = np.int64(uint64s(control[tt.FAR])[control[tt.FAR_WORDS] + far_layout.HOST])
     return hosts > 1 and np.int64(h >> np.uint64(40)) % hosts != host
 
 
 @compiled
-def set_elsewhere(control, marks, hosts, host):
+def set_remote_marks(control, marks, hosts, host):
     """Note what other hosts are at, and that this one is number ``host`` of so many that search a root, 0: it is alone.
 
     marks: uint64, shape (n, 2): hashes, the same one perhaps twice, and how many ranks are there.
     """
     far, place = uint64s(control[tt.FAR]), control[tt.FAR_WORDS]
-    size, first = 0, place + behind.FIRST_ELSEWHERE
+    size, first = 0, place + far_layout.FIRST_REMOTE_MARK
     if len(marks) > 0:
         size = 256
-        while size < min(4 * len(marks), behind.MOST_ELSEWHERE):
+        while size < min(4 * len(marks), far_layout.MOST_REMOTE_MARKS):
             size *= 2
-    far[place + behind.SLOT_MASK] = 0  # while the slots change
+    far[place + far_layout.SLOT_MASK] = 0  # while the slots change
     for i in range(first, first + 2 * size):
         far[i] = 0
     for k in range(min(len(marks), size // 2)):
@@ -69,22 +69,22 @@ def set_elsewhere(control, marks, hosts, host):
             at = (at + 1) & (size - 1)
         far[first + 2 * at] = h
         far[first + 2 * at + 1] += marks[k, 1]
-    far[place + behind.HOSTS], far[place + behind.HOST] = hosts, host
-    far[place + behind.SLOT_MASK] = max(size - 1, 0)
+    far[place + far_layout.HOSTS], far[place + far_layout.HOST] = hosts, host
+    far[place + far_layout.SLOT_MASK] = max(size - 1, 0)
 
 
 @compiled
 def tell(control, h, data):
     """Have the other hosts that search the root, if any do, be told of an entry of hash h."""
-    far, first = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + behind.ENTRIES
+    far, first = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + far_layout.ENTRIES
     if hosts_at_root(control) > 1:
-        i = first + 1 + 2 * (taken(control[tt.FAR] + np.int64(8) * first) & (behind.TOLD - 1))
+        i = first + 1 + 2 * (taken(control[tt.FAR] + np.int64(8) * first) & (far_layout.TOLD - 1))
         far[i], far[i + 1] = h ^ data, data
 
 
 @compiled
-def tell_order(control, place):
+def queue_order(control, place):
     """Have them be told of the order at a place of the far table."""
-    far, first = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + behind.ORDER_PLACES
+    far, first = uint64s(control[tt.FAR]), control[tt.FAR_WORDS] + far_layout.ORDER_PLACES
     if hosts_at_root(control) > 1:
-        far[first + 1 + (taken(control[tt.FAR] + np.int64(8) * first) & (behind.ORDERS_TOLD - 1))] = place
+        far[first + 1 + (taken(control[tt.FAR] + np.int64(8) * first) & (far_layout.ORDERS_TOLD - 1))] = place

@@ -13,7 +13,7 @@ import numpy as np
 from ..addresses import uint64s
 from ..jit import compiled
 from . import table as tt
-from .behind import (
+from .far_layout import (
     ENTRIES,
     FIRST_ORDER,
     LEFT,
@@ -32,7 +32,7 @@ from .behind import (
 MOST, MOST_OF_ORDERS = 80, 170
 
 
-def entries_told(far, since):
+def export_entries(far, since):
     """Return (entries, how many there were so far): those after the first ``since``, at most MOST.
 
     entries: uint64, shape (n, 2); far: the far table (uint64), with all that lies behind its buckets. Of those that
@@ -46,10 +46,10 @@ def entries_told(far, since):
     return rows[np.arange(since, until) % TOLD], until
 
 
-def orders_told(far, since):
-    """Return (orders, how many there were so far): those after the first ``since``, as ``take_in_orders`` has them.
+def export_orders(far, since):
+    """Return (orders, how many there were so far): those after the first ``since``, as ``import_orders`` has them.
 
-    They are MOST_OF_ORDERS words (uint64) at most; far: as ``entries_told`` has it.
+    They are MOST_OF_ORDERS words (uint64) at most; far: as ``export_entries`` has it.
     """
     head = place(far) + ORDER_PLACES
     count, most = int(far[head]), MOST_OF_ORDERS
@@ -66,10 +66,10 @@ def orders_told(far, since):
     return np.concatenate(found), since
 
 
-def marks_of(far, least, most=MOST):
+def export_marks(far, least, most=MOST):
     """Return (hash, ranks) of the marks of this host where at least so much is left: uint64, shape (n, 2).
 
-    far: as ``entries_told`` has it; most: how many, those where the most is left.
+    far: as ``export_entries`` has it; most: how many, those where the most is left.
     """
     found = np.empty((MARKS, 3), np.uint64)
     found = found[: _find_marks(far, place(far), least, found)]
@@ -91,8 +91,8 @@ def _find_marks(far, first, least, found):
 
 
 @compiled
-def take_in(control, entries):
-    """Put entries, as ``entries_told`` returns them, into the tables, beside what these hold already."""
+def import_entries(control, entries):
+    """Put entries, as ``export_entries`` returns them, into the tables, beside what these hold already."""
     far_left, replaced = control[tt.FAR_LEFT], control[tt.REPLACED]
     control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]  # whatever the search at work does with the far table as yet
     for i in range(len(entries)):
@@ -113,7 +113,7 @@ def take_in(control, entries):
 
 
 @compiled
-def take_in_orders(control, words):
+def import_orders(control, words):
     """Keep orders of other hosts: of each a check, the number of moves, and a word for each move."""
     far, at = uint64s(control[tt.FAR]), 0
     while at + 2 <= len(words):

@@ -25,10 +25,10 @@ ORDER_PLACES = ENTRIES + 1 + 2 * TOLD
 
 # The marks of other hosts by their hash, of two words each. Before them: the number of slots in use − 1, or 0 for none;
 # how many hosts search the root, 0 if this one is alone; the number of this one among them.
-MOST_ELSEWHERE = 1 << 13
+MOST_REMOTE_MARKS = 1 << 13
 SLOT_MASK = ORDER_PLACES + 1 + ORDERS_TOLD
-HOSTS, HOST, FIRST_ELSEWHERE = range(SLOT_MASK + 1, SLOT_MASK + 4)
-WORDS = (FIRST_ELSEWHERE + 2 * MOST_ELSEWHERE + 7) // 8 * 8  # as buckets are
+HOSTS, HOST, FIRST_REMOTE_MARK = range(SLOT_MASK + 1, SLOT_MASK + 4)
+WORDS = (FIRST_REMOTE_MARK + 2 * MOST_REMOTE_MARKS + 7) // 8 * 8  # as buckets are
 
 
 def buckets(far):
