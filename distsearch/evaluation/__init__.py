@@ -7,9 +7,9 @@ evaluation's bound so that any win is worth more than any unfinished position. I
 float64, of a board before or after chance has moved, and a finished game counts its evaluation; there a text may also
 ask for a weighted sum of several, see ``sums``.
 
-``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names files that come
-with this package; ``for_order`` says which one exact searches order moves by. Learnt evaluations of games against
-chance say what points are still to come, so the points of moves count beside them.
+``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names those that come
+with this package, by the rules; ``for_order`` says which one exact searches order moves by. Learnt evaluations of
+games against chance say what points are still to come, so the points of moves count beside them.
 
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
 weights of the name alone. Their tables take weights as another argument.
@@ -41,6 +41,7 @@ class Evaluation(NamedTuple):
     keeps: object = None  # what holds memory that the tables point to
     version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores
+    ranks: tuple = (13, 3, 24)  # how exact searches order moves by it: RANK_LEFT, RANK_STEP and RANK_WEIGHT of ``search.pvs``
 
 
 def names(game):
@@ -71,7 +72,8 @@ def find(game, name, rules):
     """
     check(game, name)
     if learnt(game, name):
-        return Evaluation(**_owner(game).of_file(_learnt(game).get(name, name), rules))
+        path = _learnt(game)[name](rules) if name in _learnt(game) else name
+        return Evaluation(**_owner(game).of_file(path, rules))
     if _is_sum(game, name):
         parts = sums.parse(name, list(_known(game)))
         made = {part.name: find(game, part.name, rules) for part in parts}

@@ -184,9 +184,15 @@ EVALUATIONS = {
 
 # what files of learnt weights are, and those that come with this package
 of_file = patterns.of_file
-LEARNT = {patterns.NAME: str(Path(__file__).parent / "weights" / f"othello{ENDING}")}
+LEARNT = {patterns.NAME: lambda rules: _shipped(patterns.board_of(rules))}
 
 
 def for_order(rules):
-    """Return what orders moves of exact searches, as ``of_file`` does; None for other boards than 8×8."""
-    return of_file(LEARNT[patterns.NAME], rules) if patterns.fits(rules) else None
+    """Return what orders moves of exact searches, as ``of_file`` does; None for boards that have no patterns."""
+    return of_file(_shipped(patterns.board_of(rules)), rules) if patterns.fits(rules) else None
+
+
+def _shipped(board):
+    """Return the name of the file of weights that come with this package for a board, (rows, columns)."""
+    patterns.check_board(board)
+    return str(Path(__file__).parent / "weights" / f"othello_{board[0]}x{board[1]}{ENDING}")

@@ -1,10 +1,10 @@
-"""Learnt evaluation of Othello on 8×8: a network of patterns, by the number of discs on the board.
+"""Learnt evaluation of Othello on 8×8 and 6×6: a network of patterns, by the number of discs on the board.
 
 A *pattern* is a tuple of up to 10 squares, each empty (0), of the side to move (1) or of the other one (2); all eight
 boards that turning and mirroring make of a position are looked up (Buro 1997, "Experiments with Multi-ProbCut and a new
 high-quality evaluation function for Othello"; the preset is the set that Edax uses). Values are in hundredths of a
 disc, of the final score that the side to move may expect. Swapping the sides does not negate them: to have the move is
-worth something.
+worth something. A smaller board is looked up as the middle of one of 8×8, which turning and mirroring leave there.
 
 What is looked up is made from a network once and kept in a file beside the kernels, which the processes of a host map:
 weights as int16, and of a pattern that a mirror leaves in its place the weights of what it looks like there added up.
@@ -13,11 +13,12 @@ A quarter of the look-ups is saved so, and half of the memory.
 
 import functools
 import os
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import UserError
-from ..games.bits import byte_swap, pext
+from ..games.bits import byte_swap, pdep, pext
 from ..games.lanes import popcount
 from ..games.othello import COLUMNS, ROWS
 from ..jit import compiled
@@ -33,20 +34,44 @@ MOST_PLACES = 1024  # of a position, in a stage's weights
 UNIT = 100  # of a value, a disc
 BOUND = 64 * UNIT
 
-# The squares of the preset, from one corner or edge; the others follow by turning and mirroring.
-PRESET = nw.parse_tuples(
+# Squares of each board's patterns, from one corner or edge; the others follow by turning and mirroring.
+_8X8 = (
     "0,1,2,8,9,10,16,17,18"  # a corner
     "/0,1,2,3,4,8,9,16,24,32"  # its two edges, with the square diagonal to it
     "/0,1,2,3,4,5,6,7,9,14"  # an edge, and both of those
     "/0,2,3,4,5,7,10,11,12,13"  # an edge's middle, two rows deep, and its corners
     "/8,9,10,11,12,13,14,15/16,17,18,19,20,21,22,23/24,25,26,27,28,29,30,31"  # the second to fourth row
-    "/0,9,18,27,36,45,54,63/1,10,19,28,37,46,55/2,11,20,29,38,47/3,12,21,30,39/4,13,22,31",  # diagonals
-    (SIDE, SIDE),
+    "/0,9,18,27,36,45,54,63/1,10,19,28,37,46,55/2,11,20,29,38,47/3,12,21,30,39/4,13,22,31"  # diagonals
 )
-STAGES = tuple(range(12, 64, 4))  # discs on the board with which the second and later stages begin
+_6X6 = (
+    "0,1,2,6,7,8,12,13,14"  # as above
+    "/0,1,2,3,6,7,12,18"
+    "/0,1,2,3,4,5,7,10"
+    "/0,1,2,3,4,5,7,8,9,10"
+    "/6,7,8,9,10,11/12,13,14,15,16,17"
+    "/0,7,14,21,28,35/1,8,15,22,29/2,9,16,23"
+)
+
+
+class Preset(NamedTuple):
+    """What is learnt for a board. tuples: of squares; stages: discs with which the second and later ones begin.
+
+    ranks: as an ``Evaluation`` has it, of those tried best on FFO #40 to #44 and on games of 6×6 after 7 and 8 moves.
+    """
+
+    tuples: tuple
+    stages: tuple
+    ranks: tuple
+
+
+PRESETS = {
+    (8, 8): Preset(nw.parse_tuples(_8X8, (8, 8)), tuple(range(12, 64, 4)), (13, 3, 24)),
+    (6, 6): Preset(nw.parse_tuples(_6X6, (6, 6)), tuple(range(8, 36, 4)), (11, 3, 8)),
+}
 
 # Where things are in the tables (uint64).
 _COUNTS = 0  # patterns with two, four and eight different images, in this order
+_BOARD = 3  # the squares of the board, in the middle of one of 8×8
 _STAGE = 4  # by the number of discs: where its weights begin, in int16 from the start of the tables
 _BASE3 = _STAGE + 65  # by binary number: that in base 3 with the same digits, four of them a word
 _PATTERNS = _BASE3 + (1 << MOST_CELLS) // 4  # two words each: its squares, and where its weights begin in a stage's
@@ -109,11 +134,18 @@ def _four(boards, squares, begin, base3, weights):
 
 
 @compiled
+def _in_the_middle(s, tables):
+    """Return the discs of both sides as masks of 8×8 squares."""
+    return pdep(s[0], tables[_BOARD]), pdep(s[1], tables[_BOARD])
+
+
+@compiled
 def _looked_up(s, tables):
     """Return the sum of the weights of a position."""
     base3, weights = tables[_BASE3:_PATTERNS].view(np.uint16), tables.view(np.int16)
     stage = tables[_STAGE + popcount(s[0] | s[1])]
-    turned, value, at = _turned(s[0], s[1]), np.int64(0), np.uint64(_PATTERNS)
+    own, opp = _in_the_middle(s, tables)
+    turned, value, at = _turned(own, opp), np.int64(0), np.uint64(_PATTERNS)
     # a loop over images instead takes 1.25 times as long
     for _ in range(np.int64(tables[_COUNTS])):
         value += _two(turned, tables[at], tables[at + _1] + stage, base3, weights)
@@ -122,7 +154,7 @@ def _looked_up(s, tables):
         value += _four(turned, tables[at], tables[at + _1] + stage, base3, weights)
         at += _2
     if tables[_COUNTS + 2] > 0:
-        others = _turned(mirrored(s[0]), mirrored(s[1]))
+        others = _turned(mirrored(own), mirrored(opp))
         for _ in range(np.int64(tables[_COUNTS + 2])):
             value += _four(turned, tables[at], tables[at + _1] + stage, base3, weights)
             value += _four(others, tables[at], tables[at + _1] + stage, base3, weights)
@@ -134,7 +166,8 @@ def _looked_up(s, tables):
 def places(s, tables, out):
     """Write where in a stage's weights a position's are to ``out`` (int32), and return how many they are."""
     base3 = tables[_BASE3:_PATTERNS].view(np.uint16)
-    boards, n, at = _turned(s[0], s[1]) + _turned(mirrored(s[0]), mirrored(s[1])), 0, np.uint64(_PATTERNS)
+    own, opp = _in_the_middle(s, tables)
+    boards, n, at = _turned(own, opp) + _turned(mirrored(own), mirrored(opp)), 0, np.uint64(_PATTERNS)
     for kind in range(len(_KINDS)):
         for _ in range(np.int64(tables[_COUNTS + kind])):
             squares, begin = tables[at], tables[at + _1]
@@ -151,8 +184,14 @@ def patterns(s, r, tables):
     return min(max(_looked_up(s, tables), np.int64(-BOUND)), np.int64(BOUND))
 
 
+def in_the_middle(tuples, side):
+    """Return tuples of squares of a board of so many rows and columns as squares of 8×8, with it in the middle."""
+    rim = (SIDE - side) // 2
+    return tuple(tuple(SIDE * (cell // side + rim) + cell % side + rim for cell in cells) for cells in tuples)
+
+
 def images(cells):
-    """Return the eight images of a pattern: of each, the squares of the board where its cells are found, in order."""
+    """Return the eight images of a pattern (squares of 8×8): of each, where its cells are found, in order."""
     found = []
     for cell_of in (lambda i, j: (i, j), lambda i, j: (j, i)):
         for rows in (1, -1):
@@ -188,79 +227,109 @@ def added_up(cells, weights):
     return sum(weights[:, order] for order in mirrorings(cells))
 
 
-def layout(tuples):
-    """Return (patterns in the order in which they are looked up, where the weights of each begin, weights in all)."""
+class Layout(NamedTuple):
+    """Where weights are. tuples: of squares of 8×8; order: of look-ups; begins: where the weights of each of those do,
+    in a stage's; size: of all of them."""
+
+    tuples: tuple
+    order: list
+    begins: np.ndarray
+    size: int
+
+
+def layout(tuples, side):
+    """Return the Layout of tuples of a board of so many rows and columns."""
+    tuples = in_the_middle(tuples, side)
     order = sorted(range(len(tuples)), key=lambda i: (_KINDS.index(kind_of(tuples[i])), i))
     sizes = nw.sizes([tuples[i] for i in order], CODES)
-    return order, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sum(sizes)
+    return Layout(tuples, order, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sum(sizes))
 
 
-def header(tuples, stages):
-    """Return (the tables without the weights, int16 that each stage's weights take behind them)."""
-    order, begins, size = layout(tuples)
-    room = -(-size // 4) * 4
-    tables = np.zeros(_PATTERNS + 2 * len(tuples), np.uint64)
-    kinds = [kind_of(tuples[i]) for i in order]
+def header(placed, stages, side):
+    """Return (the tables without the weights, int16 that each stage's weights take behind them) for a Layout."""
+    room = -(-placed.size // 4) * 4
+    tables = np.zeros(_PATTERNS + 2 * len(placed.tuples), np.uint64)
+    kinds = [kind_of(placed.tuples[i]) for i in placed.order]
     tables[_COUNTS : _COUNTS + 3] = [kinds.count(kind) for kind in _KINDS]
+    board = in_the_middle([range(side * side)], side)[0]
+    tables[_BOARD] = sum(1 << cell for cell in board)
     first = 4 * len(tables)
     for discs in range(65):
         tables[_STAGE + discs] = first + room * sum(discs >= stage for stage in stages)
     binary = np.arange(1 << MOST_CELLS)[:, None] >> np.arange(MOST_CELLS) & 1
     tables[_BASE3:_PATTERNS] = (binary @ CODES ** np.arange(MOST_CELLS)).astype(np.uint16).view(np.uint64)
-    for k, i in enumerate(order):
-        tables[_PATTERNS + 2 * k] = sum(1 << cell for cell in tuples[i])
-        tables[_PATTERNS + 2 * k + 1] = begins[k]
+    for k, i in enumerate(placed.order):
+        tables[_PATTERNS + 2 * k] = sum(1 << cell for cell in placed.tuples[i])
+        tables[_PATTERNS + 2 * k + 1] = placed.begins[k]
     return tables, room
 
 
 def tables_of(network):
     """Return the tables (uint64) of a Network that fits, see ``check_fits``."""
-    head, room = header(network.tuples, network.stages)
-    order, begins, _ = layout(network.tuples)
+    placed = layout(network.tuples, network.board[0])
+    head, room = header(placed, network.stages, network.board[0])
     sizes = nw.sizes(network.tuples, CODES)
     ends = np.cumsum(sizes)
     packed = np.zeros((len(network.weights), room), np.int16)
-    for i, begin in zip(order, begins, strict=True):
+    for i, begin in zip(placed.order, placed.begins, strict=True):
         own = network.weights[:, ends[i] - sizes[i] : ends[i]].astype(np.float64)
         most = np.iinfo(np.int16).max
-        packed[:, begin : begin + sizes[i]] = np.clip(np.rint(UNIT * added_up(network.tuples[i], own)), -most, most)
+        packed[:, begin : begin + sizes[i]] = np.clip(np.rint(UNIT * added_up(placed.tuples[i], own)), -most, most)
     return np.concatenate([head, packed.ravel().view(np.uint64)])
 
 
-def check_fits(network, shown):
-    """Raise UserError unless a Network is one of Othello's patterns; shown: what to call it."""
-    if tuple(network.board) != (SIDE, SIDE):
-        raise UserError(f"{shown} has weights for {'x'.join(map(str, network.board))[:20]}, not for 8x8")
-    fit = all(max(cells) < SIDE * SIDE and len(cells) <= MOST_CELLS for cells in network.tuples)
+def check_fits(network, board, shown):
+    """Raise UserError unless a Network is one of Othello's patterns on a board; shown: what to call it."""
+    if tuple(network.board) != board:
+        raise UserError(f"{shown} has weights for {'x'.join(map(str, network.board))[:20]}, not for {_text(board)}")
+    fit = all(len(cells) <= MOST_CELLS for cells in network.tuples)
     if not fit or not network.symmetric or 8 * len(network.tuples) > MOST_PLACES:
         raise UserError(f"{shown}: patterns are to be symmetric, {MOST_PLACES // 8} of up to {MOST_CELLS} squares")
     if not np.isfinite(network.weights).all():
         raise UserError(f"{shown} has weights that are not numbers")
 
 
+def board_of(rules):
+    """Return (rows, columns) of rules."""
+    return int(rules[ROWS]), int(rules[COLUMNS])
+
+
 def fits(rules):
     """Whether there are patterns for a board."""
-    return int(rules[ROWS]) == int(rules[COLUMNS]) == SIDE
+    return board_of(rules) in PRESETS
+
+
+def check_board(board):
+    """Raise UserError if there are no patterns for a board."""
+    if board not in PRESETS:
+        known = " and ".join(map(_text, PRESETS))
+        raise UserError(f"learnt patterns are for othello on {known}, not on {_text(board)}")
+
+
+def _text(board):
+    return "x".join(map(str, board))
 
 
 def of_file(path, rules):
     """Return the evaluation of a file's network, as the fields of an ``Evaluation`` by name.
 
-    Raises UserError if the file has no network for Othello, or the rules are not those of 8×8.
+    Raises UserError if the file has no network for Othello, or it is not for the board of the rules.
     """
-    if not fits(rules):
-        raise UserError(f"learnt patterns are for othello on 8x8, not on {rules[ROWS]}x{rules[COLUMNS]}")
+    board = board_of(rules)
+    check_board(board)
     try:
         state = os.stat(path)
         changed = state.st_mtime_ns, state.st_size, state.st_ino
     except (OSError, ValueError):  # ValueError: a name with a NUL; reading it says what is wrong
         changed = None
-    tables = _of_file(os.fspath(path), changed)
-    return {"name": NAME, "function": patterns, "tables": tables, "bound": BOUND, "unit": UNIT}
+    return {
+        "name": NAME, "function": patterns, "tables": _of_file(os.fspath(path), board, changed), "bound": BOUND,
+        "unit": UNIT, "ranks": PRESETS[board].ranks,
+    }  # fmt: skip
 
 
 @functools.lru_cache(maxsize=4)
-def _of_file(path, _):
+def _of_file(path, board, _):
     """Return the tables of a file."""
     try:
         with open(path, "rb") as file:
@@ -270,7 +339,7 @@ def _of_file(path, _):
 
     def make():
         network = nw.load(path, GAME, CODES)
-        check_fits(network, path[:200])
+        check_fits(network, board, path[:200])
         return tables_of(network)
 
-    return kept(NAME, content, (None,), np.uint64, make)
+    return kept(f"{GAME}-{NAME}-{_text(board)}", content, (None,), np.uint64, make)

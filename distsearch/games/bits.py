@@ -27,6 +27,11 @@ def _pext(typingctx, x, mask):
 
 
 @intrinsic
+def _pdep(typingctx, x, mask):
+    return types.uint64(types.uint64, types.uint64), _instruction("llvm.x86.bmi.pdep.64")
+
+
+@intrinsic
 def byte_swap(typingctx, x):
     """Return a word with its bytes in the other order."""
     return types.uint64(types.uint64), _instruction("llvm.bswap.i64")
@@ -46,14 +51,32 @@ def gathered(x, mask):
 
 
 @compiled
-def _by_instruction(x, mask):
+def scattered(x, mask):
+    """Return mask without those of its ones whose bit of x, counted from the lowest on, is 0: by a loop."""
+    found = np.uint64(0)
+    while mask != 0:
+        lowest = mask & (~mask + np.uint64(1))
+        if x & np.uint64(1):
+            found |= lowest
+        mask ^= lowest
+        x >>= np.uint64(1)
+    return found
+
+
+@compiled
+def _gathered_at_once(x, mask):
     return _pext(x, mask)
 
 
-def _has_instruction():
+@compiled
+def _scattered_at_once(x, mask):
+    return _pdep(x, mask)
+
+
+def _has_instructions():
     named = numba.config.CPU_NAME or numba.config.CPU_FEATURES  # kernels may be made for another processor
     return not named and llvmlite.binding.get_host_cpu_features().get("bmi2", False)
 
 
 # The same by one instruction of BMI2, where the processor has it: learning is twice as fast so.
-pext = _by_instruction if _has_instruction() else gathered
+pext, pdep = (_gathered_at_once, _scattered_at_once) if _has_instructions() else (gathered, scattered)

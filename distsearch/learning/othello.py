@@ -16,7 +16,7 @@ from ..cluster.waiting import sleep_until
 from ..evaluation import patterns as pt
 from ..games import othello
 from ..games.interface import END, MAX_MOVES
-from ..games.othello import count, final, kind, moves, play
+from ..games.othello import SQUARES, count, final, kind, moves, play
 from ..jit import compiled
 from ..search import batch, pvs
 from ..search.deep_engine import Deep
@@ -38,12 +38,11 @@ class Plan(NamedTuple):
     solved: int = 12
     wild: float = 0.2
     least_random: int = 4
-    most_random: int = 40
+    most_random: int = 40  # for 64 squares
 
 
-def samples(plan, network, seed, progress=None):
+def samples(plan, network, seed, rules, progress=None):
     """Return the Samples of games by a Network, or by ``complex`` if None. progress: called with games done."""
-    rules = othello.rules()
     if network is None:
         chosen = evaluation.find(othello, "complex", rules)
     else:
@@ -116,7 +115,7 @@ def _look(states, r, draws, chosen, known, empty, ended, out):
     """Write of each state a random move, its score if it is finished, its empty squares, and whether it is finished."""
     for i in range(len(states)):
         s = (states[i, 0], states[i, 1])
-        empty[i] = 64 - count(s)
+        empty[i] = np.int64(r[SQUARES]) - count(s)
         ended[i] = kind(s, r) == END
         if ended[i]:
             known[i] = final(s, r)
@@ -133,13 +132,13 @@ def _go_on(states, r, chosen, ended):
             states[i, 0], states[i, 1] = s
 
 
-def fit(taught, unseen, rates, seed, progress=None, start=None):
+def fit(taught, unseen, rates, seed, progress=None, start=None, board=(pt.SIDE, pt.SIDE)):
     """Return (Regression, root mean square error of Samples that it has not seen, in discs).
 
     rates: of each pass; progress: called with the pass, its error and that of the unseen; start: a Network.
     """
     rng = np.random.default_rng(seed)
-    fitted = Regression(pt.PRESET, pt.STAGES)
+    fitted = Regression(*pt.PRESETS[board][:2], board[0])
     if start is not None:
         fitted.start_from(start)
     error = 0.0
@@ -191,20 +190,23 @@ class Crew:
         return self._comm.recv(source=rank)
 
 
-def train(games, depths, solved, passes, seed, crew, tell):
+def train(games, depths, solved, passes, seed, crew, tell, board=(pt.SIDE, pt.SIDE)):
     """Return the Network of rounds of so many games with searches so deep each, on the first rank of a Crew."""
-    began, network, parts = time.process_time(), None, []
+    began, rules, network, parts = time.process_time(), othello.rules(board), None, []
     for number, (played, depth) in enumerate(zip(games, depths, strict=True)):
-        plan = Plan(crew.share(played), depth, solved)
-        found = samples(plan, network, [seed, number, crew.rank], lambda n, of=plan: tell(f"{n} of {of.games} games"))
+        plan = Plan(crew.share(played), depth, solved, most_random=5 * board[0] * board[1] // 8)
+        found = samples(
+            plan, network, [seed, number, crew.rank], rules, lambda n, of=plan: tell(f"{n} of {of.games} games")
+        )
         taught = crew.gathered(found)
         if crew.rank == 0:
             parts = [*parts[-1:], taught]  # weak play is forgotten
             taught = joined(parts)
-            unseen = samples(plan._replace(games=_AT_ONCE), network, [seed, number, crew.size])
+            unseen = samples(plan._replace(games=_AT_ONCE), network, [seed, number, crew.size], rules)
             fitted, error = fit(
                 taught, unseen, falling(passes), seed,
                 lambda done, seen, unseen: tell(f"pass {done}: error {seen:.2f} discs, unseen {unseen:.2f}"),
+                board=board,
             )  # fmt: skip
             network = fitted.network({
                 "games": list(games), "depth": list(depths), "solved": solved, "passes": passes, "seed": seed,

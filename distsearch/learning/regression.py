@@ -29,12 +29,13 @@ def joined(parts):
 
 
 class Regression:
-    """Weights at work. tuples, stages: of the network to be; overlap: discs by which stages reach into each other."""
+    """Weights at work. tuples, stages, side: of the network to be; overlap: discs by which stages reach into others."""
 
-    def __init__(self, tuples, stages, overlap=2):
-        self._tuples, self._stages = tuples, stages
-        self._tables, room = pt.header(tuples, stages)
-        self._same = _least(tuples, room)
+    def __init__(self, tuples, stages, side=pt.SIDE, overlap=2):
+        self._tuples, self._stages, self._side = tuples, stages, side
+        self._placed = pt.layout(tuples, side)
+        self._tables, room = pt.header(self._placed, stages, side)
+        self._same = _least(self._placed, room)
         self._weights = np.zeros((len(stages) + 1, room), np.float32)
         discs = np.arange(65)[:, None]
         near = [(discs + shift >= np.array(stages)).sum(axis=1) for shift in (0, -overlap, overlap)]
@@ -58,18 +59,17 @@ class Regression:
 
     def start_from(self, network):
         """Begin with the weights of a Network of the same patterns and stages."""
-        order, begins, ends = *pt.layout(self._tuples)[:2], np.cumsum(nw.sizes(self._tuples, pt.CODES))
-        for i, begin in zip(order, begins, strict=True):
-            cells = self._tuples[i]
+        ends = np.cumsum(nw.sizes(self._tuples, pt.CODES))
+        for i, begin in zip(self._placed.order, self._placed.begins, strict=True):
+            cells = self._placed.tuples[i]
             own = network.weights[:, ends[i] - pt.CODES ** len(cells) : ends[i]].astype(np.float64)
             self._weights[:, begin : begin + own.shape[1]] = pt.added_up(cells, own)
 
     def network(self, record):
         """Return what was learnt as a Network, with this record."""
-        order, begins, _ = pt.layout(self._tuples)
         parts = {}
-        for i, begin in zip(order, begins, strict=True):
-            cells = self._tuples[i]
+        for i, begin in zip(self._placed.order, self._placed.begins, strict=True):
+            cells = self._placed.tuples[i]
             own = self._weights[:, begin : begin + pt.CODES ** len(cells)].copy()
             if pt.kind_of(cells) < 8:
                 # the least of those that are the same has it all; what mirrors leave as it is is added up repeatedly
@@ -78,18 +78,16 @@ class Regression:
                 own = np.where(ways.min(axis=0) == places, own / (ways == places).sum(axis=0), 0)
             parts[i] = own
         weights = np.concatenate([parts[i] for i in range(len(self._tuples))], axis=1)
-        return nw.Network(
-            pt.GAME, (pt.SIDE, pt.SIDE), {}, self._tuples, True, self._stages, weights.astype(np.float32), record
-        )
+        board = self._side, self._side
+        return nw.Network(pt.GAME, board, {}, self._tuples, True, self._stages, weights.astype(np.float32), record)
 
 
-def _least(tuples, room):
-    """Return for each place in a stage's weights the one whose weight it shares (int32)."""
-    order, begins, _ = pt.layout(tuples)
+def _least(placed, room):
+    """Return for each place in a stage's weights, by a Layout, the one whose weight it shares (int32)."""
     same = np.arange(room, dtype=np.int32)
-    for i, begin in zip(order, begins, strict=True):
-        if pt.kind_of(tuples[i]) < 8:
-            least = np.stack(pt.mirrorings(tuples[i])).min(axis=0)
+    for i, begin in zip(placed.order, placed.begins, strict=True):
+        if pt.kind_of(placed.tuples[i]) < 8:
+            least = np.stack(pt.mirrorings(placed.tuples[i])).min(axis=0)
             same[begin : begin + len(least)] = begin + least
     return same
 

@@ -12,7 +12,6 @@ from . import table as tt
 from .batch import any_move
 from .tabled import Tabled, itself, no_bounds
 
-_RANKED = 13, 3, 24  # moves left, moves a ply, weight, see ``pvs``: of those tried best on FFO #40 to #44
 # By these scores: of first moves that reach -1500 one in ten cuts, of those that reach 0 more than half, from 1300 on
 # nearly all. The other numbers are how that changes, see ``pvs.least_score_to_join``: of those tried best for 15 ranks
 # on FFO #40, #42, #43, #46 and #47.
@@ -122,7 +121,7 @@ class Solver(Tabled):
         if order is not None:
             self._tables = order.tables
             self._control[pvs.TABLES] = address(self._tables)
-            self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = _RANKED
+            self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = order.ranks
             self._control[pvs.RANK_END] = learnt.NEVER
             self._control[[pvs.LIKELY_CUT, pvs.UNIT]], self._order_left = (_LIKELY_CUT, order.unit), _ORDER_LEFT
             self._control[[pvs.SCORE_PER_PLY, pvs.LATER_SCORE, pvs.MOST_SCORE, pvs.ONE_RANK_LEFT]] = _LIKELY_CUT_CHANGES

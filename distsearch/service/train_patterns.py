@@ -5,16 +5,17 @@ import re
 
 from .. import __version__
 from ..errors import UserError
-from ..evaluation import network
+from ..evaluation import network, patterns
+from ..games import othello
 from ..learning.othello import Crew, train
 from ..learning.waiting import agreed
-from .options import checked_seed
+from .options import checked_board, checked_seed, parse_board
 from .train import try_out
 
 ROUNDS = "4096:2,16384:3,49152:4,98304:5"
 _SOLVED, _PASSES = 13, 12  # empty squares from which on scores are exact; passes over the positions of a round
 _MOST_GAMES, _DEEPEST = 10**7, 12
-_TAKEN = "command", "game", "rounds", "seed", "save", "json"  # arguments
+_TAKEN = "command", "game", "board", "rounds", "seed", "save", "json"  # arguments
 
 
 def parse_rounds(text):
@@ -35,14 +36,17 @@ def train_patterns(args, comm, interrupts, progress, say):
     """Learn by parsed arguments, see ``trainers``. Signals end it as they end any process: nothing is kept."""
     for name, value in vars(args).items():
         if name not in _TAKEN and value not in (None, False):
-            raise UserError(f"{name.replace('_', '-')} is not for othello, which takes rounds, seed and save")
+            raise UserError(f"{name.replace('_', '-')} is not for othello, which takes board, rounds, seed and save")
     if args.save is None or not args.save.endswith(network.ENDING):
         raise UserError(f"othello learns all at once: it needs --save FILE{network.ENDING}")
     rounds, seed = parse_rounds(args.rounds or ROUNDS), checked_seed(args.seed or 0)
+    board = checked_board(othello, None if args.board is None else parse_board(args.board))
+    patterns.check_board(board)
     crew = Crew(comm)
     agreed(comm, lambda: try_out(args.save) if crew.rank == 0 else None)
     games, depths = zip(*rounds, strict=True)
-    net = train(games, depths, _SOLVED, _PASSES, seed, crew, progress.note if crew.rank == 0 else lambda text: None)
+    tell = progress.note if crew.rank == 0 else lambda text: None
+    net = train(games, depths, _SOLVED, _PASSES, seed, crew, tell, board)
     if crew.rank > 0:
         return 0
     try:
@@ -52,7 +56,8 @@ def train_patterns(args, comm, interrupts, progress, say):
     record = net.record
     say(
         json.dumps({"game": net.game, "save": args.save, **record, "version": __version__}) if args.json else
-        f"othello 8x8  {record['positions']:,} positions of {games[-1]:,} games and those of the round before\n"
+        f"othello {board[0]}x{board[1]}  {record['positions']:,} positions of {games[-1]:,} games and those of the "
+        "round before\n"
         f"  error      {record['error']:.2f} discs on games it has not seen\n  saved      {args.save}\n"
         f"{record['cpu_seconds']} CPU s, {record['ranks']} rank{'s' * (record['ranks'] > 1)}"
     )  # fmt: skip

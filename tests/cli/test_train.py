@@ -192,7 +192,7 @@ def test_a_compact_file_is_one_of_the_end(tmp_path):
 
 @pytest.mark.parametrize("asked", [
     ("--games", "5"), ("--tuples", "4x6"), (), ("--rounds", "5"), ("--rounds", "0:2"), ("--rounds", "5:99"),
-    ("--resume",), ("--coherence",), ("--board", "6x6"),
+    ("--resume",), ("--coherence",), ("--board", "6x8"),
 ])  # fmt: skip
 def test_what_othello_does_not_take_is_refused(asked, tmp_path):
     save = ("--save", tmp_path / "weights.npz") if asked else ()

@@ -10,7 +10,7 @@ from distsearch.errors import UserError
 from distsearch.evaluation import network as nw
 from distsearch.evaluation import patterns as pt
 from distsearch.games import othello
-from distsearch.games.bits import gathered, pext
+from distsearch.games.bits import gathered, pdep, pext, scattered
 
 from ..games.othello_twin import OthelloTwin, random_game, random_position
 
@@ -19,11 +19,11 @@ TUPLES = nw.parse_tuples("0,1,2,8,9/0,1,8/0,1,2,3,4,5,6,7/2,61/1,15,48,62/0,9,54
 STAGES = (20, 40)
 
 
-def network(tuples=TUPLES, stages=STAGES, seed=1):
+def network(tuples=TUPLES, stages=STAGES, seed=1, board=(8, 8)):
     """A Network of random weights."""
     rng = np.random.default_rng(seed)
     weights = rng.normal(0, 2, (len(stages) + 1, sum(nw.sizes(tuples, 3)))).astype(np.float32)
-    return nw.Network("othello", (8, 8), {}, tuples, True, stages, weights, {})
+    return nw.Network("othello", board, {}, tuples, True, stages, weights, {})
 
 
 def turned(squares):
@@ -36,12 +36,12 @@ def turned(squares):
 
 def plain(net, squares, side):
     """The value of a position by the definition of a network: each pattern on all eight boards."""
-    cells = ["-", side]
+    cells, n = ["-", side], len(squares)
     stage = sum(sum(square != "-" for row in squares for square in row) >= begin for begin in net.stages)
     total, first = 0.0, 0
     for each in net.tuples:
         for board in turned(squares):
-            digits = [cells.index(board[q // 8][q % 8]) if board[q // 8][q % 8] in cells else 2 for q in each]
+            digits = [cells.index(board[q // n][q % n]) if board[q // n][q % n] in cells else 2 for q in each]
             total += float(net.weights[stage, first + sum(d * 3**k for k, d in enumerate(digits))])
         first += 3 ** len(each)
     return min(max(100 * total, -6400), 6400)
@@ -49,7 +49,7 @@ def plain(net, squares, side):
 
 def value(tables, squares, side):
     """What the package makes of it."""
-    rules = othello.rules()
+    rules = othello.rules((len(squares), len(squares)))
     state = othello.parse("".join(map("".join, squares)) + " " + side, rules).state
     return pt.patterns(state, rules, tables)
 
@@ -61,7 +61,7 @@ def positions(rng):
     return rng.sample(played, 50) + [random_position(rng, 8, 8) for _ in range(50)]
 
 
-@pytest.mark.parametrize("tuples", [TUPLES, pt.PRESET], ids=("symmetries", "preset"))
+@pytest.mark.parametrize("tuples", [TUPLES, pt.PRESETS[8, 8].tuples], ids=("symmetries", "preset"))
 def test_value_is_that_of_a_plain_look_up(tuples, positions):
     # of weights in whole hundredths nothing is lost, and values are the same to the last one
     net = network(tuples, seed=random.Random(str(positions)).randrange(1 << 30))
@@ -71,24 +71,36 @@ def test_value_is_that_of_a_plain_look_up(tuples, positions):
         assert value(tables, squares, side) == round(plain(net, squares, side)), (squares, side)
 
 
+def test_a_smaller_board_is_looked_up_in_the_middle_of_a_larger_one(rng, seed):
+    preset = pt.PRESETS[6, 6]
+    net = network(preset.tuples, preset.stages, seed, (6, 6))
+    net = net._replace(weights=(np.rint(net.weights * 12.5) / 12.5).astype(np.float32))
+    tables = pt.tables_of(net)
+    played = random_game(rng, OthelloTwin(6, 6)) + [random_position(rng, 6, 6) for _ in range(30)]
+    for squares, side in played:
+        assert value(tables, squares, side) == round(plain(net, squares, side)), (squares, side)
+
+
 def test_turned_and_mirrored_boards_have_the_same_value(positions):
-    tables = pt.tables_of(network(pt.PRESET, pt.STAGES))
+    tables = pt.tables_of(network(pt.PRESETS[8, 8].tuples, pt.PRESETS[8, 8].stages))
     for squares, side in positions:
         assert len({value(tables, board, side) for board in turned(squares)}) == 1, (squares, side)
 
 
 def test_what_the_other_side_is_to_move_in_is_another_position():
-    tables = pt.tables_of(network(pt.PRESET, pt.STAGES))
+    tables = pt.tables_of(network(pt.PRESETS[8, 8].tuples, pt.PRESETS[8, 8].stages))
     squares = [list("--------")] * 3 + [list("---OX---"), list("---XO---")] + [list("--------")] * 3
     assert value(tables, squares, "X") == value(tables, squares, "O")  # the start looks the same to both
     squares[2] = list("---O----")
     assert value(tables, squares, "X") != value(tables, squares, "O")
 
 
-def test_bits_are_gathered_the_same_way_with_and_without_the_instruction(rng):
+def test_bits_are_gathered_and_scattered_the_same_way_with_and_without_the_instruction(rng):
     for _ in range(100):
         x, mask = np.uint64(rng.getrandbits(64)), np.uint64(rng.getrandbits(64))
         assert pext(x, mask) == gathered(x, mask)
+        assert pdep(x, mask) == scattered(x, mask)
+        assert pext(np.uint64(pdep(x, mask)), mask) == int(x) & (1 << int(mask).bit_count()) - 1
 
 
 def test_a_file_is_an_evaluation(tmp_path, positions):
@@ -122,7 +134,12 @@ def test_files_that_do_not_fit_are_refused(tmp_path, changed, wrong):
 def test_other_boards_have_no_patterns(tmp_path):
     path = tmp_path / "weights.npz"
     nw.save(path, network())
-    with pytest.raises(UserError, match="8x8, not on 6x6"):
+    with pytest.raises(UserError, match="8x8 and 6x6, not on 8x6"):
+        evaluation.find(othello, str(path), othello.rules((8, 6)))
+    with pytest.raises(UserError, match="8x8 and 6x6, not on 4x4"):
+        evaluation.find(othello, "patterns", othello.rules((4, 4)))
+    assert evaluation.find(othello, str(path), othello.rules()).name == "patterns"
+    with pytest.raises(UserError, match="weights for 8x8, not for 6x6"):  # though what it makes for 8x8 is kept
         evaluation.find(othello, str(path), othello.rules((6, 6)))
     with pytest.raises(UserError, match="cannot read"):
         evaluation.find(othello, str(tmp_path / "none.npz"), othello.rules())

@@ -22,7 +22,7 @@ def test_scores_by_known_weights_are_learnt(seed):
     """Positions that were not shown are valued as by the network that made the scores."""
     known, rules = pt.tables_of(network(SMALL, STAGES, seed)), othello.rules()
     rng = np.random.default_rng(seed)
-    states = games.samples(PLAN._replace(games=200), None, seed).states
+    states = games.samples(PLAN._replace(games=200), None, seed, rules).states
     scores = np.array([pt.patterns(as_state(s), rules, known) for s in states], np.float32) / pt.UNIT
     use = np.abs(scores) < pt.BOUND / pt.UNIT
     states, scores = states[use], scores[use]
@@ -39,14 +39,15 @@ def test_scores_by_known_weights_are_learnt(seed):
 
 
 def test_a_regression_goes_on_from_a_network(seed):
-    net = network(pt.PRESET, STAGES, seed)
-    learner = Regression(pt.PRESET, STAGES)
+    net = network(pt.PRESETS[8, 8].tuples, STAGES, seed)
+    learner = Regression(pt.PRESETS[8, 8].tuples, STAGES)
     learner.start_from(net)
     assert np.abs(pt.tables_of(learner.network({})).view(np.int16) - pt.tables_of(net).view(np.int16)).max() <= 1
 
 
 def test_late_positions_have_their_exact_scores(seed):
-    taught, rules = games.samples(PLAN, None, seed), othello.rules()
+    rules = othello.rules()
+    taught = games.samples(PLAN, None, seed, rules)
     solver, solved = Solver(othello, rules), 0
     for words, score in zip(taught.states, taught.scores, strict=True):
         state = as_state(words)
@@ -60,9 +61,9 @@ def test_late_positions_have_their_exact_scores(seed):
 
 
 def test_games_repeat_themselves():
-    first, second = (games.samples(PLAN, None, 5) for _ in range(2))
+    first, second = (games.samples(PLAN, None, 5, othello.rules()) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-    other = games.samples(PLAN, None, 6)
+    other = games.samples(PLAN, None, 6, othello.rules())
     assert not np.array_equal(first.states[:50], other.states[:50])
 
 
@@ -70,12 +71,12 @@ def test_a_training_makes_a_network_of_the_preset(tmp_path):
     told = []
     crew = games.Crew(MPI.COMM_SELF)
     net = games.train([300], [1], solved=6, passes=3, seed=1, crew=crew, tell=told.append)
-    assert net.tuples == pt.PRESET
+    assert net.tuples == pt.PRESETS[8, 8].tuples
     assert net.record["games"] == [300]
     assert len(told) == 2 + 3  # after every 256 games, and every pass
     nw.save(tmp_path / "weights.npz", net, compact=True)
     found = evaluation.find(othello, str(tmp_path / "weights.npz"), othello.rules())
     # and other games end as it says, more or less
-    other = games.samples(PLAN, None, 2)
+    other = games.samples(PLAN, None, 2, othello.rules())
     values = [found.function(as_state(words), othello.rules(), found.tables) for words in other.states]
     assert np.corrcoef(values, other.scores)[0, 1] > 0.5

@@ -77,9 +77,26 @@ def test_the_first_guess_is_short_and_counts(rng):
     assert sum(0 < n < most for n in boards) > 50
 
 
-def test_only_the_usual_board_has_an_order():
-    assert evaluation.for_order(othello, rules(BOARD)).unit == pt.UNIT
-    assert evaluation.for_order(othello, rules((6, 6))) is None
+def test_boards_of_eight_and_six_have_an_order():
+    for board in (BOARD, (6, 6)):
+        order = evaluation.for_order(othello, rules(board))
+        assert (order.unit, order.ranks) == (pt.UNIT, pt.PRESETS[board].ranks)
+    assert evaluation.for_order(othello, rules((6, 8))) is None
+
+
+def test_the_order_of_a_smaller_board_saves_more():
+    """Scores of 6×6 are those without it, by half of the boards or less."""
+    order = evaluation.for_order(othello, rules((6, 6)))
+    engines = [Solver(othello, rules((6, 6)), far_table(16), order=order) for order in (order, None)]
+    late = unfinished_states(random.Random(3), (6, 6), 40, 22)
+    states = [state for state in late if othello.moves_left(state, rules((6, 6))) >= 21][:3]
+    assert len(states) == 3
+    boards = [0, 0]
+    for state in states:
+        found = [solve(engine, state) for engine in engines]
+        assert found[0].score == found[1].score
+        boards = [n + engine.boards for n, engine in zip(boards, engines, strict=True)]
+    assert boards[0] < boards[1] / 2
 
 
 def paused(engine, state, frames):

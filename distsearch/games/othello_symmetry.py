@@ -1,0 +1,56 @@
+"""Moves of Othello that are the same by turning and mirroring the board, on boards of every size."""
+
+import numpy as np
+
+from ..jit import compiled
+from .othello import COLUMNS, ROWS, SQUARES, WORDS
+
+
+@compiled
+def _image(square, turn, rows, columns):
+    """Return where a square goes by one of the eight ways of turning and mirroring; from 4 on for square boards."""
+    i, j = square // columns, square % columns
+    if turn & 1:
+        i = rows - 1 - i
+    if turn & 2:
+        j = columns - 1 - j
+    return j * columns + i if turn & 4 else i * columns + j
+
+
+@compiled
+def _disc(s, square, words):
+    """Return 1 where the side to move has a disc, 2 where the other one has, and 0 for an empty square."""
+    word, bit = square >> 6, np.uint64(square & 63)
+    return (s[word] >> bit & np.uint64(1)) + 2 * (s[word + words] >> bit & np.uint64(1))
+
+
+@compiled
+def _stays(s, r, turn):
+    """Whether turning or mirroring leaves every square of a position as it is."""
+    rows, columns, words = np.int64(r[ROWS]), np.int64(r[COLUMNS]), np.int64(r[WORDS])
+    for square in range(np.int64(r[SQUARES])):
+        if _disc(s, square, words) != _disc(s, _image(square, turn, rows, columns), words):
+            return False
+    return True
+
+
+@compiled
+def without_images(s, r, out, scores, at, n):
+    """Leave out of the n moves at ``at`` those that are images of earlier ones in a symmetric position.
+
+    Return how many are left. The start has four moves and needs one.
+    """
+    rows, columns = np.int64(r[ROWS]), np.int64(r[COLUMNS])
+    for turn in range(1, 8 if rows == columns else 4):
+        if not _stays(s, r, turn):
+            continue
+        end = at
+        for i in range(at, at + n):
+            image, is_new = _image(np.int64(out[i]), turn, rows, columns), True
+            for j in range(at, end):
+                is_new &= np.int64(out[j]) != image
+            if is_new:
+                out[end], scores[end] = out[i], scores[i]
+                end += 1
+        n = end - at
+    return n
