@@ -41,7 +41,7 @@ class Evaluation(NamedTuple):
     keeps: object = None  # what holds memory that the tables point to
     version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores
-    ranks: tuple = (13, 3, 24)  # how exact searches order moves by it: RANK_LEFT, RANK_STEP and RANK_WEIGHT of ``search.pvs``
+    ranks: tuple = (13, 3, 24)  # how exact searches order moves by it: RANK_LEFT, _STEP and _WEIGHT of ``search.pvs``
 
 
 def names(game):

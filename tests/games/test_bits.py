@@ -38,4 +38,4 @@ def test_bytes_are_swapped(rng):
 
 def test_there_is_a_way_without_the_instruction(monkeypatch):
     monkeypatch.setattr(bits.numba.config, "CPU_NAME", "generic")
-    assert not bits._has_instruction()
+    assert not bits._has_instructions()
