@@ -5,6 +5,7 @@ The tile is where the rules array has the highest tile of the game.
 
 import numpy as np
 
+from distsearch.evaluation import Evaluation
 from distsearch.games import g2048, sliding
 from distsearch.games.g2048 import (  # noqa: F401, the game's interface
     BOARDS,
@@ -61,3 +62,13 @@ def moves(s, r, out, at):
 @compiled
 def moves_left(s, r):
     return np.int64(0) if reached(s, r) else np.int64(g2048.moves_left(s, r))
+
+
+@compiled
+def _cells(s, r, tables):
+    return np.int64(s[0] & tables[0])
+
+
+def cells(seen):
+    """The evaluation that reads these bits of a board as a number."""
+    return Evaluation("cells", _cells, np.array([seen], np.uint64), 1 << 20)

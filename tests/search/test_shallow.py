@@ -2,13 +2,10 @@
 
 import functools
 
-import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.evaluation import Evaluation
 from distsearch.games.interface import as_state
-from distsearch.jit import compiled
 from distsearch.search import shallow
 from distsearch.search.expectimax_engine import Expectimax
 from distsearch.search.playing import Player, seed_of
@@ -91,15 +88,9 @@ def test_the_games_of_the_player(name, board, rules, how, rng, full):
     Case(games.find(name), board, rules, how).compare(rng, most, 5 if full else 2)
 
 
-@compiled
-def _cells(s, r, tables):
-    """Enough to prefer moves to others, and often not."""
-    return np.int64(s[0] & np.uint64(0xFF0F))
-
-
 def test_a_game_of_others_without_hooks(rng):
     """One that ends while there are moves left, or a tile is due."""
-    chosen = Evaluation("cells", _cells, np.zeros(1, np.uint64), 1 << 20)
+    chosen = short_2048.cells(seen=0xFF0F)  # enough to prefer moves to others, and often not
     Case(short_2048, (2, 3), {}, {}, chosen).compare(rng, 300, deepest=4)
 
 
