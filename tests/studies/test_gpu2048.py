@@ -38,7 +38,7 @@ def test_games_on_a_gpu_are_those_on_a_core(emulated):
         def session(self, ranks, table, device):
             return Session(table=table, device=device)
 
-    asked = "2048", "free", 1, 3, 7
+    asked = "2048", "rows", 1, 3, 7  # in whole quarters
     found = [decisions.played(Bench(), *asked, device=device) for device in ("gpu", "cpu")]
     assert [found[0][name] for name in ("scores", "largest")] == [found[1][name] for name in ("scores", "largest")]
     assert found[0]["moves"] == found[1]["moves"] > 100
