@@ -1,5 +1,7 @@
 """Learning on several copies of the weights: what merges keep, and what they make alike."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,11 @@ class Rank:
         self.learner = Learner(
             GAME, rules, TUPLES, False, (), self.arrays, RATE, 1, coherent=coherent, visiting=several, pages=self.pages
         )  # fmt: skip
+        if comm.Get_rank() == 0:
+            self.learner.compile()
+        compiled = comm.Ibarrier()
+        while not compiled.Test():  # the others load what the first one compiles, and leave it the cores until then
+            time.sleep(0.01)
         self.learner.compile()
         merger = None
         if several and team.place == 0:
