@@ -18,6 +18,7 @@ from distsearch.tree.share import SHARES
 from ..search.positions import board_id, engine, rules, search, unfinished_states
 
 DEPTHS = {(4, 4): 8, (6, 6): 6, (8, 8): 5, (9, 8): 4}
+WIDE = (9, 8)  # its exact kernels take 16 seconds to compile, while the other ranks wait; tests/search has them
 PERFT = {(6, 6): [1, 4, 12, 56, 244, 1364, 7604, 47740], (8, 8): [1, 4, 12, 56, 244, 1396, 8200, 55092, 390216]}
 LATE = 0.3  # seconds that a search may take longer than its limit
 UNEXPLAINED = 0.02  # share of a worker's time that its timers may miss
@@ -34,6 +35,8 @@ def with_cluster(comm, agree):
     """
 
     def run(body, groups=0):
+        if groups and comm.Get_size() < 3:
+            pytest.skip("a worker alone has no sub-master")
         groups = min(groups, (comm.Get_size() - 1) // 2)
         failure = ""
         if comm.Get_rank() > 0:
@@ -80,7 +83,7 @@ def minimax(board, state, depth=None):
 def test_the_score_is_minimax_by_every_policy(board, groups, policy, with_cluster, full, rng):
     def body(cluster):
         states = unfinished_states(rng, board, 20 if full else 2)
-        late = unfinished_states(rng, board, 5 if full else 1, most_empties=9)
+        late = unfinished_states(rng, board, 5 if full else 1, most_empties=9) if full or board != WIDE else ()
         expected = [minimax(board, state, DEPTHS[board]) for state in states]
         together = outcomes(cluster, board, states, depth=DEPTHS[board], policy=policy)
         alone = [outcomes(cluster, board, [state], depth=DEPTHS[board], policy=policy)[0] for state in states]
@@ -124,7 +127,9 @@ def test_the_score_is_minimax(board, load_factor, with_cluster, full, rng):
     with_cluster(body)
 
 
-@boards
+@pytest.mark.parametrize(
+    "board", [pytest.param(each, marks=pytest.mark.full) if each == WIDE else each for each in DEPTHS], ids=board_id
+)
 @load_factors
 def test_the_score_to_the_end_is_minimax(board, load_factor, with_cluster, full, rng):
     def body(cluster):
@@ -202,7 +207,7 @@ def test_perft_counts_are_the_known_ones(board, with_cluster):
 
 def test_runs_of_all_kinds_follow_one_another(with_cluster, rng):
     def body(cluster):
-        for board in ((6, 6), (9, 8), (6, 6)):
+        for board in ((6, 6), (8, 8), (6, 6)):
             (state,) = unfinished_states(rng, board, 1, most_empties=8)
             assert outcomes(cluster, board, [state], depth=3)[0].score == minimax(board, state, 3)
             assert outcomes(cluster, board, [state], exact=True)[0].score == minimax(board, state)
