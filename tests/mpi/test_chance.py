@@ -13,7 +13,7 @@ BOARDS = {
 WITH_ADVERSARY = [
     {"algorithm": "expectiminimax", "depth": 7, "pruning": "none"},
     {"algorithm": "expectiminimax", "depth": 7, "par_depth": 4},
-    {"algorithm": "expectiminimax", "depth": 10, "policy": "brothers", "par_depth": 4},
+    {"algorithm": "expectiminimax", "depth": 7, "policy": "brothers", "par_depth": 4},
     {"algorithm": "expectiminimax", "depth": 7, "policy": "brothers", "load_factor": 8, "all_moves": True},
     {"algorithm": "alphabeta", "depth": 5, "policy": "brothers", "par_depth": 3},
     {"algorithm": "minimax", "depth": 4, "load_factor": 16},
