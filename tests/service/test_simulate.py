@@ -66,7 +66,7 @@ def run(text, options, machine):
 
 
 def test_the_score_is_minimax_whatever_the_delays(full, seed):
-    for each in range(seed, seed + (2000 if full else 100)):
+    for each in range(seed, seed + (2000 if full else 40)):
         asked = text, options, _ = drawn(each, full)
         plain = engine(options["board"], options["evaluation"], prune=False)
         expected = search(plain, othello.parse(text, rules(options["board"])).state, options["depth"]).score
