@@ -71,7 +71,7 @@ PRESETS = {
 
 # Where things are in the tables (uint64).
 _COUNTS = 0  # patterns with two, four and eight different images, in this order
-_BOARD = 3  # the squares of the board, in the middle of one of 8×8
+_OUTSIDE = 3  # squares of 8×8 around the board, which is in the middle
 _STAGE = 4  # by the number of discs: where its weights begin, in int16 from the start of the tables
 _BASE3 = _STAGE + 65  # by binary number: that in base 3 with the same digits, four of them a word
 _PATTERNS = _BASE3 + (1 << MOST_CELLS) // 4  # two words each: its squares, and where its weights begin in a stage's
@@ -136,7 +136,8 @@ def _four(boards, squares, begin, base3, weights):
 @compiled
 def _in_the_middle(s, tables):
     """Return the discs of both sides as masks of 8×8 squares."""
-    return pdep(s[0], tables[_BOARD]), pdep(s[1], tables[_BOARD])
+    board = ~tables[_OUTSIDE]
+    return pdep(s[0], board), pdep(s[1], board)
 
 
 @compiled
@@ -251,8 +252,8 @@ def header(placed, stages, side):
     tables = np.zeros(_PATTERNS + 2 * len(placed.tuples), np.uint64)
     kinds = [kind_of(placed.tuples[i]) for i in placed.order]
     tables[_COUNTS : _COUNTS + 3] = [kinds.count(kind) for kind in _KINDS]
-    board = in_the_middle([range(side * side)], side)[0]
-    tables[_BOARD] = sum(1 << cell for cell in board)
+    inside = in_the_middle([range(side * side)], side)[0]
+    tables[_OUTSIDE] = (1 << SIDE * SIDE) - 1 - sum(1 << cell for cell in inside)
     first = 4 * len(tables)
     for discs in range(65):
         tables[_STAGE + discs] = first + room * sum(discs >= stage for stage in stages)
