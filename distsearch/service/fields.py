@@ -33,7 +33,7 @@ SEARCH = (
     Field("all_moves", "boolean", "score every move"),
     Field("algorithm", "text", "`alphabeta` (default) or `minimax`"),
     Field("ordering", "text", "`none`, `static` or `shallow[:D]`, of plain alpha-beta"),
-    Field("evaluation", "text", "Othello: `complex` (default), `static`, `discs`, or on 8x8 `patterns`"),
+    Field("evaluation", "text", "Othello: `complex` (default), `static`, `discs`, or on 8x8 and 6x6 `patterns`"),
     Field("selective", "number", "leave out what a shallow search says, with that probability, does not matter: 0.95"),
     Field("policy", "text", "`split`, `brothers`, `window`, `pool`; usually split, with load_factor or nodes pool"),
     Field("load_factor", "number", "subtrees a worker"),
