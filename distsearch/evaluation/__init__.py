@@ -27,6 +27,7 @@ from .. import games
 from ..errors import UserError
 from ..jit import compiled
 from . import sums
+from .move_ordering import OTHELLO_8X8, MoveOrdering
 from .network import ENDING
 
 
@@ -41,7 +42,7 @@ class Evaluation(NamedTuple):
     keeps: object = None  # what holds memory that the tables point to
     version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores
-    ranks: tuple = (13, 3, 24)  # how exact searches order moves by it: RANK_LEFT, _STEP and _WEIGHT of ``search.pvs``
+    ordering: MoveOrdering = OTHELLO_8X8  # where exact searches order moves by it
 
 
 def names(game):

@@ -4,7 +4,7 @@ A *pattern* is a tuple of up to 10 squares, each empty (0), of the side to move 
 boards that turning and mirroring make of a position are looked up (Buro 1997, "Experiments with Multi-ProbCut and a new
 high-quality evaluation function for Othello"; the preset is the set that Edax uses). Values are in hundredths of a
 disc, of the final score that the side to move may expect. Swapping the sides does not negate them: to have the move is
-worth something. A smaller board is looked up as the middle of one of 8×8, which turning and mirroring leave there.
+worth something. A board of 6×6 is embedded in the middle of one of 8×8, where turning and mirroring leave it.
 
 What is looked up is made from a network once and kept in a file beside the kernels, which the processes of a host map:
 weights as int16, and of a pattern that a mirror leaves in its place the weights of what it looks like there added up.
@@ -24,6 +24,7 @@ from ..games.othello import COLUMNS, ROWS
 from ..jit import compiled
 from ..kept import kept
 from . import network as nw
+from .move_ordering import OTHELLO_6X6, OTHELLO_8X8, MoveOrdering
 
 NAME = "patterns"
 GAME = "othello"
@@ -44,7 +45,7 @@ _8X8 = (
     "/0,9,18,27,36,45,54,63/1,10,19,28,37,46,55/2,11,20,29,38,47/3,12,21,30,39/4,13,22,31"  # diagonals
 )
 _6X6 = (
-    "0,1,2,6,7,8,12,13,14"  # as above
+    "0,1,2,6,7,8,12,13,14"  # the same kinds, in the same order
     "/0,1,2,3,6,7,12,18"
     "/0,1,2,3,4,5,7,10"
     "/0,1,2,3,4,5,7,8,9,10"
@@ -54,24 +55,22 @@ _6X6 = (
 
 
 class Preset(NamedTuple):
-    """What is learnt for a board. tuples: of squares; stages: discs with which the second and later ones begin.
+    """The patterns of a board of (side, side), and how exact searches order moves by them."""
 
-    ranks: as an ``Evaluation`` has it, of those tried best on FFO #40 to #44 and on games of 6×6 after 7 and 8 moves.
-    """
-
-    tuples: tuple
-    stages: tuple
-    ranks: tuple
+    side: int
+    tuples: tuple  # of squares, numbered row by row
+    stages: tuple  # discs on the board with which the second and later stages begin
+    ordering: MoveOrdering
 
 
 PRESETS = {
-    (8, 8): Preset(nw.parse_tuples(_8X8, (8, 8)), tuple(range(12, 64, 4)), (13, 3, 24)),
-    (6, 6): Preset(nw.parse_tuples(_6X6, (6, 6)), tuple(range(8, 36, 4)), (11, 3, 8)),
+    (8, 8): Preset(8, nw.parse_tuples(_8X8, (8, 8)), tuple(range(12, 64, 4)), OTHELLO_8X8),
+    (6, 6): Preset(6, nw.parse_tuples(_6X6, (6, 6)), tuple(range(8, 36, 4)), OTHELLO_6X6),
 }
 
 # Where things are in the tables (uint64).
 _COUNTS = 0  # patterns with two, four and eight different images, in this order
-_OUTSIDE = 3  # squares of 8×8 around the board, which is in the middle
+_OUTSIDE = 3  # mask of the squares of 8×8 that the embedded board does not have
 _STAGE = 4  # by the number of discs: where its weights begin, in int16 from the start of the tables
 _BASE3 = _STAGE + 65  # by binary number: that in base 3 with the same digits, four of them a word
 _PATTERNS = _BASE3 + (1 << MOST_CELLS) // 4  # two words each: its squares, and where its weights begin in a stage's
@@ -134,8 +133,8 @@ def _four(boards, squares, begin, base3, weights):
 
 
 @compiled
-def _in_the_middle(s, tables):
-    """Return the discs of both sides as masks of 8×8 squares."""
+def _embedded(s, tables):
+    """Return the discs of (the side to move, the other) as masks of 8×8 squares (uint64)."""
     board = ~tables[_OUTSIDE]
     return pdep(s[0], board), pdep(s[1], board)
 
@@ -145,7 +144,7 @@ def _looked_up(s, tables):
     """Return the sum of the weights of a position."""
     base3, weights = tables[_BASE3:_PATTERNS].view(np.uint16), tables.view(np.int16)
     stage = tables[_STAGE + popcount(s[0] | s[1])]
-    own, opp = _in_the_middle(s, tables)
+    own, opp = _embedded(s, tables)
     turned, value, at = _turned(own, opp), np.int64(0), np.uint64(_PATTERNS)
     # a loop over images instead takes 1.25 times as long
     for _ in range(np.int64(tables[_COUNTS])):
@@ -167,7 +166,7 @@ def _looked_up(s, tables):
 def places(s, tables, out):
     """Write where in a stage's weights a position's are to ``out`` (int32), and return how many they are."""
     base3 = tables[_BASE3:_PATTERNS].view(np.uint16)
-    own, opp = _in_the_middle(s, tables)
+    own, opp = _embedded(s, tables)
     boards, n, at = _turned(own, opp) + _turned(mirrored(own), mirrored(opp)), 0, np.uint64(_PATTERNS)
     for kind in range(len(_KINDS)):
         for _ in range(np.int64(tables[_COUNTS + kind])):
@@ -185,10 +184,10 @@ def patterns(s, r, tables):
     return min(max(_looked_up(s, tables), np.int64(-BOUND)), np.int64(BOUND))
 
 
-def in_the_middle(tuples, side):
-    """Return tuples of squares of a board of so many rows and columns as squares of 8×8, with it in the middle."""
-    rim = (SIDE - side) // 2
-    return tuple(tuple(SIDE * (cell // side + rim) + cell % side + rim for cell in cells) for cells in tuples)
+def embedded(tuples, side):
+    """Return tuples of squares of a (side, side) board, numbered row by row, as squares of the 8×8 board around it."""
+    margin = (SIDE - side) // 2
+    return tuple(tuple(SIDE * (cell // side + margin) + cell % side + margin for cell in cells) for cells in tuples)
 
 
 def images(cells):
@@ -229,31 +228,31 @@ def added_up(cells, weights):
 
 
 class Layout(NamedTuple):
-    """Where weights are. tuples: of squares of 8×8; order: of look-ups; begins: where the weights of each of those do,
-    in a stage's; size: of all of them."""
+    """Where the weights of patterns are."""
 
-    tuples: tuple
-    order: list
-    begins: np.ndarray
-    size: int
+    side: int  # of the board, which is embedded in one of 8×8
+    tuples: tuple  # of squares of 8×8
+    order: list  # of look-ups: indices of tuples
+    begins: np.ndarray  # int64, shape (tuples,): where each one's weights begin in a stage's, in the order of look-ups
+    size: int  # weights of a stage
 
 
 def layout(tuples, side):
-    """Return the Layout of tuples of a board of so many rows and columns."""
-    tuples = in_the_middle(tuples, side)
+    """Return the Layout of tuples of squares of a (side, side) board."""
+    tuples = embedded(tuples, side)
     order = sorted(range(len(tuples)), key=lambda i: (_KINDS.index(kind_of(tuples[i])), i))
     sizes = nw.sizes([tuples[i] for i in order], CODES)
-    return Layout(tuples, order, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sum(sizes))
+    return Layout(side, tuples, order, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sum(sizes))
 
 
-def header(placed, stages, side):
+def header(placed, stages):
     """Return (the tables without the weights, int16 that each stage's weights take behind them) for a Layout."""
     room = -(-placed.size // 4) * 4
     tables = np.zeros(_PATTERNS + 2 * len(placed.tuples), np.uint64)
     kinds = [kind_of(placed.tuples[i]) for i in placed.order]
     tables[_COUNTS : _COUNTS + 3] = [kinds.count(kind) for kind in _KINDS]
-    inside = in_the_middle([range(side * side)], side)[0]
-    tables[_OUTSIDE] = (1 << SIDE * SIDE) - 1 - sum(1 << cell for cell in inside)
+    (board,) = embedded([range(placed.side**2)], placed.side)
+    tables[_OUTSIDE] = (1 << SIDE * SIDE) - 1 - sum(1 << cell for cell in board)
     first = 4 * len(tables)
     for discs in range(65):
         tables[_STAGE + discs] = first + room * sum(discs >= stage for stage in stages)
@@ -268,7 +267,7 @@ def header(placed, stages, side):
 def tables_of(network):
     """Return the tables (uint64) of a Network that fits, see ``check_fits``."""
     placed = layout(network.tuples, network.board[0])
-    head, room = header(placed, network.stages, network.board[0])
+    head, room = header(placed, network.stages)
     sizes = nw.sizes(network.tuples, CODES)
     ends = np.cumsum(sizes)
     packed = np.zeros((len(network.weights), room), np.int16)
@@ -325,7 +324,7 @@ def of_file(path, rules):
         changed = None
     return {
         "name": NAME, "function": patterns, "tables": _of_file(os.fspath(path), board, changed), "bound": BOUND,
-        "unit": UNIT, "ranks": PRESETS[board].ranks,
+        "unit": UNIT, "ordering": PRESETS[board].ordering,
     }  # fmt: skip
 
 

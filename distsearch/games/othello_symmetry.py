@@ -1,4 +1,4 @@
-"""Moves of Othello that are the same by turning and mirroring the board, on boards of every size."""
+"""Moves of Othello that symmetry makes the same, on boards of every size."""
 
 import numpy as np
 
@@ -8,7 +8,10 @@ from .othello import COLUMNS, ROWS, SQUARES, WORDS
 
 @compiled
 def _image(square, turn, rows, columns):
-    """Return where a square goes by one of the eight ways of turning and mirroring; from 4 on for square boards."""
+    """Return the square that a symmetry of the board takes a square to.
+
+    turn: 0 to 7; its bits reverse the rows, reverse the columns and, on square boards only, then exchange both.
+    """
     i, j = square // columns, square % columns
     if turn & 1:
         i = rows - 1 - i
@@ -26,7 +29,7 @@ def _disc(s, square, words):
 
 @compiled
 def _stays(s, r, turn):
-    """Whether turning or mirroring leaves every square of a position as it is."""
+    """Whether a symmetry of the board leaves the position as it is."""
     rows, columns, words = np.int64(r[ROWS]), np.int64(r[COLUMNS]), np.int64(r[WORDS])
     for square in range(np.int64(r[SQUARES])):
         if _disc(s, square, words) != _disc(s, _image(square, turn, rows, columns), words):
@@ -36,9 +39,10 @@ def _stays(s, r, turn):
 
 @compiled
 def without_images(s, r, out, scores, at, n):
-    """Leave out of the n moves at ``at`` those that are images of earlier ones in a symmetric position.
+    """Remove moves that a symmetry of the position takes to an earlier one; return how many are left.
 
-    Return how many are left. The start has four moves and needs one.
+    out: int16, scores: int64; both have the n moves from ``at`` on, none of them a pass, and the others keep their
+    order. Of the start's four moves one is left.
     """
     rows, columns = np.int64(r[ROWS]), np.int64(r[COLUMNS])
     for turn in range(1, 8 if rows == columns else 4):
@@ -46,10 +50,10 @@ def without_images(s, r, out, scores, at, n):
             continue
         end = at
         for i in range(at, at + n):
-            image, is_new = _image(np.int64(out[i]), turn, rows, columns), True
+            image, is_first = _image(np.int64(out[i]), turn, rows, columns), True
             for j in range(at, end):
-                is_new &= np.int64(out[j]) != image
-            if is_new:
+                is_first &= np.int64(out[j]) != image
+            if is_first:
                 out[end], scores[end] = out[i], scores[i]
                 end += 1
         n = end - at

@@ -30,19 +30,21 @@ _BUDGET = 1 << 40  # boards: no search stops early
 
 
 class Plan(NamedTuple):
-    """How games are played. depth: plies; solved: empty squares from which on scores are exact; wild: the share of
-    random moves among solved positions; least_random, most_random: moves that a game begins with, fewer more often."""
+    """How games are played."""
 
     games: int
-    depth: int
-    solved: int = 12
-    wild: float = 0.2
-    least_random: int = 4
-    most_random: int = 40  # for 64 squares
+    depth: int  # plies of a search
+    solved: int = 12  # empty squares from which on scores are exact
+    wild: float = 0.2  # share of random moves among solved positions
+    least_random: int = 4  # moves that a game begins with, at least
+    most_random: float = 0.625  # and at most, of the board's squares; fewer more often
 
 
 def samples(plan, network, seed, rules, progress=None):
-    """Return the Samples of games by a Network, or by ``complex`` if None. progress: called with games done."""
+    """Return the Samples of games by a Network, or by ``complex`` if None.
+
+    seed: of the random moves, an int or several; rules: of the board; progress: called with games done.
+    """
     if network is None:
         chosen = evaluation.find(othello, "complex", rules)
     else:
@@ -59,7 +61,8 @@ def samples(plan, network, seed, rules, progress=None):
 def _together(n, plan, engines, rules, rng):
     """Return the Samples of n games that are played side by side."""
     states = np.tile(np.array(othello.start(rules).state, np.uint64), (n, 1))
-    first = plan.least_random + (plan.most_random - plan.least_random + 1) * rng.random(n) * rng.random(n)
+    most = int(plan.most_random * int(rules[SQUARES]))
+    first = plan.least_random + (most - plan.least_random + 1) * rng.random(n) * rng.random(n)
     history, scores, kept = [], [], []  # by ply: states; exact scores, or NaN; whether the move after is a good one
     empty, ended = np.zeros(n, np.int64), np.zeros(n, bool)
     for ply in range(_MOST_PLIES):
@@ -135,10 +138,11 @@ def _go_on(states, r, chosen, ended):
 def fit(taught, unseen, rates, seed, progress=None, start=None, board=(pt.SIDE, pt.SIDE)):
     """Return (Regression, root mean square error of Samples that it has not seen, in discs).
 
-    rates: of each pass; progress: called with the pass, its error and that of the unseen; start: a Network.
+    rates: of each pass; progress: called with the pass, its error and that of the unseen; start: a Network; board:
+    (rows, columns), one of ``patterns.PRESETS``.
     """
-    rng = np.random.default_rng(seed)
-    fitted = Regression(*pt.PRESETS[board][:2], board[0])
+    rng, preset = np.random.default_rng(seed), pt.PRESETS[board]
+    fitted = Regression(preset.tuples, preset.stages, preset.side)
     if start is not None:
         fitted.start_from(start)
     error = 0.0
@@ -191,10 +195,14 @@ class Crew:
 
 
 def train(games, depths, solved, passes, seed, crew, tell, board=(pt.SIDE, pt.SIDE)):
-    """Return the Network of rounds of so many games with searches so deep each, on the first rank of a Crew."""
+    """Return the Network of rounds of so many games with searches so deep each, on the first rank of a Crew.
+
+    games, depths: of each round; solved: as a ``Plan`` has it; passes: over the positions of a round; tell: takes a
+    line of text about the progress; board: (rows, columns), one of ``patterns.PRESETS``.
+    """
     began, rules, network, parts = time.process_time(), othello.rules(board), None, []
     for number, (played, depth) in enumerate(zip(games, depths, strict=True)):
-        plan = Plan(crew.share(played), depth, solved, most_random=5 * board[0] * board[1] // 8)
+        plan = Plan(crew.share(played), depth, solved)
         found = samples(
             plan, network, [seed, number, crew.rank], rules, lambda n, of=plan: tell(f"{n} of {of.games} games")
         )

@@ -29,12 +29,12 @@ def joined(parts):
 
 
 class Regression:
-    """Weights at work. tuples, stages, side: of the network to be; overlap: discs by which stages reach into others."""
+    """Weights at work. tuples, stages, side: as a ``Preset`` has them; overlap: discs by which stages overlap."""
 
     def __init__(self, tuples, stages, side=pt.SIDE, overlap=2):
         self._tuples, self._stages, self._side = tuples, stages, side
         self._placed = pt.layout(tuples, side)
-        self._tables, room = pt.header(self._placed, stages, side)
+        self._tables, room = pt.header(self._placed, stages)
         self._same = _least(self._placed, room)
         self._weights = np.zeros((len(stages) + 1, room), np.float32)
         discs = np.arange(65)[:, None]

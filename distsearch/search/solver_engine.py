@@ -121,7 +121,7 @@ class Solver(Tabled):
         if order is not None:
             self._tables = order.tables
             self._control[pvs.TABLES] = address(self._tables)
-            self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = order.ranks
+            self._control[[pvs.RANK_LEFT, pvs.RANK_STEP, pvs.RANK_WEIGHT]] = order.ordering
             self._control[pvs.RANK_END] = learnt.NEVER
             self._control[[pvs.LIKELY_CUT, pvs.UNIT]], self._order_left = (_LIKELY_CUT, order.unit), _ORDER_LEFT
             self._control[[pvs.SCORE_PER_PLY, pvs.LATER_SCORE, pvs.MOST_SCORE, pvs.ONE_RANK_LEFT]] = _LIKELY_CUT_CHANGES

@@ -80,7 +80,7 @@ def test_the_first_guess_is_short_and_counts(rng):
 def test_boards_of_eight_and_six_have_an_order():
     for board in (BOARD, (6, 6)):
         order = evaluation.for_order(othello, rules(board))
-        assert (order.unit, order.ranks) == (pt.UNIT, pt.PRESETS[board].ranks)
+        assert (order.unit, order.ordering) == (pt.UNIT, pt.PRESETS[board].ordering)
     assert evaluation.for_order(othello, rules((6, 8))) is None
 
 
