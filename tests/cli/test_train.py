@@ -199,10 +199,13 @@ def test_what_othello_does_not_take_is_refused(asked, tmp_path):
     assert_refused(ask("train", "othello", *asked, *save))
 
 
-def test_othello_learns_patterns(tmp_path):
+@pytest.mark.parametrize(("board", "other"), [("8x8", "6x6"), ("6x6", "8x8")])
+def test_othello_learns_patterns(board, other, tmp_path):
     path = tmp_path / "weights.npz"
-    answer = ask("train", "othello", "--rounds", "40:1", "--save", path, "--json")
+    answer = ask("train", "othello", "--board", board, "--rounds", "40:1", "--save", path, "--json")
     assert answer.status == 0, answer.err
     assert answer.results[0]["games"] == [40] and answer.results[0]["positions"] > 400
-    found = ask("search", "othello", "--depth", "2", "--evaluation", path, "--json")
+    found = ask("search", "othello", "--board", board, "--depth", "2", "--evaluation", path, "--json")
     assert found.status == 0, found.err
+    refused = ask("search", "othello", "--board", other, "--depth", "2", "--evaluation", path)
+    assert_refused(refused, f"weights for {board}, not for {other}")

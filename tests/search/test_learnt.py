@@ -99,6 +99,15 @@ def test_the_order_of_a_smaller_board_saves_more():
     assert boards[0] < boards[1] / 2
 
 
+def test_the_first_player_loses_on_6x6_by_four(full):
+    """As is known since Feinstein (1993)."""
+    if not full:
+        pytest.skip("takes a minute; with --full only")
+    order = evaluation.for_order(othello, rules((6, 6)))
+    engine = Solver(othello, rules((6, 6)), far_table(256), order=order)
+    assert solve(engine, othello.start(rules((6, 6))).state).score == -4
+
+
 def paused(engine, state, frames):
     """Begin to solve ``state`` and stop where so many frames are open; return them, shape (frames, FRAME_SIZE)."""
     engine.begin(state)
