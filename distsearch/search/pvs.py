@@ -36,7 +36,7 @@ from .abdada import (
     ranks_at,
     wait_for,
 )
-from .remote_hosts import belongs_to_remote_host, tell
+from .remote_hosts import begin_question, belongs_to_remote_host, tell
 
 # bound for each game, and by the engine
 ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None
@@ -285,6 +285,7 @@ def open_root(s, control, left, alpha, beta):
     data = tt.look_near(control, h)
     if data != 0:
         scored_move_to_front(out, int64s(control[SCORES]), np.int64(0), n, tt.move_of(data))
+    begin_question(control, alpha, left)
     open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, h, control[EVALUATED])
     if control[VISITS_LEFT] < tt.NEVER:
         visits.enter(control[VISITS], control[BOARDS], np.int64(h), left, alpha, beta)

@@ -15,6 +15,17 @@ from . import table as tt
 # A rank of another host counts as so many of this one: what it finds comes later. Of 1, 4, 8 and 16, 4 was best for two
 # hosts of 8 on FFO #45 to #49.
 _WEIGHT = 4
+_MIXED = np.int64(0x1E3779B97F4A7C15)  # odd: spreads a small number over the bits of a word
+
+
+@compiled
+def begin_question(control, low, left):
+    """Note that the root is asked for a score above ``low`` from now on, with so much left.
+
+    Hosts are not told at once that a question is answered. Where all ranks are at the eldest move when that happens,
+    they would leave it to each other for the next question, if the marks of both were the same.
+    """
+    control[tt.QUESTION] = (np.int64(low) << np.int64(16) ^ np.int64(left)) * _MIXED
 
 
 @compiled
@@ -28,6 +39,7 @@ def remote_ranks(control, h):
     """Return for how many ranks those of other hosts count that are at work on the position of hash h."""
     far, place = uint64s(control[tt.FAR]), control[tt.FAR_WORDS]
     mask = np.int64(far[place + far_layout.SLOT_MASK])
+    h ^= np.uint64(control[tt.QUESTION])
     at = np.int64(h) & mask
     for _ in range(mask):
         slot = place + far_layout.FIRST_REMOTE_MARK + 2 * at

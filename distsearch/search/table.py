@@ -51,7 +51,8 @@ FAR_FIRST = 8  # buckets of the far table before it grew; FAR_BUCKETS where it d
 FAR_MASK, FAR_HALF = 9, 10
 FAR_LOST = 11  # entries of this request that others of this request have replaced in the far table
 FAR_WORDS = 12  # words before what ``far_layout`` describes, buckets that are not in use included
-CONTROL_SIZE = 13
+QUESTION = 13  # what is asked of the root, as a word that marks of other hosts are told apart by, see ``remote_hosts``
+CONTROL_SIZE = 14
 _SAMPLE, _SAMPLES = 8000, 8  # entries, of which 40% are found to be 40% ± 0.6%, and in how many places
 EASY = 1 << 15  # boards of an easy search: about what the near table holds
 

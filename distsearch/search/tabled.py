@@ -329,12 +329,9 @@ class Tabled:
         """
         entries, entries_so_far = table_exchange.export_entries(self._far, since[0])
         orders, orders_so_far = table_exchange.export_orders(self._far, since[1])
-        return (
-            entries,
-            orders,
-            table_exchange.export_marks(self._far, self._shared_left + _MARKED),
-            (entries_so_far, orders_so_far),
-        )
+        marks = table_exchange.export_marks(self._far, self._shared_left + _MARKED)
+        marks[:, 0] ^= self._control[tt.QUESTION].view(np.uint64)
+        return entries, orders, marks, (entries_so_far, orders_so_far)
 
     def import_updates(self, entries, orders=_NO_ORDERS):
         """Take in what other hosts have told, as ``table_exchange`` returned it there."""

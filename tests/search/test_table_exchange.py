@@ -366,6 +366,20 @@ def test_of_too_many_marks_those_are_told_where_the_most_is_left(rng):
         assert sorted(found.tolist()) == sorted([int(h), 1] for h in expected)
 
 
+def test_marks_of_another_question_are_not_counted(rng):
+    """Those of a question that is answered would keep all ranks away from the eldest move of the next one."""
+    one, other = ENDINGS.engine(), ENDINGS.engine()
+    h, low, left = *hashes(rng, 1), rng.randint(-60, 60), rng.randint(10, 30)
+    abdada.enter(one._control, h, 40)
+    for question, same in (((low, left), True), ((low + 2, left), False), ((low, left - 1), False)):
+        remote_hosts.begin_question(one._control, low, left)
+        remote_hosts.begin_question(other._control, *question)
+        *_, marks, _ = one.export_updates((0, 0))
+        set_marks(other, marks)
+        assert abdada.ranks_at(other._control, h) == 4 * same
+        assert abdada.ranks_at(one._control, h) == 1
+
+
 def test_ranks_of_other_hosts_count_more(rng):
     engine = ENDINGS.engine()
     both, ours, theirs, nobodys = hashes(rng, 4)
