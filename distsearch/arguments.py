@@ -249,19 +249,27 @@ def _simulate_arguments(parser):
     machine = parser.add_argument_group("the virtual cluster")
     machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
     machine.add_argument("--hosts", type=int, metavar="N", help="that they are on, each with a table (default 1)")
-    machine.add_argument("--groups", type=int, metavar="N", help="sub-masters, each of some of the workers (default 0)")
+    machine.add_argument(
+        "--groups", type=int, metavar="N", help="sub-masters, each in charge of some of the workers (default 0)"
+    )
     machine.add_argument("--network", metavar="NAME", help="host (default) or tcp: latency and bandwidth")
     machine.add_argument("--latency", type=float, metavar="SECONDS", help="of a message, instead of the preset's")
     machine.add_argument("--bandwidth", type=float, metavar="BYTES", help="a second, instead of the preset's")
     machine.add_argument("--delay", type=float, metavar="SECONDS", help="mean of a random extra delay of each message")
-    machine.add_argument("--rate", type=float, metavar="BOARDS", help="a second of a worker (default: measured here)")
-    machine.add_argument("--busy-rate", type=float, metavar="BOARDS", help="the same while all work (default: no less)")
+    machine.add_argument(
+        "--rate", type=float, metavar="BOARDS", help="of one worker, a second (default: measured here)"
+    )
+    machine.add_argument(
+        "--busy-rate", type=float, metavar="BOARDS", help="the same while all workers are busy (default: as --rate)"
+    )
     machine.add_argument("--spread", type=float, metavar="X", help="relative deviation of the workers' rates")
     machine.add_argument("--jitter", type=float, metavar="X", help="relative deviation of the time of a slice")
     machine.add_argument("--message-cost", type=float, metavar="SECONDS", help="of the master for a message")
     machine.add_argument("--seed", type=int, metavar="N", help="of everything random (default 0)")
     parser.add_argument(
-        "--explain", action="store_true", help="say where the boards go beside those of one worker; with exact or depth"
+        "--explain",
+        action="store_true",
+        help="compare the boards with those of one worker, by cause; with exact or depth",
     )
 
 
