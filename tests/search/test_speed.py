@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import JOBS, SETUP, Message, from_records
+from distsearch.cluster.messages import JOBS, OPEN, OPEN_RECORD, SETUP, Message, from_records
 from distsearch.cluster.worker import Worker
 from distsearch.games import connect4, othello
 from distsearch.games.interface import legal_moves, step
@@ -200,6 +200,7 @@ def check_slices(kind, states, depths, game="othello", **options):
     setup = Options(game, depth=1, **options).setup(kind)
     worker = Worker(KINDS)
     worker.handle(Message(SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
+    worker.handle(Message(OPEN, 1, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD))))
     slices = []
     for seed in itertools.count(SEED):
         worker.handle(Message(JOBS, 1, from_records(job_records(states(seed=seed), depths))))
