@@ -70,7 +70,7 @@ def answer(s, r, control):
 
 
 _BELOW = (
-    pvs.hashed, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.put_in_order, pvs.examine,
+    pvs.hashed, pvs.root_hash, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.put_in_order, pvs.examine,
     pvs.descend, pvs.open_root,
 )  # fmt: skip
 _PROBCUT = probcut.thresholds, probcut.ask, probcut.take

@@ -31,7 +31,9 @@ from .pvs import (
 from .pvs import CONTROL_SIZE as _SEARCH_SIZE
 
 # bound for each game
-advance = answers = descend = ended = hashed = kind = left_after = moves = next_beta = open_root = play = None
+advance = answers = descend = ended = hashed = kind = left_after = moves = next_beta = open_root = play = root_hash = (
+    None
+)
 EXACT = True
 
 # The drivers' part of the control array (int64).
@@ -86,7 +88,7 @@ def solve(s, where):
 
 def take_in_shared(s, control):
     """Take in the bounds of the root that ranks in the same search have found."""
-    data = tt.look_far(control, hashed(s, uint64s(control[RULES]), control))
+    data = tt.look_far(control, root_hash(s, uint64s(control[RULES]), control))
     if data == 0:
         return
     if tt.low_of(data) > control[LOW] and tt.move_of(data) != NO_MOVE:

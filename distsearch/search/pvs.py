@@ -46,6 +46,7 @@ SELECTIVE = False  # by depth, with ``probcut``
 
 INFINITY = np.int64(30_000)
 _DEAR = np.int64(10_000)  # boards a rank must have spent below a node for other hosts to be told of it: half a ms
+ROOT = np.uint64(0x23EC647659359ACD)  # xor a hash: that of a root, see ``root_hash``
 SETTLED = np.int64(-1)  # instead of a number of moves: the score is known well enough
 NO_MOVE = tt.NO_MOVE
 
@@ -96,6 +97,15 @@ FRAME_SIZE = 19
 def hashed(s, r, control):
     """Hash of a state, the same for symmetric ones, another for another game, board or option."""
     return key(canonical(s, r), r) ^ np.uint64(control[SALT])
+
+
+def root_hash(s, r, control):
+    """Hash of a root's own entry.
+
+    Ranks that share a search take the move of this entry as one that has the score. Symmetric states have other moves.
+    And an entry of an inner node keeps a bound that an earlier search found, beside the move of the latest one.
+    """
+    return key(s, r) ^ np.uint64(control[SALT]) ^ ROOT
 
 
 def ended(s, r, control):
@@ -286,7 +296,7 @@ def open_root(s, control, left, alpha, beta):
     if data != 0:
         scored_move_to_front(out, int64s(control[SCORES]), np.int64(0), n, tt.move_of(data))
     begin_question(control, alpha, left)
-    open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, h, control[EVALUATED])
+    open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, root_hash(s, r, control), control[EVALUATED])
     if control[VISITS_LEFT] < tt.NEVER:
         visits.enter(control[VISITS], control[BOARDS], np.int64(h), left, alpha, beta)
 
@@ -515,7 +525,12 @@ def advance(like, where):
             leave(control, f)
         else:
             h = np.uint64(f[HASH])
-            remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], f[FLOOR], f[CEILING], left, f[BEFORE])
+            floor = f[FLOOR]
+            if top == 0:
+                root = hashed(lanes.load(like, states, 0), r, control)
+                remember(control, root, f[BEST], f[ALPHA], beta, f[BEST_MOVE], floor, f[CEILING], left, f[BEFORE])
+                floor = -INFINITY
+            remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], floor, f[CEILING], left, f[BEFORE])
             if control[BOARDS] - f[OPENED] >= _DEAR and left >= control[SHARED_LEFT]:
                 tell(control, h, tt.look_near(control, h))
             if left >= control[VISITS_LEFT] or top == 0 and control[VISITS_LEFT] < tt.NEVER:

@@ -99,13 +99,16 @@ def import_entries(control, entries):
         data = entries[i, 1]
         h, left = entries[i, 0] ^ data, tt.left_of(data)
         low, high, move, cut_off = tt.low_of(data), tt.high_of(data), tt.move_of(data), tt.is_cut_off(data)
-        known = tt.look(control, h)
+        known = tt.look_far(control, h) if control[tt.FAR_BUCKETS] > 0 else np.uint64(0)
+        if known == 0:
+            known = tt.look_near(control, h)
         if known != 0:
             if tt.left_of(known) > left:
                 continue
-            if move == tt.NO_MOVE:
+            same = tt.left_of(known) == left and left < tt.MOST_LEFT
+            if move == tt.NO_MOVE or same and tt.low_of(known) > low:  # a root's move is the one that has ``low``
                 move = tt.move_of(known)
-            if tt.left_of(known) == left and left < tt.MOST_LEFT:
+            if same:
                 low, high = max(low, tt.low_of(known)), min(high, tt.high_of(known))
                 cut_off |= tt.is_cut_off(known)
         tt.keep(control, h, tt.packed(control, low, high, move, left, cut_off), left)

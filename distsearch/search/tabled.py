@@ -87,6 +87,7 @@ class Tabled:
         self._allocate(game.moves_left(game.start(rules).state, rules))
 
     def _allocate(self, moves_left):
+        pvs.leave_all(self._control, 0)  # of the frames until now
         # a pass may stand between any two moves, and one frame holds the end
         frames = 2 * moves_left + 4
         self._states = np.zeros(frames * self._width, np.uint64)
@@ -124,6 +125,8 @@ class Tabled:
     def share(self, shared):
         """Have other ranks with the same far table take part in this search, or not; see ``abdada``."""
         control = self._control
+        if self.is_shared:
+            pvs.leave_all(control, 0)  # else other ranks would wait for what nobody is at
         if shared:
             control[[pvs.SHARED_LEFT, pvs.ORDER_LEFT, pvs.LOOK_AT]] = self._shared_left, self._order_left, 0
             control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
@@ -298,6 +301,8 @@ class Tabled:
         if n == 0:
             return None
         self._state = as_state(self._states[: self._width])
+        root = self._kernels["root_hash"](self._state, self._rules, self._control)
+        self._frames[pvs.HASH] = np.uint64(root).view(np.int64)
         return out[:n]
 
     @property

@@ -101,6 +101,27 @@ def test_marks_are_gone_when_a_search_is_over_or_another_begins(seed):
     assert not marks.any()
 
 
+def test_a_rank_that_leaves_a_search_takes_its_marks_along(seed):
+    """And can go on with it alone."""
+    game = games.find("othello")
+    rules = game.rules((8, 8))
+    far, state = tt.far_table(2), some_state(game, rules, random.Random(seed), LATE)
+    engine = exact(game, rules, far)
+    engine.begin(state)
+    engine.share(True)
+    marks = far[8 * far_layout.buckets(far) :][: 2 * far_layout.MARKS : 2]
+    while not marks.any():
+        assert not engine.advance(10)
+    engine.share(False)
+    assert not marks.any()
+    while not engine.advance(1000):
+        pass
+    alone = exact(game, rules, tt.far_table(2))
+    alone.begin(state)
+    assert alone.advance(1 << 40)
+    assert engine.result().score == alone.result().score
+
+
 def test_a_rank_that_joined_stops_when_the_search_is_over(seed):
     game = games.find("othello")
     rules = game.rules((8, 8))
