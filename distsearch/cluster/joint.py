@@ -23,7 +23,9 @@ _SEQUENCE, _SETUP, _RUN, _BYTES = range(4)
 # What this rank has joined, last or now: the slot + 1 (0: none) and its sequence number; 1 if it is at it now; what it
 # has spent on it, this time and before.
 _JOINED, _JOINED_SEQUENCE, _AT_IT, _BOARDS, _NANOSECONDS, _BOARDS_BEFORE, _NANOSECONDS_BEFORE = range(4, 11)
+_RENEWED = 11  # counts the slices of work of its rank while it is open
 MOST_BYTES = 8 * (_SIZE - _HEAD)  # of a record
+PATIENCE = 2.0  # seconds without a slice after which an owner counts as gone; it may come back
 
 
 class Open(NamedTuple):
@@ -47,6 +49,7 @@ class Joint:
         self._flags = memoryview(words[-_FLAGS:].view(np.uint8))[:ranks]
         self._own, self._slot = self._slots[slot], slot
         self._done = {}  # slot → sequence number of a job that was searched to its end here
+        self._renewed = {}  # slot → its count of slices when this rank last looked, and since when it was that
         self._own[_SEQUENCE] += self._own[_SEQUENCE] & 1
         self._flags[slot] = 0
 
@@ -63,7 +66,12 @@ class Joint:
         own[_SETUP], own[_RUN], own[_BYTES] = setup, run, len(record)
         own[_HEAD:].view(np.uint8)[: len(record)] = record
         own[_SEQUENCE] += 1
+        own[_RENEWED] += 1
         self._flags[self._slot] = 1
+
+    def renew(self):
+        """Say that the owner of an open job is still at work."""
+        self._own[_RENEWED] += 1
 
     @property
     def joined(self):
@@ -90,7 +98,8 @@ class Joint:
     def _at_it(self, slot):
         """Return how many ranks search the open job of a slot, its owner apart."""
         at = self._slots
-        return int(np.count_nonzero((at[:, _JOINED] == slot + 1) & (at[:, _AT_IT] == 1)))
+        here = (at[:, _JOINED] == slot + 1) & (at[:, _JOINED_SEQUENCE] == at[slot, _SEQUENCE]) & (at[:, _AT_IT] == 1)
+        return int(np.count_nonzero(here))
 
     # Of a rank that joins.
 
@@ -99,11 +108,16 @@ class Joint:
         """Whether any rank has an open job; an idle rank asks this 200 times a second, so it has to be quick."""
         return 1 in bytes(self._flags)
 
-    def find(self):
-        """Return the Open job with the fewest ranks at it that this rank has not searched to its end, or None."""
+    def find(self, setups, now):
+        """Return the Open job with the fewest ranks at it that this rank has not searched to its end, or None.
+
+        setups: numbers of those that this rank knows; now: seconds, by any clock of this rank.
+        """
         sequences = self._slots[:, _SEQUENCE]
         found = [
-            slot for slot in np.flatnonzero(sequences & 1).tolist() if self._done.get(slot) != sequences[slot]
+            slot for slot in np.flatnonzero(sequences & 1).tolist()
+            if self._done.get(slot) != sequences[slot] and self._slots[slot, _SETUP] in setups
+            and self._is_at_work(slot, now)
         ]  # fmt: skip
         if not found:
             return None
@@ -112,11 +126,19 @@ class Joint:
         sequence, size = int(row[_SEQUENCE]), int(row[_BYTES])
         record = row[_HEAD:].view(np.uint8)[:size].copy()
         job = Open(slot, sequence, int(row[_SETUP]), int(row[_RUN]), record)
-        return job if self.lasts(job) else None
+        # its owner may have ended it meanwhile, and may be writing the next one's record
+        return job if sequence & 1 and self.lasts(job, now) and job.setup in setups else None
 
-    def lasts(self, job):
-        """Whether an Open job can still be joined."""
-        return self._slots[job.slot, _SEQUENCE] == job.sequence
+    def lasts(self, job, now):
+        """Whether an Open job can still be joined: it is open, and its owner has not died."""
+        return self._slots[job.slot, _SEQUENCE] == job.sequence and self._is_at_work(job.slot, now)
+
+    def _is_at_work(self, slot, now):
+        count = int(self._slots[slot, _RENEWED])
+        seen, since = self._renewed.get(slot, (None, now))
+        if count != seen:
+            self._renewed[slot] = count, now
+        return count != seen or now - since < PATIENCE
 
     def join(self, job):
         """Say that this rank searches a job; return the addresses of its sequence number and of boards spent here."""

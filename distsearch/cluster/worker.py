@@ -405,6 +405,8 @@ class Worker:
             out += self._give(run)
         if run.lends and run.shares and len(lent := run.runner.lent()):
             out.append(Message(LENT, run.number, from_records(lent)))
+        if self._opened:
+            self._joint.renew()
         if run.joint:
             self._open(run)
         if not run.job and run.runner:
@@ -465,14 +467,14 @@ class Worker:
         return self._visit is not None or self._joint.any_open and self._find() is not None
 
     def _find(self):
-        job = self._joint.find()
-        known = (setup for setup in self._setups.values() if job and setup.key == job.setup and setup.can_join)
-        return next(((job, setup) for setup in known), None)
+        known = {setup.key: setup for setup in self._setups.values() if setup.can_join}
+        job = self._joint.find(known, self._clock())
+        return (job, known[job.setup]) if job else None
 
     def join(self):
         """Do one slice of another rank's job, see ``can_join``; no Messages come of it, for its owner answers it."""
         began, cpu_began = self._clock(), self._cpu_clock()
-        if self._visit and not self._joint.lasts(self._visit.job):
+        if self._visit and not self._joint.lasts(self._visit.job, began):
             self._end_visit()  # its owner has told what it took
         if self._visit is None:
             job, setup = self._find() or (None, None)
@@ -487,7 +489,7 @@ class Worker:
         _adapt(visit, visit.runner.boards - before, cpu, self._shared_slice)
         visit.cpu += cpu
         self._joint.spend(visit.runner.boards, visit.cpu)
-        if done or not self._joint.lasts(visit.job):
+        if done or not self._joint.lasts(visit.job, began):
             self._end_visit(visit.job if done else None)
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
