@@ -40,7 +40,10 @@ class Arrays:
 
     def close(self):
         """Give the memory back; nobody uses the arrays any more."""
+        memory = vars(self).get("_memory")
         vars(self).clear()
+        if memory is not None:
+            memory.close()
 
 
 def _alone(here, merging, mib):

@@ -1,6 +1,9 @@
 """Learning on several copies of the weights: what merges keep, and what they make alike."""
 
+import contextlib
+import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -234,6 +237,22 @@ def test_a_wish_to_end_is_heard_on_all_copies(comm, agree, copies):
     rank.lead(body)
     counts = [int((each[:, 0] > 0).sum()) for each in results]
     agree(not rank.team.first or (max(counts[:3]) < 60_000 and counts[3] == 200), counts)
+
+
+def test_closing_the_arrays_gives_their_memory_back(comm, agree, copies):
+    def files():
+        found = []
+        for each in Path("/proc/self/fd").iterdir():
+            with contextlib.suppress(OSError):  # that of the folder itself
+                found.append(os.readlink(each))
+        return found
+
+    before, team = files(), team_of(comm, copies)
+    arrays = Arrays(team.sharers, 1, 1000, False, shared_size(max(team.sizes)))
+    arrays.close()
+    arrays.close()  # once more does no more
+    left = [file for file in files() if "distsearch-" in file and file not in before]
+    agree(not left, left)
 
 
 def test_copies_without_room_say_so(comm, agree, copies, monkeypatch):
