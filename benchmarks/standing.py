@@ -11,6 +11,7 @@ run by turns with these.
 
 import argparse
 import contextlib
+import os
 import shutil
 import sys
 import tempfile
@@ -85,7 +86,11 @@ def rates(args):
         raise SystemExit("standing: there is no tag to compare rates with; give --against COMMIT, or --only counts")
     fell = []
     with contextlib.ExitStack() as stack:
-        folder = args.keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="standing-"))
+        folder = (
+            os.path.abspath(args.keep)
+            if args.keep
+            else stack.enter_context(tempfile.TemporaryDirectory(prefix="standing-"))
+        )
         tree = standing_rates.unpack(against, folder)
         standing_rates.write_positions(folder)
         now = standing_rates.Program(standing_rates.HERE, folder)
@@ -121,6 +126,8 @@ def arguments():
     parser.add_argument("--turns", type=int, default=5, metavar="N", help="of each rate (default 5)")
     parser.add_argument("--keep", metavar="FOLDER", help="for that commit's files and kernels, for another time")
     args = parser.parse_args()
+    if args.turns < 1:
+        parser.error(f"--turns {args.turns}: at least 1")
     args.only = ["counts"] if args.update else args.only.split(",")
     if wrong := set(args.only) - set(PARTS):
         parser.error(f"--only {','.join(sorted(wrong))}: the parts are {', '.join(PARTS)}")

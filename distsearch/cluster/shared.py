@@ -93,17 +93,20 @@ def _shared(host, size, what, touched):
     name, refused = host.bcast(_new_file(size, touched) if host.Get_rank() == 0 else None)
     if refused:
         raise UserError(f"cannot share the {what} in {name}: {refused}")
-    file, error = None, None
+    file = mapped = error = None
     try:
         file = os.open(name, os.O_RDWR)
+        mapped = mmap.mmap(file, size)
     except OSError as refused:
         error = UserError(f"cannot share the {what} in {name}: {refused.strerror}")
     host.Barrier()
     if host.Get_rank() == 0:
         os.unlink(name)
     if error:
+        if file is not None:
+            os.close(file)
         raise error
-    return np.frombuffer(mmap.mmap(file, size), np.uint64), file
+    return np.frombuffer(mapped, np.uint64), file
 
 
 def _new_file(size, touched):
