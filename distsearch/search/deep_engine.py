@@ -70,8 +70,8 @@ def answer(s, r, control):
 
 
 _BELOW = (
-    pvs.hashed, pvs.root_hash, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.put_in_order, pvs.examine,
-    pvs.descend, pvs.open_root,
+    pvs.hashed, pvs.root_hash, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.put_in_order,
+    pvs.examine, pvs.descend, pvs.open_root,
 )  # fmt: skip
 _PROBCUT = probcut.thresholds, probcut.ask, probcut.take
 _ABOVE = pvs.look_at_path, pvs.least_crowded_first, pvs.advance, dr.depth_after, dr.deepen, dr.follow, pose, answer

@@ -96,8 +96,8 @@ def answer(s, r, control):
 
 
 _TEMPLATES = (
-    pvs.hashed, pvs.root_hash, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.put_in_order, pvs.examine,
-    pvs.descend, pvs.open_root, pvs.look_at_path, pvs.least_crowded_first, pvs.advance, dr.take_in_shared,
+    pvs.hashed, pvs.root_hash, pvs.ended, pvs.left_after, pvs.answers, pvs.known_cut, pvs.weigh, pvs.put_in_order,
+    pvs.examine, pvs.descend, pvs.open_root, pvs.look_at_path, pvs.least_crowded_first, pvs.advance, dr.take_in_shared,
     dr.solve, dr.follow, shared_guess, pose, answer,
 )  # fmt: skip
 
