@@ -100,18 +100,23 @@ def test_ranks_in_one_search_write_to_one_log(name, rng):
 def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
     """Another record of the same: entries of nodes that took so many boards."""
     game, rules, engine, how = make("deep", "othello", tt.far_table(1))
-    log, told, since = visits.Visits(), [], (0, 0)
+    log, told, since, root = visits.Visits(), [], (0, 0), int(pvs.ROOT)
     engine.explain(log)
     engine.set_remote_marks(np.zeros((0, 2), np.uint64), 2, 0)
+    roots = set()
     while not told:
         engine.share(True)
-        engine.begin(position(game, rules, "deep", rng), *how)
+        state = position(game, rules, "deep", rng)
+        engine.begin(state, *how)
         engine.share(True)
+        # a root is told by a hash of its own
+        roots.add(int(engine.functions["key"](state, rules)) ^ int(engine._control[pvs.SALT]) % 2**64)
         done = False
         while not done:
             done = engine.advance(20_000)
             entries, *_, since = engine.export_updates(since)
             told += [(int(word ^ data), int(tt.left_of(data))) for word, data in entries]
+    told = [(h ^ root if h ^ root in roots else h, left) for h, left in told]
     found = log.columns()
     sums = np.concatenate([[0], np.cumsum(found["boards"])])
     below = sums[np.searchsorted(found["since"], found["until"])] - sums[: len(found["since"])]
