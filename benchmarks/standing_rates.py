@@ -180,7 +180,7 @@ def compare(now, then, rate, turns):
         first, second = (now, then) if turn % 2 == 0 else (then, now)
         pair = first.rate(rate), second.rate(rate)
         if None in pair:
-            raise RuntimeError(f"distsearch {rate.arguments} fails now and then")
+            raise RuntimeError(f"distsearch {rate.arguments} failed in a later turn")
         found.append(pair if turn % 2 == 0 else pair[::-1])
     quotients = [here / there for here, there in found]
     here, there = (statistics.median(values) for values in zip(*found, strict=True))

@@ -257,7 +257,7 @@ def _simulate_arguments(parser):
     machine.add_argument("--bandwidth", type=float, metavar="BYTES", help="a second, instead of the preset's")
     machine.add_argument("--delay", type=float, metavar="SECONDS", help="mean of a random extra delay of each message")
     machine.add_argument(
-        "--rate", type=float, metavar="BOARDS", help="of one worker, a second (default: measured here)"
+        "--rate", type=float, metavar="BOARDS", help="that one worker searches a second (default: measured here)"
     )
     machine.add_argument(
         "--busy-rate", type=float, metavar="BOARDS", help="the same while all workers are busy (default: as --rate)"

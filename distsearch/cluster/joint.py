@@ -134,6 +134,7 @@ class Joint:
         return self._slots[job.slot, _SEQUENCE] == job.sequence and self._is_at_work(job.slot, now)
 
     def _is_at_work(self, slot, now):
+        """Whether the owner of a slot has done a slice since this rank last looked, or within PATIENCE seconds."""
         count = int(self._slots[slot, _RENEWED])
         seen, since = self._renewed.get(slot, (None, now))
         if count != seen:

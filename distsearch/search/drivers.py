@@ -31,9 +31,8 @@ from .pvs import (
 from .pvs import CONTROL_SIZE as _SEARCH_SIZE
 
 # bound for each game
-advance = answers = descend = ended = hashed = kind = left_after = moves = next_beta = open_root = play = root_hash = (
-    None
-)
+advance = answers = descend = ended = hashed = kind = left_after = moves = next_beta = open_root = play = None
+root_hash = None
 EXACT = True
 
 # The drivers' part of the control array (int64).

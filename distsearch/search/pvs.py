@@ -100,10 +100,11 @@ def hashed(s, r, control):
 
 
 def root_hash(s, r, control):
-    """Hash of a root's own entry.
+    """Return the hash (uint64) of the table entry that belongs to a root alone.
 
-    Ranks that share a search take the move of this entry as one that has the score. Symmetric states have other moves.
-    And an entry of an inner node keeps a bound that an earlier search found, beside the move of the latest one.
+    Ranks that share a search take the move of this entry as one that has its lower bound. For that the entry of
+    ``hashed`` will not do: symmetric states, which share it, have other moves, and an inner node keeps the lower bound
+    of an earlier search beside the move of the latest one.
     """
     return key(s, r) ^ np.uint64(control[SALT]) ^ ROOT
 

@@ -20,10 +20,10 @@ _MIXED = np.int64(0x1E3779B97F4A7C15)  # odd: spreads a small number over the bi
 
 @compiled
 def begin_question(control, low, left):
-    """Note that the root is asked for a score above ``low`` from now on, with so much left.
+    """Note that the root is now asked whether its score is above ``low``, with so much left (int64).
 
-    Hosts are not told at once that a question is answered. Where all ranks are at the eldest move when that happens,
-    they would leave it to each other for the next question, if the marks of both were the same.
+    Marks of other hosts come late. When a question is answered all ranks are at the eldest move; if those marks counted
+    in the next question, every rank would find that move crowded and search another one.
     """
     control[tt.QUESTION] = (np.int64(low) << np.int64(16) ^ np.int64(left)) * _MIXED
 
