@@ -43,7 +43,11 @@ class Growing:
         self.first = (mib << 20) // (16 * BUCKET) // _BUCKETS_A_STEP * _BUCKETS_A_STEP
         self._most = (far_layout.buckets(self.words) - self.first) // _BUCKETS_A_STEP
         self._back = back
-        _next_step(address(np.zeros(1, np.int64)))  # compiled or loaded before a search is at work
+
+    @staticmethod
+    def compile():
+        """Compile, or load from disk, what ``grow`` calls."""
+        _next_step(address(np.zeros(1, np.int64)))
 
     @property
     def buckets(self):

@@ -118,6 +118,7 @@ class Tabled:
         self.set_remote_marks(np.zeros((0, 2), np.uint64), 0, 0)
         if control[tt.FAR_BUCKETS]:
             self.export_updates((0, 0))
+        Growing.compile()
         self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
         self.forget()
         control[pvs.BOARDS], control[pvs.VISITS_LEFT] = 0, told
