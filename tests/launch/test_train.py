@@ -145,7 +145,8 @@ def test_a_signal_ends_all_ranks(tmp_path):
 @pytest.mark.full
 def test_ranks_that_have_nothing_to_do_sleep():
     """Rank 0 learns alone; the others wait."""
-    with Job(*QUICK, *ENDLESS, "--warm-up", "1000000000", "--json", ranks=3) as job:
+    # few games a second, or their lines, which nobody reads, fill the pipe and rank 0 waits, too
+    with Job("train", "2048", "--tuples", "0,1,2,3", *ENDLESS, "--warm-up", "1000000000", "--json", ranks=3) as job:
         job.hear()
         before = job.cpu()
         job.wait_for_work(2.0)

@@ -339,7 +339,7 @@ def test_workers_give_parts_away(search, full, rng):
         crew.come_back(source)
         assert source.out == 0
         gifts += crew.gifts
-    assert gifts or search.board == (6, 6) or not full  # late positions of Othello are soon done
+    assert gifts or search.game is othello or not full  # its boards here are soon done
 
 
 @policies
