@@ -46,7 +46,7 @@ class Growing:
 
     @staticmethod
     def compile():
-        """Compile, or load from disk, what ``grow`` calls."""
+        """Compile, or load from disk, the kernel that ``grow`` calls; once a host, before ranks search."""
         _next_step(address(np.zeros(1, np.int64)))
 
     @property

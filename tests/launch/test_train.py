@@ -145,7 +145,7 @@ def test_a_signal_ends_all_ranks(tmp_path):
 @pytest.mark.full
 def test_ranks_that_have_nothing_to_do_sleep():
     """Rank 0 learns alone; the others wait."""
-    # few games a second, or their lines, which nobody reads, fill the pipe and rank 0 waits, too
+    # a board of 4x4: on a small one, rank 0 would fill the pipe with lines that nobody reads, and wait as well
     with Job("train", "2048", "--tuples", "0,1,2,3", *ENDLESS, "--warm-up", "1000000000", "--json", ranks=3) as job:
         job.hear()
         before = job.cpu()

@@ -328,7 +328,9 @@ def test_every_move_of_the_root_may_be_scored(search, policy, full, rng):
         check_children(search, source, position, depth)
 
 
-@searches
+@pytest.mark.parametrize(
+    "search", [*SEARCHES, pytest.param(Search(othello, (6, 6), "solve", range(18, 21)), id="earlier")], ids=repr
+)
 def test_workers_give_parts_away(search, full, rng):
     gifts = 0
     for _ in range(100 if full else 10):
@@ -339,7 +341,8 @@ def test_workers_give_parts_away(search, full, rng):
         crew.come_back(source)
         assert source.out == 0
         gifts += crew.gifts
-    assert gifts or search.game is othello or not full  # its boards here are soon done
+    # the first three, of Othello, may be done before a worker is asked for a part
+    assert gifts or search in SEARCHES[:3] or not full
 
 
 @policies
