@@ -114,5 +114,7 @@ def test_a_second_signal_ends_what_does_not_listen(ranks, name, full):
         time.sleep(1.5)
         send(job, ranks, SIGNALS[name])
         done = job.finish(SOON)
-    assert done.status != 0
+    assert not done.results
+    if not ranks or name == "SIGTERM":  # else mpirun has killed its ranks, and the status, 0 at times, is its own
+        assert done.status != 0
     assert TRACEBACK not in done.err
