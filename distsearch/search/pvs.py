@@ -406,7 +406,7 @@ def least_crowded_first(like, control, f, top):
 
 @compiled
 def leave(control, f):
-    """Take away the mark of a frame's move at work. Callers ask first whether it has one: a call costs 2% of a search."""
+    """Take away the mark that a frame has for its move at work; callers check that: a call costs 2% of a search."""
     abdada.leave(control, np.uint64(f[MARKED]))
     f[MARKED] = 0
 
