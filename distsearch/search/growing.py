@@ -47,7 +47,8 @@ class Growing:
     @staticmethod
     def compile():
         """Compile, or load from disk, the kernel that ``grow`` calls; once a host, before ranks search."""
-        _next_step(address(np.zeros(1, np.int64)))
+        word = np.zeros(1, np.int64)  # kept until the call ends
+        _next_step(address(word))
 
     @property
     def buckets(self):

@@ -216,7 +216,7 @@ def examine(s, control, at, left, alpha, beta):
         cut = known_cut(s, r, control, out, at, n, left, beta)
         if cut >= beta:
             return SETTLED, cut, high, h
-    if left >= control[RANK_LEFT]:
+    if left >= control[RANK_LEFT]:  # below it no score is read, see is_deferrable, and no order is shared
         put_in_order(s, control, at, n, left, h)
         if move != NO_MOVE:
             scored_move_to_front(out, int64s(control[SCORES]), at, n, move)

@@ -107,7 +107,7 @@ def test_ctrl_c_at_one_rank_as_it_starts_leaves_nobody_waiting(rank):
 def test_a_second_signal_ends_what_does_not_listen(ranks, name, full):
     if not full and name == "SIGINT":
         pytest.skip("SIGTERM is the sample, as the harder one: mpirun kills its ranks itself at a second Ctrl-C")
-    with Job("stick", "0", "search", "othello", "--depth", "6", ranks=ranks, program=[PLANTED]) as job:
+    with Job("stick", "0", "search", "othello", "--depth", "6", "--json", ranks=ranks, program=[PLANTED]) as job:
         job.wait_for_handlers()
         time.sleep(1.0)  # kernels are loaded by then
         send(job, ranks, SIGNALS[name])

@@ -38,16 +38,17 @@ def flat(rows):
 
 @pytest.mark.parametrize(("name", "coherent"), [("2048", False), ("2048", True), ("2584", False)])
 def test_values_become_those_of_the_best_player(name, coherent, full, seed):
-    """Medians of three seeds. Of 60, none came near the bounds without coherence. With it 13 starts were worth 2% less.
+    """Of 60 seeds none came near the bounds without coherence, but with it 13 learnt values that were 2% to 8% too low.
 
-    With coherence they were worth up to 8% less: the rate of a weight may vanish before a better move was tried again.
+    For the rate of a weight may vanish before a better move is tried again. So three seeds are judged by their medians.
     """
     if (coherent or name == "2584") and not full:
         pytest.skip("with --full: compiles another learner")
     first = seed if full else 1
-    starts, errors = zip(*(learnt_worth(name, coherent, first + i) for i in range(3)), strict=True)
-    assert statistics.median(starts) == pytest.approx(1.0, rel=0.05 if coherent else 0.02)
-    assert statistics.median(errors) < (0.06 if coherent else 0.03)
+    runs = [learnt_worth(name, coherent, first + i) for i in range(3 if coherent else 1)]
+    start, error = (statistics.median(each) for each in zip(*runs, strict=True))
+    assert start == pytest.approx(1.0, rel=0.05 if coherent else 0.02)
+    assert error < (0.06 if coherent else 0.03)
 
 
 def learnt_worth(name, coherent, seed):
