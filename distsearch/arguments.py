@@ -407,7 +407,7 @@ def _checked_deadline(seconds):
 def _number(text, option, what, checked):
     """A checked number, refused on every rank alike: where only the first refused, the others would wait for it."""
     if not re.fullmatch("[0-9]{1,15}", text):
-        raise argparse.ArgumentTypeError(f"{option} '{text[:20]}' is not a number of {what}")
+        raise argparse.ArgumentTypeError(f"{option} '{text[:20]}' is not a whole number of {what}")
     try:
         return checked(int(text))
     except UserError as error:

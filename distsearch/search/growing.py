@@ -46,7 +46,7 @@ class Growing:
 
     @staticmethod
     def compile():
-        """Compile, or load from disk, the kernel that ``grow`` calls; once a host, before ranks search."""
+        """Compile, or load from disk, the kernel that ``grow`` calls, before ranks search."""
         word = np.zeros(1, np.int64)  # kept until the call ends
         _next_step(address(word))
 

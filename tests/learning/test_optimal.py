@@ -40,7 +40,7 @@ def flat(rows):
 def test_values_become_those_of_the_best_player(name, coherent, full, seed):
     """Of 60 seeds none came near the bounds without coherence, but with it 13 learnt values that were 2% to 8% too low.
 
-    For the rate of a weight may vanish before a better move is tried again. So three seeds are judged by their medians.
+    The rate of a weight may vanish before a better move is tried again. So coherence is judged by three seeds' medians.
     """
     if (coherent or name == "2584") and not full:
         pytest.skip("with --full: compiles another learner")
