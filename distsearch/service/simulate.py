@@ -172,7 +172,7 @@ def simulate(options, machine, position, progress, interrupted, explained=False)
 def _check_explained(options):
     """Raise UserError if boards cannot be explained: there must be a table, and the same work for all workers."""
     if not options.tabled:
-        raise UserError("explain is for two-player searches with a transposition table")
+        raise UserError("explain is for games of two players, searched with a transposition table")
     if options.deepening:
         raise UserError("explain needs depth or exact: what ends by time or nodes is other work on other workers")
 
