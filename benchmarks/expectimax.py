@@ -15,9 +15,9 @@ import argparse
 import time
 
 from distsearch import evaluation, games
+from distsearch.api.chance import dealt
+from distsearch.engines.expectimax_engine import Expectimax
 from distsearch.games.interface import legal_moves, step
-from distsearch.search.expectimax_engine import Expectimax
-from distsearch.service.chance_search import dealt
 
 _LEAST_LAYERS, _LESS = 3, 2
 _EVALUATIONS = {"2048": "rows:270,700,47,4,11,3.5", "2584": "rows"}  # that program's weights

@@ -18,18 +18,18 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from distsearch import games
-from distsearch.cluster.group import blocks
+from distsearch.api.options import Options
+from distsearch.api.perft import perft
+from distsearch.api.progress import Silent
+from distsearch.api.simulate import Machine
+from distsearch.api.solve import solve
+from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.cluster.simulated import Faults
-from distsearch.search.table import far_table
-from distsearch.service.options import Options
-from distsearch.service.perft import perft
-from distsearch.service.progress import Silent
-from distsearch.service.search import Searcher
-from distsearch.service.simulate import Machine
-from distsearch.service.solve import solve
-from distsearch.testing.positions import random_positions
-from distsearch.tree.jobs import kinds
+from distsearch.cluster.submaster import blocks
+from distsearch.engines.pvs.table import far_table
+from distsearch.games.random_play import random_positions
+from distsearch.jobs.two_player import kinds
 from distsearch.tree.policies import POLICIES
 
 SEARCHES = [  # game, board, plies played before, limits
@@ -86,8 +86,16 @@ def drawn(seed):
     workers, rate = rng.randint(2, 12), rng.choice((1e4, 1e5, 1e6))  # slow ones have more that is worth sharing out
     groups = rng.choice((0, 0, rng.randint(1, min(4, workers))))
     machine = Machine(
-        workers, rng.choice(("tcp", "host")), delay=rng.choice((0.0, 1e-4)), jitter=rng.choice((0.0, 0.3)), rate=rate,
-        seed=seed, table=1, groups=groups, faults=random_faults(rng, workers, groups, rate))  # fmt: skip
+        workers,
+        rng.choice(("tcp", "host")),
+        delay=rng.choice((0.0, 1e-4)),
+        jitter=rng.choice((0.0, 0.3)),
+        rate=rate,
+        seed=seed,
+        table=1,
+        groups=groups,
+        faults=random_faults(rng, workers, groups, rate),
+    )
     return Case(way, options, positions, rng.randint(2, 4), rng.choice((20, 300, 10**6)), machine)
 
 
@@ -159,9 +167,12 @@ def do(seed, tell=lambda line: None):
     lost = [rank for rank, _ in cluster.lost]
     tell(f"died {sorted(died)}, lost {lost}, back {[rank for rank, _ in cluster.back]}, {cluster.clock():.4f} s")
     counts = Counter(
-        deaths=len(died), losses=len(lost), restarts=len(cluster.back), ignored=cluster.ignored,
+        deaths=len(died),
+        losses=len(lost),
+        restarts=len(cluster.back),
+        ignored=cluster.ignored,
         suspicions=sum(case.machine.faults.deaths.get(rank, inf) > cluster.clock() for rank in lost),
-    )  # fmt: skip
+    )
     return Done(seed, wrong, counts)
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from statistics import mean
 
 from distsearch import games
+from distsearch.api.options import Options
+from distsearch.api.progress import Progress
+from distsearch.api.simulate import Machine, Simulation
+from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.games.interface import read_position
-from distsearch.service.options import Options
-from distsearch.service.progress import Progress
-from distsearch.service.search import Searcher
-from distsearch.service.simulate import Machine, Simulation
 
 
 def numbers(text):
@@ -50,8 +50,10 @@ def row(options, machine, position, sequential, hosts, seeds):
         speedups.append(mean(run.figures["speedup"] for run in runs))
         boards.append(mean(run.figures["search_overhead"] for run in runs))
         seconds.append(mean(run.outcome.seconds for run in runs))
-    columns = [f"{figures[0]:{to}} | {figures[1]:{to}}" for figures, to in (
-        (speedups, ".2f"), (boards, ".2f"), (seconds, ".3f"))]  # fmt: skip
+    columns = [
+        f"{figures[0]:{to}} | {figures[1]:{to}}"
+        for figures, to in ((speedups, ".2f"), (boards, ".2f"), (seconds, ".3f"))
+    ]
     return f"| {hosts} | {' | '.join(columns)} |"
 
 

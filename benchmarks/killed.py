@@ -22,9 +22,9 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from distsearch.formats.checkpoint import INTERVAL_VARIABLE
 from distsearch.games import connect4
-from distsearch.service.checkpoint import INTERVAL_VARIABLE
-from distsearch.testing.positions import random_positions
+from distsearch.games.random_play import random_positions
 
 _MARK = "DISTSEARCH_KILLED"  # in the environment of all processes of a run
 

@@ -66,8 +66,9 @@ def speed(args):
             share = f"{result['collided'] / result['written']:.2e}" if counted else ""
             print(
                 f"| {ranks} | {result['moves_per_second']:,} | {result['moves_per_second'] / base:.2f} | "
-                f"{result['moves_per_cpu_second']:,} | {result['written'] if counted else ''} | {share} |", flush=True,
-            )  # fmt: skip
+                f"{result['moves_per_cpu_second']:,} | {result['written'] if counted else ''} | {share} |",
+                flush=True,
+            )
 
 
 def numbers(text):

@@ -28,19 +28,19 @@ import numpy as np
 from mpi4py import MPI
 
 from distsearch import games
+from distsearch.api.options import Options
+from distsearch.api.progress import Silent
+from distsearch.api.two_player import Searcher
 from distsearch.cluster import messages
-from distsearch.cluster.bell import Bell
 from distsearch.cluster.events import Begin, Received
+from distsearch.cluster.mailbox import Post
 from distsearch.cluster.master import Master
 from distsearch.cluster.messages import STEER, decode, encode
-from distsearch.cluster.post import Post
 from distsearch.cluster.simulated import NETWORKS, Processors, SimulatedCluster
+from distsearch.cluster.wakeup import Bell
+from distsearch.engines.pvs.table import far_table
 from distsearch.games.interface import legal_moves, step
-from distsearch.search.table import far_table
-from distsearch.service.options import Options
-from distsearch.service.progress import Silent
-from distsearch.service.search import Searcher
-from distsearch.tree.jobs import TO_THE_END, kinds
+from distsearch.jobs.two_player import TO_THE_END, kinds
 
 _NAMES = {getattr(messages, name): name for name in ("SETUP", "READY", "OPEN", "JOBS", "RESULTS", "STEER", "GAVE")}
 _AHEAD = 8  # messages that wait for the master while it handles one
@@ -179,9 +179,11 @@ def alone(search, repeats):
         took["all"].append(handle(search, search.source(), encode))
     a_job = {name: 1e6 * min(values) / search.jobs for name, values in took.items()}
     parts = {
-        "decode": a_job["decode"], "source": a_job["source"],
-        "master": a_job["handle"] - a_job["decode"] - a_job["source"], "encode": a_job["all"] - a_job["handle"],
-    }  # fmt: skip
+        "decode": a_job["decode"],
+        "source": a_job["source"],
+        "master": a_job["handle"] - a_job["decode"] - a_job["source"],
+        "encode": a_job["all"] - a_job["handle"],
+    }
     print(f"{a_job['all']:.1f} µs a job, {a_job['all'] * search.jobs / (len(received) + len(sent)):.1f} µs a message")
     print(", ".join(f"{name} {value:.1f}" for name, value in parts.items()))
     print(f"the virtual master's: {1e6 * search.virtual / search.jobs:.1f} µs a job", flush=True)

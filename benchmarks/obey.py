@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 from distsearch import games
+from distsearch.api.options import Options
 from distsearch.cluster.messages import (
     JOBS,
     OPEN,
@@ -27,10 +28,9 @@ from distsearch.cluster.messages import (
     from_records,
 )
 from distsearch.cluster.worker import Worker
-from distsearch.search.table import far_table
-from distsearch.service.options import Options
-from distsearch.testing.positions import random_position
-from distsearch.tree.jobs import job_dtype, kinds
+from distsearch.engines.pvs.table import far_table
+from distsearch.games.random_play import random_position
+from distsearch.jobs.two_player import job_dtype, kinds
 from distsearch.tree.schedule import ANY
 
 SETUP_NUMBER = RUN = 1

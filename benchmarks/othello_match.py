@@ -14,10 +14,10 @@ import random
 import time
 
 from distsearch import evaluation
+from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.table import far_table
 from distsearch.games import othello
 from distsearch.games.interface import END, legal_moves, step
-from distsearch.search.deep_engine import Deep
-from distsearch.search.table import far_table
 
 RANDOM_MOVES, LOOK = 10, 6
 EVEN = {"patterns": 200, "complex": 5}

@@ -16,14 +16,14 @@ import time
 from unittest import mock
 
 from distsearch import games
-from distsearch.cluster import timers
+from distsearch.api.options import resolve
+from distsearch.api.progress import Silent
+from distsearch.api.session import Session
+from distsearch.cluster import trace
 from distsearch.cluster.local import LocalCluster
 from distsearch.cluster.trace import MOST
 from distsearch.games.interface import Position, step
-from distsearch.service.options import resolve
-from distsearch.service.progress import Silent
-from distsearch.session import Session
-from distsearch.studies.measure import measure
+from distsearch.studies.measure_search import measure
 
 MIDGAME = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
 WAYS = "bare", "timers", "timeline"
@@ -64,7 +64,7 @@ def without_timers():
     def unmeasured(self, setup, source, **how):
         return begin(self, setup, source, **{**how, "measured": False})
 
-    nothing = mock.patch.multiple(timers.Timers, communicated=lambda *_: None, waited=lambda *_: None)
+    nothing = mock.patch.multiple(trace.Timers, communicated=lambda *_: None, waited=lambda *_: None)
     with nothing, mock.patch.object(LocalCluster, "begin", unmeasured):
         yield
 
@@ -80,7 +80,7 @@ def cost(session, way, options, positions):
 
 def call_cost():
     """Return the CPU seconds of one call of a timer with the reading of the clock before it."""
-    kept = timers.Timers(time.perf_counter)
+    kept = trace.Timers(time.perf_counter)
     began = time.process_time()
     for _ in range(_CALLS):
         kept.communicated(0.0, time.perf_counter())
@@ -92,7 +92,7 @@ def calls(options, positions):
     counted = mock.Mock()
     with Session(table=16) as session:
         session.searcher(options)
-        with mock.patch.object(timers.Timers, "communicated", counted):
+        with mock.patch.object(trace.Timers, "communicated", counted):
             measure(session, options, positions)
     return counted.call_count
 

@@ -19,16 +19,16 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from distsearch import games
-from distsearch.cluster import launch
+from distsearch.api.options import Options
+from distsearch.api.progress import Silent
+from distsearch.api.session import Session
+from distsearch.api.simulate import Machine
+from distsearch.api.two_player import Searcher
+from distsearch.cluster import mpi_runtime
 from distsearch.cluster.local import LocalCluster
-from distsearch.search.table import far_table
-from distsearch.service.options import Options
-from distsearch.service.progress import Silent
-from distsearch.service.search import Searcher
-from distsearch.service.simulate import Machine
-from distsearch.session import Session
-from distsearch.testing.positions import random_position
-from distsearch.tree.jobs import kinds
+from distsearch.engines.pvs.table import far_table
+from distsearch.games.random_play import random_position
+from distsearch.jobs.two_player import kinds
 from distsearch.tree.policies import POLICIES
 
 SEARCHES = [  # game, board, plies played before, limit: mostly some ten thousand to a million boards
@@ -68,8 +68,13 @@ def drawn(seed, number):
     position = random_position(game, rules, plies, rng)
     options = Options(name, board=board, load_factor=rng.choice((1, 2, 4, 8)), **limit)
     machine = Machine(
-        network=rng.choice(("host", "tcp")), delay=rng.choice((0.0, 1e-4)), spread=rng.choice((0.0, 0.3)),
-        jitter=rng.choice((0.0, 0.5)), seed=number, table=TABLE)  # fmt: skip
+        network=rng.choice(("host", "tcp")),
+        delay=rng.choice((0.0, 1e-4)),
+        spread=rng.choice((0.0, 0.3)),
+        jitter=rng.choice((0.0, 0.5)),
+        seed=number,
+        table=TABLE,
+    )
     return Case(number, position, game.text(position, rules), options, machine, rng.choice((0.1, 1.0, 10.0)))
 
 
@@ -173,7 +178,7 @@ def main():
     args = parser.parse_args()
     if args.simulated:
         return report(f"{args.simulated} virtual workers", on_virtual_workers(args))
-    with Session(launch.world(), TABLE) as session:
+    with Session(mpi_runtime.world(), TABLE) as session:
         if session is None:
             return 0
         cases = [drawn(args.seed, number) for number in range(args.positions)]

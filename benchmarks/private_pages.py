@@ -18,12 +18,12 @@ import time
 
 from distsearch import games
 from distsearch.evaluation import ntuple
-from distsearch.evaluation.network import sizes
-from distsearch.learning import team as teams
-from distsearch.learning.arrays import RESULTS, Arrays
+from distsearch.evaluation.tuple_network import sizes
+from distsearch.learning import cpu_team as teams
+from distsearch.learning.cpu_team import Team, shared_size
 from distsearch.learning.learner import Learner
 from distsearch.learning.private_pages import private_pages
-from distsearch.learning.team import Team, shared_size
+from distsearch.learning.shared_arrays import RESULTS, Arrays
 from distsearch.learning.waiting import wait
 
 RATE = 0.1
@@ -108,8 +108,9 @@ def row(args, network, what, found, base):
     apart = (mean - base[0]) / math.hypot(error, base[1])
     print(
         f"| {network} | {what} | {statistics.fmean(first):,.0f} | {rate:,.0f} | {rate / base[2]:.2f} | "
-        f"{statistics.fmean(shares):.1%} | {mean:,.0f} ± {error:,.0f} | {apart:+.2f} |", flush=True,
-    )  # fmt: skip
+        f"{statistics.fmean(shares):.1%} | {mean:,.0f} ± {error:,.0f} | {apart:+.2f} |",
+        flush=True,
+    )
     return base
 
 

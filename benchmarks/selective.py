@@ -15,11 +15,11 @@ import time
 import numpy as np
 
 from distsearch import evaluation, games
-from distsearch.evaluation import probcut as fits
+from distsearch.engines.pvs import probcut
+from distsearch.engines.pvs.depth_search import Deep
+from distsearch.evaluation import probcut_fit as fits
 from distsearch.games.interface import END, legal_moves, step
-from distsearch.search import probcut
-from distsearch.search.deep_engine import Deep
-from distsearch.testing.positions import random_position
+from distsearch.games.random_play import random_position
 
 LEFT = (22, 27, 32, 37, 42, 47)  # moves left of the positions
 AT_RANDOM = 0.02

@@ -22,9 +22,9 @@ import time
 from serving import Service, share
 from soak import soak
 
-from distsearch.client import Client
 from distsearch.games import connect4
-from distsearch.testing.positions import random_positions
+from distsearch.games.random_play import random_positions
+from distsearch.server.client import Client
 
 _STONES = range(28, 35)
 _PAUSES = 0.01, 2.0  # seconds

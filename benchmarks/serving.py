@@ -10,7 +10,7 @@ import time
 import uuid
 from pathlib import Path
 
-from distsearch.client import Client, ServiceError
+from distsearch.server.client import Client, ServiceError
 
 _MARK = "DISTSEARCH_BENCHMARK"  # in the environment of a service's processes
 _RANK = re.compile(rb"(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=([0-9]+)\0")

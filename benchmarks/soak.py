@@ -13,10 +13,10 @@ from itertools import count
 from serving import Service, share
 from soak_cases import families, malformed
 
-from distsearch.client import Client
+from distsearch.api.session import Session
 from distsearch.games import connect4
-from distsearch.session import Session
-from distsearch.testing.positions import random_positions
+from distsearch.games.random_play import random_positions
+from distsearch.server.client import Client
 
 _CHUNK = 1 << 16
 _MOST_OPEN = 12  # requests of a client
@@ -340,9 +340,12 @@ def soak(args):
 def _go(args, service, cases):
     rng, began = random.Random(f"{args.seed} of helpers"), time.monotonic()
     helpers = {
-        "flood": Flood(service, int(args.flood * 1e9)), "silent": Silent(service, 1), "greedy": Silent(service, 100),
-        "probe": Probe(service, rng), "monitor": Monitor(service),
-    }  # fmt: skip
+        "flood": Flood(service, int(args.flood * 1e9)),
+        "silent": Silent(service, 1),
+        "greedy": Silent(service, 100),
+        "probe": Probe(service, rng),
+        "monitor": Monitor(service),
+    }
     soakers = [
         Soaker(service.path, cases, args.requests // args.clients, args.malformed // args.clients, f"{args.seed} {i}")
         for i in range(args.clients)
@@ -398,8 +401,10 @@ def _end(service):
 
 
 def _report(soakers, helpers, took):
-    total = {name: sum(getattr(each, name) for each in soakers) for name in (
-        "sent", "answers", "cancelled", "abandoned", "refused")}  # fmt: skip
+    total = {
+        name: sum(getattr(each, name) for each in soakers)
+        for name in ("sent", "answers", "cancelled", "abandoned", "refused")
+    }
     print(", ".join(f"{value:,} {name}" for name, value in total.items()) + f" in {took:.0f} s")
     flood, monitor, visits = helpers["flood"], helpers["monitor"], helpers["silent"].times + helpers["greedy"].times
     print(f"a line of {flood.size / 1e9:.2f} GB; two who never read came {visits} times")
@@ -411,5 +416,9 @@ def _report(soakers, helpers, took):
         print(f"{name}: p50 {figures[0]:.1f} ms, p99 {figures[1]:.1f} ms, worst {figures[2]:.1f} ms")
     steps = range(0, len(monitor.resident), max(1, len(monitor.resident) // 8))
     for rank in monitor.resident[0]:
-        print(f"rank {rank}: MiB " + " ".join(f"{monitor.resident[i][rank]:.0f}" for i in steps)
-              + "; descriptors " + " ".join(f"{monitor.descriptors[i][rank]}" for i in steps))  # fmt: skip
+        print(
+            f"rank {rank}: MiB "
+            + " ".join(f"{monitor.resident[i][rank]:.0f}" for i in steps)
+            + "; descriptors "
+            + " ".join(f"{monitor.descriptors[i][rank]}" for i in steps)
+        )

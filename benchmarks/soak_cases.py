@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from distsearch.games import connect4, othello
 from distsearch.games.interface import legal_moves
-from distsearch.testing.positions import random_positions
+from distsearch.games.random_play import random_positions
 
 _WINDOW = -1, 1
 
@@ -31,16 +31,37 @@ class Family(NamedTuple):
 def families(session, rng, count):
     """Return Families of ``count`` positions each; what they must score is what ``session`` says, one rank alone."""
     return [
-        _family(session, connect4, random_positions(connect4, connect4.rules(), range(22, 34), count, rng),
-                [{"exact": True}, {"exact": True, "all_moves": True}, {"exact": True, "window": list(_WINDOW)}]),
-        _family(session, connect4, random_positions(connect4, connect4.rules(), range(8, 20), count, rng),
-                [{"depth": 5}, {"depth": 8}, {"nodes": 3000}, {"time": 0.02}]),
-        _family(session, othello, random_positions(othello, othello.rules(), range(50, 53), count, rng),
-                [{"exact": True}, {"exact": True, "empties": "none"}, {"nodes": 5000}]),
-        _family(session, othello, random_positions(othello, othello.rules(), range(10, 40), count, rng),
-                [{"depth": 4}, {"depth": 4, "evaluation": "static"}, {"depth": 5, "evaluation": "static"},
-                 {"depth": 3, "ordering": "static", "all_moves": True}, {"time": 0.03, "evaluation": "static"}]),
-    ]  # fmt: skip
+        _family(
+            session,
+            connect4,
+            random_positions(connect4, connect4.rules(), range(22, 34), count, rng),
+            [{"exact": True}, {"exact": True, "all_moves": True}, {"exact": True, "window": list(_WINDOW)}],
+        ),
+        _family(
+            session,
+            connect4,
+            random_positions(connect4, connect4.rules(), range(8, 20), count, rng),
+            [{"depth": 5}, {"depth": 8}, {"nodes": 3000}, {"time": 0.02}],
+        ),
+        _family(
+            session,
+            othello,
+            random_positions(othello, othello.rules(), range(50, 53), count, rng),
+            [{"exact": True}, {"exact": True, "empties": "none"}, {"nodes": 5000}],
+        ),
+        _family(
+            session,
+            othello,
+            random_positions(othello, othello.rules(), range(10, 40), count, rng),
+            [
+                {"depth": 4},
+                {"depth": 4, "evaluation": "static"},
+                {"depth": 5, "evaluation": "static"},
+                {"depth": 3, "ordering": "static", "all_moves": True},
+                {"time": 0.03, "evaluation": "static"},
+            ],
+        ),
+    ]
 
 
 def _family(session, game, positions, options):
@@ -108,22 +129,36 @@ def malformed(rng):
     """Return (line, id, code): bytes that make no sense, and the error that must answer them."""
     asked = {"id": "bad", "game": "connect4"}
     told = [
-        ({**asked, "colour": 1}, "unknown_field"), ({**asked, "depth": "9"}, "bad_field"),
-        ({**asked, "depth": 0}, "bad_field"), ({**asked, "game": "draughts"}, "bad_field"),
-        ({**asked, "position": "1111111"}, "bad_field"), ({**asked, "positions": []}, "bad_field"),
-        ({**asked, "exact": True, "depth": 3}, "bad_field"), ({**asked, "priority": 11}, "bad_field"),
-        ({**asked, "position": "4" * 5000}, "bad_field"), ({**asked, "board": "63x32"}, "bad_field"),
-        ({**asked, "positions": ["4"] * 10_001}, "too_many_positions"), ({"id": "bad", "op": "dance"}, "unknown_op"),
-        ({"op": "cancel", "id": "bad"}, "unknown_id"), ({"op": "cancel", "id": "bad", "game": "x"}, "unknown_field"),
+        ({**asked, "colour": 1}, "unknown_field"),
+        ({**asked, "depth": "9"}, "bad_field"),
+        ({**asked, "depth": 0}, "bad_field"),
+        ({**asked, "game": "draughts"}, "bad_field"),
+        ({**asked, "position": "1111111"}, "bad_field"),
+        ({**asked, "positions": []}, "bad_field"),
+        ({**asked, "exact": True, "depth": 3}, "bad_field"),
+        ({**asked, "priority": 11}, "bad_field"),
+        ({**asked, "position": "4" * 5000}, "bad_field"),
+        ({**asked, "board": "63x32"}, "bad_field"),
+        ({**asked, "positions": ["4"] * 10_001}, "too_many_positions"),
+        ({"id": "bad", "op": "dance"}, "unknown_op"),
+        ({"op": "cancel", "id": "bad"}, "unknown_id"),
+        ({"op": "cancel", "id": "bad", "game": "x"}, "unknown_field"),
         ({"id": "bad"}, "bad_field"),
-    ]  # fmt: skip
+    ]
     untold = [
-        (b'{"id": "bad", "game": ', "bad_json"), (b"\xff\xfe{}", "bad_json"), (b'["id"]', "not_object"),
-        (b"7", "not_object"), (b'{"id": "bad", "id": "bad"}', "bad_json"), (b'{"id": NaN}', "bad_json"),
-        (b'{"id": ' + b"7" * 5000 + b"}", "bad_json"), (b"[" * 100_000, "bad_json"), (b"\0" * 100, "bad_json"),
-        (b'{"id": "bad", "game": "\\ud800"}', "bad_json"), (b"x" * (1 << 21), "too_long"),
+        (b'{"id": "bad", "game": ', "bad_json"),
+        (b"\xff\xfe{}", "bad_json"),
+        (b'["id"]', "not_object"),
+        (b"7", "not_object"),
+        (b'{"id": "bad", "id": "bad"}', "bad_json"),
+        (b'{"id": NaN}', "bad_json"),
+        (b'{"id": ' + b"7" * 5000 + b"}", "bad_json"),
+        (b"[" * 100_000, "bad_json"),
+        (b"\0" * 100, "bad_json"),
+        (b'{"id": "bad", "game": "\\ud800"}', "bad_json"),
+        (b"x" * (1 << 21), "too_long"),
         (b"!" + rng.randbytes(200).replace(b"\n", b"?"), "bad_json"),
-    ]  # fmt: skip
+    ]
     if rng.random() < len(told) / (len(told) + len(untold)):
         message, code = rng.choice(told)
         return json.dumps(message).encode(), "bad", code

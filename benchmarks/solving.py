@@ -19,9 +19,9 @@ import time
 import numpy as np
 
 from distsearch import evaluation, games
+from distsearch.engines.pvs.exact_solver import Solver
 from distsearch.games import connect4
 from distsearch.games.interface import END, legal_moves, step
-from distsearch.search.solver_engine import Solver
 
 REFERENCE = 5.1e-3  # seconds of bitbully's mtdf on the reference machine
 

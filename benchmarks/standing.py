@@ -17,11 +17,10 @@ import sys
 import tempfile
 import time
 
-from distsearch.service.progress import compact
+from benchmarks import standing_figures, standing_rates
+from benchmarks.standing_counts import groups
+from distsearch.api.progress import compact
 from distsearch.studies.metadata import commit
-
-from . import standing_figures, standing_rates
-from .standing_counts import groups
 
 PARTS = "counts", "answers", "rates"
 RANKS = 1, 2, 3
@@ -30,14 +29,16 @@ ANSWERS = {  # what is asked on each number of ranks → the fields that must be
     "othello to the end": (["search", "othello", _FFO_40, "--exact"], ["score", "proved"]),
     "othello to a depth": (["search", "othello", "f5d6c3d3c4", "--depth", "9"], ["score"]),
     "othello to a depth, patterns": (
-        ["search", "othello", "f5d6c3d3c4", "--depth", "9", "--evaluation", "patterns"], ["score"]),
+        ["search", "othello", "f5d6c3d3c4", "--depth", "9", "--evaluation", "patterns"],
+        ["score"],
+    ),
     "othello by pool": (["search", "othello", "f5d6c3d3c4", "--depth", "8", "--policy", "pool"], ["score"]),
     "connect4 to the end": (["search", "connect4", "33445256134", "--exact"], ["score", "proved"]),
     "2048": (["search", "2048", "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", "--layers", "4"], ["score"]),
     "2584": (["search", "2584", "1,3,8,21,0,2,5,34,0,0,1,55,0,0,0,89", "--layers", "3"], ["score"]),
     "games of 2048": (["play", "2048", "--games", "50", "--depth", "3"], ["average", "maximum", "moves"]),
     "perft": (["perft", "othello", "--depth", "8"], ["counts"]),
-}  # fmt: skip
+}
 
 
 def counts(args):
@@ -108,8 +109,9 @@ def rates(args):
                 continue
             print(
                 f"| {name}, {rate.unit} | {compact(found.now)} | {compact(found.then)} | {found.quotient:.3f} | "
-                f"{found.spread[0]:.3f} to {found.spread[1]:.3f} | {rate.least} |", flush=True,
-            )  # fmt: skip
+                f"{found.spread[0]:.3f} to {found.spread[1]:.3f} | {rate.least} |",
+                flush=True,
+            )
             if found.quotient < rate.least:
                 fell.append(f"rate of {name}: {found.quotient:.3f} of that of {against[:10]}")
     return fell

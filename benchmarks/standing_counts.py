@@ -1,6 +1,6 @@
 """Figures of the standing bars that do not depend on time: boards, virtual workers, messages and bytes.
 
-Every group of them can be measured anywhere with the same result, so tests/service/test_standing.py checks the quick
+Every group of them can be measured anywhere with the same result, so tests/studies/test_standing.py checks the quick
 ones; ``benchmarks/standing`` checks all.
 """
 
@@ -10,18 +10,17 @@ from functools import partial
 from shlex import quote
 from typing import NamedTuple
 
+from benchmarks.standing_figures import exact, least, most
 from distsearch import games
+from distsearch.api.options import Options
+from distsearch.api.progress import Silent
+from distsearch.api.simulate import Machine, simulate
+from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
-from distsearch.search.table import far_table
-from distsearch.service.bench import bench
-from distsearch.service.options import Options
-from distsearch.service.progress import Silent
-from distsearch.service.search import Searcher
-from distsearch.service.simulate import Machine, simulate
-from distsearch.testing.positions import random_positions
-from distsearch.tree.jobs import kinds
-
-from .standing_figures import exact, least, most
+from distsearch.engines.pvs.table import far_table
+from distsearch.games.random_play import random_positions
+from distsearch.jobs.two_player import kinds
+from distsearch.studies.bench import bench
 
 WORKERS = 2, 15, 63  # virtual ones
 _TABLE = 64  # MiB

@@ -17,7 +17,7 @@ import tarfile
 from pathlib import Path
 from typing import NamedTuple
 
-from .standing_counts import lines_of
+from benchmarks.standing_counts import lines_of
 
 HERE = Path(__file__).parents[1]
 LEAST = 0.95  # of the earlier commit's rate
@@ -62,7 +62,7 @@ RATES = {
     "empty jobs": Rate("bench --messages", "jobs_per_second", "1", "empty jobs, wall time", 3, 0.8),
     "start": Rate("search othello --depth 3", None, None, "starts"),
     "start of 3 ranks": Rate("search othello --depth 3", None, None, "starts", 3, 0.9),
-}  # fmt: skip
+}
 
 
 class Comparison(NamedTuple):

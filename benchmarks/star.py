@@ -17,9 +17,9 @@ import numba
 import numpy as np
 
 from distsearch import evaluation, games
-from distsearch.evaluation import lines
+from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.evaluation import row_tables
 from distsearch.games.interface import CHANCE, legal_moves, step
-from distsearch.search.expectimax_engine import Expectimax
 
 GAME = games.find("2048")
 moves, play, outcomes, turn = GAME.moves, GAME.play, GAME.outcomes, games.knowledge(GAME).turn
@@ -105,9 +105,9 @@ def bounds(name, tables, largest):
     """Return the (least, most) that an evaluation of a board with no code above ``largest`` may be worth."""
     if name == "free":
         return 0.0, 16.0
-    worth = (tables[1:].view(np.int32) >> 4) / 4.0  # of lines by their numbers, see ``evaluation.lines``
-    worth = worth[lines.every(GAME.BITS, 4).max(axis=1) <= largest]
-    lost = lines.LOST if name == _ROWS else 0.0
+    worth = (tables[1:].view(np.int32) >> 4) / 4.0  # of lines by their numbers, see ``evaluation.row_tables``
+    worth = worth[row_tables.every(GAME.BITS, 4).max(axis=1) <= largest]
+    lost = row_tables.LOST if name == _ROWS else 0.0
     return 8.0 * worth.min() + lost - 8, 8.0 * worth.max() + 8
 
 
@@ -167,10 +167,12 @@ def main():
         for way, title in enumerate(WAYS):
             limits = [_limits(name, rules, chosen.tables, state, args.depth) for state in states]
             counts, began = np.zeros(2, np.int64), time.process_time()
-            values.append([
-                search(state, rules, chosen.tables, args.depth, way, *limit, -np.inf, np.inf, counts, 4)
-                for state, limit in zip(states, limits, strict=True)
-            ])  # fmt: skip
+            values.append(
+                [
+                    search(state, rules, chosen.tables, args.depth, way, *limit, -np.inf, np.inf, counts, 4)
+                    for state, limit in zip(states, limits, strict=True)
+                ]
+            )
             _print(name, title, counts[0], counts[1], time.process_time() - began)
         values.append(_by_engine(name, rules, chosen, states, args.depth))
         assert np.allclose(values[1:], values[0], rtol=1e-9, atol=1e-6), "not the same values"

@@ -23,10 +23,10 @@ import time
 
 import numpy as np
 
+from distsearch.core.jit import compiled
+from distsearch.engines.pvs.table import far_table
 from distsearch.games import connect4
-from distsearch.jit import compiled
-from distsearch.search.table import far_table
-from distsearch.tree.jobs import TO_THE_END, SolveRunner, job_dtype
+from distsearch.jobs.two_player import TO_THE_END, SolveRunner, job_dtype
 
 _ALL = 10**6
 

@@ -13,24 +13,24 @@ from types import SimpleNamespace
 import numpy as np
 
 from distsearch import evaluation, games
+from distsearch.core.jit import compiled
+from distsearch.engines.pvs import drivers as dr
+from distsearch.engines.pvs import kernels
+from distsearch.engines.pvs import table as tt
+from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.exact_solver import Solver
 from distsearch.games import connect4, connect4_knowledge, othello, othello_knowledge
 from distsearch.games.connect4 import column_of
 from distsearch.games.interface import END, legal_moves, step
-from distsearch.jit import compiled
-from distsearch.search import drivers as dr
-from distsearch.search import pvs
-from distsearch.search import table as tt
-from distsearch.search.deep_engine import Deep
-from distsearch.search.solver_engine import Solver
 
 NEVER = 1 << 40
 SEED = 1
 MIB = 64
 LONG = 5.0  # CPU seconds that are not measured again
 CONTROL = {
-    "table": {pvs.TABLE_LEFT: NEVER, pvs.CUT_LEFT: NEVER},
+    "table": {kernels.TABLE_LEFT: NEVER, kernels.CUT_LEFT: NEVER},
     "far table": {tt.FAR_LEFT_LATER: NEVER},
-    "enhanced cut-off": {pvs.CUT_LEFT: NEVER},
+    "enhanced cut-off": {kernels.CUT_LEFT: NEVER},
 }
 
 
@@ -119,9 +119,7 @@ def solvers(game, rules):
 def deep_searches(rules):
     """Yield (name, engine) of the depth-limited search of Othello in the same way."""
     chosen = evaluation.find(othello, "complex", rules)
-    changes = {
-        "": {}, **CONTROL, "null windows": {pvs.NULL_WINDOWS: 0}, "iterative deepening": {dr.STEP: NEVER},
-    }  # fmt: skip
+    changes = {"": {}, **CONTROL, "null windows": {kernels.NULL_WINDOWS: 0}, "iterative deepening": {dr.STEP: NEVER}}
     for name, change in changes.items():
         yield name, changed(Deep(othello, rules, chosen, touched_table()), change)
 

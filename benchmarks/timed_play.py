@@ -10,10 +10,10 @@ import multiprocessing
 import os
 
 from distsearch import evaluation, games
+from distsearch.api.options import DEEPEST
+from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.player import Player, seed_of
 from distsearch.games.interface import legal_moves, step
-from distsearch.search.expectimax_engine import Expectimax
-from distsearch.search.playing import Player, seed_of
-from distsearch.service.options import DEEPEST
 
 _LEAST = 1e-3  # what is less likely is evaluated
 

@@ -3,14 +3,12 @@
 __version__ = "0.1.0"
 
 __all__ = ["Client", "ServiceError", "Session", "search"]
-_HOMES = {"Client": "client", "ServiceError": "client", "Session": "session"}
+_HOMES = {"Client": "server.client", "ServiceError": "server.client", "Session": "api.session", "search": "api.session"}
 
 
 def __getattr__(name):  # the library is loaded when it is asked for: `distsearch --help` needs none of it
     import importlib
 
-    if name == "search":  # the room of that name can be called
-        return importlib.import_module(f"{__name__}.search")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -13,7 +13,7 @@ def test_a_search_and_a_session_find_the_same():
 
 
 def test_the_client_is_there():
-    assert distsearch.Client.__module__ == "distsearch.client"
+    assert distsearch.Client.__module__ == "distsearch.server.client"
     assert issubclass(distsearch.ServiceError, Exception)
 
 

@@ -25,7 +25,7 @@ from distsearch.games import connect4
 from distsearch.gpu import device
 from distsearch.gpu.connect4 import ended, left
 from distsearch.gpu.solver import GpuSolver
-from distsearch.service.gpu_bench.connect4 import cpu_scores, drawn, limit_of
+from distsearch.studies.gpu_bench.connect4 import cpu_scores, drawn, limit_of
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 DEFAULTS = {"lanes": 8, "threads": 128, "blocks": 6, "table_mib": 4096, "split": 0}
@@ -38,7 +38,7 @@ CHANGES = [
     *({"split": split} for split in (1, 4)),
     *({"table_left": limit} for limit in (5, 8)),
     *({"share_left": limit} for limit in (14, 18, 20, 22)),
-]  # fmt: skip
+]
 EMULATED = {"lanes": 8, "threads": 64, "blocks": 8, "table_mib": 1, "split": 0, "seconds": 60, "share_left": 10}
 
 
@@ -94,12 +94,22 @@ def row_of(options, count, seconds, launches, nodes, counts, registers):
     kernel = sum(launches)
     limit = limit_of(options["table_mib"], nodes, counts)
     return {
-        **options, "positions": count, "kernel_seconds": round(kernel, 6), "seconds": round(seconds, 6),
-        "launches": len(launches), "longest_launch": round(max(launches), 5), "nodes": nodes, **counts,
-        "nodes_per_second": round(nodes / kernel), "boards_per_second": round(counts["boards"] / kernel),
-        "nodes_per_position": round(nodes / count, 1), "positions_per_second": round(count / seconds, 1),
-        "limit": round(limit), "of_limit": round(nodes / kernel / limit, 3), "registers": registers,
-    }  # fmt: skip
+        **options,
+        "positions": count,
+        "kernel_seconds": round(kernel, 6),
+        "seconds": round(seconds, 6),
+        "launches": len(launches),
+        "longest_launch": round(max(launches), 5),
+        "nodes": nodes,
+        **counts,
+        "nodes_per_second": round(nodes / kernel),
+        "boards_per_second": round(counts["boards"] / kernel),
+        "nodes_per_position": round(nodes / count, 1),
+        "positions_per_second": round(count / seconds, 1),
+        "limit": round(limit),
+        "of_limit": round(nodes / kernel / limit, 3),
+        "registers": registers,
+    }
 
 
 def in_class(gpu, board, options, states, remoteness, count):
@@ -168,8 +178,16 @@ def best_of_sweep(gpu, board, states, options):
 def compare(gpu, board, kind, states, sample, cpu, options, every, times):
     """Print rows of what the CPU took for a sample, every so many-th of ``states``, and what the GPU took for all."""
     scores, seconds, boards, mib = cpu
-    row("cpu", kind=kind, positions=len(sample), seconds=round(seconds, 6), boards=boards, table_mib=mib,
-        boards_per_second=round(boards / seconds), positions_per_second=round(len(sample) / seconds, 1))  # fmt: skip
+    row(
+        "cpu",
+        kind=kind,
+        positions=len(sample),
+        seconds=round(seconds, 6),
+        boards=boards,
+        table_mib=mib,
+        boards_per_second=round(boards / seconds),
+        positions_per_second=round(len(sample) / seconds, 1),
+    )
     found, fields = measured(gpu, board, states, options, times)
     wrong = int((found[::every] != scores).sum())
     speedup = seconds / len(sample) * len(states) / fields["seconds"]

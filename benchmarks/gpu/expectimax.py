@@ -23,30 +23,48 @@ from distsearch.gpu import build, device
 from distsearch.gpu.expectimax import GpuExpectimax
 from distsearch.gpu.expectimax_merged import SOURCE, Merged
 from distsearch.gpu.expectimax_tables import judge_of
-from distsearch.service.gpu_bench.expectimax import LOOKUPS, Cpu, boards_of_games, repeated
-from distsearch.service.gpu_bench.timing import L2_READS, Timed
+from distsearch.studies.gpu_bench.expectimax import LOOKUPS, Cpu, boards_of_games, repeated
+from distsearch.studies.gpu_bench.timing import L2_READS, Timed
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 _SOURCES = {"multilevel": "expectimax_levels.cu", "naive": "expectimax_paths.cu"}
 _CASES = (  # game, evaluation, methods
-    ("2584", "ntuple", ("merged", "multilevel", "naive")), ("2048", "ntuple", ("merged", "multilevel", "naive")),
-    ("2048", "monotonicity+0.1*smoothness+2.7*free", ("merged", "multilevel")), ("2048", "rows", ("merged",)),
-    ("2048", "snake", ("merged",)), ("2048", "haskell", ("merged",)), ("2584", "rows", ("merged",)),
-)  # fmt: skip
+    ("2584", "ntuple", ("merged", "multilevel", "naive")),
+    ("2048", "ntuple", ("merged", "multilevel", "naive")),
+    ("2048", "monotonicity+0.1*smoothness+2.7*free", ("merged", "multilevel")),
+    ("2048", "rows", ("merged",)),
+    ("2048", "snake", ("merged",)),
+    ("2048", "haskell", ("merged",)),
+    ("2584", "rows", ("merged",)),
+)
 _BATCH = {  # boards of a batch, by method and layers
-    "merged": {1: 100_000, 2: 20_000, 3: 4_000}, "multilevel": {1: 100_000, 2: 4_000, 3: 256},
+    "merged": {1: 100_000, 2: 20_000, 3: 4_000},
+    "multilevel": {1: 100_000, 2: 4_000, 3: 256},
     "naive": {1: 100_000, 2: 2_000, 3: 32},
-}  # fmt: skip
+}
 _CPU_BOARDS = {1: 4000, 2: 1000, 3: 100}
 _CHECKED = {
-    "merged": {1: 10_000, 2: 4_000, 3: 300}, "multilevel": {1: 10_000, 2: 1000, 3: 30},
+    "merged": {1: 10_000, 2: 4_000, 3: 300},
+    "multilevel": {1: 10_000, 2: 1000, 3: 30},
     "naive": {1: 10_000, 2: 300, 3: 3},
-}  # fmt: skip
-_SWEEP = [{"threads": threads, "blocks": blocks, "batch": batch}
-          for threads, blocks, batch in ((128, 8, 8), (128, 6, 8), (128, 10, 8), (128, 12, 8), (256, 4, 8), (64, 16, 8),
-                                         (128, 8, 4), (128, 10, 4), (128, 8, 16))]  # fmt: skip
-_SWEEP_WHOLE = [{"whole_blocks": blocks, "whole_batch": batch}
-                for blocks, batch in ((1, 2), (2, 2), (4, 2), (1, 4), (2, 4), (1, 8))]  # fmt: skip
+}
+_SWEEP = [
+    {"threads": threads, "blocks": blocks, "batch": batch}
+    for threads, blocks, batch in (
+        (128, 8, 8),
+        (128, 6, 8),
+        (128, 10, 8),
+        (128, 12, 8),
+        (256, 4, 8),
+        (64, 16, 8),
+        (128, 8, 4),
+        (128, 10, 4),
+        (128, 8, 16),
+    )
+]
+_SWEEP_WHOLE = [
+    {"whole_blocks": blocks, "whole_batch": batch} for blocks, batch in ((1, 2), (2, 2), (4, 2), (1, 4), (2, 4), (1, 8))
+]
 _SIZES = [{"boards": 1 << 18}, {"boards": 1 << 22}, {"few": 0}]  # `few`: a single board in launches of every phase
 
 
@@ -95,8 +113,10 @@ class Bench:
     def searches(self, game, rules, chosen, method, **sizes):
         """Return a search, and one whose kernels are timed with its GPU."""
         timed = Timed(self.gpu)
-        return (GpuExpectimax(self.gpu, game, rules, chosen, method, **sizes),
-                (GpuExpectimax(timed, game, rules, chosen, method, **sizes), timed))  # fmt: skip
+        return (
+            GpuExpectimax(self.gpu, game, rules, chosen, method, **sizes),
+            (GpuExpectimax(timed, game, rules, chosen, method, **sizes), timed),
+        )
 
     def count(self, wanted):
         return min(wanted, 3) if self.emulated else wanted
@@ -112,8 +132,9 @@ class Bench:
                 self.cpu_seconds(cpu, repeated(boards[stage], self.count(_CPU_BOARDS[each])), each) + (bits,)
                 for bits, cpu in cpus.items()
             )
-            for stage in boards for each in layers
-        }  # fmt: skip
+            for stage in boards
+            for each in layers
+        }
         for method in methods:
             search, timed = self.searches(game, rules, chosen, method)
             row = {"game": name, "evaluation": wanted, "method": method}
@@ -139,15 +160,25 @@ class Bench:
         seconds, cpu_leaves, bits = cpu
         lookups = LOOKUPS[row["game"]] if row["evaluation"] == "ntuple" else None
         row |= {
-            "boards": count, "kernel_us": kernel / count * 1e6, "total_us": total / count * 1e6,
-            "cpu_us": seconds * 1e6, "cpu_table_bits": bits, "times": seconds * count / total,
-            "leaves": leaves / count, "cpu_leaves": cpu_leaves, "leaves_per_second": leaves / kernel,
-        }  # fmt: skip
+            "boards": count,
+            "kernel_us": kernel / count * 1e6,
+            "total_us": total / count * 1e6,
+            "cpu_us": seconds * 1e6,
+            "cpu_table_bits": bits,
+            "times": seconds * count / total,
+            "leaves": leaves / count,
+            "cpu_leaves": cpu_leaves,
+            "leaves_per_second": leaves / kernel,
+        }
         if lookups:
             row |= {"limit": L2_READS / lookups, "share": leaves / kernel * lookups / L2_READS}
         row["kernels_us"] = {name: each * 1e6 for name, each in by_kernel.items()}
-        print(json.dumps({key: float(f"{value:.4g}") if isinstance(value, float) else value
-                          for key, value in row.items()}), flush=True)  # fmt: skip
+        print(
+            json.dumps(
+                {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}
+            ),
+            flush=True,
+        )
 
     def sweep(self, boards):
         """Sizes of ``merged``: 2584, 3 layers, normal boards, many and one."""
@@ -160,11 +191,19 @@ class Bench:
             states = repeated(boards["normal"], 1 if single else self.count(_BATCH["merged"][layers]))
             search, timed = self.searches(game, rules, chosen, "merged", **sizes)
             kernel, total, leaves, by_kernel = measured(search, timed, states, layers, self.repeats)
-            print(json.dumps({
-                "sweep": sizes, "boards": len(states), "kernel_us": round(kernel / len(states) * 1e6, 3),
-                "total_us": round(total / len(states) * 1e6, 3), "leaves_per_second": float(f"{leaves / kernel:.4g}"),
-                "kernels_us": {name: round(each * 1e6, 1) for name, each in by_kernel.items()},
-            }), flush=True)  # fmt: skip
+            print(
+                json.dumps(
+                    {
+                        "sweep": sizes,
+                        "boards": len(states),
+                        "kernel_us": round(kernel / len(states) * 1e6, 3),
+                        "total_us": round(total / len(states) * 1e6, 3),
+                        "leaves_per_second": float(f"{leaves / kernel:.4g}"),
+                        "kernels_us": {name: round(each * 1e6, 1) for name, each in by_kernel.items()},
+                    }
+                ),
+                flush=True,
+            )
 
 
 def compile_for(gpu, cases):

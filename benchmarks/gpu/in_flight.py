@@ -16,16 +16,26 @@ import numpy as np
 
 from distsearch import games
 from distsearch.evaluation import ntuple
-from distsearch.evaluation.network import sizes
+from distsearch.evaluation.tuple_network import sizes
 from distsearch.gpu.learning import defines
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 SOURCE = str(Path(__file__).with_suffix(".cu"))
 _LEARNT = np.dtype([("weights", "u8"), ("traces", "u8"), ("rate", "f8")], align=True)
 _PARAMETERS = np.dtype(
-    [("learnt", _LEARNT), ("averages", "u8"), ("seed", "u8"), ("chance", "f8"), ("codes", "i4", 2), ("games", "i4"),
-     ("at_once", "i4"), ("delay", "i4"), ("forward", "i4")], align=True,
-)  # fmt: skip
+    [
+        ("learnt", _LEARNT),
+        ("averages", "u8"),
+        ("seed", "u8"),
+        ("chance", "f8"),
+        ("codes", "i4", 2),
+        ("games", "i4"),
+        ("at_once", "i4"),
+        ("delay", "i4"),
+        ("forward", "i4"),
+    ],
+    align=True,
+)
 SPAWNS = {"2048": (0.9, (1, 2)), "2584": (0.75, (1, 3))}
 
 
@@ -64,9 +74,7 @@ def main():
     tuples = args.tuples or next(iter(ntuple.PRESETS[args.game]))
     rate = args.rate or (1.0 if args.coherence else 0.1)
     for at_once, delay in zip(args.at_once, args.delay, strict=True):
-        found = averages(
-            args.game, tuples, at_once, delay, args.games, args.seed, rate, args.forward, args.coherence
-        )  # fmt: skip
+        found = averages(args.game, tuples, at_once, delay, args.games, args.seed, rate, args.forward, args.coherence)
         print(json.dumps({"game": args.game, "at_once": at_once, "delay": delay, "averages": found}), flush=True)
 
 

@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
+from distsearch.api.progress import Silent
 from distsearch.evaluation import ntuple
 from distsearch.gpu import learning as card
-from distsearch.service.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, on_card
-from distsearch.service.progress import Silent
-from distsearch.service.train import Files, train
-from distsearch.service.train_options import TrainOptions
+from distsearch.learning.options import TrainOptions
+from distsearch.learning.train import Files, train
+from distsearch.studies.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, on_card
 
 CURVES = Path(__file__).parent / "learning_cpu.json"
 
@@ -64,8 +64,13 @@ def check(gpu, tiny):
         tables = ntuple.tables_of(known.game, 4, known.tuples, True, (), known.arrays.weights)
         value_of = ntuple.kernels(name)["value_of"]
         expected = np.array([value_of(tuple(map(np.uint64, state)), tables) for state in states], np.float32)
-        tell(what="check", game=name, boards=boards, same=int((found == expected).sum()),
-             error=float(abs(found - expected).max()))  # fmt: skip
+        tell(
+            what="check",
+            game=name,
+            boards=boards,
+            same=int((found == expected).sum()),
+            error=float(abs(found - expected).max()),
+        )
         known.learner.learning = False
         expected = known.play(0, watched)
         rows, _ = played(learner, watched, card.WATCH)
@@ -78,9 +83,14 @@ def check(gpu, tiny):
         expected, weights = cpu.play(0, alone), np.zeros_like(cpu.arrays.weights)
         learner.download(weights)
         same = (rows["score"] + 1 == expected[:, 0]) & (rows["moves"] == expected[:, 2])
-        tell(what="check one game at a time", game=name, games=alone, same=int(same.sum()),
-             same_weights=bool(np.array_equal(weights, cpu.arrays.weights)),
-             error=float(abs(weights - cpu.arrays.weights).max()))  # fmt: skip
+        tell(
+            what="check one game at a time",
+            game=name,
+            games=alone,
+            same=int(same.sum()),
+            same_weights=bool(np.array_equal(weights, cpu.arrays.weights)),
+            error=float(abs(weights - cpu.arrays.weights).max()),
+        )
 
 
 def update(gpu, tiny):
@@ -125,10 +135,22 @@ def update(gpu, tiny):
             do()
             gpu.wait()
             whole = time.perf_counter() - began
-            tell(what="update", game=name, way=way, games=count, steps=steps, kernel_seconds=kernel, seconds=whole,
-                 cpu_seconds=cpu_seconds, cpu_games=len(some), times=cpu_seconds / kernel,
-                 times_in_all=cpu_seconds / whole, steps_per_second=n / kernel, limit_seconds=limit,
-                 of_limit=limit / kernel)  # fmt: skip
+            tell(
+                what="update",
+                game=name,
+                way=way,
+                games=count,
+                steps=steps,
+                kernel_seconds=kernel,
+                seconds=whole,
+                cpu_seconds=cpu_seconds,
+                cpu_games=len(some),
+                times=cpu_seconds / kernel,
+                times_in_all=cpu_seconds / whole,
+                steps_per_second=n / kernel,
+                limit_seconds=limit,
+                of_limit=limit / kernel,
+            )
 
 
 def training(gpu, tiny):
@@ -139,9 +161,22 @@ def training(gpu, tiny):
         began = time.process_time()
         cpu_rate = cpu.play(0, 5 if tiny else 3000)[:, 2].sum() / (time.process_time() - began)
         reads, adds = LIMITS[name]
-        for moves, count in [(4, 2)] if tiny else [
-            (4, 64), (4, 128), (4, 256), (4, 512), (4, 1024), (4, 2048), (4, 3072), (2, 128), (2, 1024), (1, 2048),
-        ]:  # fmt: skip
+        for moves, count in (
+            [(4, 2)]
+            if tiny
+            else [
+                (4, 64),
+                (4, 128),
+                (4, 256),
+                (4, 512),
+                (4, 1024),
+                (4, 2048),
+                (4, 3072),
+                (2, 128),
+                (2, 1024),
+                (1, 2048),
+            ]
+        ):
             learner = on_card(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
             learner.begin(0, 0, 1 << 30, card.BACKWARD)
             ended = 0
@@ -156,10 +191,21 @@ def training(gpu, tiny):
             limit = 1 / (
                 lookups * (6 / reads + 1 / adds)
             )  # four moves looked at, an afterstate read twice, changed once
-            tell(what="training", game=name, tuples=tuples, moves_at_once=moves, games_at_once=count,
-                 moves_per_second=made / kernel, in_all=made / whole, cpu_moves_per_second=float(cpu_rate),
-                 times=made / kernel / cpu_rate, limit=limit, of_limit=made / kernel / limit, ended=ended,
-                 average=scores / max(1, ended))  # fmt: skip
+            tell(
+                what="training",
+                game=name,
+                tuples=tuples,
+                moves_at_once=moves,
+                games_at_once=count,
+                moves_per_second=made / kernel,
+                in_all=made / whole,
+                cpu_moves_per_second=float(cpu_rate),
+                times=made / kernel / cpu_rate,
+                limit=limit,
+                of_limit=made / kernel / limit,
+                ended=ended,
+                average=scores / max(1, ended),
+            )
 
 
 def curve_of(name, seed, count, gpu=None, line=1000, **options):
@@ -185,8 +231,17 @@ def curve(gpu, tiny):
         for seed in range(1, 7):
             averages, evaluation, seconds = curve_of(name, seed, len(cpu[0]) * 1000, gpu, device="gpu")
             last = [statistics.fmean(each[-5:]) for each in (averages, *cpu)]
-            tell(what="curve", game=name, seed=seed, averages=averages, last=last[0], cpu_last=last[1:],
-                 evaluation=evaluation, cpu_evaluations=ended, seconds=seconds)  # fmt: skip
+            tell(
+                what="curve",
+                game=name,
+                seed=seed,
+                averages=averages,
+                last=last[0],
+                cpu_last=last[1:],
+                evaluation=evaluation,
+                cpu_evaluations=ended,
+                seconds=seconds,
+            )
 
 
 def sweep(gpu, tiny):
@@ -198,9 +253,15 @@ def sweep(gpu, tiny):
             for ramp in (0, 4, 16, 64):
                 learner = on_card(gpu, cpu, count, ramp=ramp)
                 found, seconds = played(learner, games_, card.BACKWARD)
-                tell(what="sweep", game=name, games_at_once=count, ramp=ramp,
-                     last=float(found["score"][-games_ // 4 :].mean()), seconds=seconds,
-                     moves_per_second=learner.moves / seconds)  # fmt: skip
+                tell(
+                    what="sweep",
+                    game=name,
+                    games_at_once=count,
+                    ramp=ramp,
+                    last=float(found["score"][-games_ // 4 :].mean()),
+                    seconds=seconds,
+                    moves_per_second=learner.moves / seconds,
+                )
                 del learner
 
 

@@ -22,8 +22,8 @@ import json
 
 from distsearch.games import othello
 from distsearch.gpu import build, device
-from distsearch.gpu.endgame import SOURCE, GpuEndgame
-from distsearch.service.gpu_bench.othello import cpu, drawn, solved, turning_limit
+from distsearch.gpu.othello_endgame import SOURCE, GpuEndgame
+from distsearch.studies.gpu_bench.othello import cpu, drawn, solved, turning_limit
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 DEFAULTS = {"lanes": 8, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 2, "table_mib": 1024, "share_from": 9}
@@ -37,7 +37,7 @@ CHANGES = [
     *({"share_from": left} for left in (0, 8, 10)),
     {"lanes": 16, "waiting": 16},
     {"lanes": 16, "share_from": 8},
-]  # fmt: skip
+]
 
 
 def tell(row, **fields):
@@ -54,12 +54,20 @@ def measured(gpu, states, options, times, warm=None):
     kernel, seconds, launches, scores = min(runs, key=lambda run: run[1])
     counts = solver.counts
     fields = {
-        **options, "positions": len(states), "kernel_seconds": kernel, "seconds": seconds, "launches": launches,
-        "boards": counts["boards"], "boards_per_second": counts["boards"] / kernel,
-        "tried_per_second": counts["tried"] / kernel, "lanes_at_work": counts["tried"] / counts["turns"],
-        "teams_at_work": counts["ordered"] / max(counts["orders"], 1), "hits": counts["hits"],
-        "registers": solver.registers, "local_bytes": solver.local_bytes,
-    }  # fmt: skip
+        **options,
+        "positions": len(states),
+        "kernel_seconds": kernel,
+        "seconds": seconds,
+        "launches": launches,
+        "boards": counts["boards"],
+        "boards_per_second": counts["boards"] / kernel,
+        "tried_per_second": counts["tried"] / kernel,
+        "lanes_at_work": counts["tried"] / counts["turns"],
+        "teams_at_work": counts["ordered"] / max(counts["orders"], 1),
+        "hits": counts["hits"],
+        "registers": solver.registers,
+        "local_bytes": solver.local_bytes,
+    }
     return fields, scores
 
 
@@ -129,10 +137,17 @@ def one_by_one(gpu, states, options):
         seconds, score, boards = cpu(state[None], othello.rules(), 1)
         kernel, took, launches, found = solved(gpu, solver, state[None])
         tell(
-            "hard", **options, cpu_seconds=seconds, cpu_boards=boards, kernel_seconds=kernel, seconds=took,
-            launches=launches, boards=solver.counts["boards"], wrong=int(found[0] != score[0]),
+            "hard",
+            **options,
+            cpu_seconds=seconds,
+            cpu_boards=boards,
+            kernel_seconds=kernel,
+            seconds=took,
+            launches=launches,
+            boards=solver.counts["boards"],
+            wrong=int(found[0] != score[0]),
             times_cpu=seconds / took,
-        )  # fmt: skip
+        )
 
 
 def beside(gpu, kind, states, sample, options, limit, times):
@@ -142,11 +157,14 @@ def beside(gpu, kind, states, sample, options, limit, times):
     tell("cpu", kind=kind, positions=len(scores), microseconds=1e6 * each, boards=boards / len(scores))
     fields, found = measured(gpu, states, options, times, warm=1000)
     tell(
-        "gpu", kind=kind, **fields, of_limit=fields["tried_per_second"] / limit,
+        "gpu",
+        kind=kind,
+        **fields,
+        of_limit=fields["tried_per_second"] / limit,
         wrong_in_sample=int((found[: len(scores)] != scores).sum()),
         kernel_times_cpu=each * len(states) / fields["kernel_seconds"],
         times_cpu=each * len(states) / fields["seconds"],
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

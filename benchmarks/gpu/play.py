@@ -21,18 +21,18 @@ from pathlib import Path
 import numpy as np
 
 from distsearch import evaluation, games
+from distsearch.api import devices
+from distsearch.api.options import resolve
+from distsearch.api.session import Session
+from distsearch.engines import batched_play, self_play
+from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.player import Player
+from distsearch.engines.self_play import SHALLOW, Shallow
 from distsearch.games.interface import as_state
 from distsearch.gpu import device
-from distsearch.search import rounds, shallow
-from distsearch.search.expectimax_engine import Expectimax
-from distsearch.search.playing import Player
-from distsearch.search.shallow_engine import SHALLOW, Shallow
-from distsearch.service import devices
-from distsearch.service.options import resolve
-from distsearch.session import Session
+from distsearch.jobs.chance import GAME_PART
+from distsearch.jobs.gpu_expectimax import GpuGamesRunner
 from distsearch.testing.emulated_gpu import EmulatedGpu
-from distsearch.tree.chance_jobs import GAME_PART
-from distsearch.tree.gpu_chance_jobs import GpuGamesRunner
 
 _CASES = ("2048", "ntuple"), ("2584", "ntuple"), ("2048", "rows")
 _SAME = ("2048", "rows", 0, 50), ("2584", "ntuple", 0, 20), ("2048", "ntuple", 0, 10), ("2048", "rows", 1, 50)
@@ -54,15 +54,21 @@ def compared(name, wanted, layers, count):
         for where in ("gpu", "cpu"):
             path = Path(folder) / where
             with Session(device=where) as session:
-                found[where] = session.play(
-                    name, count, seed=1, evaluation=wanted, layers=layers, record=str(path)
-                )  # fmt: skip
+                found[where] = session.play(name, count, seed=1, evaluation=wanted, layers=layers, record=str(path))
             lines[where] = path.read_text().splitlines()
     equal = sum(ours == cpu for ours, cpu in zip(*lines.values(), strict=True))
     seconds = {where: summary.seconds for where, summary in found.items()}
-    show(row="same", game=name, evaluation=wanted, layers=layers, games=count, equal=equal,
-         sums=[sum(summary.scores) for summary in found.values()], gpu_seconds=seconds["gpu"],
-         cpu_seconds=seconds["cpu"])  # fmt: skip
+    show(
+        row="same",
+        game=name,
+        evaluation=wanted,
+        layers=layers,
+        games=count,
+        equal=equal,
+        sums=[sum(summary.scores) for summary in found.values()],
+        gpu_seconds=seconds["gpu"],
+        cpu_seconds=seconds["cpu"],
+    )
 
 
 def places(game, rules, chosen, count, most):
@@ -74,7 +80,7 @@ def places(game, rules, chosen, count, most):
     found = []
     for codes, line in zip(player.codes, player.table, strict=True):
         state = game.start(rules).state
-        for code in codes[: line[shallow.COUNT]].tolist():
+        for code in codes[: line[self_play.COUNT]].tolist():
             if int(state[1]) >> 62 == 0:
                 found.append(state)
             state = as_state(game.play(state, rules, np.int64(code))[0])
@@ -139,7 +145,7 @@ class OnGpu:
     def _moves(self):
         table = self._runner._games.table
         at_work = [group.rows for group in (*self._runner._ready, self._runner._asked) if group is not None]
-        return self._ended + sum(int(table[rows, rounds.MOVES].sum()) for rows in at_work)
+        return self._ended + sum(int(table[rows, batched_play.MOVES].sum()) for rows in at_work)
 
 
 def cpu_rate(game, rules, chosen, states, plies, seconds):
@@ -154,7 +160,7 @@ def cpu_rate(game, rules, chosen, states, plies, seconds):
         if plies <= SHALLOW:
             together.begin([state], [plies], [at], [1], 2 * _SPAN[plies], GAME_PART)
             together.advance(1 << 50)
-            moves += int(together.table[0, shallow.MOVES])
+            moves += int(together.table[0, self_play.MOVES])
         else:
             player.begin(as_state(state), plies, at, 1, 2 * _SPAN[plies])
             player.advance(1 << 50)
@@ -174,11 +180,23 @@ def measured(gpu, name, wanted, layers, emulated, states):
     cpu = cpu_rate(game, rules, chosen, states, plies, 0.3 if emulated else _CPU_SECONDS)
     shares = {part: round(parts.get(part, 0.0) / took, 3) for part in ("wait", "ask", "round")}
     shares["rest"] = round(1 - sum(shares.values()), 3)
-    show(row="moves", game=name, evaluation=wanted, layers=layers, games=count, moves_per_second=moves / took,
-         us_a_move=took / max(moves, 1) * 1e6, round_us_a_move=parts.get("round", 0.0) / max(moves, 1) * 1e6,
-         ask_us_a_launch=parts.get("ask", 0.0) / turns * 1e6, moves_a_launch=moves / turns,
-         evaluated_per_second=evaluated / took, cpu_share=cpu_spent / took, shares=shares,
-         cpu_moves_per_second=cpu, times=moves / took / cpu)  # fmt: skip
+    show(
+        row="moves",
+        game=name,
+        evaluation=wanted,
+        layers=layers,
+        games=count,
+        moves_per_second=moves / took,
+        us_a_move=took / max(moves, 1) * 1e6,
+        round_us_a_move=parts.get("round", 0.0) / max(moves, 1) * 1e6,
+        ask_us_a_launch=parts.get("ask", 0.0) / turns * 1e6,
+        moves_a_launch=moves / turns,
+        evaluated_per_second=evaluated / took,
+        cpu_share=cpu_spent / took,
+        shares=shares,
+        cpu_moves_per_second=cpu,
+        times=moves / took / cpu,
+    )
 
 
 def main():

@@ -30,19 +30,20 @@ import numpy as np
 from mpi4py import MPI
 
 from distsearch import games
+from distsearch.api import devices
+from distsearch.api.options import resolve
+from distsearch.api.report import Report
+from distsearch.api.session import Session
 from distsearch.games import othello
 from distsearch.games.interface import Position, as_state, legal_moves
+from distsearch.games.random_play import random_positions
 from distsearch.gpu import connect4 as on_card
 from distsearch.gpu import device
 from distsearch.gpu.solver import GpuSolver
-from distsearch.service import devices
-from distsearch.service.gpu_bench import othello as on_bench
-from distsearch.service.options import resolve
-from distsearch.service.report import Report
-from distsearch.session import Session
+from distsearch.jobs import gpu_solve
+from distsearch.studies.gpu_bench import othello as on_bench
 from distsearch.testing.emulated_gpu import EmulatedGpu
-from distsearch.testing.positions import random_positions
-from distsearch.tree import gpu_jobs, schedule
+from distsearch.tree import schedule
 
 WAYS = "gpu", "cpu", "both"
 CASES = "hard", "empty", "middle", "endings", "deep"
@@ -55,8 +56,11 @@ def drawn(game, board, left, count, seed, fits=lambda positions: positions):
     squares = board[0] * board[1] - (4 if game == "othello" else 0)
     plies = range(squares - left.stop + 1, squares - left.start + 1)
     while len(found) < count:
-        positions = [each for each in random_positions(module, rules, plies, max(count, 8), rng)
-                     if len(legal_moves(module, each, rules)) > 1]  # fmt: skip
+        positions = [
+            each
+            for each in random_positions(module, rules, plies, max(count, 8), rng)
+            if len(legal_moves(module, each, rules)) > 1
+        ]
         found += fits(positions)
     return [module.text(Position(*each), rules) for each in found[:count]]
 
@@ -89,16 +93,46 @@ def cases(gpu, tiny, wanted, count):
     board, large = ((4, 6), (6, 6)) if tiny else ((6, 7), (8, 8))
     files = 20 if tiny else 1000
     make = {
-        "hard": lambda: ("connect4", board, drawn("connect4", board, range(15, 17) if tiny else range(33, 37), count, 4,
-                         remote(gpu, board, range(8, 43) if tiny else range(28, 43))), False),
+        "hard": lambda: (
+            "connect4",
+            board,
+            drawn(
+                "connect4",
+                board,
+                range(15, 17) if tiny else range(33, 37),
+                count,
+                4,
+                remote(gpu, board, range(8, 43) if tiny else range(28, 43)),
+            ),
+            False,
+        ),
         "empty": lambda: ("connect4", board, ["startpos"], False),
-        "middle": lambda: ("connect4", board, drawn("connect4", board, range(10, 14) if tiny else range(28, 35), files,
-                           3, remote(gpu, board, range(1, 12) if tiny else range(14, 28))), True),
-        "endings": lambda: ("othello", large, endings(large, range(6, 8) if tiny else range(10, 13),
-                            files if tiny else 100_000), True),
-        "deep": lambda: ("othello", large, drawn("othello", large, range(11, 12) if tiny else range(22, 23), 1, 5),
-                         False),
-    }  # fmt: skip
+        "middle": lambda: (
+            "connect4",
+            board,
+            drawn(
+                "connect4",
+                board,
+                range(10, 14) if tiny else range(28, 35),
+                files,
+                3,
+                remote(gpu, board, range(1, 12) if tiny else range(14, 28)),
+            ),
+            True,
+        ),
+        "endings": lambda: (
+            "othello",
+            large,
+            endings(large, range(6, 8) if tiny else range(10, 13), files if tiny else 100_000),
+            True,
+        ),
+        "deep": lambda: (
+            "othello",
+            large,
+            drawn("othello", large, range(11, 12) if tiny else range(22, 23), 1, 5),
+            False,
+        ),
+    }
     for name in wanted:
         yield name, *make[name]()
 
@@ -164,11 +198,20 @@ def sweep(pool, args, case):
     """Measure all ranks together where lending begins at other times, and with other sizes of parts."""
     name, *asked = case
     for alone, grains in itertools.product(map(int, args.alone.split(",")), map(float, args.grains.split(","))):
-        gpu_jobs._ALONE, schedule._GRAINS_OF_A_LOAN = alone, grains
+        gpu_solve._ALONE, schedule._GRAINS_OF_A_LOAN = alone, grains
         found = [pool.measured("both", *asked) for _ in range(args.turns)]
         if pool.rank == 0:
-            print(json.dumps({"sweep": name, "alone": alone, "grains": grains,
-                              "seconds": [round(seconds, 4) for seconds, _ in found]}), flush=True)  # fmt: skip
+            print(
+                json.dumps(
+                    {
+                        "sweep": name,
+                        "alone": alone,
+                        "grains": grains,
+                        "seconds": [round(seconds, 4) for seconds, _ in found],
+                    }
+                ),
+                flush=True,
+            )
 
 
 def main():
@@ -201,12 +244,20 @@ def main():
             differ = any(scores != rows["cpu"][0][1] for found in rows.values() for _, scores in found)
             wrong |= differ
             alone = min(best["gpu"], best["cpu"])
-            print(json.dumps({
-                "case": name, "positions": len(texts), "ranks": comm.Get_size(),
-                "seconds": {way: round(seconds, 4) for way, seconds in best.items()},
-                "all": {way: [round(seconds, 4) for seconds, _ in found] for way, found in rows.items()},
-                "gain": round(alone / best["both"], 3), "differ": differ,
-            }), flush=True)  # fmt: skip
+            print(
+                json.dumps(
+                    {
+                        "case": name,
+                        "positions": len(texts),
+                        "ranks": comm.Get_size(),
+                        "seconds": {way: round(seconds, 4) for way, seconds in best.items()},
+                        "all": {way: [round(seconds, 4) for seconds, _ in found] for way, found in rows.items()},
+                        "gain": round(alone / best["both"], 3),
+                        "differ": differ,
+                    }
+                ),
+                flush=True,
+            )
         if game == "connect4" and not as_file and args.alone:
             sweep(pool, args, (name, game, board, texts, as_file))
     wrong = comm.bcast(wrong)

@@ -8,9 +8,15 @@ waits for the others to look at their mail, or to be taken for lost.
 import numpy as np
 
 _SUMMED = (
-    "boards", "ordering_boards", "evaluated", "table_hits", "table_far_hits", "table_stores", "table_replacements",
+    "boards",
+    "ordering_boards",
+    "evaluated",
+    "table_hits",
+    "table_far_hits",
+    "table_stores",
+    "table_replacements",
     "cpu",
-)  # fmt: skip
+)
 
 
 class _Copied:
@@ -129,9 +135,12 @@ class Copies:
 
 def _together(one, other):
     """Return the better of two results (records, shape (1,)) of a job, with what both took."""
-    better = other if other["complete"][0] > one["complete"][0] or (
-        other["complete"][0] == one["complete"][0] and other["score"][0] > one["score"][0]
-    ) else one  # fmt: skip
+    better = (
+        other
+        if other["complete"][0] > one["complete"][0]
+        or (other["complete"][0] == one["complete"][0] and other["score"][0] > one["score"][0])
+        else one
+    )
     found = better.copy()
     for name in _SUMMED:
         if name in found.dtype.names:

@@ -1,8 +1,8 @@
 """What the owners of one job on several hosts tell one another while their hosts search it together.
 
-The engine exports what is to be sent, see ``search.table_exchange``. Whoever owns the job on a host sends that to the
-others about every ``EVERY`` seconds, in one small message each, and imports what comes from them into the table that
-its host shares.
+The engine exports what is to be sent, see ``engines.pvs.table_exchange``. The owner of the job on a host sends that to
+the others about every ``EVERY`` seconds, in one small message each, and imports what comes from them into the table
+that its host shares.
 """
 
 import struct

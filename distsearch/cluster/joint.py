@@ -115,10 +115,12 @@ class Joint:
         """
         sequences = self._slots[:, _SEQUENCE]
         found = [
-            slot for slot in np.flatnonzero(sequences & 1).tolist()
-            if self._done.get(slot) != sequences[slot] and self._slots[slot, _SETUP] in setups
+            slot
+            for slot in np.flatnonzero(sequences & 1).tolist()
+            if self._done.get(slot) != sequences[slot]
+            and self._slots[slot, _SETUP] in setups
             and self._is_at_work(slot, now)
-        ]  # fmt: skip
+        ]
         if not found:
             return None
         slot = min(found, key=self._at_it)

@@ -4,10 +4,10 @@ import platform
 import time
 from collections import deque
 
+from .cluster import Cluster
 from .events import Received
 from .master import Master
 from .messages import decode, encode
-from .runs import Cluster
 from .worker import Worker
 
 

@@ -23,9 +23,8 @@ RESTARTED nothing from before can come, and the worker is taken in again as a ne
 
 import numpy as np
 
-from ..errors import RanksLostError
+from ..core.errors import RanksLostError
 from .copies import Copies
-from .crew import Crew
 from .events import Ask, Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, Save
 from .master_run import Run, State
 from .messages import (
@@ -63,8 +62,9 @@ from .messages import (
     steer_record,
     to_lost,
     to_records,
-)  # fmt: skip
+)
 from .trace import EVENT
+from .workers import Crew
 
 
 class EveryWorkerLostError(RanksLostError):

@@ -63,9 +63,7 @@ HEADER = struct.Struct("<HHIQ")  # version, type, run, bytes of the payload: a m
 
 # Workers share their time fairly among clients, and by weight among a client's runs. joint: 1 if ranks of the same host
 # may join the run's jobs, see ``joint``.
-OPEN_RECORD = np.dtype([
-    ("setup", np.uint32), ("client", np.uint32), ("weight", np.float64), ("joint", np.int64),
-])  # fmt: skip
+OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", np.float64), ("joint", np.int64)])
 
 # A job at work: its node, and the seconds that it has taken so far.
 SAVED_RECORD = np.dtype([("node", np.int32), ("seconds", np.float64), ("cpu", np.float64)])
@@ -73,17 +71,26 @@ SAVED_RECORD = np.dtype([("node", np.int32), ("seconds", np.float64), ("cpu", np
 # A job's window, within the one it had; it is dropped, and answered as far as it is, where low >= high. If ``least``
 # is not 0, a part of its tree with at least so much left is wanted as soon as it has one; what the worker then keeps is
 # the job ``rest``.
-STEER_RECORD = np.dtype([
-    ("node", np.int32), ("low", np.int32), ("high", np.int32), ("rest", np.int32), ("least", np.int32),
-])  # fmt: skip
+STEER_RECORD = np.dtype(
+    [("node", np.int32), ("low", np.int32), ("high", np.int32), ("rest", np.int32), ("least", np.int32)]
+)
 steer_record = struct.Struct("=5i").pack
 GAVE_RECORD = np.dtype([("node", np.int32), ("rest", np.int32)])
 
-METRICS_RECORD = np.dtype([  # rank: whose they are, where a sub-master tells of its workers
-    ("rank", np.int64), ("wall", np.float64), ("busy", np.float64), ("communication", np.float64), ("idle", np.float64),
-    ("cpu", np.float64), ("jobs", np.int64), ("messages", np.int64), ("bytes", np.int64),
-    ("table_full", np.float64),  # the share of its host's table that is used, 0 to 1
-])  # fmt: skip
+METRICS_RECORD = np.dtype(
+    [  # rank: whose they are, where a sub-master tells of its workers
+        ("rank", np.int64),
+        ("wall", np.float64),
+        ("busy", np.float64),
+        ("communication", np.float64),
+        ("idle", np.float64),
+        ("cpu", np.float64),
+        ("jobs", np.int64),
+        ("messages", np.int64),
+        ("bytes", np.int64),
+        ("table_full", np.float64),  # the share of its host's table that is used, 0 to 1
+    ]
+)
 
 
 # Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at

@@ -10,20 +10,20 @@ import time
 
 from mpi4py import MPI
 
-from ..errors import RanksLostError
-from . import launch
-from .alive import LAST_WAITS, Alive
-from .bell import Bell
-from .followers import PARTING, Followers, meet, tells_of_a_failure
-from .group import Group, blocks
+from ..core.errors import RanksLostError
+from . import mpi_runtime
+from .backoff import BackOff, sleep_until
+from .cluster import Cluster
+from .liveness import LAST_WAITS, Alive
+from .mailbox import Post
 from .master import Master
 from .messages import LOST, PING, PROGRESS, QUIT, Message, to_lost
-from .peer_post import PeerPost
-from .post import Post
-from .runs import Cluster
-from .timers import Timers
-from .waiting import BackOff, sleep_until
+from .peer_mailbox import PeerPost
+from .submaster import Group, blocks
+from .trace import Timers
+from .wakeup import Bell
 from .worker import Worker
+from .worker_links import PARTING, Followers, meet, tells_of_a_failure
 
 _MASTER = 0
 _MASTERS = 3  # deadlines that a master may be silent for: it is at one thing at a time
@@ -81,10 +81,10 @@ class MpiCluster(Cluster):
         self._closed = True
         super().close()
         if self.lost:
-            launch.forgo_finalize()
+            mpi_runtime.forgo_finalize()
             self._followers.part()
         elif not self._followers.meet():
-            launch.forgo_finalize()
+            mpi_runtime.forgo_finalize()
         elif self._peers:
             self._peers.Free()
         self._followers.close()
@@ -95,16 +95,16 @@ def _begin(comm, deadline, bell, groups):
 
     Returns (whether it survives that, (host, name of its bell) of each rank, the communicator of ``PeerPost`` or None).
     """
-    survives = deadline is not None or launch.tells_of_failures()
+    survives = deadline is not None or mpi_runtime.tells_of_failures()
     if survives:
         comm.Set_errhandler(MPI.ERRORS_RETURN)
-        if launch.tells_of_failures():
-            launch.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
+        if mpi_runtime.tells_of_failures():
+            mpi_runtime.forgo_finalize()  # with ULFM it may wait for ever for a rank that dies meanwhile
         else:
             comm.Barrier()
-            launch.unlink_shared_memory()
+            mpi_runtime.unlink_shared_memory()
     known = comm.allgather((MPI.Get_processor_name(), bell.name))
-    launch.begun()
+    mpi_runtime.begun()
     peers = comm.Dup() if not groups and len({host for host, _ in known[1:]}) > 1 else None
     if peers and survives:
         peers.Set_errhandler(MPI.ERRORS_RETURN)
@@ -175,7 +175,7 @@ def _without(above):
     """Leave, since the rank above is lost; without rank 0 nothing is left to be done."""
     if above == _MASTER:
         raise RanksLostError("rank 0 is lost") from None
-    launch.forgo_finalize()
+    mpi_runtime.forgo_finalize()
 
 
 def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
@@ -193,7 +193,7 @@ def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
         elif arrived[1].type != PROGRESS:
             rest.reset()
     if group.bereft:
-        launch.forgo_finalize()
+        mpi_runtime.forgo_finalize()
         return
     if group.parts:
         followers.part()
@@ -253,7 +253,7 @@ def _leave(comm, worker, post, seconds, survives, above, peer_post=None):
         post.send(above, Message(QUIT, 0))
         post.flush()
     if worker.parts or not meet(comm, post, seconds, survives):
-        launch.forgo_finalize()
+        mpi_runtime.forgo_finalize()
     elif peer_post:
         peer_post.close()
 

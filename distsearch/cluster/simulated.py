@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from . import joint
-from .alive import LAST_WAITS, Alive
+from .backoff import wake_up
+from .cluster import Cluster
 from .events import Lost, Received
-from .group import Group, blocks
+from .liveness import LAST_WAITS, Alive
 from .master import Master
 from .messages import PING, PROGRESS, RESTARTED, Message, Outgoing, decode, encode
-from .runs import Cluster
-from .waiting import wake_up
+from .submaster import Group, blocks
 from .worker import Worker
 
 _MASTER = 0
@@ -201,9 +201,7 @@ class SimulatedCluster(Cluster):
     ``master_busy`` the seconds of it in which the master worked.
     """
 
-    def __init__(
-        self, kinds, workers, network, processors, seed=0, faults=None, groups=0, shares=None
-    ):  # fmt: skip
+    def __init__(self, kinds, workers, network, processors, seed=0, faults=None, groups=0, shares=None):
         super().__init__()
         self.workers, self.groups, self.ranks = workers, groups, workers + groups + 1
         self._network, self._processors = network, processors
@@ -218,10 +216,17 @@ class SimulatedCluster(Cluster):
         self.joint = not groups and None not in shared.values()
         self._workers = {
             rank: _VirtualWorker(
-                by_host[hosts[rank]], processors, self._chance.random(), self._rate, self._faults.slow.get(rank, 1),
-                self._faults.deaths.get(rank, inf), shared[rank])
-            for rank in self._above if rank not in leaders
-        }  # fmt: skip
+                by_host[hosts[rank]],
+                processors,
+                self._chance.random(),
+                self._rate,
+                self._faults.slow.get(rank, 1),
+                self._faults.deaths.get(rank, inf),
+                shared[rank],
+            )
+            for rank in self._above
+            if rank not in leaders
+        }
         self._host_of = hosts
         self._at_work = set()  # ranks
         self._masters = {}  # rank → _VirtualMaster

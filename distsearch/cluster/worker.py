@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
+from .batch_runner import Shares, is_many
 from .exchange import NOTHING, Exchange
-from .fair import Fair
-from .many import Shares, is_many
+from .fair_queue import Fair
 from .messages import (
     ASK,
     END,
@@ -48,10 +48,9 @@ from .messages import (
     Message,
     from_records,
     to_records,
-)  # fmt: skip
-from .timers import Timers
+)
 from .trace import GAVE as GAVE_AWAY
-from .trace import NARROWED, WORK
+from .trace import NARROWED, WORK, Timers
 from .worker_state import FIRST_BUDGET, Run, Setup
 
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
@@ -71,7 +70,7 @@ class _Visit:
 class Worker:
     """Does the jobs that the master sends; jobs of a run one after another, those of several runs in turn.
 
-    kinds: for each kind of job the class of its runner (see ``tree.jobs``); clock and cpu_clock: seconds. A slice of
+    kinds: for each kind of job the class of its runner (see ``jobs``); clock and cpu_clock: seconds. A slice of
     work belongs to the client that has had the least so far (see ``fair``), so a long search holds nobody up.
     joint: where ranks of the host join each other's jobs, None if they do not; shared_slice: seconds of a slice of a
     job that several ranks search. ``timers`` count from the latest START.
@@ -374,9 +373,17 @@ class Worker:
         full = max((setup.table_full for setup in self._setups.values()), default=0.0)  # all have one table
         record = np.zeros(1, METRICS_RECORD)
         record[0] = (
-            0, self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu, timers.jobs,
-            timers.messages, timers.bytes, full,
-        )  # fmt: skip
+            0,
+            self._clock() - timers.started,
+            timers.busy,
+            timers.communication,
+            timers.idle,
+            timers.cpu,
+            timers.jobs,
+            timers.messages,
+            timers.bytes,
+            full,
+        )
         return record
 
     @property

@@ -24,11 +24,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import games
-from ..errors import UserError
-from ..jit import compiled
-from . import sums
+from ..core.errors import UserError
+from ..core.jit import compiled
+from . import weighted_sum
 from .move_ordering import OTHELLO_8X8, MoveOrdering
-from .network import ENDING
+from .tuple_network import ENDING
 
 
 class Evaluation(NamedTuple):
@@ -58,7 +58,7 @@ def check(game, name):
         if not hasattr(_owner(game), "of_file"):
             raise UserError(f"{game.NAME} has no evaluations that are learnt: {name[:200]}")
     elif _is_sum(game, name):
-        sums.parse(name, list(known))
+        weighted_sum.parse(name, list(known))
     elif base not in (weighted if colon else names(game)):
         raise UserError(f"evaluation '{name[:40]}' is not {' or '.join(names(game))} for {game.NAME}")
     elif colon:
@@ -76,9 +76,9 @@ def find(game, name, rules):
         path = _learnt(game)[name](rules) if name in _learnt(game) else name
         return Evaluation(**_owner(game).of_file(path, rules))
     if _is_sum(game, name):
-        parts = sums.parse(name, list(_known(game)))
+        parts = weighted_sum.parse(name, list(_known(game)))
         made = {part.name: find(game, part.name, rules) for part in parts}
-        return Evaluation(*sums.bound_to(games.tag(game), parts, made), 0)
+        return Evaluation(*weighted_sum.bound_to(games.tag(game), parts, made), 0)
     base = name.partition(":")[0]
     function, tables, bound = _known(game)[base]
     given = [weights(game, name)] if base in _weighted(game) else []
@@ -101,7 +101,7 @@ def _learnt(game):
 
 
 def _is_sum(game, name):
-    return game.PLAYERS == 1 and ":" not in name and sums.is_sum(name)
+    return game.PLAYERS == 1 and ":" not in name and weighted_sum.is_sum(name)
 
 
 def weights(game, name):

@@ -10,12 +10,12 @@ from math import log2
 
 import numpy as np
 
+from ..core.jit import compiled
 from ..games import g2048, lanes
 from ..games.sliding import COLUMNS, ROWS
 from ..games.sliding import VALUES as TILES
-from ..jit import compiled
-from . import lines, ntuple, rows
-from .rows import Weights
+from . import ntuple, row_heuristic, row_tables
+from .row_heuristic import Weights
 
 # Found by ``tune`` from those of nneonneo/2048-ai on, which are 270,700,47,4,11,3.5: docs/tuning.md has the way.
 WEIGHTS = Weights(free=568.088, merges=717.993, order=308.364, order_power=2.68202, sum=36.264, sum_power=3.12388)
@@ -23,7 +23,7 @@ WEIGHTS = Weights(free=568.088, merges=717.993, order=308.364, order_power=2.682
 
 def merging(cells):
     """How many tiles of a line have an equal neighbour: a run of n counts as n, as nneonneo/2048-ai has it."""
-    tiles = lines.without_gaps(cells)
+    tiles = row_tables.without_gaps(cells)
     alike = (tiles[:, 1:] == tiles[:, :-1]) & (tiles[:, 1:] > 0)
     begun = np.concatenate([np.zeros((len(cells), 1), bool), alike[:, :-1]], axis=1)
     return (alike * (2 - begun)).sum(axis=1)
@@ -31,7 +31,7 @@ def merging(cells):
 
 def monotonicity_of_line(cells):
     """Minus what a line rises by or what it falls by, whichever is less."""
-    return -lines.disorder(cells)
+    return -row_tables.disorder(cells)
 
 
 def smoothness_of_line(cells):
@@ -110,20 +110,22 @@ def haskell(s, r, tables):
 
 
 def _by_lines(of_line):
-    return lines.bound_to(g2048), partial(lines.tables_of, of_line, g2048.BITS), lambda r: 0
+    return row_tables.bound_to(g2048), partial(row_tables.tables_of, of_line, g2048.BITS), lambda r: 0
 
 
 def rows_tables(r, weights):
     """Return the tables of ``rows`` by Weights."""
-    return rows.tables_of(merging, g2048.MERGES, g2048.BITS, r, weights)
+    return row_heuristic.tables_of(merging, g2048.MERGES, g2048.BITS, r, weights)
 
 
 EVALUATIONS = {
-    "rows": (lines.bound_to(g2048), rows_tables, lambda r: 0),
-    "monotonicity": _by_lines(monotonicity_of_line), "smoothness": _by_lines(smoothness_of_line),
-    "free": (free, nothing, lambda r: 0), "snake": (snake, nothing, lambda r: 0),
+    "rows": (row_tables.bound_to(g2048), rows_tables, lambda r: 0),
+    "monotonicity": _by_lines(monotonicity_of_line),
+    "smoothness": _by_lines(smoothness_of_line),
+    "free": (free, nothing, lambda r: 0),
+    "snake": (snake, nothing, lambda r: 0),
     "haskell": (haskell, nothing, lambda r: 0),
-}  # fmt: skip
-WEIGHTED = {"rows": (partial(rows.parse, most=len(g2048.VALUES) - 1), WEIGHTS)}
+}
+WEIGHTED = {"rows": (partial(row_heuristic.parse, most=len(g2048.VALUES) - 1), WEIGHTS)}
 of_file = partial(ntuple.of_file, g2048)
 LEARNT = {ntuple.NAME: lambda rules: ntuple.shipped(g2048)}

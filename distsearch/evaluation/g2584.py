@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from ..games import g2584
-from . import lines, ntuple, rows
-from .rows import Weights
+from . import ntuple, row_heuristic, row_tables
+from .row_heuristic import Weights
 
 # Found by hand.
 WEIGHTS = Weights(free=270.0, merges=350.0, order=10.0, order_power=3.5, sum=3.0, sum_power=3.0)
@@ -15,16 +15,16 @@ _MERGED = np.array(g2584.MERGES) > 0
 
 def merging(cells):
     """How many neighbours of a line merge."""
-    tiles = lines.without_gaps(cells)
+    tiles = row_tables.without_gaps(cells)
     return _MERGED[tiles[:, 1:], tiles[:, :-1]].sum(axis=1)
 
 
 def rows_tables(r, weights):
     """Return the tables of ``rows`` by Weights."""
-    return rows.tables_of(merging, g2584.MERGES, g2584.BITS, r, weights)
+    return row_heuristic.tables_of(merging, g2584.MERGES, g2584.BITS, r, weights)
 
 
-EVALUATIONS = {"rows": (lines.bound_to(g2584), rows_tables, lambda r: 0)}
-WEIGHTED = {"rows": (partial(rows.parse, most=len(g2584.VALUES) - 1), WEIGHTS)}
+EVALUATIONS = {"rows": (row_tables.bound_to(g2584), rows_tables, lambda r: 0)}
+WEIGHTED = {"rows": (partial(row_heuristic.parse, most=len(g2584.VALUES) - 1), WEIGHTS)}
 of_file = partial(ntuple.of_file, g2584)
 LEARNT = {ntuple.NAME: lambda rules: ntuple.shipped(g2584)}

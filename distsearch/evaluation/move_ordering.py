@@ -1,4 +1,4 @@
-"""Settings of the shallow searches by which exact searches order a node's moves, see ``search.learnt``."""
+"""Settings of the shallow searches by which exact searches order a node's moves, see ``engines.pvs.move_ordering``."""
 
 from typing import NamedTuple
 

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import jit
-from ..addresses import address, float32s
-from ..errors import UserError
-from ..games import g2048, g2584, turning
+from ..core import jit
+from ..core.errors import UserError
+from ..core.jit import compiled
+from ..core.pointers import address, float32s
+from ..games import g2048, g2584, sliding_symmetries
 from ..games.bits import pext
 from ..games.interface import END
 from ..games.sliding import CELLS, COLUMNS, ROWS, due
-from ..jit import compiled
-from . import network
-from .network import Network
+from . import tuple_network
+from .tuple_network import Network
 
 NAME = "ntuple"
 MOST_STAGES = 8
@@ -48,7 +48,7 @@ PRESETS = {  # by game: sets of tuples by name, the default first
         "4x5": "0,1,2,4,5/4,5,6,8,9/0,1,2,3,4/4,5,6,7,8",
         "5x4": "0,1,2,3/4,5,6,7/0,1,4,5/1,2,5,6/5,6,9,10",
     },
-}  # fmt: skip
+}
 
 boards_of = index_of = code_at = kind = weight_at = None  # bound for each game
 
@@ -124,8 +124,18 @@ def learnt(s, r, tables):
 
 _TEMPLATES = stage_of, value_of, learnt
 _OF_GAME = {
-    "2048": {"boards_of": turning.all_2048, "index_of": index_2048, "code_at": g2048.code_at, "kind": g2048.kind},
-    "2584": {"boards_of": turning.all_2584, "index_of": index_2584, "code_at": g2584.code_at, "kind": g2584.kind},
+    "2048": {
+        "boards_of": sliding_symmetries.all_2048,
+        "index_of": index_2048,
+        "code_at": g2048.code_at,
+        "kind": g2048.kind,
+    },
+    "2584": {
+        "boards_of": sliding_symmetries.all_2584,
+        "index_of": index_2584,
+        "code_at": g2584.code_at,
+        "kind": g2584.kind,
+    },
 }
 
 
@@ -161,7 +171,7 @@ def checked_tuples(game, text, board):
     presets = PRESETS[game.NAME]
     if text not in presets and re.fullmatch(r"\d+x\d+", text):
         raise UserError(f"tuples '{text[:60]}' are none of {', '.join(presets)}, nor cells, such as 0,1,2,3/4,5,6,7")
-    tuples = network.parse_tuples(presets.get(text, text), board)
+    tuples = tuple_network.parse_tuples(presets.get(text, text), board)
     most = _MOST_BITS // game.BITS
     if max(map(len, tuples)) > most:
         raise UserError(f"tuples '{text[:60]}': a tuple of {game.NAME} has {most} cells at most")
@@ -170,7 +180,7 @@ def checked_tuples(game, text, board):
 
 def shipped(game):
     """Return the name of the file of weights that come with this package for a game, a module."""
-    return str(Path(__file__).parent / "weights" / f"{game.NAME}{network.ENDING}")
+    return str(Path(__file__).parent / "weights" / f"{game.NAME}{tuple_network.ENDING}")
 
 
 def of_file(game, path, rules):
@@ -201,7 +211,7 @@ def of_file(game, path, rules):
 
 @functools.lru_cache(maxsize=4)
 def _loaded(path, _, game, codes):
-    return network.load(path, game, codes)
+    return tuple_network.load(path, game, codes)
 
 
 def check_fits(net: Network, game, rules, shown):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.jit import compiled
 from ..games import lanes
 from ..games.othello import (
     BOARD,
@@ -24,10 +25,9 @@ from ..games.othello import (
     count,
     reach,
     sides,
-)  # fmt: skip
-from ..jit import compiled
+)
 from . import patterns
-from .network import ENDING
+from .tuple_network import ENDING
 
 # Points a disc for `static`, over the 1 that a disc on the inside is worth. The signs are the report's (corners good,
 # their neighbours bad while the corner is empty, edges good); the sizes are ours.
@@ -57,9 +57,14 @@ def static_tables(r):
     tables[:_MASKS] = np.array([_CORNER, _EDGE, _C, _X, *squares], np.int64).view(np.uint64)
     parts = [sum(int(r[PARTS + 4 * part + w]) << 64 * w for w in range(4)) for part in range(5)]
     for occupied in range(16):
-        near = sum(1 << q for q in range(rows * columns) if any(
-            not occupied >> i & 1 and max(abs(q // columns - c // columns), abs(q % columns - c % columns)) == 1
-            for i, c in enumerate(squares)))  # fmt: skip
+        near = sum(
+            1 << q
+            for q in range(rows * columns)
+            if any(
+                not occupied >> i & 1 and max(abs(q // columns - c // columns), abs(q % columns - c % columns)) == 1
+                for i, c in enumerate(squares)
+            )
+        )
         c_bad, x_bad = parts[C_SQUARES] & near, parts[X_SQUARES] & near
         masks = parts[CORNERS], parts[EDGES] | parts[C_SQUARES] & ~c_bad, c_bad, x_bad
         row = [mask >> (64 * w) & (2**64 - 1) for w in range(n) for mask in masks]
@@ -140,8 +145,13 @@ def complex(s, r, tables):
     """Parity, mobility and stability, each a share of the two sides in [−100, 100], weighted 25 : 35 : 40."""
     own, opp, empty = sides(s, r)
     return of_counts(
-        count(own), count(opp), count(reach(own, opp, empty, r)), count(reach(opp, own, empty, r)),
-        count(stable(own, r)), count(stable(opp, r)))  # fmt: skip
+        count(own),
+        count(opp),
+        count(reach(own, opp, empty, r)),
+        count(reach(opp, own, empty, r)),
+        count(stable(own, r)),
+        count(stable(opp, r)),
+    )
 
 
 @compiled

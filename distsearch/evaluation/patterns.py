@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import UserError
+from ..core.array_cache import kept
+from ..core.errors import UserError
+from ..core.jit import compiled
 from ..games.bits import byte_swap, pdep, pext
 from ..games.lanes import popcount
 from ..games.othello import COLUMNS, ROWS
-from ..jit import compiled
-from ..kept import kept
-from . import network as nw
+from . import tuple_network as nw
 from .move_ordering import OTHELLO_6X6, OTHELLO_8X8, MoveOrdering
 
 NAME = "patterns"
@@ -113,9 +113,15 @@ def _turned(own, opp):
     """Return the boards of both sides, one after the other, after each quarter turn."""
     own_t, opp_t = transposed(own), transposed(opp)
     return (
-        own, opp, byte_swap(own_t), byte_swap(opp_t), byte_swap(mirrored(own)), byte_swap(mirrored(opp)),
-        mirrored(own_t), mirrored(opp_t),
-    )  # fmt: skip
+        own,
+        opp,
+        byte_swap(own_t),
+        byte_swap(opp_t),
+        byte_swap(mirrored(own)),
+        byte_swap(mirrored(opp)),
+        mirrored(own_t),
+        mirrored(opp_t),
+    )
 
 
 @compiled
@@ -323,9 +329,13 @@ def of_file(path, rules):
     except (OSError, ValueError):  # ValueError: a name with a NUL; reading it says what is wrong
         changed = None
     return {
-        "name": NAME, "function": patterns, "tables": _of_file(os.fspath(path), board, changed), "bound": BOUND,
-        "unit": UNIT, "ordering": PRESETS[board].ordering,
-    }  # fmt: skip
+        "name": NAME,
+        "function": patterns,
+        "tables": _of_file(os.fspath(path), board, changed),
+        "bound": BOUND,
+        "unit": UNIT,
+        "ordering": PRESETS[board].ordering,
+    }
 
 
 @functools.lru_cache(maxsize=4)

@@ -4,15 +4,18 @@ import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import re
 from pathlib import Path
 
-from .. import jit
-from ..errors import UserError
+from ..core import jit
+from ..core.errors import UserError
 
 _GAMES = {
-    "2048": "distsearch.games.g2048", "2584": "distsearch.games.g2584", "connect4": "distsearch.games.connect4",
+    "2048": "distsearch.games.g2048",
+    "2584": "distsearch.games.g2584",
+    "connect4": "distsearch.games.connect4",
     "othello": "distsearch.games.othello",
-}  # fmt: skip
+}
 ENTRY_POINTS = "distsearch.games"  # the group in which other packages offer theirs: name = module
 
 
@@ -62,3 +65,25 @@ def tag(game):
         return game.NAME
     hooks = knowledge(game)
     return f"{game.NAME}_{jit.source_hash(*(Path(m.__file__) for m in (game, hooks) if m))}"
+
+
+def parse_board(text):
+    """Return (rows, columns) of ``6x8``; raises UserError."""
+    match = re.fullmatch(r"([0-9]{1,3})[xX]([0-9]{1,3})", text)
+    if not match:
+        raise UserError(f"board '{text[:40]}' is not rows x columns, such as 8x8")
+    return int(match[1]), int(match[2])
+
+
+def checked_board(game, board):
+    """Return (rows, columns), the game's usual board for None; raises UserError if the game has no such board."""
+    if board is None:
+        return game.BOARDS[1]
+    (least_rows, least_columns), _, (most_rows, most_columns) = game.BOARDS
+    rows, columns = board
+    if not (least_rows <= rows <= most_rows and least_columns <= columns <= most_columns):
+        raise UserError(
+            f"board {rows}x{columns} is not from {least_rows}x{least_columns} to {most_rows}x{most_columns}, "
+            f"as {game.NAME} needs"
+        )
+    return rows, columns

@@ -8,7 +8,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ..jit import compiled
+from ..core.jit import compiled
 
 _I64 = ir.IntType(64)
 

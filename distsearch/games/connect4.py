@@ -11,8 +11,8 @@ import sys
 
 import numpy as np
 
-from ..errors import UserError
-from ..jit import compiled
+from ..core.errors import UserError
+from ..core.jit import compiled
 from . import lanes
 from .interface import END, MAX, Position, legal_moves, step
 
@@ -46,10 +46,23 @@ def rules(board=None):
     odd, even = sum(row_masks[::2]), sum(row_masks[1::2])
     lines = [height - 1, height, height + 1] if columns >= 4 else [1, 1, 1]
     column_masks = [(odd | even) & ((1 << height) - 1) << height * c for c in range(columns)]
-    return np.array([
-        rows, columns, rows * columns, height, bottom, odd | even, odd, even, -(-65536 // height), *lines,
-        *column_masks, *[0] * (-columns % LANES),
-    ], np.uint64)  # fmt: skip
+    return np.array(
+        [
+            rows,
+            columns,
+            rows * columns,
+            height,
+            bottom,
+            odd | even,
+            odd,
+            even,
+            -(-65536 // height),
+            *lines,
+            *column_masks,
+            *[0] * (-columns % LANES),
+        ],
+        np.uint64,
+    )
 
 
 def words(r):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import compiled
+from ..core.jit import compiled
 from . import lanes
 from .connect4 import (
     BOARD,

@@ -5,23 +5,10 @@ A tile 2^e has code e, up to 32768: two of those do not merge. Two tiles merge i
 
 import numpy as np
 
-from .. import jit
-from ..jit import compiled
+from ..core import jit
+from ..core.jit import compiled
 from . import sliding
-from .sliding import (  # noqa: F401, the game's interface
-    BOARDS,
-    ENDED_STAYS,
-    PLAYERS,
-    UNIT,
-    draw,
-    due,
-    final,
-    key,
-    move_text,
-    parse_move,
-    start,
-    words,
-)
+from .sliding import BOARDS, ENDED_STAYS, PLAYERS, UNIT, draw, due, final, key, move_text, parse_move, start, words  # noqa: F401, the game's interface
 
 NAME = "2048"
 SPAWN = "2:0.9,4:0.1"
@@ -77,10 +64,7 @@ def slide(x, r, at):
     left1, right1 = sliding.slide_row(x >> _16 & _ROW, r, at)
     left2, right2 = sliding.slide_row(x >> _32 & _ROW, r, at)
     left3, right3 = sliding.slide_row(x >> _48, r, at)
-    return (
-        left0 | left1 << _16 | left2 << _32 | left3 << _48,
-        right0 | right1 << _16 | right2 << _32 | right3 << _48,
-    )
+    return (left0 | left1 << _16 | left2 << _32 | left3 << _48, right0 | right1 << _16 | right2 << _32 | right3 << _48)
 
 
 @compiled
@@ -128,9 +112,11 @@ def code_at(s, cell):
     return s[0] >> np.uint64(4 * cell) & np.uint64(15)
 
 
-_functions = jit.specialise_all(sliding.TEMPLATES, NAME, {
-    "moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at,
-})  # fmt: skip
+_functions = jit.specialise_all(
+    sliding.TEMPLATES,
+    NAME,
+    {"moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at},
+)
 kind, moves, outcomes, play, moves_left, largest_code = (
     _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "largest_code")
 )

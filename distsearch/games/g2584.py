@@ -6,23 +6,10 @@ two ones, or two neighbours in the sequence, in either order. The two largest, c
 
 import numpy as np
 
-from .. import jit
-from ..jit import compiled
+from ..core import jit
+from ..core.jit import compiled
 from . import sliding
-from .sliding import (  # noqa: F401, the game's interface
-    BOARDS,
-    ENDED_STAYS,
-    PLAYERS,
-    UNIT,
-    draw,
-    due,
-    final,
-    key,
-    move_text,
-    parse_move,
-    start,
-    words,
-)
+from .sliding import BOARDS, ENDED_STAYS, PLAYERS, UNIT, draw, due, final, key, move_text, parse_move, start, words  # noqa: F401, the game's interface
 
 NAME = "2584"
 SPAWN = "1:0.75,3:0.25"
@@ -150,9 +137,11 @@ def code_at(s, cell):
     return s[cell >> 3] >> np.uint64(5 * (cell & 7)) & np.uint64(31)
 
 
-_functions = jit.specialise_all(sliding.TEMPLATES, NAME, {
-    "moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at,
-})  # fmt: skip
+_functions = jit.specialise_all(
+    sliding.TEMPLATES,
+    NAME,
+    {"moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at},
+)
 kind, moves, outcomes, play, moves_left, largest_code = (
     _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "largest_code")
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import compiled
+from ..core.jit import compiled
 from .g2584 import WORD, rewards, slide, transpose
 from .sliding import ACROSS, DOWN, ONE_DUE, turn  # noqa: F401
 
@@ -17,9 +17,11 @@ def expand(s, r, out, states, gains, at):
     gain_up, gain_down = rewards(turned[0], turned[1], r, np.int64(r[DOWN]))
     n = 0
     for m, child, old, gain in (
-        (0, left, cells, gain_left), (1, right, cells, gain_right), (2, up, turned, gain_up),
+        (0, left, cells, gain_left),
+        (1, right, cells, gain_right),
+        (2, up, turned, gain_up),
         (3, down, turned, gain_down),
-    ):  # fmt: skip
+    ):
         if child != old:
             i = at + n
             out[i], gains[i] = m, gain

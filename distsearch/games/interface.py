@@ -78,7 +78,7 @@ and, for the exact solver, where ``left`` is the number of moves left and ``beta
                                                        one that it writes
 ``small(s, r, left, beta) -> (known, score, boards)``  the score, or a bound on the right side of beta, without the
                                                        general search; asked where at most ``SMALL`` moves are left
-``next_beta(s, r, low, high, latest) -> beta``         what to ask next, see ``search.drivers``
+``next_beta(s, r, low, high, latest) -> beta``         what to ask next, see ``engines.pvs.drivers``
 ``SOLVER``                                             moves left from which on the solver uses its table, the far
                                                        table, enhanced cut-offs, and up to which it recurses
 =====================================================  =================================================================

@@ -1,6 +1,6 @@
 """Moves in order of a score: insertion, which for a dozen of them nothing beats."""
 
-from ..jit import compiled
+from ..core.jit import compiled
 
 
 @compiled

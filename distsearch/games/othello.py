@@ -11,8 +11,8 @@ import sys
 
 import numpy as np
 
-from ..errors import UserError
-from ..jit import compiled
+from ..core.errors import UserError
+from ..core.jit import compiled
 from . import lanes
 from .interface import END, MAX, PASS, Position, legal_moves, step
 

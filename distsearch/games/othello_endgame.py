@@ -7,7 +7,7 @@ moves last in a region gains, so regions with an odd number of empty squares are
 
 import numpy as np
 
-from ..jit import compiled
+from ..core.jit import compiled
 from . import lanes
 from .othello import ABOVE, BELOW, BOARD, EMPTIES_TO_WINNER, ENDS, REGIONS, SPREADS, STEPS, turned
 

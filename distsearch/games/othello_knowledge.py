@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import compiled
+from ..core.jit import compiled
 from . import lanes, othello_endgame
 from .ordering import insert
 from .othello import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..jit import compiled
+from ..core.jit import compiled
 from .othello import COLUMNS, ROWS, SQUARES, WORDS
 
 

@@ -16,8 +16,8 @@ import re
 
 import numpy as np
 
-from ..errors import UserError
-from ..jit import compiled
+from ..core.errors import UserError
+from ..core.jit import compiled
 from . import lanes
 from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, as_state
 
@@ -276,8 +276,9 @@ def parse_cells(text, r, values, name, put_cell):
     given = re.split(r"[,\s]+", body.strip())
     rows, columns = int(r[ROWS]), int(r[COLUMNS])
     if len(given) != rows * columns:
-        raise UserError(f"a position of {name} {rows}x{columns} is {rows * columns} tile values, 0 for empty, "
-                        f"not {len(given)}")  # fmt: skip
+        raise UserError(
+            f"a position of {name} {rows}x{columns} is {rows * columns} tile values, 0 for empty, not {len(given)}"
+        )
     s = (np.uint64(0), np.uint64(0))
     for i, tile in enumerate(given):
         if not tile.isdecimal() or len(tile) > 9 or int(tile) not in values:
@@ -295,8 +296,9 @@ def text_of(position, r, values, code):
     tiles_due = int(due(position.state))
     cells = [
         str(values[int(code(position.state, np.int64(4 * row + column)))])
-        for row in range(int(r[ROWS])) for column in range(int(r[COLUMNS]))
-    ]  # fmt: skip
+        for row in range(int(r[ROWS]))
+        for column in range(int(r[COLUMNS]))
+    ]
     return ",".join(cells) + (f" +{tiles_due}" if tiles_due else "")
 
 

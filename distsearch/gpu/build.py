@@ -7,8 +7,8 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from .. import jit
-from ..errors import UserError
+from ..core import jit
+from ..core.errors import UserError
 
 SOURCES = Path(__file__).parent / "cuda"
 _OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"

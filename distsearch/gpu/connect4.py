@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import UserError
+from ..core.errors import UserError
 from ..games import connect4
 from ..games.connect4_knowledge import MIRRORED, completing
 

@@ -8,7 +8,7 @@ import contextlib
 
 import numpy as np
 
-from ..errors import UserError
+from ..core.errors import UserError
 from . import build
 
 _HINTS = {

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import UserError
+from ..core.errors import UserError
 from ..games.sliding import CELLS
 from . import expectimax_tables
 from .expectimax_merged import Merged
-from .expectimax_report import Multilevel, Naive
+from .expectimax_reference import Multilevel, Naive
 
 METHODS = {"merged": Merged, "multilevel": Multilevel, "naive": Naive}
 MOVES = 4

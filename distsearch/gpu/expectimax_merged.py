@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import UserError
+from ..core.errors import UserError
 from .expectimax_tables import JUDGE
 
 SOURCE = "expectimax.cu"
@@ -17,19 +17,33 @@ _FORGET = 0.8  # of what roots had, from one launch to the next
 _ITEMS = 16  # of a board and a kind of tile, at most
 _LEVEL = np.dtype(
     [
-        ("boards", "u8"), ("values", "u8"), ("firsts", "u8"), ("edges", "u8"), ("slots", "u8"), ("capacity", "u4"),
+        ("boards", "u8"),
+        ("values", "u8"),
+        ("firsts", "u8"),
+        ("edges", "u8"),
+        ("slots", "u8"),
+        ("capacity", "u4"),
         ("mask", "u4"),
     ],
     align=True,
-)  # fmt: skip
+)
 _PARAMETERS = np.dtype(
     [
-        ("by", JUDGE), ("levels", _LEVEL, _MOST_LEVELS), ("few", "u8", 2 * _FEW), ("states", "u8"), ("planted", "u8"),
-        ("found", "u8"), ("counters", "u8"), ("arrived", "u8"), ("roots", "i4"), ("level_count", "i4"), ("level", "i4"),
+        ("by", JUDGE),
+        ("levels", _LEVEL, _MOST_LEVELS),
+        ("few", "u8", 2 * _FEW),
+        ("states", "u8"),
+        ("planted", "u8"),
+        ("found", "u8"),
+        ("counters", "u8"),
+        ("arrived", "u8"),
+        ("roots", "i4"),
+        ("level_count", "i4"),
+        ("level", "i4"),
         ("rest", "i4"),
     ],
     align=True,
-)  # fmt: skip
+)
 
 
 class Merged:
@@ -41,8 +55,9 @@ class Merged:
     few: up to so many roots go together; whole_blocks, whole_batch: the same, of such a launch.
     """
 
-    def __init__(self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=1,
-                 whole_batch=2):  # fmt: skip
+    def __init__(
+        self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=1, whole_batch=2
+    ):
         self._gpu, self._judge, self._threads, self._most, self._few = gpu, judge, threads, boards, few
         kinds = judge.macros["KINDS"]
         self._batch = batch or (8 if kinds <= 2 else 4 if kinds <= 4 else 2), whole_batch
@@ -172,9 +187,12 @@ class Merged:
             mib, left = need >> 20, free >> 20
             raise UserError(f"expectimax takes {mib} MiB of the GPU's memory, {left} MiB are free: fewer layers")
         sizes = (
-            ((capacity, 2), np.uint64), (capacity, np.float64), (capacity, np.uint32), (capacity * items, np.uint64),
+            ((capacity, 2), np.uint64),
+            (capacity, np.float64),
+            (capacity, np.uint32),
+            (capacity * items, np.uint64),
             (slots, np.uint64),
-        )  # fmt: skip
+        )
         self._levels[at] = [self._gpu.array(*each) for each in sizes]
         self._levels[at][4].zero()
         self._parameters["levels"][at] = (*(each.address for each in self._levels[at]), capacity, 0)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import UserError
+from ..core.errors import UserError
 from ..games.sliding import COLUMNS, KINDS, ROWS, SPAWNS
 
 MOST_KINDS, MOST_STAGES, MOST_LOOKUPS = 8, 8, 64
@@ -22,11 +22,17 @@ _CERTAIN = 2.0**62
 
 JUDGE = np.dtype(
     [
-        ("weights", "u8"), ("lines", "u8", _BY_LINES), ("factors", "f8", len(PARTS)), ("chances", "f8", MOST_KINDS),
-        ("codes", "u4", MOST_KINDS), ("begins", "u4", MOST_STAGES), ("stage_size", "u4"), ("pad", "u4"),
+        ("weights", "u8"),
+        ("lines", "u8", _BY_LINES),
+        ("factors", "f8", len(PARTS)),
+        ("chances", "f8", MOST_KINDS),
+        ("codes", "u4", MOST_KINDS),
+        ("begins", "u4", MOST_STAGES),
+        ("stage_size", "u4"),
+        ("pad", "u4"),
     ],
     align=True,
-)  # fmt: skip
+)
 
 
 class Judge(NamedTuple):
@@ -104,9 +110,12 @@ def _network(gpu, game, net, record):
     record["weights"], record["stage_size"] = array.address, weights.shape[1]
     record["begins"][: len(net.stages)] = net.stages
     macros = {
-        "PARTS": _NETWORK, "SYMMETRIC": int(net.symmetric), "STAGES": len(net.stages) + 1, "LOOKUPS": len(images),
+        "PARTS": _NETWORK,
+        "SYMMETRIC": int(net.symmetric),
+        "STAGES": len(net.stages) + 1,
+        "LOOKUPS": len(images),
         "IMAGES": "".join(f"IMAGE({image})" for image in images),
-    }  # fmt: skip
+    }
     return macros, (array,)
 
 

@@ -9,8 +9,8 @@ report on 2584 on GPUs.
 
 import numpy as np
 
-from ..errors import UserError
-from ..evaluation.network import sizes
+from ..core.errors import UserError
+from ..evaluation.tuple_network import sizes
 from ..games.sliding import COLUMNS, KINDS, ROWS, SPAWNS
 
 SOURCE = "learning.cu"
@@ -31,27 +31,74 @@ _CERTAIN = 2.0**62
 
 _LEARNT = np.dtype([("weights", "u8"), ("traces", "u8"), ("rate", "f8")], align=True)
 _SLOT = np.dtype(
-    [("board", "u8", 2), ("before", "u8", 2), ("stream", "u8"), ("number", "i8"), ("drawn", "i4"), ("length", "i4"),
-     ("score", "i4"), ("played", "i4"), ("worth", "f4"), ("unused", "i4")], align=True,
-)  # fmt: skip
+    [
+        ("board", "u8", 2),
+        ("before", "u8", 2),
+        ("stream", "u8"),
+        ("number", "i8"),
+        ("drawn", "i4"),
+        ("length", "i4"),
+        ("score", "i4"),
+        ("played", "i4"),
+        ("worth", "f4"),
+        ("unused", "i4"),
+    ],
+    align=True,
+)
 # of a game that is over: its number from the phase's first on, its points, the code of its largest tile, its moves, and
 # where these begin among the words of what is recorded
 GAME = np.dtype([("number", "i4"), ("score", "i4"), ("largest", "i4"), ("moves", "i4"), ("words", "i8")], align=True)
 _COUNTERS = np.dtype([("next", "u8"), ("words", "u8"), ("moves", "u8"), ("finished", "u4"), ("at_work", "u4")])
 _PLAY = np.dtype(
-    [("learnt", _LEARNT), ("slots", "u8"), ("states", "u8"), ("gains", "u8"), ("moves", "u8"), ("records", "u8"),
-     ("counters", "u8"), ("finished", "u8"), ("seed", "u8"), ("chances", "f8", 8), ("codes", "i4", 8), ("first", "i8"),
-     ("limit", "i8"), ("record_room", "i8"), ("slice", "i8"), ("kinds", "i4"), ("games", "i4"), ("room", "i4"),
-     ("mode", "i4"), ("budget", "i4"), ("finished_room", "i4")], align=True,
-)  # fmt: skip
+    [
+        ("learnt", _LEARNT),
+        ("slots", "u8"),
+        ("states", "u8"),
+        ("gains", "u8"),
+        ("moves", "u8"),
+        ("records", "u8"),
+        ("counters", "u8"),
+        ("finished", "u8"),
+        ("seed", "u8"),
+        ("chances", "f8", 8),
+        ("codes", "i4", 8),
+        ("first", "i8"),
+        ("limit", "i8"),
+        ("record_room", "i8"),
+        ("slice", "i8"),
+        ("kinds", "i4"),
+        ("games", "i4"),
+        ("room", "i4"),
+        ("mode", "i4"),
+        ("budget", "i4"),
+        ("finished_room", "i4"),
+    ],
+    align=True,
+)
 _REPLAY = np.dtype(
-    [("rules", _PLAY), ("games", "u8"), ("places", "u8"), ("records", "u8"), ("states", "u8"), ("gains", "u8"),
-     ("count", "i4")], align=True,
-)  # fmt: skip
+    [
+        ("rules", _PLAY),
+        ("games", "u8"),
+        ("places", "u8"),
+        ("records", "u8"),
+        ("states", "u8"),
+        ("gains", "u8"),
+        ("count", "i4"),
+    ],
+    align=True,
+)
 _LEARN = np.dtype(
-    [("learnt", _LEARNT), ("states", "u8"), ("gains", "u8"), ("places", "u8"), ("values", "u8"), ("count", "i4"),
-     ("combined", "i4")], align=True,
-)  # fmt: skip
+    [
+        ("learnt", _LEARNT),
+        ("states", "u8"),
+        ("gains", "u8"),
+        ("places", "u8"),
+        ("values", "u8"),
+        ("count", "i4"),
+        ("combined", "i4"),
+    ],
+    align=True,
+)
 
 
 def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
@@ -61,9 +108,12 @@ def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
     """
     masks = [sum(1 << cell for cell in cells) for cells in tuples]
     return {
-        "GAME": game.NAME, "TUPLES": "".join(f"TUPLE({mask:#x})" for mask in masks), "SYMMETRIC": int(symmetric),
-        "COHERENT": int(coherent), "AT_ONCE": moves_at_once,
-    }  # fmt: skip
+        "GAME": game.NAME,
+        "TUPLES": "".join(f"TUPLE({mask:#x})" for mask in masks),
+        "SYMMETRIC": int(symmetric),
+        "COHERENT": int(coherent),
+        "AT_ONCE": moves_at_once,
+    }
 
 
 def games_at_once(tuples, forward=False):
@@ -95,9 +145,22 @@ class CardLearner:
     collisions = 0, 0  # as of a ``Learner``: additions are atomic
 
     def __init__(
-        self, gpu, game, rules, tuples, symmetric, coherent, rate, seed, games=GAMES, room=_PATH, moves_at_once=4,
-        threads=_THREADS, recorded=RECORDED, ramp=RAMP,
-    ):  # fmt: skip
+        self,
+        gpu,
+        game,
+        rules,
+        tuples,
+        symmetric,
+        coherent,
+        rate,
+        seed,
+        games=GAMES,
+        room=_PATH,
+        moves_at_once=4,
+        threads=_THREADS,
+        recorded=RECORDED,
+        ramp=RAMP,
+    ):
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
         self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the card

@@ -7,28 +7,60 @@ dropped. Positions that are asked for are the roots of a forest in the GPU's mem
 
 import numpy as np
 
-from ..errors import UserError
-from . import connect4, lending
+from ..core.errors import UserError
+from . import connect4, offload
 
 GAMES = {connect4.NAME: connect4}  # those with a source, by name
 
 _ROOMS = 72  # more than moves are ever left
 JOB = np.dtype(
-    [("state", "u8", 2), ("low", "i4"), ("high", "i4"), ("window_low", "i4"), ("window_high", "i4"),
-     ("children", "i4"), ("unused", "i4", 3)]
-)  # fmt: skip
+    [
+        ("state", "u8", 2),
+        ("low", "i4"),
+        ("high", "i4"),
+        ("window_low", "i4"),
+        ("window_high", "i4"),
+        ("children", "i4"),
+        ("unused", "i4", 3),
+    ]
+)
 COUNTS = np.dtype(
-    [("nodes", "u8"), ("boards", "u8"), ("looks", "u8"), ("hits", "u8"), ("stores", "u8"), ("next", "u4"),
-     ("busy", "u4")]
-)  # fmt: skip
+    [
+        ("nodes", "u8"),
+        ("boards", "u8"),
+        ("looks", "u8"),
+        ("hits", "u8"),
+        ("stores", "u8"),
+        ("next", "u4"),
+        ("busy", "u4"),
+    ]
+)
 RESTING = np.dtype([("batch", "u4"), ("job", "i4"), ("level", "i4"), ("beta", "i4")])
 PARAMETERS = np.dtype(
-    [("counts", "u8"), ("jobs", "u8"), ("forest", "u8"), ("children", "u8"), ("marks", "u8"), ("stacks", "u8"),
-     ("resting", "u8"), ("entries", "u8"), ("buckets", "u4"), ("run", "u4"), ("count", "i4"), ("groups", "i4"),
-     ("levels", "i4"), ("mark_mask", "u4"), ("table_left", "i4"), ("share_left", "i4"), ("batch", "u4"),
-     ("nanoseconds", "u8"), ("crew", "u2", _ROOMS), ("room", "u2", _ROOMS)],
+    [
+        ("counts", "u8"),
+        ("jobs", "u8"),
+        ("forest", "u8"),
+        ("children", "u8"),
+        ("marks", "u8"),
+        ("stacks", "u8"),
+        ("resting", "u8"),
+        ("entries", "u8"),
+        ("buckets", "u4"),
+        ("run", "u4"),
+        ("count", "i4"),
+        ("groups", "i4"),
+        ("levels", "i4"),
+        ("mark_mask", "u4"),
+        ("table_left", "i4"),
+        ("share_left", "i4"),
+        ("batch", "u4"),
+        ("nanoseconds", "u8"),
+        ("crew", "u2", _ROOMS),
+        ("room", "u2", _ROOMS),
+    ],
     align=True,
-)  # fmt: skip
+)
 
 UNKNOWN, HIGHEST = -128, 127  # bounds of a position that nobody has looked at
 _MARKS = 1 << 18  # counters of groups at work, by hash: 1 MiB, most of which stays in the L2 cache
@@ -52,16 +84,26 @@ class GpuSolver:
     """
 
     def __init__(
-        self, gpu, game, rules, table_mib=1024, split=0, lanes=8, threads=128, blocks=6, seconds=0.015,
-        table_left=None, share_left=None,
-    ):  # fmt: skip
+        self,
+        gpu,
+        game,
+        rules,
+        table_mib=1024,
+        split=0,
+        lanes=8,
+        threads=128,
+        blocks=6,
+        seconds=0.015,
+        table_left=None,
+        share_left=None,
+    ):
         name = game.__name__.rpartition(".")[2]
         if name not in GAMES:
             raise UserError(f"a GPU solves {', '.join(GAMES)} only, not {name}")
         self._gpu, self._game, self._rules = gpu, GAMES[name], rules
         macros = {"LANES": lanes, "THREADS": threads, "BLOCKS": blocks, **self._game.defines(rules)}
         self.kernel = gpu.kernel(self._game.SOURCE, "solve", **macros)
-        self._lender = lending.Lender(gpu, gpu.kernel(self._game.SOURCE, "lend", **macros), PARAMETERS)
+        self._lender = offload.Lender(gpu, gpu.kernel(self._game.SOURCE, "lend", **macros), PARAMETERS)
         self.seconds = seconds
         self.split, self._lanes, self._threads = split, lanes, threads
         self._moves = self._game.moves(rules)
@@ -144,7 +186,7 @@ class GpuSolver:
         if self._busy:
             marks.zero()  # groups that stopped in the middle have left theirs
         record["marks"] = marks.address
-        every = groups + lending.MOST
+        every = groups + offload.MOST
         record["stacks"] = self._array("frames", every * levels * self._frame // 16, "V16").address
         record["resting"] = self._array("searches", every, RESTING).address
 
@@ -211,8 +253,7 @@ class GpuSolver:
         left = max(left or self._game.LEND, int(self._record["share_left"]) + 1)
         shared = 32 // self._lanes * int(self._record["levels"]) * self._frame
         self._busy = True
-        return self._lender.lend(
-            self._record, int(self._record["groups"]), shared, self._lanes, wanted, left, answers)  # fmt: skip
+        return self._lender.lend(self._record, int(self._record["groups"]), shared, self._lanes, wanted, left, answers)
 
     def _known(self):
         jobs = self._jobs

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from .. import games, jit
-from ..addresses import address
+from .. import games
+from ..core import jit
+from ..core.pointers import address
+from ..engines.expectimax_engine import Expectimax
 from ..evaluation import Evaluation, ntuple
 from ..games.interface import MAX_MOVES
 from ..games.sliding import COLUMNS, with_due
-from ..search.expectimax_engine import Expectimax
 from . import td
 
 _PATH = 1 << 16  # afterstates
@@ -25,9 +26,24 @@ class Learner:
     """
 
     def __init__(
-        self, game, rules, tuples, symmetric, stages, arrays, rate, seed, layers=0, steps=1, forward=False,
-        coherent=False, counting=False, visiting=False, room=_PATH, pages=None,
-    ):  # fmt: skip
+        self,
+        game,
+        rules,
+        tuples,
+        symmetric,
+        stages,
+        arrays,
+        rate,
+        seed,
+        layers=0,
+        steps=1,
+        forward=False,
+        coherent=False,
+        counting=False,
+        visiting=False,
+        room=_PATH,
+        pages=None,
+    ):
         self._arrays, self._rules, self._forward = arrays, rules, forward
         self._tables = ntuple.tables_of(game, int(rules[COLUMNS]), tuples, symmetric, stages, arrays.weights)
         functions = dict(ntuple.kernels(game.NAME, bool(stages)))
@@ -52,10 +68,18 @@ class Learner:
         self._control = control = np.zeros(td.CONTROL_SIZE, np.int64)
         self._where, self._any = address(control), game.start(rules).state
         for at, array in (
-            (td.RULES, rules), (td.TABLES, self._tables), (td.INDICES, self._indices), (td.MOVES, self._moves),
-            (td.CHILDREN, self._children), (td.GAINS, self._gains), (td.STATES, self._states), (td.SUMS, self._sums),
-            (td.VALUES, self._values), (td.SHARED, arrays.shared), (td.RESULTS, arrays.results),
-        ):  # fmt: skip
+            (td.RULES, rules),
+            (td.TABLES, self._tables),
+            (td.INDICES, self._indices),
+            (td.MOVES, self._moves),
+            (td.CHILDREN, self._children),
+            (td.GAINS, self._gains),
+            (td.STATES, self._states),
+            (td.SUMS, self._sums),
+            (td.VALUES, self._values),
+            (td.SHARED, arrays.shared),
+            (td.RESULTS, arrays.results),
+        ):
             control[at] = address(array)
         if pages is not None:
             control[td.TOUCHES], control[td.SLOTS] = address(pages.touches), address(pages.slots)

@@ -17,8 +17,8 @@ import time
 
 import numpy as np
 
-from ..addresses import float32s, uint8s, uint64s
-from ..jit import compiled
+from ..core.jit import compiled
+from ..core.pointers import float32s, uint8s, uint64s
 from .waiting import wait
 
 MODES = "visits", "sum", "mean"

@@ -25,8 +25,8 @@ import time
 
 import numpy as np
 
-from ..addresses import address, float32s, replaced, uint8s, uint64s
-from ..jit import compiled
+from ..core.jit import compiled
+from ..core.pointers import address, float32s, replaced, uint8s, uint64s
 from . import td
 from .merging import MOST, PART
 
@@ -209,9 +209,17 @@ class PrivatePages:
     def _merge(self):
         first, scale = int(self._start * len(self.pages)), td.SAMPLED * PART * min(self._rate, 1.0)
         _merge(
-            self._where, self._alias, address(self._kept), self.pages, first, self._weights,
-            self._arrays.traces is not None, address(self.counts), scale, self._visits,
-        )  # fmt: skip
+            self._where,
+            self._alias,
+            address(self._kept),
+            self.pages,
+            first,
+            self._weights,
+            self._arrays.traces is not None,
+            address(self.counts),
+            scale,
+            self._visits,
+        )
 
     def _choose(self):
         """Make those pages private that are looked up most often, and share the others again; all is merged."""

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluation import network as nw
+from ..core.jit import compiled
 from ..evaluation import patterns as pt
+from ..evaluation import tuple_network as nw
 from ..evaluation.patterns import places
 from ..games.lanes import popcount
-from ..jit import compiled
 
 
 class Samples(NamedTuple):

@@ -14,13 +14,14 @@ Several learners share weights without locks; what two write at the same moment 
 
 import numpy as np
 
-from ..addresses import float32s, float64s, int16s, int64s, number_of, replaced, taken, uint8s, uint64s
+from ..core.jit import compiled
+from ..core.pointers import float32s, float64s, int16s, int64s, number_of, replaced, taken, uint8s, uint64s
+from ..core.rng import below, drawn
+from ..engines import expectimax
+from ..engines.pvs import table
 from ..evaluation import ntuple
 from ..games import lanes
 from ..games.sliding import CELLS, KINDS, SPAWNS
-from ..jit import compiled
-from ..search import expectimax, table
-from ..search.drawing import below, drawn
 
 # bound for each game
 boards_of = index_of = stage_of = value_of = weight_at = None
@@ -180,8 +181,11 @@ def best_of(s, where):
     """Return (index among the children, or −1 if there is none; the value of that child) of the best move."""
     control = int64s(where)
     r, out, children, gains = (
-        uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[CHILDREN]), int64s(control[GAINS]),
-    )  # fmt: skip
+        uint64s(control[RULES]),
+        int16s(control[MOVES]),
+        uint64s(control[CHILDREN]),
+        int64s(control[GAINS]),
+    )
     n = np.int64(expand(s, r, out, children, gains, np.int64(0)))
     best, chosen, worth = -np.inf, np.int64(-1), 0.0
     for i in range(n):
@@ -301,5 +305,17 @@ def run(s, where, budget):
 
 
 TEMPLATES = (
-    spawned, gather, added, change, note_touched, adjust, best_of, learn_at, learn_from, begin, note, remember, run,
-)  # fmt: skip
+    spawned,
+    gather,
+    added,
+    change,
+    note_touched,
+    adjust,
+    best_of,
+    learn_at,
+    learn_from,
+    begin,
+    note,
+    remember,
+    run,
+)

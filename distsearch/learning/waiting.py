@@ -1,7 +1,7 @@
 """Waiting for messages of MPI and for other ranks, asleep."""
 
-from ..cluster.waiting import sleep_until
-from ..errors import UserError
+from ..cluster.backoff import sleep_until
+from ..core.errors import UserError
 
 
 def wait(request, look=lambda: None):

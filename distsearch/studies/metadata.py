@@ -11,15 +11,26 @@ from pathlib import Path
 import numba
 
 from .. import __version__, games
-from ..cluster import launch
-from ..errors import UserError
-from ..jit import source_hash
+from ..cluster import mpi_runtime
+from ..core.errors import UserError
+from ..core.jit import source_hash
 
 _SLURM = (
-    "SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_CLUSTER_NAME",
-    "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE",
-    "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_STEP_NUM_TASKS", "SLURM_RESTART_COUNT",
-)  # fmt: skip
+    "SLURM_JOB_ID",
+    "SLURM_JOB_NAME",
+    "SLURM_ARRAY_JOB_ID",
+    "SLURM_ARRAY_TASK_ID",
+    "SLURM_CLUSTER_NAME",
+    "SLURM_JOB_PARTITION",
+    "SLURM_JOB_NODELIST",
+    "SLURM_JOB_NUM_NODES",
+    "SLURM_NTASKS",
+    "SLURM_NTASKS_PER_NODE",
+    "SLURM_CPUS_PER_TASK",
+    "SLURM_CPUS_ON_NODE",
+    "SLURM_STEP_NUM_TASKS",
+    "SLURM_RESTART_COUNT",
+)
 
 
 def describe(places, seed=None, game=None, arguments=()):
@@ -75,7 +86,7 @@ def rules_version(game):
 def _mpi():
     """Return the MPI library's name and version, None for a process without any."""
     try:
-        return launch.library()
+        return mpi_runtime.library()
     except UserError:
         return None
 

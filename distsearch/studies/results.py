@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 
-from ..errors import UserError, complain
+from ..core.errors import UserError, complain
 
 _FIELDS = {"study": str, "point": dict, "repeat": int, "result": dict, "meta": dict}
 

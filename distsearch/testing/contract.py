@@ -13,15 +13,26 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .. import games
-from ..errors import UserError
+from ..core.errors import UserError
 from ..games.interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, MIN, PASS, Position, legal_moves, step
 
 KINDS = {END: "end", MAX: "max", MIN: "min", CHANCE: "chance"}
 
 _FUNCTIONS = (
-    "kind", "moves", "play", "final", "key", "moves_left", "rules", "words", "start", "parse", "text", "move_text",
+    "kind",
+    "moves",
+    "play",
+    "final",
+    "key",
+    "moves_left",
+    "rules",
+    "words",
+    "start",
+    "parse",
+    "text",
+    "move_text",
     "parse_move",
-)  # fmt: skip
+)
 _CONSTANTS = {"NAME": str, "UNIT": str, "OPTIONS": dict, "BOARDS": tuple, "PLAYERS": int, "ENDED_STAYS": bool}
 _DAMAGES = 4  # texts made from each position's text by spoiling it
 _GARBAGE = ("§", "?!", "\n?\n", "?" * 1000)
@@ -261,8 +272,12 @@ def check_outcomes(subject, case):
     found = dict(zip(texts, probability[_MARGIN : _MARGIN + n].tolist(), strict=True))
     expected = {text: float(chance) for text, chance in subject.twin.outcomes(case.plain)}
     _same("outcomes", sorted(texts), sorted(expected), case)
-    _same("their probabilities", {t: round(p, 12) for t, p in found.items()},
-          {t: round(p, 12) for t, p in expected.items()}, case)  # fmt: skip
+    _same(
+        "their probabilities",
+        {t: round(p, 12) for t, p in found.items()},
+        {t: round(p, 12) for t, p in expected.items()},
+        case,
+    )
     around = np.isnan(probability).sum() == len(out) - n and (out == _UNTOUCHED).sum() == len(out) - n
     _same("what is beside the outcomes untouched", bool(around), True, case)
     if hasattr(game, "draw"):

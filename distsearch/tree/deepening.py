@@ -62,13 +62,18 @@ class Deepening:
         completed = None
         if self.completed is not None:
             completed = {
-                "depth": self.completed_depth, "pool": self.completed.snapshot(), "proved": self.proved,
+                "depth": self.completed_depth,
+                "pool": self.completed.snapshot(),
+                "proved": self.proved,
                 "spent": self.completed_spent,
-            }  # fmt: skip
+            }
         return {
-            "depth": self.depth, "pool": self.pool.snapshot(at_work), "spent": self.spent, "done": self.done,
+            "depth": self.depth,
+            "pool": self.pool.snapshot(at_work),
+            "spent": self.spent,
+            "done": self.done,
             "completed": completed,
-        }  # fmt: skip
+        }
 
     @property
     def result_dtype(self):

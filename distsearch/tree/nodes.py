@@ -11,14 +11,63 @@ NONE = -1  # no such node
 INFINITY = 1 << 60  # no score is larger
 
 FIELDS = (
-    "parent", "root", "first", "children", "depth", "left", "move", "over", "status", "low", "high", "alpha", "beta",
-    "asked", "eldest", "best_child", "cost", "key", "twin", "queued", "deferred", "doubt", "order", "span",
-    "cut", "hint", "visited",
-)  # fmt: skip
+    "parent",
+    "root",
+    "first",
+    "children",
+    "depth",
+    "left",
+    "move",
+    "over",
+    "status",
+    "low",
+    "high",
+    "alpha",
+    "beta",
+    "asked",
+    "eldest",
+    "best_child",
+    "cost",
+    "key",
+    "twin",
+    "queued",
+    "deferred",
+    "doubt",
+    "order",
+    "span",
+    "cut",
+    "hint",
+    "visited",
+)
 (
-    PARENT, ROOT, FIRST, CHILDREN, DEPTH, LEFT, MOVE, OVER, STATUS, LOW, HIGH, ALPHA, BETA, ASKED, ELDEST, BEST_CHILD,
-    COST, KEY, TWIN, QUEUED, DEFERRED, DOUBT, ORDER, SPAN, CUT, HINT, VISITED,
-) = range(len(FIELDS))  # fmt: skip
+    PARENT,
+    ROOT,
+    FIRST,
+    CHILDREN,
+    DEPTH,
+    LEFT,
+    MOVE,
+    OVER,
+    STATUS,
+    LOW,
+    HIGH,
+    ALPHA,
+    BETA,
+    ASKED,
+    ELDEST,
+    BEST_CHILD,
+    COST,
+    KEY,
+    TWIN,
+    QUEUED,
+    DEFERRED,
+    DOUBT,
+    ORDER,
+    SPAN,
+    CUT,
+    HINT,
+    VISITED,
+) = range(len(FIELDS))
 
 
 class NodeArray:
@@ -102,9 +151,19 @@ class NodeArray:
         self.size += at is None
         self.state[i], self.columns[:, i] = state, 0
         fields = {
-            "parent": NONE, "root": i, "left": left, "move": NONE, "low": -INFINITY, "high": INFINITY,
-            "best_child": NONE, "twin": i, "order": i << 40, "span": 1 << 40, "cut": 1, "hint": NONE,
-        }  # fmt: skip
+            "parent": NONE,
+            "root": i,
+            "left": left,
+            "move": NONE,
+            "low": -INFINITY,
+            "high": INFINITY,
+            "best_child": NONE,
+            "twin": i,
+            "order": i << 40,
+            "span": 1 << 40,
+            "cut": 1,
+            "hint": NONE,
+        }
         for name, value in fields.items():
             getattr(self, name)[i] = value
         return i

@@ -8,13 +8,16 @@ from collections import deque
 
 import numpy as np
 
+from ..engines.alphabeta import LINE_LENGTH
+from ..engines.pvs.kernels import INFINITY as NO_BOUND
+from ..engines.pvs.kernels import NO_MOVE
+from ..engines.pvs.work_splitting import last_window
 from ..games.interface import MAX_MOVES
-from ..search.alphabeta import LINE_LENGTH
-from ..search.pvs import INFINITY as NO_BOUND
-from ..search.pvs import NO_MOVE
-from ..search.steering import last_window
-from . import asking, control, handing, handover, queue
-from .control import (
+from ..jobs.two_player import SUBTREE_RESULT, TO_THE_END, job_dtype
+from . import dispatch, layout, ready_queue, root_export, windows
+from .expansion import index_again
+from .job_size import most_left, new_sizes, rate
+from .layout import (
     ASKED_FOR,
     CONTROL_SIZE,
     FINISHED,
@@ -31,13 +34,10 @@ from .control import (
     TO_GROW,
     WAIT,
     WHOLE,
-)  # fmt: skip
-from .grow import index_again
-from .jobs import SUBTREE_RESULT, TO_THE_END, job_dtype
-from .loans import Loans
+)
 from .nodes import COST, INFINITY, NONE, SENT, WAITING, NodeArray
+from .offload import Loans
 from .policies import POLICIES
-from .sizes import most_left, new_sizes, rate
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
 # Parts of this many plies below a root are never too small to be asked for: means of a few large jobs say little, and
@@ -46,9 +46,15 @@ _DEEPEST_PART = 8
 _GRAINS_OF_A_LOAN = 2
 _RESULTS_AT_A_TIME = 32  # by which a policy learns how large parts are
 _SUMS = (
-    "seconds", "cpu", "ordering_boards", "evaluated", "table_hits", "table_far_hits", "table_stores",
+    "seconds",
+    "cpu",
+    "ordering_boards",
+    "evaluated",
+    "table_hits",
+    "table_far_hits",
+    "table_stores",
     "table_replacements",
-)  # fmt: skip
+)
 
 
 class Schedule:
@@ -66,9 +72,21 @@ class Schedule:
     result_dtype = SUBTREE_RESULT
 
     def __init__(
-        self, grower, states, depth, target, policy="pool", forced=0, win=0, window=ANY, grain=0.01, before=None,
-        snapshot=None, sizes=None, by_host=False,
-    ):  # fmt: skip
+        self,
+        grower,
+        states,
+        depth,
+        target,
+        policy="pool",
+        forced=0,
+        win=0,
+        window=ANY,
+        grain=0.01,
+        before=None,
+        snapshot=None,
+        sizes=None,
+        by_host=False,
+    ):
         self._grower, self.policy, self._win, self._forced = grower, POLICIES[policy], win, forced
         self._window = (-INFINITY, INFINITY) if tuple(window) == ANY else tuple(window)
         self._exact, self._target, self._grain = depth == TO_THE_END, target, grain
@@ -93,10 +111,15 @@ class Schedule:
         self._shares = not self.policy.grows_ahead and target > 1
         self.joint = self.by_host = self.spans_hosts = by_host and self.policy.gives and target > 1
         decisions = {
-            control.ALL_AT_ONCE: self.policy.all_at_once, control.FIXED: self.policy.fixed, control.FORCED: forced,
-            control.SCOUTS: self.policy.scouts, control.STEPS: self.policy.steps and grower.steps,
-            control.GIVES: self.policy.gives and target > 1, control.SHARED: INFINITY, control.EXACT: self._exact,
-        }  # fmt: skip
+            layout.ALL_AT_ONCE: self.policy.all_at_once,
+            layout.FIXED: self.policy.fixed,
+            layout.FORCED: forced,
+            layout.SCOUTS: self.policy.scouts,
+            layout.STEPS: self.policy.steps and grower.steps,
+            layout.GIVES: self.policy.gives and target > 1,
+            layout.SHARED: INFINITY,
+            layout.EXACT: self._exact,
+        }
         for i, decision in decisions.items():
             self._control[i] = decision
         self._jobs = np.zeros((JOB_ROWS, 0), np.int64)
@@ -110,7 +133,7 @@ class Schedule:
         if self.policy.grows_ahead:
             self._grow_ahead(snapshot is None)
         for root in range(self.roots):
-            asking.ask_root(*self._arrays, root, *self._window)
+            windows.ask_root(*self._arrays, root, *self._window)
         self._go_on()
 
     def _plant(self, states, depth):
@@ -134,7 +157,7 @@ class Schedule:
             self._grower.grow(nodes, 0, waiting + len(begun), self._target, self._forced, self._pass_plies, self._win)
         nodes.status[begun] = WAITING
         self.make_room()
-        asking.settle_all(nodes.columns, nodes.size)
+        windows.settle_all(nodes.columns, nodes.size)
 
     def make_room(self):
         """Have every array as large as the node array is, with room for one more node's children."""
@@ -158,7 +181,7 @@ class Schedule:
         """Choose the next null window of the nodes that are closing in on their score."""
         nodes, control = self.nodes, self._control
         while control[POSING]:
-            node = int(asking.posed(nodes.columns, control, self._room))
+            node = int(windows.posed(nodes.columns, control, self._room))
             state = tuple(nodes.state[node])
             low, high = self._grower.known(state)
             if low >= nodes.beta[node]:  # nothing needs to be asked
@@ -169,9 +192,9 @@ class Schedule:
             low = max(low, int(nodes.low[node]), int(nodes.alpha[node]))
             high = min(high, int(nodes.beta[node]), int(nodes.high[node]))
             nodes.asked[node] = self._grower.ask_next(state, low, high, int(latest))
-            asking.choose_eldest(nodes.columns, node)
-            asking.improved(*self._arrays, node)
-            asking.pass_on(*self._arrays, node)
+            windows.choose_eldest(nodes.columns, node)
+            windows.improved(*self._arrays, node)
+            windows.pass_on(*self._arrays, node)
 
     @property
     def done(self):
@@ -186,7 +209,7 @@ class Schedule:
     def is_answered(self, root):
         """Whether a root's score is known as well as was asked, and its children's if they are asked for too."""
         columns = self.nodes.columns
-        return not (queue.is_asked(columns, root) or self._forced and asking.has_open_child(columns, root))
+        return not (ready_queue.is_asked(columns, root) or self._forced and windows.has_open_child(columns, root))
 
     @property
     def out(self):
@@ -215,7 +238,7 @@ class Schedule:
         while self._resumed and n < count and (node := self._next_begun()) != NONE:
             n = self._hand_out(out, n, node, worker, budget)
         while n < count:
-            n = handing.take(*self._arrays[:4], self.nodes.state, out, n, worker, budget)
+            n = dispatch.take(*self._arrays[:4], self.nodes.state, out, n, worker, budget)
             node = self._control.item(TO_GROW)
             if node == NONE:
                 break
@@ -230,8 +253,7 @@ class Schedule:
         return jobs
 
     def _hand_out(self, out, n, node, worker, budget):
-        handing.hand_out(
-            self.nodes.columns, self._control, self._jobs, self.nodes.state, out, n, node, worker, budget)  # fmt: skip
+        dispatch.hand_out(self.nodes.columns, self._control, self._jobs, self.nodes.state, out, n, node, worker, budget)
         return n + 1
 
     def _next_begun(self):
@@ -239,7 +261,7 @@ class Schedule:
         while self._resumed:
             node = self._resumed.popleft()
             if self.nodes.queued[node] and self._is_begun(node):
-                queue.unready(self.nodes.columns, self._control, self._heap, node)
+                ready_queue.unready(self.nodes.columns, self._control, self._heap, node)
                 return node
         return NONE
 
@@ -263,7 +285,7 @@ class Schedule:
         every = nodes.depth[node] < self._forced
         before = self._before or nodes
         self._grower.expand(nodes, node, self._pass_plies, self._win, before, self._table, every)
-        asking.grown(*self._arrays, node)
+        windows.grown(*self._arrays, node)
         self._go_on()
 
     def _number(self, count):
@@ -283,7 +305,7 @@ class Schedule:
         self._changed = True
         lines = np.empty((len(results), 3), np.int64)
         workers = self._jobs[JOB_WORKER, results["node"]].tolist() if len(self._loans) else ()
-        kept = handing.take_in(*self._arrays, results, self._totals, self.sizes, lines)
+        kept = dispatch.take_in(*self._arrays, results, self._totals, self.sizes, lines)
         for k, node, known in lines[:kept].tolist() if kept else ():
             if not (known and node in self._lines):  # no better than was known: the line that made the bound stays
                 self._lines[node] = results["line"][k, : int(results["line_length"][k])].tolist()
@@ -315,7 +337,7 @@ class Schedule:
     @property
     def lends(self):
         """Whether workers that have many places are to lend parts of their jobs out."""
-        return bool(self._control[control.GIVES]) and self.roots == 1
+        return bool(self._control[layout.GIVES]) and self.roots == 1
 
     @property
     def loans(self):
@@ -351,7 +373,7 @@ class Schedule:
         last = self._grower.adopt(
             nodes, int(jobs[JOB_NODE, job]), levels, self._pass_plies, self._win, self._before or nodes, self._table
         )
-        handing.adopted(*self._arrays, job, rest, last, *window)
+        dispatch.adopted(*self._arrays, job, rest, last, *window)
         self._changed = True
         self.saved.pop(job, None)
         self.jobs += 1
@@ -362,15 +384,15 @@ class Schedule:
 
         words: int64, as ``hand_up`` returns them.
         """
-        eldest, told, nodes = int(words[0]), words[1:].reshape(-1, handover.TOLD), self.nodes
+        eldest, told, nodes = int(words[0]), words[1:].reshape(-1, root_export.TOLD), self.nodes
         nodes.reserve(MAX_MOVES)
         self.make_room()
-        moves = told[:, handover.MOVE_]
+        moves = told[:, root_export.MOVE_]
         level = np.array([0, -NO_BOUND, NO_BOUND, -NO_BOUND, -NO_BOUND, NO_BOUND, NO_MOVE, 0, 0, len(moves), *moves])
         node, before = int(self._jobs[JOB_NODE, job]), self._before or nodes
         self._grower.adopt(nodes, node, level, self._pass_plies, self._win, before, self._table)
-        numbers = self._numbers(np.count_nonzero(told[:, handover.ALPHA_] < told[:, handover.BETA_]))
-        handover.take_over(*self._arrays, job, eldest, told, numbers)
+        numbers = self._numbers(np.count_nonzero(told[:, root_export.ALPHA_] < told[:, root_export.BETA_]))
+        root_export.take_over(*self._arrays, job, eldest, told, numbers)
         self.jobs += len(numbers)
         self._go_on()
         return numbers
@@ -388,18 +410,18 @@ class Schedule:
         Returns (what is told of them as int64, those that go on here as roots); see ``handover``.
         """
         columns = self.nodes.columns
-        if not handover.can_hand_up(columns, root, least):
+        if not root_export.can_hand_up(columns, root, least):
             return None
         first, count = int(self.nodes.first[root]), int(self.nodes.children[root])
-        told = np.empty((count, handover.TOLD), np.int64)
+        told = np.empty((count, root_export.TOLD), np.int64)
         eldest = int(self.nodes.eldest[root]) - first
-        handover.hand_up(*self._arrays, root, told)
-        kept = first + np.flatnonzero(told[:, handover.ALPHA_] < told[:, handover.BETA_])
+        root_export.hand_up(*self._arrays, root, told)
+        kept = first + np.flatnonzero(told[:, root_export.ALPHA_] < told[:, root_export.BETA_])
         return np.concatenate(([eldest], told.reshape(-1))), kept.tolist()
 
     def ask(self, root, low, high):
         """Ask a root something else than before; nothing, where low >= high."""
-        asking.ask_root(*self._arrays, root, low, high)
+        windows.ask_root(*self._arrays, root, low, high)
         self._go_on()
 
     def rename(self, job):
@@ -407,7 +429,7 @@ class Schedule:
         node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
         self._control[FREES] -= 1
         self._control[ASKED_FOR] += 1
-        handing.adopted(*self._arrays, job, int(self._jobs[FREE, self._control[FREES]]), node, low, high)
+        dispatch.adopted(*self._arrays, job, int(self._jobs[FREE, self._control[FREES]]), node, low, high)
 
     def wishes(self, idle):
         """Return what is new of jobs that are out: (worker, job, low, high, rest, least) each.
@@ -419,7 +441,7 @@ class Schedule:
         found, n = [], len(self._found)
         while n == len(self._found):
             self._number(1)
-            n = handing.steer(*self._arrays[:4], self._found, idle, self._least)
+            n = dispatch.steer(*self._arrays[:4], self._found, idle, self._least)
             if n:
                 found += self._found[:n].tolist()
         return found
@@ -483,7 +505,7 @@ class Schedule:
         for i in span:
             low, high = -nodes.high[i], -nodes.low[i]
             score = high if high <= self._window[0] else low
-            found.append((int(nodes.move[i]), float(score), not queue.is_asked(nodes.columns, i)))
+            found.append((int(nodes.move[i]), float(score), not ready_queue.is_asked(nodes.columns, i)))
         return found
 
     def snapshot(self, at_work=()):
@@ -501,14 +523,20 @@ class Schedule:
         for row, (node, line) in zip(lines, self._lines.items(), strict=True):
             row[:2], row[2 : 2 + len(line)] = (node, len(line)), line
         return {
-            "nodes": self.nodes.snapshot(), "finished": self.finished, "jobs": self.jobs, "target": self._target,
-            "saved": saved, "lines": lines, "totals": self._totals.copy(), "window": self._window,
-        }  # fmt: skip
+            "nodes": self.nodes.snapshot(),
+            "finished": self.finished,
+            "jobs": self.jobs,
+            "target": self._target,
+            "saved": saved,
+            "lines": lines,
+            "totals": self._totals.copy(),
+            "window": self._window,
+        }
 
     def _replant(self, snapshot):
         self.nodes = NodeArray.restored(snapshot["nodes"])
         self.nodes.hint[:] = NONE  # they were of an array that is not here
-        asking.ask_nothing(self.nodes.columns, self.nodes.size)
+        windows.ask_nothing(self.nodes.columns, self.nodes.size)
         self._control[FINISHED] = self.jobs = snapshot["finished"]
         self._totals += snapshot["totals"]
         self._target = max(self._target, snapshot["target"])

@@ -8,7 +8,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 from unittest import mock
 
-from distsearch.cli import main
+from distsearch.cli.main import main
 
 START = "-----OX--XO----- X"  # on 4×4
 FULL = "X" * 16 + " O"
@@ -39,7 +39,7 @@ def ask(*argv, stdin=b""):
     # however slow the machine is: no progress
     with (
         tempfile.TemporaryFile() as given,
-        mock.patch("distsearch.service.progress._FIRST", 1e9),
+        mock.patch("distsearch.api.progress._FIRST", 1e9),
         redirect_stdout(out),
         redirect_stderr(err),
         mock.patch("sys.stdin", given),

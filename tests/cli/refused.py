@@ -30,13 +30,36 @@ REFUSED = [
     (("solve", "chess", "--positions", "good.txt"), "chess"),
     (("perft", "chess", "--depth", "1"), "chess"),
     # boards
-    *(((*SEARCH, "--depth", "1", "--board", board), "board", "8x8") for board in (
-        "8", "8x", "x8", "", "x", "8x-1", "8x8x8", "8 x 8", "8*8", "8,8", "8x8 ", "eightxeight", "8.0x8",
-        "1e1x8", "٨x٨", "８x８", "8×8", "0x8x8", "9999x8", "8" * 5000 + "x8", "8x8\n",
-    )),
-    *(((*SEARCH, "--depth", "1", "--board", board), board, "4x4", "16x16") for board in (
-        "0x0", "3x3", "3x8", "8x3", "17x8", "8x17", "17x17", "999x999", "0x8",
-    )),
+    *(
+        ((*SEARCH, "--depth", "1", "--board", board), "board", "8x8")
+        for board in (
+            "8",
+            "8x",
+            "x8",
+            "",
+            "x",
+            "8x-1",
+            "8x8x8",
+            "8 x 8",
+            "8*8",
+            "8,8",
+            "8x8 ",
+            "eightxeight",
+            "8.0x8",
+            "1e1x8",
+            "٨x٨",
+            "８x８",
+            "8×8",
+            "0x8x8",
+            "9999x8",
+            "8" * 5000 + "x8",
+            "8x8\n",
+        )
+    ),
+    *(
+        ((*SEARCH, "--depth", "1", "--board", board), board, "4x4", "16x16")
+        for board in ("0x0", "3x3", "3x8", "8x3", "17x8", "8x17", "17x17", "999x999", "0x8")
+    ),
     ((*SEARCH, "--board", "-1x8"), "--board"),
     ((*SEARCH, "--board"), "--board"),
     # selective searches
@@ -48,9 +71,17 @@ REFUSED = [
     ((*SEARCH, "--depth", "4", "--algorithm", "minimax", "--selective", "0.9"), "minimax"),
     ((*SEARCH, "--depth", "4", "--ordering", "static", "--selective", "0.9"), "ordering"),
     (("search", "2048", "--depth", "3", "--selective", "0.9"), "selective", "2048"),
-    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--board", "6x6"), "6x6", "distsearch.learning.probcut othello"),
-    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--evaluation", "discs"), "discs", "distsearch.learning.probcut"),
-    (("search", "connect4", "--depth", "4", "--selective", "0.9"), "connect4", "distsearch.learning.probcut"),
+    (
+        (*SEARCH, "--depth", "4", "--selective", "0.9", "--board", "6x6"),
+        "6x6",
+        "distsearch.learning.probcut_fit othello",
+    ),
+    (
+        (*SEARCH, "--depth", "4", "--selective", "0.9", "--evaluation", "discs"),
+        "discs",
+        "distsearch.learning.probcut_fit",
+    ),
+    (("search", "connect4", "--depth", "4", "--selective", "0.9"), "connect4", "distsearch.learning.probcut_fit"),
     ((*SEARCH, "--depth", "4", "--selective", "0.9", "--fit", "none.json"), "none.json", "No such file"),
     ((*SEARCH, "--depth", "4", "--selective", "0.9", "--fit", "good.txt"), "good.txt", "no fit"),
     ((*SEARCH, "--depth", "4", "--fit", "good.txt"), "fit goes with selective"),
@@ -98,9 +129,10 @@ REFUSED = [
     ((*SEARCH, "q1"), "position"),
     ((*SEARCH, "d3" * 30_000, "--board", "4x4"), "move 2"),
     # limits
-    *(((*SEARCH, "--depth", depth), "depth") for depth in (
-        "0", "-1", "1001", "99999999999999999999", "abc", "1.5", "1e3", "", "0x10", "nan", "9" * 5000,
-    )),
+    *(
+        ((*SEARCH, "--depth", depth), "depth")
+        for depth in ("0", "-1", "1001", "99999999999999999999", "abc", "1.5", "1e3", "", "0x10", "nan", "9" * 5000)
+    ),
     *(((*SEARCH, "--time", time), "time") for time in ("0", "-1", "nan", "inf", "1e999", "abc", "", "1s", "0:05")),
     ((*SEARCH, "--time=-inf"), "time"),
     *(((*SEARCH, "--nodes", nodes), "nodes") for nodes in ("0", "-5", "x", "1e6", "1.5", "", "nan")),
@@ -112,41 +144,89 @@ REFUSED = [
     ((*SEARCH, "--exact", "--nodes", "3"), "exact", "nodes"),
     ((*SEARCH, "--exact=1"), "--exact"),
     # how to search
-    *(((*SEARCH, "--load-factor", factor), "load") for factor in (
-        "0", "-1", "nan", "inf", "x", "", "100001", "1e300",
-    )),
+    *(((*SEARCH, "--load-factor", factor), "load") for factor in ("0", "-1", "nan", "inf", "x", "", "100001", "1e300")),
     *(((*SEARCH, "--algorithm", name), "alphabeta", "minimax") for name in ("negascout", "", "AlphaBeta", "x" * 999)),
     *(((*SEARCH, "--policy", name), "pool") for name in ("steal", "", "Pool")),
-    *(((*SEARCH, "--ordering", name), "ordering", "static") for name in (
-        "random", "", "shallow:", "shallow:0", "shallow:-1", "shallow:10", "shallow:x", "shallow:1.5", "shallow:1:2",
-        "shallow 2", "static:2", "none:", "static:",
-    )),
+    *(
+        ((*SEARCH, "--ordering", name), "ordering", "static")
+        for name in (
+            "random",
+            "",
+            "shallow:",
+            "shallow:0",
+            "shallow:-1",
+            "shallow:10",
+            "shallow:x",
+            "shallow:1.5",
+            "shallow:1:2",
+            "shallow 2",
+            "static:2",
+            "none:",
+            "static:",
+        )
+    ),
     *(((*SEARCH, "--evaluation", name), "static", "complex", "discs") for name in ("best", "", "Static")),
     *(((*SEARCH, "--empties", rule), "winner", "none") for rule in ("loser", "", "Winner")),
     *(((*SEARCH, "--prefetch", batches), "prefetch") for batches in ("0", "-1", "1001", "x", "1.5", "")),
     # the table
-    *(((*SEARCH, "--table", mib), "table") for mib in (
-        "0", "-3", "x", "4194305", "9" * 30, "9" * 5000, "1.5", "1e3", "", "64M", "--exact",
-    )),
+    *(
+        ((*SEARCH, "--table", mib), "table")
+        for mib in ("0", "-3", "x", "4194305", "9" * 30, "9" * 5000, "1.5", "1e3", "", "64M", "--exact")
+    ),
     ((*SEARCH, "--table"), "--table"),
-    *(((*SEARCH, "--table", "4", *other), "table", "alphabeta", "ordering", "nodes") for other in (
-        ("--algorithm", "minimax"), ("--ordering", "static"), ("--ordering", "none"), ("--nodes", "100"),
-        ("--nodes", "100", "--depth", "3"), ("--exact", "--algorithm", "minimax"),
-    )),
+    *(
+        ((*SEARCH, "--table", "4", *other), "table", "alphabeta", "ordering", "nodes")
+        for other in (
+            ("--algorithm", "minimax"),
+            ("--ordering", "static"),
+            ("--ordering", "none"),
+            ("--nodes", "100"),
+            ("--nodes", "100", "--depth", "3"),
+            ("--exact", "--algorithm", "minimax"),
+        )
+    ),
     (("solve", "othello", "--positions", "good.txt", "--table", "4", "--ordering", "static"), "table", "ordering"),
     (("perft", "othello", "--depth", "2", "--table", "4"), "--table"),
     # the window
-    *(((*SEARCH, "--exact", "--window", window), "window", "two scores") for window in (
-        "1,-1", "1,1", "x", "", "1", "-1", "1,2,3", "1;2", "1 2", " 1,2", "1,2\n", "-,+", "1.5,2", "1e1,20",
-        "٣,٤", "nan,inf", "-10001,0", "0,10001", "100000,200000", "9" * 5000,
-    )),
+    *(
+        ((*SEARCH, "--exact", "--window", window), "window", "two scores")
+        for window in (
+            "1,-1",
+            "1,1",
+            "x",
+            "",
+            "1",
+            "-1",
+            "1,2,3",
+            "1;2",
+            "1 2",
+            " 1,2",
+            "1,2\n",
+            "-,+",
+            "1.5,2",
+            "1e1,20",
+            "٣,٤",
+            "nan,inf",
+            "-10001,0",
+            "0,10001",
+            "100000,200000",
+            "9" * 5000,
+        )
+    ),
     *(((*SEARCH, "--exact", "--window", option), "--window", "expected one") for option in ("--1,1", "--exact")),
     ((*SEARCH, "--exact", "--window=1,-1"), "window 1,-1", "lower one first"),
     ((*SEARCH, "--exact", "--window"), "--window"),
-    *(((*SEARCH, *other, "--window", "-1,1"), "window", "exact", "alphabeta") for other in (
-        (), ("--depth", "3"), ("--time", "1"), ("--nodes", "9"), ("--exact", "--algorithm", "minimax"),
-        ("--exact", "--ordering", "static"),
-    )),
+    *(
+        ((*SEARCH, *other, "--window", "-1,1"), "window", "exact", "alphabeta")
+        for other in (
+            (),
+            ("--depth", "3"),
+            ("--time", "1"),
+            ("--nodes", "9"),
+            ("--exact", "--algorithm", "minimax"),
+            ("--exact", "--ordering", "static"),
+        )
+    ),
     (("solve", "othello", "--positions", "good.txt", "--depth", "3", "--window", "-1,1"), "window", "exact"),
     (("perft", "othello", "--depth", "2", "--window", "-1,1"), "--window"),
     # how to print
@@ -195,36 +275,67 @@ REFUSED = [
     *(((*PLAY, "--spawn", tiles), "spawn") for tiles in ("", "2", "3:1", "2:0.5")),
     *(((*PLAY, "--board", board), "board") for board in ("1x4", "5x5", "x")),
     *(((*PLAY, "--seed", seed), "seed") for seed in ("-1", "x", "1.5", "", "9" * 16)),
-    *(((*PLAY, "--record", name), "cannot write", why) for name, why in (
-        ("good.txt", "exists"), ("folder", "exists"), ("missing/games", "No such file"), ("", "No such file"),
-        ("x" * 5000, "too long"),
-    )),
+    *(
+        ((*PLAY, "--record", name), "cannot write", why)
+        for name, why in (
+            ("good.txt", "exists"),
+            ("folder", "exists"),
+            ("missing/games", "No such file"),
+            ("", "No such file"),
+            ("x" * 5000, "too long"),
+        )
+    ),
     ((*PLAY, "--empties", "none"), "empties"),
     ((*PLAY, "startpos"), "startpos"),
     ((*PLAY, "--checkpoint", "kept"), "--checkpoint"),
     (("search", "2048", "--depth", "1", "--seed=-1"), "seed"),
     # weights
-    *(((*PLAY, "--evaluation", f"rows:{weights}"), "six numbers", "FREE") for weights in (
-        "", "1", "1,2,3,4,5", "1,2,3,4,5,6,7", "1,2,3,4,5,x", "1,2,3,4,5,nan", "1,2,3,4,5, 6", "1,2,3,4,5,1.2.3",
-        "1,2,3,4,5,٣", "9" * 5000,
-    )),
-    *(((*PLAY, "--evaluation", f"rows:{weights}"), "no line may be worth more") for weights in (
-        "1e9,0,0,0,0,0", "1,2,3,-1,5,2", "1,2,3,4,5,1e308", "1e999,1,1,1,1,1", "1,1,1,9,1,1",
-    )),
+    *(
+        ((*PLAY, "--evaluation", f"rows:{weights}"), "six numbers", "FREE")
+        for weights in (
+            "",
+            "1",
+            "1,2,3,4,5",
+            "1,2,3,4,5,6,7",
+            "1,2,3,4,5,x",
+            "1,2,3,4,5,nan",
+            "1,2,3,4,5, 6",
+            "1,2,3,4,5,1.2.3",
+            "1,2,3,4,5,٣",
+            "9" * 5000,
+        )
+    ),
+    *(
+        ((*PLAY, "--evaluation", f"rows:{weights}"), "no line may be worth more")
+        for weights in ("1e9,0,0,0,0,0", "1,2,3,-1,5,2", "1,2,3,4,5,1e308", "1e999,1,1,1,1,1", "1,1,1,9,1,1")
+    ),
     *(((*PLAY, "--evaluation", name), "evaluation", "rows or") for name in ("rows2:1", "free:1,2,3,4,5,6", ":", "")),
     ((*SEARCH, "--depth", "1", "--evaluation", "static:1"), "static or"),
-    *(((*PLAY, "--evaluation", name), "cannot read", why) for name, why in (
-        ("missing.json", "No such file"), (".json", "No such file"), ("x" * 5000 + ".json", "too long"),
-    )),
+    *(
+        ((*PLAY, "--evaluation", name), "cannot read", why)
+        for name, why in (
+            ("missing.json", "No such file"),
+            (".json", "No such file"),
+            ("x" * 5000 + ".json", "too long"),
+        )
+    ),
     # tuning
     *((("tune", name), "games against chance") for name in ("othello", "connect4")),
     (("tune", "2048", "--time", "1"), "--time"),
     (("tune", "2048", "--evaluation", "snake"), "snake", "no weights"),
     *((("tune", "2048", "--sigma", sigma), "sigma") for sigma in ("0", "-1", "nan", "3", "x")),
-    *((("tune", "2048", f"--{what}", count), what) for what, count in (
-        ("games", "0"), ("games", "1000001"), ("generations", "0"), ("population", "3"), ("population", "x"),
-        ("seed", "-1"), ("depth", "0"),
-    )),
+    *(
+        (("tune", "2048", f"--{what}", count), what)
+        for what, count in (
+            ("games", "0"),
+            ("games", "1000001"),
+            ("generations", "0"),
+            ("population", "3"),
+            ("population", "x"),
+            ("seed", "-1"),
+            ("depth", "0"),
+        )
+    ),
     (("tune", "2048", "--games", "100000", "--population", "11"), "11 candidates", "1000000"),
     (("tune", "2048", "--record", "good.txt"), "cannot write", "exists"),
     # boards of recorded games
@@ -234,9 +345,10 @@ REFUSED = [
     (("sample", "2048", "--record", "good.txt", "--class", "late"), "good.txt line 1", "JSON"),
     (("sample", "2048", "--record", "empty.txt", "--class", "late"), "empty.txt", "no game"),
     (("sample", "2048", "--record", "missing", "--class", "late"), "missing", "No such file"),
-    *((("sample", "2048", "--record", "good.txt", "--class", "late", "--count", count), "count") for count in (
-        "0", "-1", "1000001", "x",
-    )),
+    *(
+        (("sample", "2048", "--record", "good.txt", "--class", "late", "--count", count), "count")
+        for count in ("0", "-1", "1000001", "x")
+    ),
     # a virtual cluster
     *(((*SIMULATE, "--workers", workers), "workers") for workers in ("0", "-1", "100001", "x", "1.5", "")),
     *(((*SIMULATE, "--workers", "4", "--hosts", hosts), "hosts") for hosts in ("0", "5", "x", "")),
@@ -244,16 +356,19 @@ REFUSED = [
     ((*SIMULATE, "--workers", "4", "--hosts", "2", "--groups", "1"), "groups", "hosts"),
     *((("search", "othello", "--depth", "2", "--groups", groups), "groups") for groups in ("1", "-1", "x")),
     *(((*SIMULATE, "--network", network), "network", "host", "tcp") for network in ("", "ether", "TCP")),
-    *(((*SIMULATE, option, value), option[2:]) for value in ("-1", "nan", "inf", "x") for option in (
-        "--latency", "--delay", "--spread", "--jitter", "--message-cost", "--bandwidth", "--rate",
-    )),
+    *(
+        ((*SIMULATE, option, value), option[2:])
+        for value in ("-1", "nan", "inf", "x")
+        for option in ("--latency", "--delay", "--spread", "--jitter", "--message-cost", "--bandwidth", "--rate")
+    ),
     ((*SIMULATE, "--bandwidth", "0"), "bandwidth"),
     ((*SIMULATE, "--rate", "0"), "rate"),
     *(((*SIMULATE, "--seed", seed), "seed") for seed in ("x", "1.5", "")),
     *(((*EXPLAIN, *limit), "explain", "depth or exact") for limit in ((), ("--time", "1"), ("--nodes", "1000"))),
-    *(((*EXPLAIN, "--depth", "2", *plain), "explain", "table") for plain in (
-        ("--algorithm", "minimax"), ("--ordering", "static"),
-    )),
+    *(
+        ((*EXPLAIN, "--depth", "2", *plain), "explain", "table")
+        for plain in (("--algorithm", "minimax"), ("--ordering", "static"))
+    ),
     (("simulate", "2048", "--depth", "2", "--explain"), "explain", "two players"),
     (("search", "othello", "--depth", "2", "--explain"), "--explain"),
     # bench
@@ -264,4 +379,4 @@ REFUSED = [
     (("bench", "2048", "--depth", "1", "--positions", "missing.txt"), "missing.txt", "No such file"),
     (("bench", "--messages"), "two ranks"),
     (("bench", "--messages", "--prefetch", "x"), "prefetch"),
-]  # fmt: skip
+]

@@ -60,10 +60,13 @@ def test_chance_and_spawns_are_as_asked():
 
 
 WAYS = [
-    ("expectiminimax", "--pruning", "none"), ("expectiminimax", "--par-depth", "2"),
-    ("expectiminimax", "--policy", "brothers", "--par-depth", "3"), ("minimax", "--load-factor", "9"), ("alphabeta",),
+    ("expectiminimax", "--pruning", "none"),
+    ("expectiminimax", "--par-depth", "2"),
+    ("expectiminimax", "--policy", "brothers", "--par-depth", "3"),
+    ("minimax", "--load-factor", "9"),
+    ("alphabeta",),
     ("alphabeta", "--policy", "brothers", "--load-factor", "30"),
-]  # fmt: skip
+]
 
 
 def test_where_chance_has_an_adversary_every_way_is_worth_the_same():
@@ -82,8 +85,10 @@ def test_where_chance_has_an_adversary_every_way_is_worth_the_same():
 
 
 def test_an_adversary_is_no_better_than_chance_and_no_worse_than_one_that_draws_too():
-    scores = [found("2048", BOARD, "--layers", "1", "--algorithm", name)["score"]
-              for name in ("expectimax", "expectiminimax", "minimax")]  # fmt: skip
+    scores = [
+        found("2048", BOARD, "--layers", "1", "--algorithm", name)["score"]
+        for name in ("expectimax", "expectiminimax", "minimax")
+    ]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == 3
 
@@ -220,7 +225,7 @@ def test_a_tree_of_too_many_nodes_is_refused():
     ("how", "alike"),
     [(("--layers", "1"), ("--depth", "3")), (("--depth", "1", "--deeper", "9:3"), ("--depth", "3"))],
     ids=["layers", "deeper"],
-)  # fmt: skip
+)
 def test_solve_takes_what_search_takes(how, alike, tmp_path):
     (tmp_path / "boards").write_text(f"{BOARD}\n")
     options = "2048", "--min-probability", "0.01", "--chance", "uniform", "--spawn", "2:0.5,4:0.5"

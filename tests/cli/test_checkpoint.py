@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from distsearch.service import checkpoint as module
-from distsearch.service.interrupt import Interrupts
-from distsearch.tree.jobs import SolveRunner
+from distsearch.api.interrupts import Interrupts
+from distsearch.formats import checkpoint as module
+from distsearch.jobs.two_player import SolveRunner
 
 from .asking import START, ask, assert_refused
 
@@ -51,7 +51,7 @@ def ended(monkeypatch):
                         self._note(signal.SIGTERM, None)
                 return super().__getattribute__(name)
 
-        monkeypatch.setattr("distsearch.service.interrupt.Interrupts", Ended)
+        monkeypatch.setattr("distsearch.api.interrupts.Interrupts", Ended)
 
     return arrange
 

@@ -26,8 +26,17 @@ def test_perft_prints_a_line_a_depth():
 
 def test_perft_of_many_positions():
     answer = ask(
-        "perft", "othello", "--board", "4x4", "--depth", "2", "--positions", "-", "--json",
-        stdin=f"startpos\nnonsense\n{FULL}\n".encode())  # fmt: skip
+        "perft",
+        "othello",
+        "--board",
+        "4x4",
+        "--depth",
+        "2",
+        "--positions",
+        "-",
+        "--json",
+        stdin=f"startpos\nnonsense\n{FULL}\n".encode(),
+    )
     assert complaints(answer) == [2]
     assert answer.status == 1
     assert [count["counts"] for count in answer.results] == [[1, 4, 12], [1, 1, 1]]

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from distsearch import __version__, games
-from distsearch.service import devices
-from distsearch.service.options import parse_board
+from distsearch.api import devices
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from ..games.sliding_twin import twin_of
@@ -17,7 +16,7 @@ PLAY = "play", "2048", "--board", "3x3", "--depth", "1"
 
 def replayed(line):
     """Return (score, largest tile) of a line of a record, played over by plain rules."""
-    twin = twin_of(line["game"], parse_board(line["board"]))
+    twin = twin_of(line["game"], games.parse_board(line["board"]))
     position, score = twin.start(), 0
     for move in line["moves"].split():
         assert move in twin.moves(position)
@@ -86,7 +85,7 @@ def test_games_are_those_of_their_seed_and_options(tmp_path):
         (("--nodes", "300"), {"nodes": 300, "depth": None}),
         (("--nodes", "300", "--depth", "3"), {"nodes": 300, "depth": 3}),
     ],
-)  # fmt: skip
+)
 def test_limits_of_a_move_are_in_summary_and_record(limits, expected, tmp_path):
     options = "play", "2048", "--board", "3x3", "--games", "2", *limits
     answer = ask(*options, "--record", tmp_path / "games", "--json")
@@ -145,8 +144,9 @@ def test_what_no_gpu_plays_is_refused(options, words, monkeypatch):
 
 
 def test_layers_are_odd_depths():
-    (found,) = ask("play", "2048", "--board", "2x2", "--layers", "1", "--games", "1", "--min-probability", "0.1",
-                   "--json").results  # fmt: skip
+    (found,) = ask(
+        "play", "2048", "--board", "2x2", "--layers", "1", "--games", "1", "--min-probability", "0.1", "--json"
+    ).results
     assert (found["depth"], found["min_probability"], found["games"]) == (3, 0.1, 1)
     assert (found["average_low"], found["average_high"]) == (None, None)
 

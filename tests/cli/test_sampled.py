@@ -22,9 +22,15 @@ def test_averaged_in_json():
     one = found("2048", BOARD, *AVERAGED, "--runs", "4", "--width", "2", "--seed", "7", "-a")
     asked = {name: one[name] for name in ("algorithm", "policy", "unit", "runs", "width", "seed", "depth", "complete")}
     assert asked == {
-        "algorithm": "averaged", "policy": "pool", "unit": "evaluation", "runs": 4, "width": 2, "seed": 7, "depth": 4,
+        "algorithm": "averaged",
+        "policy": "pool",
+        "unit": "evaluation",
+        "runs": 4,
+        "width": 2,
+        "seed": 7,
+        "depth": 4,
         "complete": True,
-    }  # fmt: skip
+    }
     assert "goals" not in one
     assert one["score"] == max(each["score"] for each in one["moves"])
     assert one["jobs"] == 4 * len(one["moves"])
@@ -35,8 +41,14 @@ def test_ida_in_json():
     one = found("2048", BOARD, *IDA, "--runs", "8", "--nodes", "500", "-a")
     asked = {name: one[name] for name in ("algorithm", "policy", "unit", "runs", "seed", "jobs", "complete")}
     assert asked == {
-        "algorithm": "ida", "policy": "pool", "unit": "of the runs", "runs": 8, "seed": 0, "jobs": 8, "complete": True,
-    }  # fmt: skip
+        "algorithm": "ida",
+        "policy": "pool",
+        "unit": "of the runs",
+        "runs": 8,
+        "seed": 0,
+        "jobs": 8,
+        "complete": True,
+    }
     assert "width" not in one
     assert sum(each["score"] for each in one["moves"]) == pytest.approx(1)
     assert one["move"] in [each["move"] for each in one["moves"]]

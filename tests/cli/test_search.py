@@ -7,23 +7,47 @@ from distsearch import __version__
 from .asking import FIRST_MOVES, FULL, PASS, START, ask, assert_no_accident, search
 
 JSON_TYPES = {
-    "game": str, "board": str, "position": str, "move": str, "score": int, "unit": str, "bound": str, "proved": bool,
-    "complete": bool, "depth": int, "nodes": int, "seconds": float, "cpu_seconds": float,
-    "boards_per_second": (int, float), "pv": list, "ranks": int, "workers": int, "algorithm": str, "policy": str,
-    "load_factor": (int, float), "table_hits": int, "time_share": dict, "version": str,
-}  # fmt: skip
+    "game": str,
+    "board": str,
+    "position": str,
+    "move": str,
+    "score": int,
+    "unit": str,
+    "bound": str,
+    "proved": bool,
+    "complete": bool,
+    "depth": int,
+    "nodes": int,
+    "seconds": float,
+    "cpu_seconds": float,
+    "boards_per_second": (int, float),
+    "pv": list,
+    "ranks": int,
+    "workers": int,
+    "algorithm": str,
+    "policy": str,
+    "load_factor": (int, float),
+    "table_hits": int,
+    "time_share": dict,
+    "version": str,
+}
 
 GAMES = {  # the start of some games, a few moves before their end the last ones
     "4x4": ["startpos", "d3", PASS, FULL],
     "6x6": [
-        "startpos", "b3b4e5b2", "e4e5e6f6d5e3b2d6f3d2c5e2", "b3b4d5e4e5d2b5e3c2a3f4f5c1c6b2a2f6b1c5d1",
+        "startpos",
+        "b3b4e5b2",
+        "e4e5e6f6d5e3b2d6f3d2c5e2",
+        "b3b4d5e4e5d2b5e3c2a3f4f5c1c6b2a2f6b1c5d1",
         "e4c5b6e5d5b5e6f5f6f3d6e2b3a3f1c2a5b4b2c6e3f2d2a6f4a2a4",
     ],
     "8x8": [
-        "startpos", "e6f6c4c5b6f3", "c4c5d6c3f5e7b3f6b5a5c2a2c6b6d3e3e2b4a4b1",
+        "startpos",
+        "e6f6c4c5b6f3",
+        "c4c5d6c3f5e7b3f6b5a5c2a2c6b6d3e3e2b4a4b1",
         "f5d6c4f3c5f4f6c6e7g5f2d7c7b7b6g2e6e8b8e3h1a7f7g4h5h3a8g8b4h4f8c3h8g6b2h6d2d8b3c2b5a4c8f1a5c1d3b1e2a3h7a6a2g7",
     ],
-}  # fmt: skip
+}
 
 
 def test_json_has_all_that_was_promised():

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ..service.solving import late_lines
+from ..api.solving import late_lines
 from .asking import FIRST_MOVES, FULL, PASS, START, ask, complaints, search, solve
 
 LIMITS = pytest.mark.parametrize("limit", [["--exact"], ["--depth", "2"], ["--nodes", "50"]], ids=" ".join)
@@ -95,8 +95,10 @@ def test_a_file_has_plain_scores_where_they_are_asked_for(folder, rng):
     answer = ask("solve", "connect4", "--positions", "good.txt", "--plain")
     assert answer.out.splitlines() == [f"{line} {score}" for line, score in zip(lines, scores)]
     assert [line.split()[0] for line in ask("solve", "connect4", "--positions", "good.txt").out.splitlines()] == [
-        "1", "2", "3",
-    ]  # fmt: skip
+        "1",
+        "2",
+        "3",
+    ]
 
 
 def test_scores_of_all_columns(rng):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from distsearch.studies import scaling
 from distsearch.studies.results import read
+from distsearch.studies.scaling import sweep
 
 from ..studies.rows import columns, row
 from .asking import ask, assert_refused, search
@@ -15,7 +15,7 @@ SMALL = "study", "scaling", "othello", "startpos", "--board", "4x4", "--exact", 
 
 @pytest.fixture(autouse=True)
 def _hardly_warm(monkeypatch):
-    monkeypatch.setattr(scaling, "_WARM", 0.0)
+    monkeypatch.setattr(sweep, "_WARM", 0.0)
 
 
 def test_a_table_and_a_file(folder):
@@ -125,7 +125,7 @@ def test_a_run_that_is_too_short_is_warned_of(folder, monkeypatch):
     answer = ask(*SMALL, "--policy", "split")
     assert answer.status == 0
     assert answer.err.startswith("distsearch: 2 of 2 runs took less than 1 s") and answer.err.count("\n") == 1
-    monkeypatch.setattr(scaling, "SHORT", 0.0)
+    monkeypatch.setattr(sweep, "SHORT", 0.0)
     assert ask(*SMALL, "--policy", "split").err == ""
 
 
@@ -146,7 +146,7 @@ def test_a_dry_run_tells_of_runs_and_measures_none(folder):
 
 
 def test_a_dry_run_gives_up_on_what_takes_long(folder, monkeypatch):
-    monkeypatch.setattr(scaling, "_TRIED", 0.2)
+    monkeypatch.setattr(sweep, "_TRIED", 0.2)
     asked = "study", "scaling", "othello", "startpos", "--depth", 40, "--policy", "split", "--dry-run"
     (told,) = ask(*asked, "--json").results
     assert not told["complete"]

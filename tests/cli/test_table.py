@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch import session
-from distsearch.search import memory, table
+from distsearch.api import session
+from distsearch.core import pages
+from distsearch.engines.pvs import table
 
 from .asking import ask, assert_refused, search
 
@@ -71,7 +72,7 @@ def test_a_size_that_the_system_refuses_is_refused_in_one_line(monkeypatch):
     def full(*args, **options):
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
-    monkeypatch.setattr(memory, "mmap", SimpleNamespace(**{**vars(memory.mmap), "mmap": full}))
+    monkeypatch.setattr(pages, "mmap", SimpleNamespace(**{**vars(pages.mmap), "mmap": full}))
     assert_refused(ask("search", "othello", "--board", "4x4", "--depth", "1", "--table", "4194304"), "table", "4194304")
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from distsearch import games
-from distsearch.evaluation import network
+from distsearch.evaluation import tuple_network
 
-from ..evaluation import network_twin
+from ..engines import expectimax_twin
+from ..evaluation import tuple_network_twin
 from ..games.sliding_twin import twin_of
-from ..search import expectimax_twin
 from .asking import ask, assert_refused
 
 TRAIN = "train", "2048"
@@ -20,13 +20,15 @@ REFUSED = [
     (("train", "chess"), "chess"),
     (("train", "connect4"), "2048", "connect4"),
     *(((*TRAIN, "--games", games), "games") for games in ("0", "-1", "x", "1.5", "", "9" * 30)),
-    *(((*TRAIN, "--tuples", tuples), "tuples") for tuples in (
-        "", "9x9", "0,1,", "0,16", "0,0", "0,1,2,3,4,5,6,7", "-1", "x" * 5000, "0/" * 5000,
-    )),
+    *(
+        ((*TRAIN, "--tuples", tuples), "tuples")
+        for tuples in ("", "9x9", "0,1,", "0,16", "0,0", "0,1,2,3,4,5,6,7", "-1", "x" * 5000, "0/" * 5000)
+    ),
     (("train", "2584", "--tuples", "0,1,2,3,4,5"), "5 cells"),
-    *(((*TRAIN, "--stages", tiles), "stages") for tiles in (
-        "", "x", "3", "0", "2", "64,32", "64,64", "4,8,16,32,64,128,256,512", "9" * 9, "1,", "٦٤",
-    )),
+    *(
+        ((*TRAIN, "--stages", tiles), "stages")
+        for tiles in ("", "x", "3", "0", "2", "64,32", "64,64", "4,8,16,32,64,128,256,512", "9" * 9, "1,", "٦٤")
+    ),
     *(((*TRAIN, "--optimistic", value), "optimistic") for value in ("x", "nan", "inf", "-1", "1e10", "")),
     *(((*TRAIN, "--rate", value), "rate") for value in ("x", "nan", "inf", "-0.1", "11", "")),
     *(((*TRAIN, "--steps", value), "steps") for value in ("0", "-1", "1001", "x", "1.5")),
@@ -34,9 +36,10 @@ REFUSED = [
     ((*TRAIN, "--forward", "--layers", "1"), "forward", "layers"),
     *(((*TRAIN, "--spawn", value), "spawn") for value in ("", "2", "2:0.5", "3:1", "2:x")),
     *(((*TRAIN, "--device", value), "device", "gpu") for value in ("", "tpu", "auto")),
-    *(((*TRAIN, "--device", "gpu", *more), "--device cpu") for more in (
-        ("--steps", "2"), ("--layers", "1"), ("--stages", "64"), ("--sharing", "1"), ("--collisions",),
-    )),
+    *(
+        ((*TRAIN, "--device", "gpu", *more), "--device cpu")
+        for more in (("--steps", "2"), ("--layers", "1"), ("--stages", "64"), ("--sharing", "1"), ("--collisions",))
+    ),
     ((*TRAIN, "--at-once", "5"), "at-once", "gpu"),
     ((*TRAIN, "--device", "gpu", "--exchange", "weights"), "--merge mean"),
     *(((*TRAIN, "--seed", value), "seed") for value in ("-1", "x", "1.5", "", "9" * 16)),
@@ -46,25 +49,36 @@ REFUSED = [
     *(((*TRAIN, "--evaluate-every", value), "evaluate-every") for value in ("-1", "x", "1.5")),
     *(((*TRAIN, "--evaluate-games", value), "evaluate-games") for value in ("0", "-1", "65537", "x")),
     *(((*TRAIN, "--save", name), "npz") for name in ("", "weights", "weights.NPZ", "x" * 5000)),
-    *(((*TRAIN, "--save", name), "cannot write", why) for name, why in (
-        ("missing/w.npz", "No such file"), ("folder.npz", "folder"), ("good.txt/w.npz", "Not a directory"),
-        ("x" * 5000 + ".npz", "too long"),
-    )),
+    *(
+        ((*TRAIN, "--save", name), "cannot write", why)
+        for name, why in (
+            ("missing/w.npz", "No such file"),
+            ("folder.npz", "folder"),
+            ("good.txt/w.npz", "Not a directory"),
+            ("x" * 5000 + ".npz", "too long"),
+        )
+    ),
     *(((*TRAIN, "--save", "new.npz", "--save-every", value), "save-every") for value in ("-1", "x", "1.5")),
     ((*TRAIN, "--resume"), "save"),
     ((*TRAIN, "--compact"), "save"),
     ((*TRAIN, "--save", "bad.npz", "--resume"), "bad.npz", "weights"),
     ((*TRAIN, "--save", "folder.npz", "--resume"), "folder.npz"),
-    *(((*QUICK, "--record", name), "cannot write", why) for name, why in (
-        ("good.txt", "exists"), ("folder.npz", "exists"), ("missing/record", "No such file"), ("", "No such file"),
-    )),
+    *(
+        ((*QUICK, "--record", name), "cannot write", why)
+        for name, why in (
+            ("good.txt", "exists"),
+            ("folder.npz", "exists"),
+            ("missing/record", "No such file"),
+            ("", "No such file"),
+        )
+    ),
     *(((*TRAIN, "--board", board), "board") for board in ("1x4", "5x5", "x", "")),
     ((*TRAIN, "--board", "3x3"), "--asymmetric"),
     ((*TRAIN, "--board", "3x3", "--asymmetric", "--tuples", "0,9"), "0 to 8"),
     ((*TRAIN, "--board", "3x3", "--asymmetric"), "0 to 8"),  # the first preset
     ((*TRAIN, "startpos"), "startpos"),
     ((*TRAIN, "--evaluation", "snake"), "--evaluation"),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -89,8 +103,10 @@ def test_training_prints_lines_and_what_it_came_to(tmp_path):
     assert answer.status == 0, answer.err
     *lines, found = answer.results
     assert [(line["kind"], line["games"]) for line in lines] == [
-        ("learning", 1000), ("learning", 2000), ("evaluation", 2000),
-    ]  # fmt: skip
+        ("learning", 1000),
+        ("learning", 2000),
+        ("evaluation", 2000),
+    ]
     assert [json.loads(line) for line in record.read_text().splitlines()] == lines
     assert (found["played"], found["learnt"], found["complete"], found["save"]) == (2500, 2500, True, str(save))
     assert found["moves"] > sum(line["moves"] for line in lines if line["kind"] == "learning")
@@ -109,20 +125,20 @@ def test_training_prints_lines_and_what_it_came_to(tmp_path):
         pytest.param("2048", ["--tuples", "0,1,4,5/1,2,3", "--stages", "16,64"], marks=pytest.mark.full),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_weights_are_an_evaluation(name, options, tmp_path, rng, full):
     """To ``search``, ``solve`` and ``play``: searches are those of plain recursion over the plain twin."""
     path, board = tmp_path / "weights.npz", (2, 2) if "2x2" in options else (4, 4)
     assert ask("train", name, *options, "--games", "300", "--rate", "0.5", "--save", path).status == 0
     game, twin = games.find(name), twin_of(name, board)
-    net = network.load(path, name, 1 << game.BITS)
+    net = tuple_network.load(path, name, 1 << game.BITS)
     asked = "--evaluation", path, "--board", "x".join(map(str, board)), "--json"
 
     def plain(position):
         codes = np.array([[game.VALUES.index(tile) for tile in row] for row in position[0]])
         if twin.kind(position) == "end":
             return 0.0
-        return network_twin.value(codes, net.tuples, net.weights, 1 << game.BITS, net.symmetric, net.stages)
+        return tuple_network_twin.value(codes, net.tuples, net.weights, 1 << game.BITS, net.symmetric, net.stages)
 
     positions = []
     while len(positions) < 3:
@@ -190,10 +206,20 @@ def test_a_compact_file_is_one_of_the_end(tmp_path):
     assert_refused(ask(*QUICK, "--games", "3000", "--save", path, "--resume"), "weights alone")
 
 
-@pytest.mark.parametrize("asked", [
-    ("--games", "5"), ("--tuples", "4x6"), (), ("--rounds", "5"), ("--rounds", "0:2"), ("--rounds", "5:99"),
-    ("--resume",), ("--coherence",), ("--board", "6x8"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--games", "5"),
+        ("--tuples", "4x6"),
+        (),
+        ("--rounds", "5"),
+        ("--rounds", "0:2"),
+        ("--rounds", "5:99"),
+        ("--resume",),
+        ("--coherence",),
+        ("--board", "6x8"),
+    ],
+)
 def test_what_othello_does_not_take_is_refused(asked, tmp_path):
     save = ("--save", tmp_path / "weights.npz") if asked else ()
     assert_refused(ask("train", "othello", *asked, *save))

@@ -2,11 +2,11 @@
 
 import pytest
 
+from distsearch.api.options import Options
+from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.games import othello
-from distsearch.service.options import Options
-from distsearch.service.search import Searcher
-from distsearch.tree.jobs import KINDS
+from distsearch.jobs.two_player import KINDS
 
 from .asking import FIRST_MOVES, FULL, ask, search, solve
 
@@ -74,8 +74,9 @@ def test_text_says_what_a_score_is_worth(window, text):
 def test_solve_takes_a_window_without_a_limit():
     answers = solve(["startpos", FULL], "--window", "-1,1", "--json").results
     assert [(found["score"], found["bound"], found["proved"]) for found in answers] == [
-        (-1, "upper", False), (-16, "exact", True),
-    ]  # fmt: skip
+        (-1, "upper", False),
+        (-16, "exact", True),
+    ]
 
 
 @pytest.mark.parametrize("looks", range(1, 12))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.cluster.copies import _SUMMED, Copies
-from distsearch.tree.jobs import BRIEF_RESULT, SUBTREE_RESULT
+from distsearch.jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT
 
 HOSTS = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c", 6: "d"}
 EVERYBODY = set(HOSTS)

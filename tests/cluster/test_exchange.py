@@ -21,7 +21,7 @@ from distsearch.cluster.messages import (
     from_records,
     steer_record,
     to_records,
-)  # fmt: skip
+)
 from distsearch.cluster.worker import Worker
 
 from .talk import TWO_HOSTS, Talk, summary
@@ -87,10 +87,7 @@ def test_all_others_are_told_the_same():
     exchanged.messages(runner, 0.0)
     runner.entries, runner.marks = [(1, 2), (3, 4)], [(5, 6)]
     sent = exchanged.messages(runner, 1.0)
-    assert [(out.to, out.message.type, out.message.run) for out in sent] == [
-        (3, UPDATE, RUN),
-        (8, UPDATE, RUN),
-    ]
+    assert [(out.to, out.message.type, out.message.run) for out in sent] == [(3, UPDATE, RUN), (8, UPDATE, RUN)]
     assert [opened(out.message) for out in sent] == [(NODE, 1, [[1, 2], [3, 4]], [[5, 6]])] * 2
 
 
@@ -156,10 +153,13 @@ def test_entries_wait_for_the_engine_and_marks_are_the_newest_of_each_host():
 
 @pytest.mark.parametrize(
     "message",
-    [news_of(0, [(1, 1)], [(2, 2)], run=RUN + 1), news_of(0, [(1, 1)], [(2, 2)], node=NODE + 1),
-     news_of(1, [(1, 1)], [(2, 2)])],
+    [
+        news_of(0, [(1, 1)], [(2, 2)], run=RUN + 1),
+        news_of(0, [(1, 1)], [(2, 2)], node=NODE + 1),
+        news_of(1, [(1, 1)], [(2, 2)]),
+    ],
     ids=["run", "node", "host"],
-)  # fmt: skip
+)
 def test_strangers_are_not_listened_to(message):
     runner, exchanged = Told(), made(host=1)
     exchanged.apply(runner)

@@ -29,7 +29,7 @@ from distsearch.cluster.messages import (
     STOPPED,
     Message,
     encode,
-)  # fmt: skip
+)
 
 from .talk import TWO_HOSTS, Talk, jobs, metrics_payload, started, summary, workers
 from .test_random_order import Network, random_begin, random_sizes
@@ -44,7 +44,7 @@ from .toys import (
     setup_message,
     toy_worker,
     work,
-)  # fmt: skip
+)
 
 OTHER = b'{"kind": "toy", "rate": 1e5}'
 

@@ -2,14 +2,14 @@
 
 import pytest
 
+from distsearch.api.options import Options
+from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.games import othello
 from distsearch.games.interface import Position
-from distsearch.service.options import Options
-from distsearch.service.search import Searcher
-from distsearch.tree.jobs import KINDS
+from distsearch.jobs.two_player import KINDS
 
-from ..search.positions import engine, rules, search, unfinished_states
+from ..engines.positions import engine, rules, search, unfinished_states
 from .toys import SETUP_TEXT, BatchRunner, Processor, Runner, Source, Stream, kinds
 
 

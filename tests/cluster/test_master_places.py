@@ -105,13 +105,15 @@ def test_who_has_many_places_comes_first_and_lends_to_the_others():
     talk.begin(source, measured=True)
     sent = [each for rank in (2, 3, 4, 1) for each in ready(talk, rank)]
     assert [rank for rank, _ in jobs(sent)] == [GPU]
-    told = [(each.to, to_records(each.message.payload, np.int64).tolist()) for each in sent
-            if each.message.type == LEND]  # fmt: skip
+    told = [
+        (each.to, to_records(each.message.payload, np.int64).tolist()) for each in sent if each.message.type == LEND
+    ]
     assert told == [(GPU, [6, 9])]  # two for each of the others
     assert not [each for each in talk.say(GPU, LENT, from_records(np.arange(7))) if each.message.type == LEND]
     assert source.told == [(GPU, list(range(7)))]
     source.answers, source.lent_left = {GPU: [(5, -1, 3)]}, 8
     sent = talk.say(GPU, LENT, from_records(np.arange(7)))
     assert {(each.to, each.message.type): to_records(each.message.payload, np.int64).tolist() for each in sent} == {
-        (GPU, RETURNED): [5, -1, 3], (GPU, LEND): [6, 8],
-    }  # fmt: skip
+        (GPU, RETURNED): [5, -1, 3],
+        (GPU, LEND): [6, 8],
+    }

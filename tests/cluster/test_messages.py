@@ -23,12 +23,43 @@ from distsearch.cluster.messages import (
 
 from .toys import JOB
 
-TYPES = [getattr(messages, name) for name in (
-    "SETUP", "READY", "OPEN", "JOBS", "RESULTS", "PROGRESS", "STOP", "STOPPED", "END", "START", "ASK", "METRICS",
-    "FORGET", "QUIT", "SAVE", "SAVED", "RESUME", "STEER", "GAVE", "RESTART", "RESTARTED",
-    "PING", "PONG", "HOSTS", "UPDATE", "HANDED", "NAMED", "LOST", "TRACE",
-    "LEND", "LENT", "RETURNED",
-)]  # fmt: skip
+TYPES = [
+    getattr(messages, name)
+    for name in (
+        "SETUP",
+        "READY",
+        "OPEN",
+        "JOBS",
+        "RESULTS",
+        "PROGRESS",
+        "STOP",
+        "STOPPED",
+        "END",
+        "START",
+        "ASK",
+        "METRICS",
+        "FORGET",
+        "QUIT",
+        "SAVE",
+        "SAVED",
+        "RESUME",
+        "STEER",
+        "GAVE",
+        "RESTART",
+        "RESTARTED",
+        "PING",
+        "PONG",
+        "HOSTS",
+        "UPDATE",
+        "HANDED",
+        "NAMED",
+        "LOST",
+        "TRACE",
+        "LEND",
+        "LENT",
+        "RETURNED",
+    )
+]
 
 
 def test_types_differ():

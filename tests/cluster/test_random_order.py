@@ -6,9 +6,9 @@ from collections import Counter, defaultdict, deque
 import pytest
 
 from distsearch.cluster.events import Begin, Drop, Halt, More, Received
-from distsearch.cluster.group import Group, blocks
 from distsearch.cluster.master import Master
 from distsearch.cluster.messages import decode, encode
+from distsearch.cluster.submaster import Group, blocks
 
 from .toys import BatchRunner, Clock, Runner, Source, Stream, kinds, toy_worker
 
@@ -88,9 +88,14 @@ def random_source(rng):
 
 def random_begin(rng, number, source):
     return Begin(
-        number, rng.choice(SETUPS), source, prefetch=rng.randint(1, 4), client=rng.randrange(3),
-        weight=2 ** rng.uniform(-3, 3), measured=rng.random() < 0.4,
-    )  # fmt: skip
+        number,
+        rng.choice(SETUPS),
+        source,
+        prefetch=rng.randint(1, 4),
+        client=rng.randrange(3),
+        weight=2 ** rng.uniform(-3, 3),
+        measured=rng.random() < 0.4,
+    )
 
 
 def check_results(source, all_needed, halted):

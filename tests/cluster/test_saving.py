@@ -17,7 +17,7 @@ from distsearch.cluster.messages import (
     Message,
     from_records,
     to_records,
-)  # fmt: skip
+)
 
 from .talk import jobs, started, summary
 from .toys import (

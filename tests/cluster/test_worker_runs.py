@@ -10,17 +10,7 @@ import pytest
 from distsearch.cluster.messages import END, FORGET, PROGRESS, RESULTS, STOP, STOPPED, Message, to_records
 from distsearch.cluster.worker import SLICE, Worker
 
-from .toys import (
-    BatchRunner,
-    Clock,
-    Runner,
-    jobs_message,
-    open_message,
-    results_of,
-    setup_message,
-    toy_worker,
-    work,
-)
+from .toys import BatchRunner, Clock, Runner, jobs_message, open_message, results_of, setup_message, toy_worker, work
 
 RATE = 1e6
 LONG = 10**9  # boards

@@ -10,9 +10,9 @@ from distsearch.cluster.messages import JOBS, OPEN, OPEN_RECORD, SETUP, Message,
 from distsearch.cluster.worker import Worker
 
 JOB = np.dtype([("node", np.int32), ("boards", np.int64)])
-RESULT = np.dtype([
-    ("node", np.int32), ("complete", np.int8), ("boards", np.int64), ("seconds", np.float64), ("cpu", np.float64),
-])  # fmt: skip
+RESULT = np.dtype(
+    [("node", np.int32), ("complete", np.int8), ("boards", np.int64), ("seconds", np.float64), ("cpu", np.float64)]
+)
 SETUP_TEXT = json.dumps({"kind": "toy", "rate": 1e6}).encode()
 
 

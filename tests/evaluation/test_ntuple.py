@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.errors import UserError
-from distsearch.evaluation import network, ntuple
-from distsearch.evaluation.network import Network
-from distsearch.search.expectimax_engine import Expectimax
+from distsearch.core.errors import UserError
+from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.evaluation import ntuple, tuple_network
+from distsearch.evaluation.tuple_network import Network
 
+from ..engines import expectimax_twin
 from ..games.sliding_twin import twin_of
-from ..search import expectimax_twin
-from . import network_twin
+from . import tuple_network_twin
 
 GAMES = "2048", "2584"
 OWN = "3,7,11,15/0/5,6,9,10/2,9"
@@ -23,7 +23,7 @@ def made(name, tuples, numbers, board=(4, 4), symmetric=True, begins=(), options
     """Return a Network of random weights."""
     game = games.find(name)
     cells = ntuple.checked_tuples(game, tuples, board)
-    shape = len(begins) + 1, sum(network.sizes(cells, 1 << game.BITS))
+    shape = len(begins) + 1, sum(tuple_network.sizes(cells, 1 << game.BITS))
     weights = numbers.random(shape, np.float32) * 200 - 100
     for row in weights[1:]:
         row[numbers.random(shape[1]) < 0.6] = np.nan
@@ -32,7 +32,7 @@ def made(name, tuples, numbers, board=(4, 4), symmetric=True, begins=(), options
 
 def found_in(net, path, board=(4, 4), **options):
     """Save a Network; return (its game, rules, the Evaluation of that file)."""
-    network.save(path, net)
+    tuple_network.save(path, net)
     game = games.find(net.game)
     rules = game.rules(board, **options)
     return game, rules, evaluation.find(game, str(path), rules)
@@ -41,7 +41,7 @@ def found_in(net, path, board=(4, 4), **options):
 def worth(net, board):
     """What the twin says of a board of codes."""
     codes = 1 << games.find(net.game).BITS
-    return network_twin.value(board, net.tuples, net.weights, codes, net.symmetric, net.stages)
+    return tuple_network_twin.value(board, net.tuples, net.weights, codes, net.symmetric, net.stages)
 
 
 def text_of(game, board, due):
@@ -59,13 +59,20 @@ def path(tmp_path):
 
 
 CASES = [
-    ("2048", "2x4", (4, 4), True, ()), ("2048", "0,1,2,3,4/4,5,6,7,8", (4, 4), True, ()),
-    ("2048", OWN, (4, 4), False, ()), ("2048", OWN, (4, 4), True, (9, 11, 13)), ("2048", "2x4", (4, 4), False, (10,)),
-    ("2584", "3x4", (4, 4), True, ()), ("2584", OWN, (4, 4), False, ()), ("2584", OWN, (4, 4), True, (12, 20)),
-    ("2048", "0,1,2,3/0,2", (2, 2), False, ()), ("2048", "0,3,6/1,4,7,8", (3, 3), False, (3,)),
-    ("2584", "0,1,2,3/1,3", (2, 2), False, ()), ("2584", "8,9,10,11/0,3,6,9", (4, 3), False, ()),
+    ("2048", "2x4", (4, 4), True, ()),
+    ("2048", "0,1,2,3,4/4,5,6,7,8", (4, 4), True, ()),
+    ("2048", OWN, (4, 4), False, ()),
+    ("2048", OWN, (4, 4), True, (9, 11, 13)),
+    ("2048", "2x4", (4, 4), False, (10,)),
+    ("2584", "3x4", (4, 4), True, ()),
+    ("2584", OWN, (4, 4), False, ()),
+    ("2584", OWN, (4, 4), True, (12, 20)),
+    ("2048", "0,1,2,3/0,2", (2, 2), False, ()),
+    ("2048", "0,3,6/1,4,7,8", (3, 3), False, (3,)),
+    ("2584", "0,1,2,3/1,3", (2, 2), False, ()),
+    ("2584", "8,9,10,11/0,3,6,9", (4, 3), False, ()),
     ("2048", "0,4,7/5,6,7", (2, 4), False, ()),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "tuples", "board", "symmetric", "begins"), CASES)
@@ -94,7 +101,7 @@ def test_presets_are_tuples_that_fit(name, preset):
     for cells in tuples:
         marked = np.zeros((4, 4), int)
         marked.ravel()[list(cells)] = 1
-        shapes.add(min(each.tobytes() for each in network_twin.boards(marked, True)))
+        shapes.add(min(each.tobytes() for each in tuple_network_twin.boards(marked, True)))
     count, length = map(int, preset.split("x"))
     assert len(shapes) == len(tuples) == count
     assert {len(cells) for cells in tuples} == {length}
@@ -106,7 +113,7 @@ def test_a_symmetric_network_sees_turned_boards_alike(numbers, path):
     codes[0, 0] = 0
     values = [
         found.function(game.parse(text_of(game, each, 1), rules).state, rules, found.tables)
-        for each in network_twin.boards(codes, True)
+        for each in tuple_network_twin.boards(codes, True)
     ]
     assert values == pytest.approx([values[0]] * 8, rel=1e-5, abs=1e-3)
 
@@ -165,11 +172,11 @@ def refused(path, name="2048", board=(4, 4), **options):
 
 
 def test_files_for_something_else_are_refused(numbers, path):
-    network.save(path, made("2048", "2x4", numbers))
+    tuple_network.save(path, made("2048", "2x4", numbers))
     assert "2584" in refused(path, "2584")
     assert "3x3" in refused(path, board=(3, 3))
     assert "2:0.9,4:0.1" in refused(path, spawn="2:0.5,4:0.5")
-    network.save(path, made("2048", "2x4", numbers, options={"spawn": "2:0.5,4:0.5"}))
+    tuple_network.save(path, made("2048", "2x4", numbers, options={"spawn": "2:0.5,4:0.5"}))
     assert "2:0.5,4:0.5" in refused(path)
     found_in(made("2048", "2x4", numbers, options={"spawn": "2:0.5,4:0.5"}), path, spawn="2:0.5,4:0.5")
 
@@ -177,17 +184,33 @@ def test_files_for_something_else_are_refused(numbers, path):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"tuples": ((0, 1, 2),)}, {"tuples": ((0, 1, 2, 3), (4, 5, 6, 16))}, {"tuples": ()}, {"tuples": ((), ())},
-        {"tuples": ((0, 1, 2, -1), (4, 5, 6, 7))}, {"tuples": (("a", 1, 2, 3),)}, {"tuples": 5}, {"tuples": (5,)},
-        {"tuples": ((3, 2, 1, 0), (4, 5, 6, 7))}, {"tuples": ((0, 0, 1, 2), (4, 5, 6, 7))},
-        {"tuples": ((0, 1, 2, 3, 4, 5, 6, 7),)}, {"weights": np.zeros((1, 5), np.float32)},
-        {"weights": np.zeros(2 << 16, np.float32)}, {"weights": np.zeros((1, 2 << 16))}, {"stages": (5,)},
-        {"stages": tuple(range(1, 9)), "weights": np.zeros((9, 2 << 16), np.float16)}, {"board": (4,)}, {"board": 4},
-        {"options": {"spwan": "2:1"}}, {"options": {"spawn": 5}}, {"options": 3}, {"record": 3},
-        {"options": {"spawn": "2:2"}}, {"stages": ("a",)},
+        {"tuples": ((0, 1, 2),)},
+        {"tuples": ((0, 1, 2, 3), (4, 5, 6, 16))},
+        {"tuples": ()},
+        {"tuples": ((), ())},
+        {"tuples": ((0, 1, 2, -1), (4, 5, 6, 7))},
+        {"tuples": (("a", 1, 2, 3),)},
+        {"tuples": 5},
+        {"tuples": (5,)},
+        {"tuples": ((3, 2, 1, 0), (4, 5, 6, 7))},
+        {"tuples": ((0, 0, 1, 2), (4, 5, 6, 7))},
+        {"tuples": ((0, 1, 2, 3, 4, 5, 6, 7),)},
+        {"weights": np.zeros((1, 5), np.float32)},
+        {"weights": np.zeros(2 << 16, np.float32)},
+        {"weights": np.zeros((1, 2 << 16))},
+        {"stages": (5,)},
+        {"stages": tuple(range(1, 9)), "weights": np.zeros((9, 2 << 16), np.float16)},
+        {"board": (4,)},
+        {"board": 4},
+        {"options": {"spwan": "2:1"}},
+        {"options": {"spawn": 5}},
+        {"options": 3},
+        {"record": 3},
+        {"options": {"spawn": "2:2"}},
+        {"stages": ("a",)},
     ],
     ids=lambda wrong: str(wrong)[:50],
-)  # fmt: skip
+)
 def test_files_that_nobody_saved_are_refused(wrong, numbers, path):
     """Their checksums are right: a program wrote them, but another one."""
     net = made("2048", "2x4", numbers)
@@ -196,21 +219,30 @@ def test_files_that_nobody_saved_are_refused(wrong, numbers, path):
 
 
 def archive_of(net, path, **changed):
-    from distsearch import archive
+    from distsearch.core import archive
 
     header = {**net._asdict(), **changed}
-    archive.save(path, network.KIND, header, {network.KIND: header.pop("weights")})
+    archive.save(path, tuple_network.KIND, header, {tuple_network.KIND: header.pop("weights")})
 
 
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("2048", "0,1,2,3,4,5,6,7", "7 cells at most"), ("2584", "0,1,2,3,4,5", "5 cells at most"),
-        ("2048", "0,16", "0 to 15"), ("2048", "", "cells"), ("2048", "0,1/", "cells"), ("2048", "1,0,1", "twice"),
-        ("2048", "8x7", "cells"), ("2048", "-1,0", "cells"), ("2048", "0;1", "cells"), ("2584", "4x6", "cells"),
-        ("2048", "0,1," * 1000, "cells"), ("2048", "٣", "cells"), ("2048", "9" * 5000, "cells"),
+        ("2048", "0,1,2,3,4,5,6,7", "7 cells at most"),
+        ("2584", "0,1,2,3,4,5", "5 cells at most"),
+        ("2048", "0,16", "0 to 15"),
+        ("2048", "", "cells"),
+        ("2048", "0,1/", "cells"),
+        ("2048", "1,0,1", "twice"),
+        ("2048", "8x7", "cells"),
+        ("2048", "-1,0", "cells"),
+        ("2048", "0;1", "cells"),
+        ("2584", "4x6", "cells"),
+        ("2048", "0,1," * 1000, "cells"),
+        ("2048", "٣", "cells"),
+        ("2048", "9" * 5000, "cells"),
     ],
-)  # fmt: skip
+)
 def test_tuples_that_make_no_sense_are_refused(name, text, expected):
     with pytest.raises(UserError, match=expected) as error:
         ntuple.checked_tuples(games.find(name), text, (4, 4))
@@ -220,7 +252,7 @@ def test_tuples_that_make_no_sense_are_refused(name, text, expected):
 def test_any_sum_of_weights_is_finite(numbers, path):
     """Compact files have 11 bits, and no weight is infinite in them."""
     net = made("2048", "2x4", numbers)._replace(weights=np.full((1, 2 << 16), 1e30, np.float32))
-    network.save(path, net, compact=True)
+    tuple_network.save(path, net, compact=True)
     game = games.find("2048")
-    assert math.isfinite(float(network.load(path, "2048", 16).weights.max()))
+    assert math.isfinite(float(tuple_network.load(path, "2048", 16).weights.max()))
     assert evaluation.find(game, str(path), game.rules()).points

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation
-from distsearch.errors import UserError
-from distsearch.evaluation import network as nw
+from distsearch.core.errors import UserError
 from distsearch.evaluation import patterns as pt
+from distsearch.evaluation import tuple_network as nw
 from distsearch.games import othello
 from distsearch.games.bits import gathered, pdep, pext, scattered
 
@@ -116,14 +116,17 @@ def test_a_file_is_an_evaluation(tmp_path, positions):
     assert not np.array_equal(evaluation.find(othello, str(path), rules).tables, found.tables)
 
 
-@pytest.mark.parametrize(("changed", "wrong"), [
-    ({"game": "2048"}, "for 2048, not for othello"),
-    ({"board": (10, 10)}, "for 10x10, not for 8x8"),
-    ({"symmetric": False}, "symmetric"),
-    ({"tuples": ((0, 1, 2),)}, "do not fit its tuples"),
-    ({"tuples": (tuple(range(11)),), "weights": np.zeros((3, 3**11), np.float32)}, "of up to 10 squares"),
-    ({"weights": np.full(network().weights.shape, np.nan, np.float32)}, "not numbers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changed", "wrong"),
+    [
+        ({"game": "2048"}, "for 2048, not for othello"),
+        ({"board": (10, 10)}, "for 10x10, not for 8x8"),
+        ({"symmetric": False}, "symmetric"),
+        ({"tuples": ((0, 1, 2),)}, "do not fit its tuples"),
+        ({"tuples": (tuple(range(11)),), "weights": np.zeros((3, 3**11), np.float32)}, "of up to 10 squares"),
+        ({"weights": np.full(network().weights.shape, np.nan, np.float32)}, "not numbers"),
+    ],
+)
 def test_files_that_do_not_fit_are_refused(tmp_path, changed, wrong):
     path = tmp_path / "weights.npz"
     nw.save(path, network()._replace(**changed))

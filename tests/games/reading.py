@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.games.interface import Position
 
 

@@ -5,6 +5,7 @@ The tile is where the rules array has the highest tile of the game.
 
 import numpy as np
 
+from distsearch.core.jit import compiled
 from distsearch.evaluation import Evaluation
 from distsearch.games import g2048, sliding
 from distsearch.games.g2048 import (  # noqa: F401, the game's interface
@@ -25,7 +26,6 @@ from distsearch.games.g2048 import (  # noqa: F401, the game's interface
     words,
 )
 from distsearch.games.interface import END
-from distsearch.jit import compiled
 
 NAME = "short2048"
 OPTIONS = {"spawn": None, "last": None}

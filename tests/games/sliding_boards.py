@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsearch import jit
+from distsearch.core import jit
 from distsearch.games.interface import END
 
 from .sliding_twin import MOVES

@@ -66,8 +66,9 @@ class SlidingTwin:
         free = [(i, j) for i in range(self.rows) for j in range(self.columns) if not position[0][i][j]]
         return [
             (f"{tile}@{'abcd'[j]}{i + 1}", Fraction(probability) / len(free))
-            for tile, probability in self.tiles for i, j in free
-        ]  # fmt: skip
+            for tile, probability in self.tiles
+            for i, j in free
+        ]
 
     def play(self, position, move):
         board, due = position

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from distsearch.core.jit import compiled
 from distsearch.games import bits
-from distsearch.jit import compiled
 
 
 @compiled

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.games import connect4, connect4_knowledge
 from distsearch.games.interface import END, MAX, MAX_MOVES, Position, legal_moves, step
 from distsearch.testing import contract

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.games import connect4, g2048, g2584, othello, othello_knowledge
 from distsearch.games.interface import CHANCE, END, MAX, PASS, Position, legal_moves, read_position
 from distsearch.testing import contract

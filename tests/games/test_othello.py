@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.games import knowledge, othello
 from distsearch.games.interface import END, MAX, PASS, Position, legal_moves, step
 from distsearch.testing import contract

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distsearch import jit
-from distsearch.errors import UserError
+from distsearch.core import jit
+from distsearch.core.errors import UserError
 from distsearch.games import g2048, g2584
 from distsearch.games.interface import CHANCE, END, MAX, MAX_MOVES, Position, as_state, legal_moves, step
 
@@ -57,13 +57,33 @@ def test_boards_beyond_4x4_or_below_2x2_are_refused(game, board):
         *(
             ("2048", garbage, "is not tiles with their probabilities")
             for garbage in (
-                "", ",", ":", "2", "2:", ":1", "2:0.9,", ",2:1", "2:0.9;4:0.1", "2:0.9 4:0.1", "2:0.9\n4:0.1", "2:nan",
-                "2:inf", "2:-1", "-2:1", "two:1", "2:0x1", "2:1/2,4:1/2", "2.0:1", "2:.", "2:1e", "9" * 20 + ":1",
+                "",
+                ",",
+                ":",
+                "2",
+                "2:",
+                ":1",
+                "2:0.9,",
+                ",2:1",
+                "2:0.9;4:0.1",
+                "2:0.9 4:0.1",
+                "2:0.9\n4:0.1",
+                "2:nan",
+                "2:inf",
+                "2:-1",
+                "-2:1",
+                "two:1",
+                "2:0x1",
+                "2:1/2,4:1/2",
+                "2.0:1",
+                "2:.",
+                "2:1e",
+                "9" * 20 + ":1",
                 "§" * 1000,
             )
         ),
     ],
-)  # fmt: skip
+)
 def test_a_spawn_rule_is_refused(game, spawn, complaint):
     line = refusal(GAMES[game].rules, spawn=spawn)
     assert line.startswith("spawn '")

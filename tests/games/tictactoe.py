@@ -6,9 +6,9 @@ A state is two masks of the nine squares, the stones of the side to move and the
 
 import numpy as np
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
+from distsearch.core.jit import compiled
 from distsearch.games.interface import END, MAX, Position
-from distsearch.jit import compiled
 
 NAME = "tictactoe"
 UNIT = "points"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.gpu import device
 from distsearch.testing.emulated_gpu import EmulatedGpu
 

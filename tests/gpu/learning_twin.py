@@ -4,7 +4,7 @@ import numpy as np
 
 from distsearch import games
 from distsearch.evaluation import ntuple
-from distsearch.evaluation.network import sizes
+from distsearch.evaluation.tuple_network import sizes
 
 from ..games.sliding_twin import twin_of
 from ..learning.recorded import Training

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.gpu import build
 from distsearch.testing.emulated_gpu import EmulatedGpu
 

@@ -7,22 +7,25 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
+from distsearch.engines.expectimax_engine import Expectimax
 from distsearch.games.interface import END
 from distsearch.games.sliding import ONE_DUE
 from distsearch.gpu import expectimax_merged, expectimax_tables
 from distsearch.gpu.expectimax import GpuExpectimax
-from distsearch.search.expectimax_engine import Expectimax
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
-from ..evaluation import network_twin
+from ..evaluation import tuple_network_twin
 from ..evaluation.test_ntuple import OWN, found_in, made
 from ..games.sliding_boards import packed, random_codes
 
 GAMES = "2048", "2584"
 HEURISTICS = [
-    ("2048", "rows"), ("2048", "haskell"), ("2584", "rows"), ("2048", "monotonicity+0.5*smoothness+2.7*free+3*snake"),
-]  # fmt: skip
+    ("2048", "rows"),
+    ("2048", "haskell"),
+    ("2584", "rows"),
+    ("2048", "monotonicity+0.5*smoothness+2.7*free+3*snake"),
+]
 
 
 @pytest.fixture
@@ -122,7 +125,9 @@ def test_merged_look_ups_find_what_all_of_them_would(name, tuples, numbers):
         for image in images:
             contents = four[image >> 31 & 3].ravel()[[image >> 4 * i & 15 for i in range(image >> 28 & 7)]]
             total += weights[0, (image >> 34) + sum(int(code) * codes**i for i, code in enumerate(contents))]
-        assert total == pytest.approx(network_twin.value(board, net.tuples, net.weights, codes), rel=1e-4, abs=1e-2)
+        assert total == pytest.approx(
+            tuple_network_twin.value(board, net.tuples, net.weights, codes), rel=1e-4, abs=1e-2
+        )
 
 
 def test_2584_takes_half_of_its_look_ups(shipped):

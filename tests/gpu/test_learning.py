@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from distsearch import games
-from distsearch.errors import UserError
-from distsearch.games import turning
+from distsearch.core.errors import UserError
+from distsearch.games import sliding_symmetries
 from distsearch.gpu import learning as card
 
 from .learning_twin import Cpu, Player, learn_at_once
@@ -52,7 +52,7 @@ def test_rows_slide_and_boards_turn_as_on_the_cpu(name, gpus, slides, seed):
     gpu, game, n = gpus(seed), games.find(name), 2000
     rules, numbers = game.rules((4, 4)), np.random.default_rng(seed)
     most = (1 << game.BITS) - 1
-    images = turning.all_2048 if name == "2048" else turning.all_2584
+    images = sliding_symmetries.all_2048 if name == "2048" else sliding_symmetries.all_2584
     low = numbers.integers(0, most - 2, (n, 1))
     codes = np.where(numbers.random((n, 16)) < 0.3, 0, low + numbers.integers(0, 4, (n, 16)))
     states = np.zeros((n, 2), np.uint64)
@@ -75,9 +75,18 @@ def test_rows_slide_and_boards_turn_as_on_the_cpu(name, gpus, slides, seed):
 def on_card(gpu, player, games=1, rate=None, **options):
     """Return a CardLearner with a Player's weights."""
     learner = card.CardLearner(
-        gpu, player.game, player.rules, player.tuples, player.symmetric, player.coherent, rate or player.rate,
-        player.seed, games, threads=32, **options,
-    )  # fmt: skip
+        gpu,
+        player.game,
+        player.rules,
+        player.tuples,
+        player.symmetric,
+        player.coherent,
+        rate or player.rate,
+        player.seed,
+        games,
+        threads=32,
+        **options,
+    )
     learner.upload(player.weights, player.traces)
     return learner
 
@@ -128,8 +137,9 @@ def player_of(name, seed, **options):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("2048", {}), ("2048", {"room": 7}), ("2584", {}), ("2584", {"forward": True}), ("2584", {"room": 5})], ids=str,
-)  # fmt: skip
+    [("2048", {}), ("2048", {"room": 7}), ("2584", {}), ("2584", {"forward": True}), ("2584", {"room": 5})],
+    ids=str,
+)
 def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
     player = player_of(name, seed, **options)
     before, room = player.weights.copy(), {"room": options["room"]} if "room" in options else {}
@@ -243,8 +253,9 @@ def test_games_at_work_end_and_no_more_begin(gpus, seed):
 def test_what_a_gpu_cannot_learn_is_refused(gpus, seed, monkeypatch):
     player = Player("2048", "0,1", 1)
     for rules, tuples, said in (
-        (player.game.rules((3, 3)), player.tuples, "4x4"), (player.rules, tuple(itertools.repeat((0,), 17)), "16"),
-    ):  # fmt: skip
+        (player.game.rules((3, 3)), player.tuples, "4x4"),
+        (player.rules, tuple(itertools.repeat((0,), 17)), "16"),
+    ):
         with pytest.raises(UserError, match=said):
             card.check(rules, tuples)
     gpu = gpus(seed)

@@ -5,12 +5,12 @@ import functools
 import numpy as np
 import pytest
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
+from distsearch.engines.pvs.exact_solver import Solver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, step
+from distsearch.games.random_play import random_positions
 from distsearch.gpu.solver import HIGHEST, UNKNOWN, GpuSolver
-from distsearch.search.solver_engine import Solver
-from distsearch.testing.positions import random_positions
 
 STEADY = 60.0  # seconds of a launch, on a CPU that plays thousands of threads
 SEVERAL = {"lanes": 4, "threads": 64, "blocks": 1}  # lanes with two or three moves each

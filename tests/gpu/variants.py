@@ -1,9 +1,14 @@
 """The macros that sources are compiled with, to see that they compile for cards: the usual ones first."""
 
 _NETWORK = {
-    "GAME": 2584, "PARTS": 64, "POINTS": 1, "LOOKUPS": 2, "IMAGES": "IMAGE(1073754640)IMAGE(18014403878212624)",
-    "STAGES": 2, "SYMMETRIC": 0,
-}  # fmt: skip
+    "GAME": 2584,
+    "PARTS": 64,
+    "POINTS": 1,
+    "LOOKUPS": 2,
+    "IMAGES": "IMAGE(1073754640)IMAGE(18014403878212624)",
+    "STAGES": 2,
+    "SYMMETRIC": 0,
+}
 _HEURISTICS = {"GAME": 2048, "PARTS": 63, "KINDS": 3, "BATCH": 4}
 _2048 = {"GAME": 2048, "TUPLES": "TUPLE(0x3f)TUPLE(0x3f0)TUPLE(0x77)TUPLE(0x770)", "SYMMETRIC": 1, "AT_ONCE": 4}
 _2584 = {"GAME": 2584, "TUPLES": "TUPLE(0xf)TUPLE(0xf0)TUPLE(0x33)", "SYMMETRIC": 1, "AT_ONCE": 4}
@@ -26,6 +31,8 @@ VARIANTS = {  # by source: the macros (dictionaries) that it is compiled with, w
     "expectimax_levels.cu": [_NETWORK],
     "expectimax_paths.cu": [_NETWORK],
     "learning.cu": [
-        {**_2048, "COHERENT": 0}, {**_2584, "COHERENT": 1}, {**_2584, "COHERENT": 0, "SYMMETRIC": 0, "AT_ONCE": 1},
+        {**_2048, "COHERENT": 0},
+        {**_2584, "COHERENT": 1},
+        {**_2584, "COHERENT": 0, "SYMMETRIC": 0, "AT_ONCE": 1},
     ],
-}  # fmt: skip
+}

@@ -33,8 +33,13 @@ def launch(request, tmp_path_factory):
     def run(*arguments):
         done = subprocess.run(
             [*mpirun, "-n", str(sum(RANKS.values())), "distsearch", *arguments],
-            env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=80, check=False,
-        )  # fmt: skip
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=80,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 

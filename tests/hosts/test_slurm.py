@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from distsearch.evaluation import network
+from distsearch.evaluation import tuple_network
 
 from .conftest import CHECKOUT, SEARCH, environment
 
@@ -34,9 +34,14 @@ class Submitted:
     def __init__(self, folder, script, *arguments, options=SMALL, venv=None, **variables):
         self.folder = folder
         self.number = ask(
-            "sbatch", "--parsable", f"--output={folder}/log-%a", *options, f"scripts/slurm/{script}.sbatch", *arguments,
+            "sbatch",
+            "--parsable",
+            f"--output={folder}/log-%a",
+            *options,
+            f"scripts/slurm/{script}.sbatch",
+            *arguments,
             variables={**environment(venv), "VENV": "", "RESULTS": str(folder), **variables},
-        )  # fmt: skip
+        )
 
     def wait(self, condition):
         """Wait until a condition holds; fail, with the logs, if it does not soon."""
@@ -119,10 +124,10 @@ def test_training_is_requeued_and_goes_on(tmp_path):
     job.wait(lambda: (tmp_path / curve).exists() and job.rows(curve))
     ask("scancel", "--batch", "--signal=USR1", job.number)  # as --signal=B:USR1@120 does when the time is nearly up
     job.wait(lambda: job.tasks()[0]["Restarts"] == "1")
-    saved = network.load(tmp_path / f"train-{job.number}.npz", "2048", 16).record["games"]
+    saved = tuple_network.load(tmp_path / f"train-{job.number}.npz", "2048", 16).record["games"]
     assert 0 < saved < games, job.log
     job.finish()
-    assert network.load(tmp_path / f"train-{job.number}.npz", "2048", 16).record["games"] == games
+    assert tuple_network.load(tmp_path / f"train-{job.number}.npz", "2048", 16).record["games"] == games
     assert [row["games"] for row in job.rows(curve)] == list(range(1000, games + 1, 1000))
     assert job.tasks()[0]["Restarts"] == "1"
     assert f"{saved:,} games learnt from (stopped early" in job.log

@@ -8,14 +8,14 @@ import sys
 import tempfile
 
 from distsearch import evaluation
+from distsearch.engines.alphabeta import AlphaBeta
+from distsearch.engines.perft import Perft
+from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.probcut import table
+from distsearch.formats.positions import Lines, format_scores
 from distsearch.games import connect4, othello
-from distsearch.search.alphabeta_engine import AlphaBeta
-from distsearch.search.deep_engine import Deep
-from distsearch.search.perft import Perft
-from distsearch.search.probcut import table
-from distsearch.search.solver_engine import Solver
-from distsearch.service.lines import Lines, format_scores
-from distsearch.tree.grow import Grower
+from distsearch.tree.expansion import Grower
 
 BOARDS = {"1": (8, 8), "2": (9, 8), "3": (12, 13), "4": (16, 16)}
 

@@ -5,15 +5,15 @@ import signal
 import subprocess
 import sys
 
-from distsearch.cluster import launch
+from distsearch.cluster import mpi_runtime
 from distsearch.cluster.mpi import MpiCluster
 from distsearch.cluster.worker import Worker
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.tree.schedule import Schedule
 
 # the function that fails, by stage of the run
 STAGES = {
-    "start-up": (launch, "world"),
+    "start-up": (mpi_runtime, "world"),
     "refusal of a worker": (Worker, "_prepare"),
     "job": (Worker, "work"),
     "job, held launcher": (Worker, "work"),
@@ -25,7 +25,7 @@ STAGES = {
 
 def plant(stage, rank):
     """Make the function of a stage fail on one rank."""
-    if launch.launcher()[1] == rank:
+    if mpi_runtime.launcher()[1] == rank:
 
         def fail(*_, **__):
             if "held launcher" in stage:
@@ -44,7 +44,7 @@ def hold(pid):
 
 
 if __name__ == "__main__":
-    from distsearch.cli import main
+    from distsearch.cli.main import main
 
     plant(sys.argv[1], int(sys.argv[2]))
     sys.exit(main(sys.argv[3:]))

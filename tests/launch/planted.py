@@ -4,21 +4,21 @@ import signal
 import sys
 import time
 
-from distsearch.cluster import launch
-from distsearch.service.search import Searcher
+from distsearch.api.two_player import Searcher
+from distsearch.cluster import mpi_runtime
 
 
 def interrupt(rank):
     """Ctrl-C reaches one rank just as it has joined the others."""
-    join = launch.world
+    join = mpi_runtime.world
 
     def joined():
         comm = join()
-        if launch.place()[1] == rank:
+        if mpi_runtime.place()[1] == rank:
             signal.raise_signal(signal.SIGINT)
         return comm
 
-    launch.world = joined
+    mpi_runtime.world = joined
 
 
 def stick(rank):
@@ -28,12 +28,12 @@ def stick(rank):
         while True:
             time.sleep(0.1)
 
-    if launch.launcher()[1] == rank:
+    if mpi_runtime.launcher()[1] == rank:
         Searcher.search = search
 
 
 if __name__ == "__main__":
-    from distsearch.cli import main
+    from distsearch.cli.main import main
 
     {"interrupt": interrupt, "stick": stick}[sys.argv[1]](int(sys.argv[2]))
     sys.exit(main(sys.argv[3:]))

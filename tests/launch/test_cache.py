@@ -21,7 +21,7 @@ COUNTING = (
     "-c",
     """
 from distsearch.games import othello
-from distsearch.search.perft import Perft
+from distsearch.engines.perft import Perft
 rules = othello.rules((6, 6))
 perft = Perft(othello, rules)
 perft.begin(othello.start(rules).state, 6)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from distsearch.games import connect4
-from distsearch.testing.positions import random_positions
+from distsearch.games.random_play import random_positions
 
 from .running import SOON, TRACEBACK, Job, run, send, wait_for
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ..service.solving import late_lines
+from ..api.solving import late_lines
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, wait_for
 from .test_failures import FAILING
 from .test_killed import write_positions

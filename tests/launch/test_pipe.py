@@ -30,14 +30,18 @@ def positions(tmp_path):
 
 
 @pytest.mark.any_mpi
-@pytest.mark.parametrize("arguments", [
-    ["perft", "othello", "--depth", "3"],
-    ["search", "othello", "--depth", "2", "--json"],
-    ["info"],
-    ["--help"],
-    ["search", "--help"],
-    ["--version"],
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["perft", "othello", "--depth", "3"],
+        ["search", "othello", "--depth", "2", "--json"],
+        ["info"],
+        ["--help"],
+        ["search", "--help"],
+        ["--version"],
+    ],
+    ids=" ".join,
+)
 def test_a_closed_pipe_ends_quietly(arguments, closed):
     done = run(*arguments, stdout=closed)
     assert (done.status, done.err) == (0, "")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.serving import Wire, ask, code, status
-
+from ..server.serving import Wire, ask, code, status
 from .running import SOON, TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "service.py"
@@ -117,9 +116,11 @@ def test_requests_from_stdin_under_mpirun(tmp_path):
         pytest.skip("this mpirun does not tell ranks that stdin has ended")
     requests = tmp_path / "requests"
     lines = [
-        f'{{"id": 1, "game": "connect4", "position": "{EASY}", "exact": true}}', "nonsense",
-        '{"id": 2, "game": "othello", "board": "4x4", "exact": true}', '{"op": "status"}',
-    ]  # fmt: skip
+        f'{{"id": 1, "game": "connect4", "position": "{EASY}", "exact": true}}',
+        "nonsense",
+        '{"id": 2, "game": "othello", "board": "4x4", "exact": true}',
+        '{"op": "status"}',
+    ]
     requests.write_text("\n".join(lines))
     with requests.open() as stdin:
         done = run("serve", ranks=3, stdin=stdin, timeout=_STARTING)

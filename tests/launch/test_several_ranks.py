@@ -19,9 +19,19 @@ BEHIND_THE_TABLE = [  # what only the first rank finds out
     (("solve", "othello", "--positions", "no such file"), "no such file"),
 ]
 SAME = (
-    "score", "unit", "move", "pv", "depth", "nodes", "ordering_nodes", "jobs", "tree_nodes", "bound", "proved",
+    "score",
+    "unit",
+    "move",
+    "pv",
+    "depth",
+    "nodes",
+    "ordering_nodes",
+    "jobs",
+    "tree_nodes",
+    "bound",
+    "proved",
     "complete",
-)  # fmt: skip
+)
 
 
 def refusal(*arguments, ranks):

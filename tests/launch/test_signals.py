@@ -15,9 +15,11 @@ SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
 MOMENTS = "start", "later"
 CASES = list(product((0, 3), SEARCHES, SIGNALS, MOMENTS))
 SAMPLE = {
-    (0, "depth", "SIGINT", "start"), (0, "time", "SIGTERM", "later"),
-    (3, "depth", "SIGTERM", "start"), (3, "exact", "SIGINT", "later"),
-}  # fmt: skip
+    (0, "depth", "SIGINT", "start"),
+    (0, "time", "SIGTERM", "later"),
+    (3, "depth", "SIGTERM", "start"),
+    (3, "exact", "SIGINT", "later"),
+}
 FIRST_MOVES = {"d3", "c4", "f5", "e6"}
 PLANTED = Path(__file__).with_name("planted.py")
 

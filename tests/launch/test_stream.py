@@ -5,15 +5,18 @@ import subprocess
 
 import pytest
 
-from ..service.solving import HARD, late_lines
+from ..api.solving import HARD, late_lines
 from .running import SOON, TRACEBACK, Job, mpirun_ends_stdin, send, wait_for
 
 SOLVE = "solve", "connect4"
 RANKS = pytest.mark.parametrize("ranks", [0, 3])
-FULL_DISK = "-c", (
-    "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1);"
-    "from distsearch.cli import main; sys.exit(main())"
-)  # fmt: skip
+FULL_DISK = (
+    "-c",
+    (
+        "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1);"
+        "from distsearch.cli.main import main; sys.exit(main())"
+    ),
+)
 
 pytestmark = pytest.mark.usefixtures("solving")
 

@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from distsearch import archive
-from distsearch.evaluation import network
+from distsearch.core import archive
+from distsearch.evaluation import tuple_network
 
 from .running import SOON, TRACEBACK, Job, run, send, wait_for
 
@@ -24,14 +24,14 @@ def compiled():
 
 def state_of(path):
     """Return what training goes on from: all of a file but for times."""
-    header, arrays = archive.load(path, network.KIND)
+    header, arrays = archive.load(path, tuple_network.KIND)
     state = header["record"]["state"]
     del state["seconds"], state["since"], header["record"]["options"]["games"]
     return header, {name: array.tobytes() for name, array in arrays.items()}
 
 
 def games_of(path):
-    return network.load(path, "2048", 16).record["games"]
+    return tuple_network.load(path, "2048", 16).record["games"]
 
 
 def lines_of(path):
@@ -179,12 +179,20 @@ def test_what_is_wrong_is_one_line_from_all_ranks(wrong, ranks, tmp_path, full):
     (tmp_path / "record").write_text("{}\n")
     (tmp_path / "file.npz").write_bytes(b"PK\x03\x04")
     asked = {
-        "game": ("train", "othello"), "save": (*QUICK, "--save", str(tmp_path / "missing" / "file.npz")),
+        "game": ("train", "othello"),
+        "save": (*QUICK, "--save", str(tmp_path / "missing" / "file.npz")),
         "record": (*QUICK, "--record", str(tmp_path / "record")),
         "file": (*QUICK, "--save", str(tmp_path / "file.npz"), "--resume"),
-        "room": ("train", "2048", "--stages", "64,128,256,512,1024,2048", "--coherence", "--tuples",
-                 "/".join(",".join(str((i + j) % 16) for j in range(7)) for i in range(16))),
-    }  # fmt: skip
+        "room": (
+            "train",
+            "2048",
+            "--stages",
+            "64,128,256,512,1024,2048",
+            "--coherence",
+            "--tuples",
+            "/".join(",".join(str((i + j) % 16) for j in range(7)) for i in range(16)),
+        ),
+    }
     done = run(*asked[wrong], *ENDLESS, ranks=ranks)
     ours = [line for line in done.err.splitlines() if line.startswith("distsearch: ")]
     assert len(ours) == 1, done.err

@@ -6,11 +6,11 @@ import numpy as np
 
 from distsearch import games
 from distsearch.evaluation import ntuple
-from distsearch.evaluation.network import sizes
+from distsearch.evaluation.tuple_network import sizes
 from distsearch.learning import td
-from distsearch.learning.arrays import Arrays
+from distsearch.learning.cpu_team import shared_size
 from distsearch.learning.learner import Learner
-from distsearch.learning.team import shared_size
+from distsearch.learning.shared_arrays import Arrays
 
 from .td_twin import tiles
 
@@ -24,8 +24,19 @@ class Move(NamedTuple):
 class Training:
     """One rank's learning: ``learner`` on ``arrays``; the arguments are those of a Learner, with a preset or tuples."""
 
-    def __init__(self, name, tuples, board=(4, 4), symmetric=True, begins=(), coherent=False, rate=0.1, seed=1,
-                 arrays=None, **options):  # fmt: skip
+    def __init__(
+        self,
+        name,
+        tuples,
+        board=(4, 4),
+        symmetric=True,
+        begins=(),
+        coherent=False,
+        rate=0.1,
+        seed=1,
+        arrays=None,
+        **options,
+    ):
         self.game, self.board, self.seed = games.find(name), board, seed
         self.rules = self.game.rules(board)
         self.codes = 1 << self.game.BITS
@@ -83,10 +94,12 @@ class Training:
         """Return the codes of a state, shape of the board."""
         rows, columns = self.board
         state = tuple(map(np.uint64, state))
-        return np.array([
-            [int(self.game.code_at(state, np.int64(4 * row + column))) for column in range(columns)]
-            for row in range(rows)
-        ])  # fmt: skip
+        return np.array(
+            [
+                [int(self.game.code_at(state, np.int64(4 * row + column))) for column in range(columns)]
+                for row in range(rows)
+            ]
+        )
 
     def tiles_of(self, board):
         """Return rows of tile values, as the plain twin of the game has them."""

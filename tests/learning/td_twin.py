@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ..evaluation.network_twin import indices, stage, weight
+from ..evaluation.tuple_network_twin import indices, stage, weight
 
 _MASK = (1 << 64) - 1
 

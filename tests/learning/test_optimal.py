@@ -6,13 +6,11 @@ import statistics
 import numpy as np
 import pytest
 
+from ..engines.retrograde import Retrograde
 from ..games.sliding_twin import FIBONACCI, POWERS, merged_2048, merged_2584, twin_of
-from ..search.retrograde import Retrograde
 from .recorded import Training
 
-GAMES = {
-    "2048": (POWERS, merged_2048, {2: 0.9, 4: 0.1}), "2584": (FIBONACCI, merged_2584, {1: 0.75, 3: 0.25}),
-}  # fmt: skip
+GAMES = {"2048": (POWERS, merged_2048, {2: 0.9, 4: 0.1}), "2584": (FIBONACCI, merged_2584, {1: 0.75, 3: 0.25})}
 RATES = 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002
 GAMES_EACH = 40_000
 

@@ -11,14 +11,14 @@ import pytest
 
 from distsearch import games
 from distsearch.evaluation import ntuple
-from distsearch.evaluation.network import sizes
+from distsearch.evaluation.tuple_network import sizes
 from distsearch.learning import private_pages as module
 from distsearch.learning import td
-from distsearch.learning.arrays import RESULTS, Arrays
+from distsearch.learning.cpu_team import shared_size
 from distsearch.learning.learner import Learner
 from distsearch.learning.merging import PART
 from distsearch.learning.private_pages import PAGE, PrivatePages, private_pages
-from distsearch.learning.team import shared_size
+from distsearch.learning.shared_arrays import RESULTS, Arrays
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is mapped as on Linux")
 FLOATS = PAGE // 4
@@ -45,9 +45,13 @@ class Host:
     def _arrays(self, where):
         learnt = self.learnt_at(where)
         return SimpleNamespace(
-            learnt=learnt, weights=learnt[: self.count].reshape(1, -1), shared=self.shared, results=self.results,
-            traces=learnt[self.count :].reshape(-1, 2) if self.coherent else None, visits=self.visits,
-        )  # fmt: skip
+            learnt=learnt,
+            weights=learnt[: self.count].reshape(1, -1),
+            shared=self.shared,
+            results=self.results,
+            traces=learnt[self.count :].reshape(-1, 2) if self.coherent else None,
+            visits=self.visits,
+        )
 
     def pages(self, **options):
         return [PrivatePages(arrays, i, self.ranks, RATE, **options) for i, arrays in enumerate(self.arrays)]

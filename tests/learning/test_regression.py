@@ -4,13 +4,13 @@ import numpy as np
 from mpi4py import MPI
 
 from distsearch import evaluation
-from distsearch.evaluation import network as nw
+from distsearch.engines.pvs.exact_solver import Solver
 from distsearch.evaluation import patterns as pt
+from distsearch.evaluation import tuple_network as nw
 from distsearch.games import othello
 from distsearch.games.interface import as_state
-from distsearch.learning import othello as games
+from distsearch.learning import othello_patterns as games
 from distsearch.learning.regression import Regression, Samples
-from distsearch.search.solver_engine import Solver
 
 from ..evaluation.test_patterns import STAGES, TUPLES, network
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from distsearch import games, jit
+from distsearch import games
+from distsearch.core import jit
+from distsearch.engines.expectimax_engine import Expectimax
 from distsearch.evaluation import Evaluation, ntuple
 from distsearch.learning import td
-from distsearch.search.expectimax_engine import Expectimax
 
 from ..games.sliding_twin import twin_of
 from .recorded import Training
@@ -15,20 +16,39 @@ from .td_twin import Twin, tiles
 OWN = "0,1,2,3/5,6,9/10,14"
 # what is compiled anew costs 10 s and more: two ways of each game are the sample
 CASES = [
-    ("2048", {}), ("2048", {"steps": 3}), ("2048", {"room": 20}), ("2048", {"room": 7, "steps": 3}),
+    ("2048", {}),
+    ("2048", {"steps": 3}),
+    ("2048", {"room": 20}),
+    ("2048", {"room": 7, "steps": 3}),
     ("2048", {"board": (2, 3), "tuples": "0,1,2,5/0,3,4/2", "symmetric": False, "room": 2}),
     ("2048", {"symmetric": False, "rate": 1.0, "steps": 1000}),
     ("2584", {"coherent": True, "forward": True, "begins": (5, 8)}),
     ("2584", {"coherent": True, "forward": True, "begins": (6,), "steps": 3, "room": 5, "symmetric": False}),
-    ("2584", {"coherent": True, "forward": True, "begins": (4,), "steps": 2, "board": (3, 4), "symmetric": False,
-              "tuples": "0,1,2,3/5,6,9/10,11"}),
-]  # fmt: skip
+    (
+        "2584",
+        {
+            "coherent": True,
+            "forward": True,
+            "begins": (4,),
+            "steps": 2,
+            "board": (3, 4),
+            "symmetric": False,
+            "tuples": "0,1,2,3/5,6,9/10,11",
+        },
+    ),
+]
 MORE = [
-    ("2048", {"forward": True}), ("2048", {"forward": True, "steps": 3, "room": 10}), ("2048", {"coherent": True}),
-    ("2048", {"coherent": True, "begins": (5, 7), "steps": 2}), ("2584", {}), ("2584", {"forward": True}),
-    ("2584", {"coherent": True, "room": 11}), ("2584", {"begins": (5, 8)}), ("2048", {"counting": True}),
+    ("2048", {"forward": True}),
+    ("2048", {"forward": True, "steps": 3, "room": 10}),
+    ("2048", {"coherent": True}),
+    ("2048", {"coherent": True, "begins": (5, 7), "steps": 2}),
+    ("2584", {}),
+    ("2584", {"forward": True}),
+    ("2584", {"coherent": True, "room": 11}),
+    ("2584", {"begins": (5, 8)}),
+    ("2048", {"counting": True}),
     ("2584", {"counting": True, "coherent": True}),
-]  # fmt: skip
+]
 ALL = [*CASES, *(pytest.param(*case, marks=pytest.mark.full) for case in MORE)]
 
 
@@ -43,10 +63,17 @@ def trained(name, tuples=OWN, **options):
         traces[:, 1] = numbers.integers(0, 3, len(traces)) * 10
         traces[:, 0] = traces[:, 1] * numbers.uniform(-1, 1, len(traces))
     twin = Twin(
-        weights.copy(), None if traces is None else traces.copy(), training.tuples, training.codes,
-        options.get("symmetric", True), begins, options.get("rate", 0.1), options.get("steps", 1),
-        options.get("forward", False), options.get("room", 1 << 16),
-    )  # fmt: skip
+        weights.copy(),
+        None if traces is None else traces.copy(),
+        training.tuples,
+        training.codes,
+        options.get("symmetric", True),
+        begins,
+        options.get("rate", 0.1),
+        options.get("steps", 1),
+        options.get("forward", False),
+        options.get("room", 1 << 16),
+    )
     return training, twin
 
 
@@ -136,9 +163,7 @@ def test_games_with_a_layer_are_those_of_expectimax(board, seed):
     cells = board[0] * board[1]
     symmetric, tuples = cells == 16, OWN if cells == 16 else {4: "0,1,2,3", 6: "0,1,3,4/1,2,4,5"}[cells]
     training, twin = trained("2048", tuples=tuples, board=board, symmetric=symmetric, rate=0.9, layers=1, seed=seed)
-    tables = ntuple.tables_of(
-        training.game, board[1], training.tuples, symmetric, (), training.arrays.weights
-    )  # fmt: skip
+    tables = ntuple.tables_of(training.game, board[1], training.tuples, symmetric, (), training.arrays.weights)
     evaluated = Evaluation("learning0", ntuple.kernels("2048")["learnt"], tables, 0, True)
     engine, rules = Expectimax(training.game, training.rules, evaluated, points=True), twin_of("2048", board)
     for number in range({4: 12, 6: 4, 16: 1}[cells]):
@@ -150,9 +175,10 @@ def test_games_with_a_layer_are_those_of_expectimax(board, seed):
             values = {training.game.move_text(m, training.rules): v for m, v in engine.result().values.items()}
             position = training.tiles_of(move.before), 0
             (chosen,) = {
-                values[name] for name in rules.moves(position)
+                values[name]
+                for name in rules.moves(position)
                 if rules.slid(position[0], name)[0] == training.tiles_of(move.after)
-            }  # fmt: skip
+            }
             assert chosen == pytest.approx(max(values.values()), rel=1e-9)
             twin.add(move.after, move.points)
         twin.end()

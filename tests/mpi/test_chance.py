@@ -2,12 +2,9 @@
 
 import pytest
 
-from distsearch.session import Session
+from distsearch.api.session import Session
 
-BOARDS = {
-    "2048": "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128",
-    "2584": "1,2,3,5,0,1,2,8,0,0,13,21,0,0,0,34",
-}
+BOARDS = {"2048": "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", "2584": "1,2,3,5,0,1,2,8,0,0,13,21,0,0,0,34"}
 
 
 WITH_ADVERSARY = [
@@ -31,8 +28,9 @@ def test_the_same_value_where_chance_has_an_adversary(game, comm, agree):
                 if asked["algorithm"] == "minimax":
                     plain = {"algorithm": "alphabeta"}
                 with Session() as alone:
-                    other = alone.search(game, BOARDS[game], depth=asked["depth"], **{
-                        "algorithm": "expectiminimax", **plain})  # fmt: skip
+                    other = alone.search(
+                        game, BOARDS[game], depth=asked["depth"], **{"algorithm": "expectiminimax", **plain}
+                    )
                 far = abs(one.score - other.score) > 1e-9 * abs(other.score) or one.move != other.move
                 differences += [(asked, one.score, one.move, other.score, other.move)] * far
     agree(not differences, str(differences))
@@ -51,7 +49,8 @@ def test_the_same_value_and_moves(game, table, comm, agree):
             with Session() as alone:
                 expected = [alone.search(game, BOARDS[game], all_moves=True, **limit) for limit in limits]
             differences = [
-                (limit, one.score, other.score) for limit, one, other in zip(limits, found, expected, strict=True)
+                (limit, one.score, other.score)
+                for limit, one, other in zip(limits, found, expected, strict=True)
                 if (one.score, one.move, one.moves) != (other.score, other.move, other.moves)
-            ]  # fmt: skip
+            ]
     agree(not differences, str(differences))

@@ -4,15 +4,15 @@ import traceback
 
 import pytest
 
+from distsearch.api import devices
+from distsearch.api.session import Session
 from distsearch.gpu import connect4
-from distsearch.service import devices
-from distsearch.session import Session
+from distsearch.jobs import gpu_solve
+from distsearch.jobs.gpu_expectimax import GpuGamesRunner
+from distsearch.jobs.gpu_solve import GpuSolveRunner
 from distsearch.testing.emulated_gpu import EmulatedGpu
-from distsearch.tree import gpu_jobs
-from distsearch.tree.gpu_chance_jobs import GpuGamesRunner
-from distsearch.tree.gpu_jobs import GpuSolveRunner
 
-from ..tree.test_gpu_jobs import GAMES, late
+from ..jobs.test_gpu_solve import GAMES, late
 
 GPU = 1  # the rank that has one
 
@@ -54,12 +54,14 @@ def test_scores_do_not_depend_on_who_has_a_gpu(game, board, plies, comm, alike, 
 def test_one_search_is_a_gpus_and_the_others(comm, alike, monkeypatch):
     """The GPU has the position, and lends parts of it to the ranks without one."""
     monkeypatch.setattr(connect4, "LEND", 18)
-    monkeypatch.setattr(gpu_jobs, "_ALONE", 0)
+    monkeypatch.setattr(gpu_solve, "_ALONE", 0)
     line = "6727744333361412112"  # 37,000 boards of one rank
     alike(
-        lambda session: session.search("connect4", line, exact=True).score, GpuSolveRunner, "take_back",
+        lambda session: session.search("connect4", line, exact=True).score,
+        GpuSolveRunner,
+        "take_back",
         needed=comm.Get_size() > 2,
-    )  # fmt: skip
+    )
 
 
 def test_games_do_not_depend_on_who_has_a_gpu(comm, alike, seed):

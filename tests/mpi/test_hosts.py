@@ -4,13 +4,13 @@ import traceback
 
 import pytest
 
+from distsearch.api.session import Session
 from distsearch.cluster import worker
+from distsearch.engines.pvs.exact_solver import Solver
 from distsearch.games import othello
-from distsearch.search.solver_engine import Solver
-from distsearch.session import Session
-from distsearch.testing.positions import random_position
+from distsearch.games.random_play import random_position
 
-from ..service.solving import late_lines
+from ..api.solving import late_lines
 
 HARDER = {"77755544636312": -2, "6767655446333114": -1, "76444335252311": 1}  # 20 to 60 ms
 BOARD = 6, 6

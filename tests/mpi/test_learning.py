@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from distsearch import games
-from distsearch.cluster import shared
-from distsearch.errors import UserError
-from distsearch.evaluation.network import sizes
+from distsearch.api.progress import Silent
+from distsearch.cluster import shared_memory
+from distsearch.core.errors import UserError
+from distsearch.evaluation.tuple_network import sizes
+from distsearch.learning import cpu_team as teams
 from distsearch.learning import private_pages as private
-from distsearch.learning import team as teams
-from distsearch.learning.arrays import Arrays
+from distsearch.learning import train as service
+from distsearch.learning.cpu_team import Team, shared_size
 from distsearch.learning.learner import Learner
 from distsearch.learning.merging import Merger
+from distsearch.learning.options import TrainOptions
+from distsearch.learning.phases import Plan, Training
+from distsearch.learning.shared_arrays import Arrays
 from distsearch.learning.statistics import Statistics
-from distsearch.learning.team import Team, shared_size
-from distsearch.learning.training import Plan, Training
-from distsearch.service import train as service
-from distsearch.service.progress import Silent
-from distsearch.service.train_options import TrainOptions
 
 pytestmark = pytest.mark.mpi(min_size=2)
 GAME = games.find("2048")
@@ -49,7 +49,7 @@ class Rank:
         self.pages = private.PrivatePages(self.arrays, team.place, sharers, RATE, several) if paged else None
         self.learner = Learner(
             GAME, rules, TUPLES, False, (), self.arrays, RATE, 1, coherent=coherent, visiting=several, pages=self.pages
-        )  # fmt: skip
+        )
         if comm.Get_rank() == 0:
             self.learner.compile()
         compiled = comm.Ibarrier()
@@ -90,7 +90,7 @@ def test_ranks_are_told_apart(comm, agree, copies):
 
 def test_memory_is_of_a_copy(comm, agree, copies):
     team = team_of(comm, copies)
-    words = shared.SharedWords(team.sharers, 1, lambda mib: np.zeros(mib << 17, np.uint64)).words
+    words = shared_memory.SharedWords(team.sharers, 1, lambda mib: np.zeros(mib << 17, np.uint64)).words
     words[team.place] = 1 + team.copy
     comm.Barrier()
     expected = [1 + team.copy] * team.sizes[team.copy]
@@ -158,9 +158,11 @@ def test_training_ends_with_the_same_on_all_copies(mode, warm_up, comm, agree, c
 
     def body():
         done = training.run(
-            lambda: False, lambda: None, evaluations.append,
+            lambda: False,
+            lambda: None,
+            evaluations.append,
             lambda last: saved.append((training.games, last, arrays.learnt.copy())),
-        )  # fmt: skip
+        )
         assert done
 
     rank.lead(body)
@@ -183,9 +185,13 @@ def test_private_pages_end_with_the_same_on_all_ranks(comm, agree, monkeypatch):
         rank = Rank(comm, copies, paged=True)
         team, arrays, saved, evaluations = rank.team, rank.arrays, [], []
         training = Training(
-            team, arrays, Plan(4000, 300, 130 if copies > 1 else 0, 500, 60, 700),
-            Statistics(100, GAME.VALUES, 11, lambda line: None), GAME.VALUES, 11,
-        )  # fmt: skip
+            team,
+            arrays,
+            Plan(4000, 300, 130 if copies > 1 else 0, 500, 60, 700),
+            Statistics(100, GAME.VALUES, 11, lambda line: None),
+            GAME.VALUES,
+            11,
+        )
         rank.lead(
             lambda training=training, saved=saved, evaluations=evaluations, arrays=arrays: training.run(
                 lambda: False, lambda: None, evaluations.append, lambda last: saved.append(arrays.learnt.copy())
@@ -256,7 +262,7 @@ def test_closing_the_arrays_gives_their_memory_back(comm, agree, copies):
 
 
 def test_copies_without_room_say_so(comm, agree, copies, monkeypatch):
-    monkeypatch.setattr(shared, "_room", lambda: 0 if comm.Get_rank() == comm.Get_size() - 1 else 1 << 20)
+    monkeypatch.setattr(shared_memory, "_room", lambda: 0 if comm.Get_rank() == comm.Get_size() - 1 else 1 << 20)
     team, text = team_of(comm, copies), None
     try:
         Arrays(team.sharers, 1, 1000, False, shared_size(max(team.sizes)))

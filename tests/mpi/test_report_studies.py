@@ -1,14 +1,14 @@
 """Studies of reports on the ranks of a launch: every way has the same scores, and nobody is left behind."""
 
-from distsearch.studies import brothers, connect4, othellox, td2584
+from distsearch.studies.reports import connect4, haskell2048, othellox, td2584
 
 from ..studies.reports import made, small, tables
 
 
 def test_brothers_on_several_ranks(comm, agree, monkeypatch):
-    all_boards = brothers.boards
-    monkeypatch.setattr(brothers, "boards", lambda count, seed: all_boards(min(count, 10), seed))
-    chosen = small(brothers.STUDY, lambda point: point["depth"] == 4)
+    all_boards = haskell2048.boards
+    monkeypatch.setattr(haskell2048, "boards", lambda count, seed: all_boards(min(count, 10), seed))
+    chosen = small(haskell2048.STUDY, lambda point: point["depth"] == 4)
     status, text, complaints = made(chosen, comm)
     failure = status or complaints
     if comm.Get_rank() == 0 and not failure:

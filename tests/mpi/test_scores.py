@@ -5,17 +5,17 @@ import traceback
 
 import pytest
 
+from distsearch.api.options import Options
+from distsearch.api.perft import perft
+from distsearch.api.progress import Progress
+from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.games import othello
 from distsearch.games.interface import Position
-from distsearch.service.options import Options
-from distsearch.service.perft import perft
-from distsearch.service.progress import Progress
-from distsearch.service.search import Searcher
-from distsearch.tree.jobs import KINDS
-from distsearch.tree.share import SHARES
+from distsearch.jobs.two_player import KINDS
+from distsearch.tree.submaster_source import SHARES
 
-from ..search.positions import board_id, engine, rules, search, unfinished_states
+from ..engines.positions import board_id, engine, rules, search, unfinished_states
 
 DEPTHS = {(4, 4): 8, (6, 6): 6, (8, 8): 5, (9, 8): 4}
 WIDE = (9, 8)  # its exact kernels take 16 seconds to compile, while the other ranks wait; tests/search has them

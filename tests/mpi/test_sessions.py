@@ -5,13 +5,13 @@ import traceback
 
 import pytest
 
-from distsearch import session as sessions
+from distsearch.api import session as sessions
+from distsearch.api.session import Session
 from distsearch.cluster import joint
-from distsearch.errors import UserError
-from distsearch.search import growing, tabled
-from distsearch.session import Session
+from distsearch.core.errors import UserError
+from distsearch.engines.pvs import growing_table, table_search
 
-from ..service.solving import HARD, late_lines
+from ..api.solving import HARD, late_lines
 
 SMALL = {"game": "othello", "board": "4x4"}
 SCORE = -10  # of its start
@@ -52,9 +52,12 @@ def test_one_search_after_another(with_session, comm):
 
 def test_a_table_grows_and_changes_no_score(with_session, monkeypatch):
     for module, name, value in [
-        (sessions, "DEFAULT_MIB", 1), (sessions, "default_mib", lambda: 4), (growing, "_BUCKETS_A_STEP", 64),
-        (tabled, "LONG", 0), (tabled, "LOST_A_STEP", 0),
-    ]:  # fmt: skip
+        (sessions, "DEFAULT_MIB", 1),
+        (sessions, "default_mib", lambda: 4),
+        (growing_table, "_BUCKETS_A_STEP", 64),
+        (table_search, "LONG", 0),
+        (table_search, "LOST_A_STEP", 0),
+    ]:
         monkeypatch.setattr(module, name, value)
 
     def body(session):
@@ -64,7 +67,7 @@ def test_a_table_grows_and_changes_no_score(with_session, monkeypatch):
             for line, score in HARDER.items():
                 assert session.search("connect4", line, exact=True).score == score
         words = session._table.words[: -joint.WORDS] if session.ranks > 1 else session._table.words
-        table = growing.Growing(words, 1, lambda begin, end: True)
+        table = growing_table.Growing(words, 1, lambda begin, end: True)
         assert table.first < table.buckets
 
     with_session(body, table=None)

@@ -7,14 +7,14 @@ import traceback
 
 import pytest
 
-from distsearch.arguments import parse
-from distsearch.errors import UserError
-from distsearch.service.progress import Silent
-from distsearch.session import Session
-from distsearch.studies import scaling
-from distsearch.studies.stage import Ranks, Stage
+from distsearch.api.progress import Silent
+from distsearch.api.session import Session
+from distsearch.cli.arguments import parse
+from distsearch.core.errors import UserError
+from distsearch.studies.rank_pool import Ranks, Stage
+from distsearch.studies.scaling import sweep as scaling_sweep
 
-from ..service.solving import late_lines
+from ..api.solving import late_lines
 
 SMALL = {"game": "othello", "board": "4x4", "exact": True}
 SCORE = -10  # of its start
@@ -77,8 +77,8 @@ def test_launches_follow_one_another(comm, agree):
 @pytest.fixture
 def sweep(comm, agree, monkeypatch):
     """``sweep(*arguments)``: run a scaling study on all ranks; returns (status, what it wrote, its complaints)."""
-    monkeypatch.setattr(scaling, "_WARM", 0.01)
-    monkeypatch.setattr(scaling, "SHORT", 0.0)  # tests' runs are: tests/cli has the warning
+    monkeypatch.setattr(scaling_sweep, "_WARM", 0.01)
+    monkeypatch.setattr(scaling_sweep, "SHORT", 0.0)  # tests' runs are: tests/cli has the warning
 
     def run(*arguments):
         argv = ["study", "scaling", *map(str, arguments)]
@@ -86,7 +86,7 @@ def sweep(comm, agree, monkeypatch):
         stage = Stage(comm, Quiet(), Silent(), said.append, complaints.append, Session, argv)
         failure, status = "", None
         try:
-            status = scaling.run(parse(argv), stage)
+            status = scaling_sweep.run(parse(argv), stage)
         except UserError as error:
             status = str(error)
         except Exception:

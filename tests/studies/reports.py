@@ -2,10 +2,10 @@
 
 from argparse import Namespace
 
-from distsearch.service.progress import Silent
-from distsearch.session import Session
-from distsearch.studies import report
-from distsearch.studies.stage import Stage
+from distsearch.api.progress import Silent
+from distsearch.api.session import Session
+from distsearch.studies.rank_pool import Stage
+from distsearch.studies.reports import report
 
 
 def small(study, wanted):

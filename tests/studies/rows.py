@@ -1,14 +1,32 @@
 """Rows of scaling studies as tests make them up."""
 
 POINT = {
-    "game": "othello", "board": "4x4", "depth": 3, "exact": False, "algorithm": "alphabeta", "evaluation": "complex",
-    "ordering": None, "min_probability": None, "ranks": 1, "policy": "split", "load_factor": None, "prefetch": 2,
-    "table": 64, "weak": None, "position": "startpos", "positions": 1,
-}  # fmt: skip
+    "game": "othello",
+    "board": "4x4",
+    "depth": 3,
+    "exact": False,
+    "algorithm": "alphabeta",
+    "evaluation": "complex",
+    "ordering": None,
+    "min_probability": None,
+    "ranks": 1,
+    "policy": "split",
+    "load_factor": None,
+    "prefetch": 2,
+    "table": 64,
+    "weak": None,
+    "position": "startpos",
+    "positions": 1,
+}
 RESULT = {
-    "seconds": 1.0, "boards": 1000, "boards_per_second": 1000, "workers": 1, "scores": [3], "load_balance": 1.0,
+    "seconds": 1.0,
+    "boards": 1000,
+    "boards_per_second": 1000,
+    "workers": 1,
+    "scores": [3],
+    "load_balance": 1.0,
     "time_share": {"busy": 0.9, "communication": 0.06, "idle": 0.04},
-}  # fmt: skip
+}
 
 
 def row(seconds=1.0, boards=1000, repeat=0, scores=(3,), **point):

@@ -4,14 +4,14 @@ from argparse import Namespace
 
 import pytest
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.games import connect4 as game
 from distsearch.gpu import device
-from distsearch.studies import connect4, connect4_positions, report
-from distsearch.studies.report import Effort, Found
+from distsearch.studies.reports import connect4, connect4_positions, report
+from distsearch.studies.reports.report import Effort, Found
 from distsearch.testing.emulated_gpu import EmulatedGpu
-from tests.cli.asking import ask, assert_refused
 
+from ..cli.asking import ask, assert_refused
 from .reports import made, row, small, tables
 
 AT = {"class": "L3_R1", "positions": 4}
@@ -108,8 +108,15 @@ def test_the_table_is_worked_out_and_put_right():
     assert first[:8] == ("sequential", pytest.approx(0.5), 2e-6, 2.0, 8, pytest.approx(4.0), 2.0, 8)
     assert first[8:] == (1.0, 3.67, f"{4 / 3.67:.3g}×")
     assert second[8:] == (0.5, "not known here", None)
-    assert exchanged.rows[0] == ("sequential", 2.0, 8, pytest.approx(0.5), 2e-6, pytest.approx(0.25),
-                                 pytest.approx(4.0))  # fmt: skip
+    assert exchanged.rows[0] == (
+        "sequential",
+        2.0,
+        8,
+        pytest.approx(0.5),
+        2e-6,
+        pytest.approx(0.25),
+        pytest.approx(4.0),
+    )
 
 
 def test_another_score_is_a_complaint():

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from distsearch.errors import UserError
-from distsearch.studies import curves
+from distsearch.core.errors import UserError
+from distsearch.studies.figures import curves
 
 RECORD = Path(__file__).parents[2] / "docs" / "learning" / "2048.jsonl"
 

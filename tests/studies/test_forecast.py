@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch.studies import forecast
-from distsearch.studies.grid import work_of
+from distsearch.studies.scaling import forecast
+from distsearch.studies.scaling.grid import work_of
 
 from .rows import row
 
@@ -18,8 +18,9 @@ def test_a_work_is_tried_once_and_by_split():
     runs = [run(policy="pool"), run(policy="pool", ranks=4), run(ranks=4), run(), run(depth=4)]
     found = forecast.untimed(runs, [])
     assert {work: each.point["policy"] for work, each in found.items()} == {
-        work_of(runs[2].point): "split", work_of(runs[4].point): "split"
-    }  # fmt: skip
+        work_of(runs[2].point): "split",
+        work_of(runs[4].point): "split",
+    }
     assert list(found.values())[1] is runs[4]
 
 
@@ -33,8 +34,12 @@ def test_bounds_of_time():
     runs = [run(ranks=ranks) for ranks in (1, 2, 5)]
     found = forecast.estimate(runs, [], {work_of(runs[0].point): (8.0, True)})
     assert found == {
-        "runs": 3, "done": 0, "seconds_ideal": 8 + 8 + 2, "seconds_without_speedup": 24.0, "complete": True
-    }  # fmt: skip
+        "runs": 3,
+        "done": 0,
+        "seconds_ideal": 8 + 8 + 2,
+        "seconds_without_speedup": 24.0,
+        "complete": True,
+    }
     assert "about 0:18 with ideal" in forecast.text(found)
     assert "about 0:24 with none" in forecast.text(found)
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from distsearch.api.session import Session
 from distsearch.gpu import build, device
-from distsearch.session import Session
-from distsearch.studies import decisions, gpu2048, report
-from distsearch.studies.report import Effort, Found
+from distsearch.studies import time_per_move
+from distsearch.studies.reports import gpu2048, report
+from distsearch.studies.reports.report import Effort, Found
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from .reports import made, row, small, tables
@@ -39,15 +40,15 @@ def test_games_on_a_gpu_are_those_on_a_core(emulated):
             return Session(table=table, device=device)
 
     asked = "2048", "rows", 1, 3, 7  # in whole quarters
-    found = [decisions.played(Bench(), *asked, device=device) for device in ("gpu", "cpu")]
+    found = [time_per_move.played(Bench(), *asked, device=device) for device in ("gpu", "cpu")]
     assert [found[0][name] for name in ("scores", "largest")] == [found[1][name] for name in ("scores", "largest")]
     assert found[0]["moves"] == found[1]["moves"] > 100
 
 
 def test_boards_are_of_their_classes():
-    game, rules, _ = decisions.rules_of("2048", "free")
+    game, rules, _ = time_per_move.rules_of("2048", "free")
     largest = {
-        stage: [game.largest(tuple(state), rules) for state in decisions.states("2048", "free", 1, 3, stage, 10)]
+        stage: [game.largest(tuple(state), rules) for state in time_per_move.states("2048", "free", 1, 3, stage, 10)]
         for stage in ("starter", "normal", "late")
     }
     assert max(largest["starter"]) <= min(largest["normal"])

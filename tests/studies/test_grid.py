@@ -2,9 +2,9 @@
 
 import pytest
 
-from distsearch.arguments import parse
-from distsearch.errors import UserError
-from distsearch.studies import grid
+from distsearch.cli.arguments import parse
+from distsearch.core.errors import UserError
+from distsearch.studies.scaling import grid
 
 
 def runs(*arguments, size=5):
@@ -17,9 +17,15 @@ def values(found, name):
 
 @pytest.mark.parametrize(
     ("size", "ranks"),
-    [(1, [1]), (5, [1, 2, 3, 4, 5]), (8, [*range(1, 9)]), (9, [1, 2, 4, 8, 9]), (32, [1, 2, 4, 8, 16, 32]),
-     (48, [1, 2, 4, 8, 16, 32, 48])],
-)  # fmt: skip
+    [
+        (1, [1]),
+        (5, [1, 2, 3, 4, 5]),
+        (8, [*range(1, 9)]),
+        (9, [1, 2, 4, 8, 9]),
+        (32, [1, 2, 4, 8, 16, 32]),
+        (48, [1, 2, 4, 8, 16, 32, 48]),
+    ],
+)
 def test_numbers_of_ranks_where_none_are_named(size, ranks):
     assert grid.default_ranks(size) == ranks
 

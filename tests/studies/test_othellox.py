@@ -5,10 +5,10 @@ from itertools import accumulate
 
 import pytest
 
-from distsearch.studies import othellox
-from distsearch.studies.report import Effort, Found
-from tests.cli.asking import ask, assert_refused
+from distsearch.studies.reports import othellox
+from distsearch.studies.reports.report import Effort, Found
 
+from ..cli.asking import ask, assert_refused
 from .reports import made, row, small, tables
 
 PERFT_6X6 = 4, 12, 56, 244  # leaf positions by depth
@@ -60,10 +60,12 @@ def pool(ranks, factor, **result):
 def test_speedup_and_efficiency_both_ways():
     """By time and by boards, worked out by hand."""
     shares = {"load_balance": 0.5, "communication_computation": 0.1, "time_share": {"idle": 0.25}}
-    found = Found([
-        pool(1, 1, seconds=8.0, boards=800, boards_per_second=100, **shares),
-        pool(4, 1, seconds=4.0, boards=1200, boards_per_second=300, **shares),
-    ])  # fmt: skip
+    found = Found(
+        [
+            pool(1, 1, seconds=8.0, boards=800, boards_per_second=100, **shares),
+            pool(4, 1, seconds=4.0, boards=1200, boards_per_second=300, **shares),
+        ]
+    )
     exhibits = {each.title: each for each in othellox.STUDY.exhibits(found, Effort(ranks=4))}
     alone, together = exhibits["Speedup and efficiency both ways, 8x8, depth 10"].rows
     assert alone == (1, 1, 8.0, 1.0, "100.0%", 1.0, "100.0%", 1.0, 0.5, "10.0%", "25.0%")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from distsearch.studies import figures, series, style
-from tests.cli.asking import ask, assert_refused
+from distsearch.studies.figures import scaling, series, style
 
+from ..cli.asking import ask, assert_refused
 from .unmeasured import row
 
 RECORD = Path(__file__).parents[2] / "docs" / "learning" / "2584.jsonl"
@@ -30,8 +30,10 @@ def grid(tmp_path):
     ways = ({"policy": "split"}, {"policy": "pool", "load_factor": 4}, {"policy": "pool", "load_factor": 16})
     rows = [
         row(ranks, 8 / ranks + repeat, repeat, **way, **SHARES)
-        for way in ways for ranks in (1, 2, 4, 8) for repeat in range(2)
-    ]  # fmt: skip
+        for way in ways
+        for ranks in (1, 2, 4, 8)
+        for repeat in range(2)
+    ]
     return written(tmp_path / "runs.jsonl", rows), rows
 
 
@@ -60,7 +62,7 @@ def test_a_timeline_becomes_a_figure(tmp_path):
 
 
 @draws
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", scaling.FIGURES)
 @pytest.mark.parametrize(
     "rows",
     [
@@ -72,7 +74,7 @@ def test_a_timeline_becomes_a_figure(tmp_path):
     ids=["a point", "next to nothing", "far apart", "twelve series"],
 )
 def test_nasty_files_are_drawn_without_a_word(name, rows, recwarn):
-    what, chosen, panels_of, _ = figures.FIGURES[name]
+    what, chosen, panels_of, _ = scaling.FIGURES[name]
     panels = panels_of(chosen(series.runs_of(rows)))
     if not panels:
         return

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch.errors import UserError
-from distsearch.service.progress import Silent
-from distsearch.session import Session
-from distsearch.studies import report
-from distsearch.studies.exhibits import Table
-from distsearch.studies.report import Effort, Found, Measurement, Study
-from distsearch.studies.stage import Stage
+from distsearch.api.progress import Silent
+from distsearch.api.session import Session
+from distsearch.core.errors import UserError
+from distsearch.studies.rank_pool import Stage
+from distsearch.studies.reports import report
+from distsearch.studies.reports.report import Effort, Found, Measurement, Study
+from distsearch.studies.reports.tables import Table
 
 ROWS = [
     {"point": {"ranks": ranks, "way": way}, "result": {"seconds": seconds, "time_share": {"idle": 0.5}}}
@@ -38,8 +38,10 @@ class Studied:
 
     def exhibits(self, found, effort):
         rows = [(number, found.median("square", number=number)) for number in found.points("number")]
-        return [Table("Squares", ("number", "square"), rows, command=effort.command("squares")),
-                Table("Nothing", ("number",), [])]  # fmt: skip
+        return [
+            Table("Squares", ("number", "square"), rows, command=effort.command("squares")),
+            Table("Nothing", ("number",), []),
+        ]
 
     def complaints(self, found):
         return ["two of them"] if found.median("square", number=2) == 4 else []

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from distsearch.errors import UserError
+from distsearch.core.errors import UserError
 from distsearch.studies.results import append, begin, done, identity, read
 
 

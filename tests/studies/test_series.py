@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from distsearch.studies import series
+from distsearch.studies.figures import series
 
 from .unmeasured import row
 
@@ -47,9 +47,18 @@ def test_what_grows_with_the_ranks_tells_no_series_apart():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"seconds": None}, {"seconds": 0}, {"seconds": float("nan")}, {"seconds": "1"}, {"ranks": None},
-            {"ranks": True}, {"ranks": 0}, {"complete": False}],
-)  # fmt: skip
+    "bad",
+    [
+        {"seconds": None},
+        {"seconds": 0},
+        {"seconds": float("nan")},
+        {"seconds": "1"},
+        {"ranks": None},
+        {"ranks": True},
+        {"ranks": 0},
+        {"complete": False},
+    ],
+)
 def test_rows_without_ranks_or_a_time_are_no_runs(bad):
     broken = row(2, 1.0)
     broken["result"].update(bad)

@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch.errors import UserError
-from distsearch.studies import results, summary
-from distsearch.studies.summary import checked, disagreements, table
+from distsearch.core.errors import UserError
+from distsearch.studies import results
+from distsearch.studies.scaling import summary
+from distsearch.studies.scaling.summary import checked, disagreements, table
 
 from .rows import columns, row
 
@@ -80,10 +81,18 @@ def test_only_numbers_stand_outside_the_header():
 
 @pytest.mark.parametrize(
     ("point", "same"),
-    [({"ranks": 5}, True), ({"policy": "pool"}, True), ({"load_factor": 2.0}, True), ({"table": 1}, True),
-     ({"prefetch": 1}, True), ({"depth": 4}, False), ({"board": "6x6"}, False), ({"evaluation": "discs"}, False),
-     ({"position": "another"}, False)],
-)  # fmt: skip
+    [
+        ({"ranks": 5}, True),
+        ({"policy": "pool"}, True),
+        ({"load_factor": 2.0}, True),
+        ({"table": 1}, True),
+        ({"prefetch": 1}, True),
+        ({"depth": 4}, False),
+        ({"board": "6x6"}, False),
+        ({"evaluation": "discs"}, False),
+        ({"position": "another"}, False),
+    ],
+)
 def test_one_work_must_have_one_score(point, same):
     assert disagreements([row(scores=[3]), row(scores=[3], **point)]) == []
     assert len(disagreements([row(scores=[3]), row(scores=[4], **point)])) == same

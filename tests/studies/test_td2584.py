@@ -6,8 +6,9 @@ import math
 import pytest
 
 from distsearch.gpu import device
-from distsearch.studies import report, td2584, td2584_exhibits, updates
-from distsearch.studies.report import Effort, Found
+from distsearch.studies import td_update_rate
+from distsearch.studies.reports import report, td2584, td2584_tables
+from distsearch.studies.reports.report import Effort, Found
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from .reports import made, row, small, tables
@@ -16,7 +17,7 @@ PARTS = {"curve", "play", "decision", "tree", "learning", "update", "cards"}
 
 
 def exhibits(*rows):
-    return {each.title: each for each in td2584_exhibits.exhibits(Found(rows), Effort())}
+    return {each.title: each for each in td2584_tables.exhibits(Found(rows), Effort())}
 
 
 def test_everything_is_planned():
@@ -68,27 +69,31 @@ def test_an_emulated_gpu_decides_and_learns(monkeypatch):
 
 
 def test_recorded_games_have_their_steps():
-    paths = updates.recorded("2584", 3, 40, 5)
+    paths = td_update_rate.recorded("2584", 3, 40, 5)
     assert [len(sums) for _, sums in paths] == [40] * 3
     assert [states.shape for states, _ in paths] == [(40, 2)] * 3
     assert all((sums[1:] >= sums[:-1]).all() for _, sums in paths)
-    assert paths is updates.recorded("2584", 3, 40, 5)
+    assert paths is td_update_rate.recorded("2584", 3, 40, 5)
 
 
 def test_speedups_are_beside_theirs():
     at = {"part": "decision", "layers": 3, "class": "normal"}
     card = {"on": "GPU", "method": "merged"}
     found = exhibits(
-        row({**at, "on": "CPU", "boards": 9}, seconds=6.4e-3), row({**at, **card, "boards": 1}, seconds=2e-4),
+        row({**at, "on": "CPU", "boards": 9}, seconds=6.4e-3),
+        row({**at, **card, "boards": 1}, seconds=2e-4),
         row({**at, **card, "boards": 4000}, seconds=2e-6),
         row({"part": "learning", "layers": 0, "ranks": 1}, moves_per_second=1e6),
         row({"part": "learning", "layers": 0, "ranks": 32}, moves_per_second=12e6),
         row({"part": "update", "games": 2, "steps": 500, "on": "CPU"}, seconds=0.1),
-        row({"part": "update", "games": 2, "steps": 500, "on": "GPU"}, steps={"kernel": 0.001, "seconds": 0.01},
-            combined={"kernel": 0.001, "seconds": 0.005}),
+        row(
+            {"part": "update", "games": 2, "steps": 500, "on": "GPU"},
+            steps={"kernel": 0.001, "seconds": 0.01},
+            combined={"kernel": 0.001, "seconds": 0.005},
+        ),
         row({"part": "cards", "what": "learning, exchange games", "cards": 1}, moves_per_second=100.0),
         row({"part": "cards", "what": "learning, exchange games", "cards": 2}, moves_per_second=150.0),
-    )  # fmt: skip
+    )
     rows = {cells[:2]: cells for cells in found["Board classes, and the GPU's speedup by layers"].rows}
     assert rows["normal", 3][2:] == pytest.approx((6400, 200, 32, 2, 3200, 32))
     learning = found["CPU game-parallel learning"].rows
@@ -107,9 +112,9 @@ def test_trees_by_workers():
     found = exhibits(*rows)
     assert found["CPU tree-parallel search"].rows[1] == (3, "late", 5, 4, 1000.0, 2.0, "50.0%")
     assert found["Efficiency of CPU tree-parallel search"].series == {"3 layers, late": [(4, 0.5)]}
-    assert td2584_exhibits.complaints(Found(rows)) == []
+    assert td2584_tables.complaints(Found(rows)) == []
     rows[1]["result"]["scores"][1] = math.nextafter(2.0, 3.0)
-    assert td2584_exhibits.complaints(Found(rows)) == []
+    assert td2584_tables.complaints(Found(rows)) == []
     rows[1]["result"]["scores"][1] = 2.001
-    (wrong,) = td2584_exhibits.complaints(Found(rows))
+    (wrong,) = td2584_tables.complaints(Found(rows))
     assert wrong == "5 ranks, 3 layers, late, board 1: 2.001, not 2.0"

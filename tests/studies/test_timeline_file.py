@@ -7,9 +7,9 @@ import pytest
 
 from distsearch import games
 from distsearch.cluster.trace import COMMUNICATION, DONE, GAVE, IDLE, JOB, NARROWED, STOPPED, WORK, Trace
-from distsearch.errors import UserError
-from distsearch.service import timeline
-from distsearch.studies import timeline_file
+from distsearch.core.errors import UserError
+from distsearch.formats import timeline
+from distsearch.studies.figures import timeline_file
 
 KINDS = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle"}
 
@@ -71,12 +71,31 @@ def event(**more):
 
 @pytest.mark.parametrize(
     "content",
-    ["", "nonsense", "[]", "{}", "7", '{"traceEvents": 1}', '{"traceEvents": [1]}', '{"traceEvents": []}', "[" * 10**5,
-     *(json.dumps({"traceEvents": [event(**more)]}) for more in (
-         {"ph": "e"}, {"ts": "x"}, {"dur": float("nan")}, {"name": "other"}, {"tid": None}, {"ph": "b"},
-         {"ph": "M", "name": "process_name"}))],
+    [
+        "",
+        "nonsense",
+        "[]",
+        "{}",
+        "7",
+        '{"traceEvents": 1}',
+        '{"traceEvents": [1]}',
+        '{"traceEvents": []}',
+        "[" * 10**5,
+        *(
+            json.dumps({"traceEvents": [event(**more)]})
+            for more in (
+                {"ph": "e"},
+                {"ts": "x"},
+                {"dur": float("nan")},
+                {"name": "other"},
+                {"tid": None},
+                {"ph": "b"},
+                {"ph": "M", "name": "process_name"},
+            )
+        ),
+    ],
     ids=lambda content: content[:50],
-)  # fmt: skip
+)
 def test_what_is_no_timeline_is_said_in_a_line(content, tmp_path):
     (tmp_path / "t").write_text(content)
     with pytest.raises(UserError, match=r"timeline"):

@@ -9,8 +9,8 @@ from distsearch.games import othello
 from distsearch.tree.deepening import Deepening
 from distsearch.tree.schedule import Schedule
 
-from ..search.positions import engine, evaluate, rules, search, state_of, unfinished_states
-from .driving import do, drive, grower, runner, stop
+from ..engines.positions import engine, evaluate, rules, search, state_of, unfinished_states
+from ..jobs.driving import do, drive, grower, runner, stop
 
 BOARD = (6, 6)
 TARGET = 12

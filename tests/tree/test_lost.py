@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from distsearch.games import othello
-from distsearch.tree.control import ASKED_FOR, FREE, FREES, JOB_NODE, RECALLED, REST
+from distsearch.jobs.two_player import TO_THE_END
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.jobs import TO_THE_END
+from distsearch.tree.layout import ASKED_FOR, FREE, FREES, JOB_NODE, RECALLED, REST
 from distsearch.tree.nodes import NONE, SENT, WAITING
-from distsearch.tree.pool import PerftPool
+from distsearch.tree.perft_pool import PerftPool
 from distsearch.tree.schedule import Schedule
 
-from ..search.positions import rules, unfinished_states
-from .driving import do, grower, runner
+from ..engines.positions import rules, unfinished_states
+from ..jobs.driving import do, grower, runner
 from .test_policies import DEEP, Crew, Hand, check, check_children, policies, searches
-from .test_stream import BOARD, array, expected, stream_of
+from .test_position_stream import BOARD, array, expected, stream_of
 
 PLIES = 4
 
@@ -194,8 +194,7 @@ def test_a_stream_answers_all_whoever_is_lost(policy, every, rng, full):
 def _pools(policy, every):
     def make_pool(state, window, shared):
         size = 6 if shared else 1
-        made = Schedule(
-            grower(BOARD), [state], TO_THE_END, size, policy, forced=int(every), window=window, grain=0)  # fmt: skip
+        made = Schedule(grower(BOARD), [state], TO_THE_END, size, policy, forced=int(every), window=window, grain=0)
         made._least = 1
         return made
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from distsearch.tree import asking, control, queue
+from distsearch.tree import layout, ready_queue, windows
 from distsearch.tree.nodes import GROWN, INFINITY, NONE, SENT, WAITING, NodeArray
 
 
@@ -24,13 +24,13 @@ class Planted:
                 unseen.extend(enumerate(below, add_children(self.nodes, node, len(below))))
             else:
                 self.leaves[node] = self.sign(node) * below
-        table = np.zeros(control.CONTROL_SIZE, np.int64)
-        table[[control.ALL_AT_ONCE, control.FIXED, control.SCOUTS]] = all_at_once, fixed, scouts
+        table = np.zeros(layout.CONTROL_SIZE, np.int64)
+        table[[layout.ALL_AT_ONCE, layout.FIXED, layout.SCOUTS]] = all_at_once, fixed, scouts
         size = self.nodes.capacity
-        heap, jobs = np.zeros(size, np.int64), np.zeros((control.JOB_ROWS, 0), np.int64)
+        heap, jobs = np.zeros(size, np.int64), np.zeros((layout.JOB_ROWS, 0), np.int64)
         self.arrays = self.nodes.columns, table, heap, jobs, np.zeros((3, size), np.int64)
-        asking.settle_all(self.nodes.columns, self.nodes.size)
-        asking.ask_root(*self.arrays, 0, low, high)
+        windows.settle_all(self.nodes.columns, self.nodes.size)
+        windows.ask_root(*self.arrays, 0, low, high)
 
     def sign(self, node):
         return (-1) ** int(self.nodes.depth[node])
@@ -43,16 +43,16 @@ class Planted:
     def tell(self, node, low, high, cost=0):
         """Take in bounds of a node, for its own side to move."""
         columns = self.nodes.columns
-        asking.spend(columns, node, cost)
-        if asking.tighten(columns, node, low, high):
-            asking.improved(*self.arrays, node)
+        windows.spend(columns, node, cost)
+        if windows.tighten(columns, node, low, high):
+            windows.improved(*self.arrays, node)
 
     def take(self):
         """Return the leaf that is to be searched next, NONE if there is none."""
-        return int(queue.pop(self.nodes.columns, self.arrays[1], self.arrays[2]))
+        return int(ready_queue.pop(self.nodes.columns, self.arrays[1], self.arrays[2]))
 
     def is_asked(self, node=0):
-        return bool(queue.is_asked(self.nodes.columns, node))
+        return bool(ready_queue.is_asked(self.nodes.columns, node))
 
     def bounds(self, node=0):
         """(low, high) of a node's score for the side to move at the root."""
@@ -143,7 +143,7 @@ def test_all_scores_at_once_are_those_that_came_one_by_one(full, rng):
         nodes = planted.nodes
         for leaf, score in planted.leaves.items():
             nodes.low[leaf] = nodes.high[leaf] = score
-        asking.settle_all(nodes.columns, nodes.size)
+        windows.settle_all(nodes.columns, nodes.size)
         assert planted.bounds() == (minimax(tree),) * 2, tree
         assert planted.path() == best_path(tree), tree
 
@@ -176,7 +176,7 @@ def test_questions_that_are_answered_one_by_one_lead_to_the_score(policy, full, 
         while (leaf := planted.take()) != NONE:
             score, alpha, beta = planted.leaves[leaf], nodes.alpha[leaf], nodes.beta[leaf]
             planted.tell(leaf, score if score > alpha else -INFINITY, score if score < beta else INFINITY)
-            asking.ask_root(*planted.arrays, 0, low, high)
+            windows.ask_root(*planted.arrays, 0, low, high)
             taken.append(leaf)
             assert len(taken) <= 10 * len(planted.leaves)
         score, (least, most) = minimax(tree), planted.bounds()

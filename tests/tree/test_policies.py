@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation
+from distsearch.api.options import Options
+from distsearch.engines.pvs.table import far_table
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, legal_moves, step
-from distsearch.search.table import far_table
-from distsearch.service.options import Options
-from distsearch.testing.positions import random_position
-from distsearch.tree.asking import WISH, WISHES
+from distsearch.games.random_play import random_position
+from distsearch.jobs.two_player import TO_THE_END, kinds
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.grow import Grower
-from distsearch.tree.jobs import TO_THE_END, kinds
+from distsearch.tree.expansion import Grower
 from distsearch.tree.nodes import NONE
 from distsearch.tree.policies import POLICIES
 from distsearch.tree.schedule import ANY, Schedule
+from distsearch.tree.windows import WISH, WISHES
 
-from ..search.positions import NO_PAUSE
-from .driving import do
+from ..engines.positions import NO_PAUSE
+from ..jobs.driving import do
 
 WORKERS = 5  # at most
 MOST_STEPS = 300_000  # of a search: what takes more hangs
@@ -97,8 +97,15 @@ class Search:
     def schedule(self, rng, states, depth, policy, **how):
         """A Schedule that shares out even small trees."""
         made = Schedule(
-            self.grower, states, depth, rng.choice((4, 16, 64)), policy, win=self.win,
-            grain=rng.choice((0, 1e-6, 1e-5, 1e-4)), **how)  # fmt: skip
+            self.grower,
+            states,
+            depth,
+            rng.choice((4, 16, 64)),
+            policy,
+            win=self.win,
+            grain=rng.choice((0, 1e-6, 1e-5, 1e-4)),
+            **how,
+        )
         made._least_left = lambda: rng.choice((1, 2, 4))
         return made
 

@@ -5,13 +5,13 @@ import pytest
 
 from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
-from distsearch.tree.control import JOB_NODE, JOB_WORKER
-from distsearch.tree.jobs import TO_THE_END
+from distsearch.jobs.two_player import TO_THE_END
+from distsearch.tree.layout import JOB_NODE, JOB_WORKER
 from distsearch.tree.nodes import INFINITY, SENT, WAITING
 from distsearch.tree.schedule import Schedule
 
-from ..search.positions import board_id, engine, evaluate, rules, search, state_of, unfinished_states
-from .driving import check_line, do, drive, grower, runner, stop, stop_with_a_score
+from ..engines.positions import board_id, engine, evaluate, rules, search, state_of, unfinished_states
+from ..jobs.driving import check_line, do, drive, grower, runner, stop, stop_with_a_score
 
 BOARDS = [(4, 4), (6, 6), (9, 8)]
 DEPTH = 5

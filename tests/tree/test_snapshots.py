@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from distsearch.games import othello
-from distsearch.tree.control import JOB_NODE
+from distsearch.jobs.two_player import TO_THE_END
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.jobs import TO_THE_END
+from distsearch.tree.layout import JOB_NODE
 from distsearch.tree.nodes import HIGH, INFINITY, LOW, SENT, STATUS, WAITING, NodeArray
+from distsearch.tree.perft_pool import PerftPool
 from distsearch.tree.policies import POLICIES
-from distsearch.tree.pool import PerftPool
+from distsearch.tree.position_stream import Stream
 from distsearch.tree.schedule import ANY, Schedule
-from distsearch.tree.stream import Stream
 
-from ..search.positions import engine, evaluate, rules, search, unfinished_states
-from .driving import do, drive, grower, runner
+from ..engines.positions import engine, evaluate, rules, search, unfinished_states
+from ..jobs.driving import do, drive, grower, runner
 
 BOARD = (6, 6)
 DEPTH = 5

@@ -153,6 +153,6 @@ HD uint64_t packed_bounds(int low, int high, int move) {
     return uint64_t(low + 128) | uint64_t(high + 128) << 8 | uint64_t(move + 2) << 16 | uint64_t(1) << 32;
 }
 
-static_assert(sizeof(Kept) == 64 + FRAMES * (40 + (MOST + 7) / 8 * 8), "as gpu/endgame.py counts");
+static_assert(sizeof(Kept) == 64 + FRAMES * (40 + (MOST + 7) / 8 * 8), "as gpu/othello_endgame.py counts");
 
 }  // namespace

@@ -1,0 +1,276 @@
+"""Searches of games against chance, from end to end: one position after another, each shared out by ranks or hosts.
+
+Searches in which chance has an adversary, from end to end; see ``engines.expectiminimax``.
+
+Searches by sampled runs, from end to end; each is the search of a game against chance with a pool of its own.
+"""
+
+import math
+import time
+
+import numpy as np
+
+from .. import evaluation, games
+from ..core.errors import UserError
+from ..engines.player import plies_for
+from ..formats.checkpoint import NOT_KEPT
+from ..games.interface import CHANCE, END, MAX_MOVES, step
+from ..jobs.expectimax import ChancePool
+from ..jobs.expectiminimax import Placements
+from ..jobs.sampled import AveragedPool, IdaPool
+from ..jobs.two_player import KINDS
+from .progress import Progress, compact
+from .result import Outcome
+from .run import compile_once, run
+
+
+class ChanceSearcher:
+    """Searches positions of one game and board under one set of options; see ``search.Searcher``.
+
+    A search keeps nothing of itself: ``kept`` is left as it is.
+    """
+
+    deepening = True  # positions are taken one after another
+    _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
+    # figures of an Outcome that sum up those of pools: by its names, theirs
+    _counts = {
+        "cpu_seconds": "cpu",
+        "nodes": "boards",
+        "jobs": "jobs",
+        "table_hits": "hits",
+        "table_far_hits": "far_hits",
+        "table_stores": "stores",
+        "table_replacements": "replacements",
+    }
+
+    def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
+        self._options, self._cluster, self._interrupted = options, cluster, interrupted
+        self._progress = progress or Progress()
+        self.game = games.find(options.game)
+        self.rules = self.game.rules(options.board, **options.rules)
+        self._setup, self.target = options.setup(), options.target(self._sharers)
+        if options.nodes is not None and options.algorithm == "expectimax":
+            raise UserError(
+                f"nodes is for play in {options.game}, a game against chance: a pool takes more than one worker"
+            )
+        self._runner = runner = KINDS[self._setup["kind"]](self._setup)
+        compile_once(runner.name, options.game, lambda: self._compile(runner), self._progress)
+
+    def _compile(self, runner):
+        runner.compile()
+
+    @property
+    def _by_host(self):
+        """Whether the ranks of a host search a subtree together, rather than one each."""
+        return self._options.policy == "split" and self._cluster.joint and not self._cluster.on_gpu
+
+    @property
+    def _sharers(self):
+        """Those that have subtrees of their own: hosts, or workers."""
+        return len(set(self._cluster.hosts.values())) if self._by_host else self._cluster.workers
+
+    def search(self, positions, kept=NOT_KEPT):
+        """Yield an Outcome for each of a list of Positions, in order; the last may be incomplete after an interrupt."""
+        for position in positions:
+            yield self._search(position)
+            if self._interrupted():
+                return
+
+    def _search(self, position):
+        options, spent, completed, pool, took = self._options, 0.0, None, None, None
+        deepest = self._most(position)
+        depth = deepest if options.time is None else self._first
+        counts = dict.fromkeys(self._counts, 0)
+        while True:
+            pool = self._pool(position, depth)
+            took = self._run(pool, depth, math.inf if options.time is None else options.time - spent)
+            spent += took.seconds
+            counts = {name: counts[name] + getattr(pool, of_pool) for name, of_pool in self._counts.items()}
+            if pool.done:
+                completed = pool, depth
+            over = int(self.game.kind(position.state, self.rules)) == END or pool.settled
+            if over or not pool.done or depth >= deepest or spent >= (options.time or 0):
+                break
+            depth = min(self._more(depth), deepest)
+        outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
+        outcome.seconds = spent
+        vars(outcome).update(counts)
+        outcome.add_run(took)
+        return outcome
+
+    def rate(self, position, seconds):
+        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
+        began, boards, depth, runner = time.process_time(), 0, self._first, self._runner
+        while (spent := time.process_time() - began) < seconds:
+            runner.begin(self._pool(position, depth).take(1, 1)[0])
+            while not runner.advance(10_000) and time.process_time() - began < seconds:
+                pass
+            boards, depth = boards + runner.boards, self._more(depth)
+        return boards / spent
+
+    def _most(self, position):
+        """Return what a search goes up to."""
+        options, state = self._options, position.state
+        depth = plies_for(self.game, self.rules, state, options.depth, options.deeper)
+        return depth or 2 * int(self.game.moves_left(state, self.rules)) + 1
+
+    def _more(self, depth):
+        """Return what comes after a depth, under a limit of time."""
+        return depth + self._options.layer_plies
+
+    def _pool(self, position, depth):
+        setup, options = self._setup, self._options
+        # a first search is to be there at once, and a pool of it would cost more than itself
+        target = 1 if depth < options.layer_plies else self.target
+        return ChancePool(
+            self.game,
+            self.rules,
+            position.state,
+            depth,
+            target,
+            setup["points"],
+            setup["least"],
+            setup["alike"],
+            options.all_moves,
+            self._by_host,
+        )
+
+    def _run(self, pool, depth, limit):
+        def describe(boards, seconds):
+            boards += pool.boards
+            rate = compact(boards / max(seconds, 1e-9))
+            done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
+            return f"{done}, {compact(boards)} boards, {rate} boards/s"
+
+        # values of one of several subtrees are of use to whoever has another one
+        setup = {**self._setup, "part": True} if pool.subtrees > 1 and self._options.takes_table else self._setup
+        return run(
+            self._cluster,
+            setup,
+            pool,
+            self._progress,
+            self._interrupted,
+            describe,
+            max(limit, 0.0),
+            self._options.prefetch,
+        )
+
+    def _outcome(self, position, pool, depth, interrupted):
+        options, cluster, game = self._options, self._cluster, self.game
+        best, known = pool.best(), pool.done
+        move = None if best is None else game.move_text(best, self.rules)
+        moves = [{"move": game.move_text(m, self.rules), "score": value} for m, value in pool.moves().items()]
+        by_chance = int(game.kind(position.state, self.rules)) == CHANCE
+        if not known and moves and not by_chance:
+            value, known = max(each["score"] for each in moves), True  # of those that were searched to their end
+        else:
+            value = pool.root_value
+        return Outcome(
+            game=game.NAME,
+            board=f"{options.board[0]}x{options.board[1]}",
+            position=game.text(position, self.rules),
+            move=move,
+            score=float(value) if known else None,
+            unit="evaluation",
+            bound="exact" if pool.done else "lower",
+            complete=pool.done and not interrupted,
+            moves=moves if options.all_moves else None,
+            depth=depth,
+            pv=[] if move is None else [move],
+            ranks=cluster.ranks,
+            workers=cluster.workers,
+            algorithm=options.algorithm,
+            policy=options.policy,
+            load_factor=self.target / self._sharers,
+            tree_nodes=pool.tree_nodes,
+            chance_to_move=by_chance or None,
+        )
+
+
+def dealt(game, position, rules, seed):
+    """Return the Position after chance has done all that is its turn, by a seed."""
+    rng = np.random.default_rng(seed)
+    out, chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
+    while int(game.kind(position.state, rules)) == CHANCE:
+        n = game.outcomes(position.state, rules, out, chances, 0)
+        position = step(game, position, rules, rng.choice(out[:n], p=chances[:n] / chances[:n].sum()))
+    return position
+
+
+class AdversarySearcher(ChanceSearcher):
+    """Searches positions by expectiminimax, minimax or alpha-beta, shared out by a pool or by brothers that wait."""
+
+    _counts = ChanceSearcher._counts | {name: name for name in ("jobs_used", "jobs_wasted", "jobs_cut")}
+    _by_host = False
+
+    def _compile(self, runner):
+        self._evaluation = evaluation.find(self.game, self._options.evaluation, self.rules)
+        runner.compile()
+        self._evaluate(self.game.start(self.rules).state)
+
+    def _evaluate(self, state):
+        return float(self._evaluation.function(state, self.rules, self._evaluation.tables))
+
+    def _pool(self, position, depth):
+        setup, options = self._setup, self._options
+        target = 1 if depth < options.layer_plies else self.target
+        return Placements(
+            self.game,
+            self.rules,
+            position.state,
+            depth,
+            target,
+            options.par_depth,
+            setup["whole"],
+            setup["pruned"],
+            options.policy == "brothers",
+            options.all_moves,
+            self._evaluate if setup["pruned"] else None,
+        )
+
+    def _outcome(self, *found):
+        outcome, options = super()._outcome(*found), self._options
+        outcome.par_depth, outcome.pruning = options.par_depth, "alphabeta" if options.pruned else "none"
+        return outcome
+
+
+_FIRST_BOARDS = 1_000  # of a run of ida under a limit of time; then twice as many, until the time is up
+_MOST_BOARDS = 1 << 40
+
+
+class AveragedSearcher(ChanceSearcher):
+    """Searches positions by averaged runs; see ``engines.averaged``."""
+
+    _by_host = False
+
+    def _pool(self, position, depth):
+        options = self._options
+        return AveragedPool(self.game, self.rules, position, depth, options.runs, options.seed)
+
+    def _outcome(self, *found):
+        outcome, options = super()._outcome(*found), self._options
+        outcome.runs, outcome.width, outcome.seed = options.runs, options.width, options.seed
+        return outcome
+
+
+class IdaSearcher(ChanceSearcher):
+    """Searches positions by IDA* on sampled spawns; see ``engines.ida``. What goes up are runs' boards, not plies."""
+
+    _by_host = False
+    _first = _FIRST_BOARDS
+    _effort = "boards a run"
+
+    def _most(self, position):
+        return self._options.nodes or _MOST_BOARDS
+
+    def _more(self, boards):
+        return 2 * boards
+
+    def _pool(self, position, boards):
+        return IdaPool(self.game, self.rules, position, boards, self._options.runs, self._options.seed)
+
+    def _outcome(self, position, pool, boards, interrupted):
+        outcome, options = super()._outcome(position, pool, boards, interrupted), self._options
+        outcome.runs, outcome.goals, outcome.seed = options.runs, pool.goals, options.seed
+        outcome.depth, outcome.unit = pool.longest, "of the runs"
+        return outcome

@@ -1,0 +1,46 @@
+"""What the workers' timers say of a run."""
+
+_TIMES = ("wall", "busy", "communication", "idle", "cpu")
+_COUNTS = ("jobs", "messages", "bytes")
+_SHARES = ("busy", "communication", "idle")
+
+
+def per_worker(records):
+    """Return METRICS_RECORDs by rank as a list of dictionaries of plain numbers, times in seconds, tables 0 to 1."""
+    return [
+        {
+            "rank": rank,
+            **{name: round(float(record[name]), 6) for name in _TIMES},
+            **{name: int(record[name]) for name in _COUNTS},
+            "table_full": round(float(record["table_full"]), 4),
+        }
+        for rank, record in sorted(records.items())
+    ]
+
+
+def time_share(workers):
+    """Return {busy, communication, idle} as fractions of the workers' wall time; each is timed on its own."""
+    wall = sum(worker["wall"] for worker in workers)
+    return {name: round(sum(worker[name] for worker in workers) / wall, 4) for name in _SHARES} if wall else {}
+
+
+def table_full(workers):
+    """Return how full the fullest of the hosts' tables is, 0 to 1."""
+    return max((worker["table_full"] for worker in workers), default=0.0)
+
+
+def summary(workers):
+    """Return the figures of the OthelloX report for a list as ``per_worker`` makes it.
+
+    load_balance: mean ÷ maximum of the busy times, 1 at best; communication_computation: ratio of the sums; jobs,
+    messages (in and out) and bytes: sums.
+    """
+    busy = [worker["busy"] for worker in workers]
+    communication = sum(worker["communication"] for worker in workers)
+    return {
+        "time_share": time_share(workers),
+        "load_balance": round(sum(busy) / len(busy) / max(busy), 4) if busy and max(busy) else 1.0,
+        "communication_computation": round(communication / sum(busy), 6) if sum(busy) else 0.0,
+        "messages": sum(worker["messages"] for worker in workers),
+        "bytes": sum(worker["bytes"] for worker in workers),
+    }

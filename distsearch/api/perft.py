@@ -1,0 +1,96 @@
+"""Perft from end to end, spread over whatever cluster there is."""
+
+import json
+from dataclasses import dataclass, field
+
+from .. import __version__, games
+from ..core.errors import UserError
+from ..engines.perft import MAX_DEPTH
+from ..formats.checkpoint import NOT_KEPT
+from ..tree.perft_pool import PerftPool
+from .metrics import summary
+from .progress import compact
+from .run import prepare, run
+
+_TARGET = 64  # subtrees a worker: they differ more in size than a search's
+
+
+@dataclass
+class Count:
+    """The positions below one position: counts[d] of them at depth d."""
+
+    game: str
+    board: str
+    position: str
+    depth: int
+    counts: list
+    seconds: float
+    cpu_seconds: float
+    ranks: int
+    workers: int
+    jobs: int
+    complete: bool = True
+    time_share: dict = field(default_factory=dict)
+    load_balance: float = 1.0
+    communication_computation: float = 0.0
+    messages: int = 0
+    bytes: int = 0
+
+    def to_json(self):
+        """Return the counts as one line of JSON; ``nodes`` is the count at the last depth."""
+        fields = {**vars(self), "seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
+        return json.dumps({**fields, "nodes": self.counts[-1], "version": __version__})
+
+    def to_text(self):
+        """Return the counts as a table."""
+        rows = "\n".join(f"{depth:>7} {count:>24,}" for depth, count in enumerate(self.counts))
+        rate = self.counts[-1] / max(self.seconds, 1e-9)
+        stopped = "" if self.complete else " (stopped early: counts are too low)"
+        return (
+            f"{self.game} {self.board}  {self.position}\n  depth                positions\n{rows}\n"
+            f"{self.seconds:.2f} s, {compact(rate)} leaves/s, {self.ranks} rank{'s' * (self.ranks > 1)}, "
+            f"{self.jobs} jobs{stopped}"
+        )
+
+
+def perft(options, depth, positions, cluster, progress, interrupted, kept=NOT_KEPT):
+    """Return a Count of each position to ``depth`` plies; raises UserError for a depth out of range.
+
+    kept: a ``checkpoint.Kept``.
+    """
+    if not 0 <= depth <= MAX_DEPTH:
+        raise UserError(f"depth {depth} is not from 0 to {MAX_DEPTH}")
+    game = games.find(options.game)
+    rules = game.rules(options.board, **options.rules)
+    setup = options.setup("perft")
+    _, grower = prepare(setup, game, rules, progress)
+    states = [position.state for position in positions]
+    # growing costs more a position than counting: a single worker needs no pool
+    target = _TARGET * cluster.workers if cluster.workers > 1 else 1
+    snapshot, before = (kept.state["source"], kept.state["seconds"]) if kept.state else (None, 0.0)
+    pool = PerftPool(grower, states, depth, target, int(game.ENDED_STAYS), snapshot)
+
+    def describe(_, seconds):
+        return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
+
+    def keep(seconds):
+        kept.offer(lambda: {"source": pool.snapshot(cluster.save(cluster.current)), "seconds": before + seconds})
+
+    took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, keep=keep)
+    return [
+        Count(
+            game=game.NAME,
+            board=f"{options.board[0]}x{options.board[1]}",
+            position=game.text(position, rules),
+            depth=depth,
+            counts=pool.counts[i].tolist(),
+            seconds=before + took.seconds,
+            cpu_seconds=pool.cpu,
+            ranks=cluster.ranks,
+            workers=cluster.workers,
+            jobs=pool.jobs,
+            complete=pool.done,
+            **summary(took.workers),
+        )
+        for i, position in enumerate(positions)
+    ]

@@ -1,0 +1,95 @@
+"""Games against chance from end to end, spread over whatever cluster there is."""
+
+from contextlib import nullcontext
+from numbers import Integral
+
+from .. import games
+from ..core.errors import UserError
+from ..formats.game_records import GameRecords
+from ..jobs.self_play import HANDED_OUT, GamesPool
+from ..jobs.two_player import KINDS
+from .metrics import summary
+from .options import CHANCES, DEEPEST, checked_seed
+from .play_summary import Summary
+from .progress import compact
+from .run import compile_once, run
+
+_MOST_GAMES = 10**6
+DEFAULT_GAMES = 100
+
+
+def play(options, count, seed, cluster, progress, interrupted, record=None):
+    """Play ``count`` games; return their Summary. Raises UserError for what makes no sense.
+
+    Without a limit of time the games depend on options and seed (a whole number from 0 on) alone. record: the name of
+    a file to make, with a line for each game, see ``GameRecords``.
+    """
+    game = games.find(options.game)
+    _check(game, options, count, record)
+    checked_seed(seed)
+    rules = game.rules(options.board, **options.rules)
+    board = f"{options.board[0]}x{options.board[1]}"
+    asked = {
+        "game": game.NAME,
+        "board": board,
+        "evaluation": options.evaluation,
+        "depth": options.depth,
+        "min_probability": options.min_probability or 0.0,
+        "chance": options.chance or CHANCES[0],
+        "seed": seed,
+    }
+    limits = {"deeper": options.deeper, "nodes": options.nodes, "time": options.time}
+    asked |= {name: value for name, value in limits.items() if value}
+    heading = {**asked, **options.rules}
+    with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
+        setup = options.setup("game") | {"recorded": record is not None}
+        runner = KINDS["game"](setup)
+        compile_once(runner.name, options.game, runner.compile, progress)
+        ended = None if records is None else records.add
+        pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, ended)
+        took = run(
+            cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch, **HANDED_OUT
+        )
+    over = sorted(pool.over, key=lambda played: played.number)
+    return Summary(
+        **asked,
+        asked=count,
+        scores=[played.score for played in over],
+        largest=[game.largest(played.state, rules) for played in over],
+        moves=pool.moves,
+        boards=pool.boards,
+        expanded=pool.expanded,
+        seconds=took.seconds,
+        cpu_seconds=pool.cpu,
+        ranks=cluster.ranks,
+        workers=cluster.workers,
+        jobs=pool.jobs,
+        complete=pool.done,
+        slowest=pool.slowest,
+        metrics=summary(took.workers),
+    )
+
+
+def check_limits(depth=None, layers=None, nodes=None, time=None, **_):
+    """Refuse games without any limit, by a UserError: the usual one of a search, 5 seconds, would be one of a move."""
+    if depth is layers is nodes is time is None:
+        raise UserError("play needs depth, layers, nodes or time: how much each move is searched")
+
+
+def _check(game, options, count, record):
+    if not hasattr(game, "largest"):
+        raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
+    if options.algorithm != "expectimax":
+        raise UserError(f"play is by expectimax alone, not by {options.algorithm}")
+    if options.time is not None and record is not None:
+        raise UserError("record goes without time: a record is to be the same again")
+    if not isinstance(count, Integral) or not 1 <= count <= _MOST_GAMES:
+        raise UserError(f"games {count!r:.40} is not a number of games from 1 to {_MOST_GAMES}")
+
+
+def _describe(pool):
+    def describe(_, seconds):
+        rate = compact(pool.moves / max(seconds, 1e-9))
+        return f"{len(pool.over)}/{pool.games} games, {compact(pool.moves)} moves, {rate} moves/s"
+
+    return describe

@@ -1,0 +1,148 @@
+"""What many games of one player came to, in the figures that players of such games report."""
+
+import json
+import math
+import statistics
+from dataclasses import dataclass, field
+
+from .. import __version__
+from .options import CHANCES
+from .progress import compact
+
+_Z = statistics.NormalDist().inv_cdf(0.975)  # standard errors to either side of 95%
+
+
+def mean_interval(scores):
+    """Return (low, high) around the mean of two scores or more that holds the true one with 95%, by its error."""
+    mean, error = statistics.fmean(scores), statistics.stdev(scores) / math.sqrt(len(scores))
+    return mean - _Z * error, mean + _Z * error
+
+
+def wilson(count, of):
+    """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927)."""
+    share, z2 = count / of, _Z * _Z
+    centre = share + z2 / (2 * of)
+    half = _Z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    return max(0.0, (centre - half) / (1 + z2 / of)), min(1.0, (centre + half) / (1 + z2 / of))
+
+
+def reached(largest):
+    """Return for each tile that was some game's largest, the largest one first, how many games had it or a larger one.
+
+    As dictionaries: tile, games, share, and low and high, the 95% interval of the share.
+    """
+    found = []
+    for tile in sorted(set(largest), reverse=True):
+        count = sum(each >= tile for each in largest)
+        low, high = wilson(count, len(largest))
+        found.append({"tile": tile, "games": count, "share": count / len(largest), "low": low, "high": high})
+    return found
+
+
+@dataclass
+class Summary:
+    """What games came to. scores, largest (tile): of those that are over, in the order of their numbers.
+
+    depth, deeper, nodes, time: of the search of a move. moves (the player's), boards, expanded (of them, those in which
+    the player's moves were tried), seconds and cpu_seconds (of workers) are of all, of those too that were stopped.
+    slowest: seconds of the move that took longest, of games with a limit of time.
+    """
+
+    game: str
+    board: str
+    evaluation: str
+    depth: int | None
+    min_probability: float
+    chance: str
+    seed: int
+    asked: int
+    scores: list
+    largest: list
+    moves: int
+    boards: int
+    expanded: int
+    seconds: float
+    cpu_seconds: float
+    ranks: int
+    workers: int
+    jobs: int
+    complete: bool
+    deeper: tuple = ()
+    nodes: int | None = None
+    time: float | None = None
+    slowest: float = 0.0
+    metrics: dict = field(default_factory=dict)
+
+    def figures(self):
+        """Return the figures by name; what cannot be told from so few games is None."""
+        scores = self.scores
+        low, high = mean_interval(scores) if len(scores) > 1 else (None, None)
+        return {
+            "games": len(scores),
+            "average": statistics.fmean(scores) if scores else None,
+            "average_low": low,
+            "average_high": high,
+            "median": statistics.median(scores) if scores else None,
+            "maximum": max(scores, default=None),
+            "reached": reached(self.largest),
+            "moves_per_second": round(self.moves / max(self.seconds, 1e-9)),
+            "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
+        }
+
+    def to_json(self):
+        """Return all of it as one line of JSON."""
+        fields = {name: value for name, value in vars(self).items() if name not in ("scores", "largest", "metrics")}
+        fields |= {"seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
+        return json.dumps({**fields, **self.figures(), **self.metrics, "version": __version__})
+
+    def to_text(self):
+        """Return the figures for people."""
+        figures = self.figures()
+        rate, cpu_rate = compact(figures["moves_per_second"]), compact(figures["moves_per_cpu_second"])
+        boards = compact(self.boards / max(self.seconds, 1e-9))
+        stopped = "" if self.complete else f" (stopped early: {self.asked} games were asked for)"
+        return "\n".join(
+            [
+                f"{self.game} {self.board}  {figures['games']} games, {self._how()}",
+                *_score_lines(figures),
+                *_tile_lines(figures),
+                f"  moves      {self.moves:,}: {rate} moves/s, {cpu_rate} a worker's CPU second; {boards} boards/s",
+                *([f"  slowest    {1000 * self.slowest:.1f} ms a move"] if self.time else []),
+                f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.jobs} jobs{stopped}",
+            ]
+        )
+
+    def _how(self):
+        limits = {
+            "depth": depth_text(self.depth, self.deeper) if self.depth else None,
+            "nodes": self.nodes,
+            "time": self.time,
+            "min-probability": self.min_probability or None,
+            "chance": None if self.chance == CHANCES[0] else self.chance,
+            "seed": self.seed,
+        }
+        return ", ".join([self.evaluation, *(f"{name} {value}" for name, value in limits.items() if value is not None)])
+
+
+def depth_text(depth, deeper):
+    """Return a depth, and other ones for boards with few empty cells before it, for people."""
+    return ", ".join([*(f"{plies} at {most} empty" for most, plies in deeper), str(depth)])
+
+
+def _score_lines(figures):
+    if not figures["games"]:
+        return []
+    low, high = figures["average_low"], figures["average_high"]
+    interval = "" if low is None else f" (95%: {low:,.0f} to {high:,.0f})"
+    return [
+        f"  score      average {figures['average']:,.0f}{interval}, median {figures['median']:,.0f}, "
+        f"maximum {figures['maximum']:,}"
+    ]
+
+
+def _tile_lines(figures):
+    return [
+        f"  reached    {each['tile']:>7}  {each['games']:>7,} of {figures['games']:,}  {each['share']:>6.1%}  "
+        f"(95%: {each['low']:.1%} to {each['high']:.1%})"
+        for each in figures["reached"]
+    ]

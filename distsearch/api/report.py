@@ -1,0 +1,199 @@
+"""Answers to a stream of positions as people and programs read them: plain scores, a table, or JSON; and what it took.
+
+Plain scores follow the protocol of Pascal Pons's Connect 4 solver: the position as it was given, a space, its score;
+with the scores of all moves, those of every column, or -1000 where there is no room.
+"""
+
+import time
+
+import numpy as np
+
+from ..formats.answer_log import Ledger
+from ..formats.checkpoint import NOT_KEPT, Kept
+from ..formats.positions import Lines, format_scores
+from ..tree.schedule import ANY
+from .result import Batch, tidy
+from .solve import Solving, outcomes
+
+_NO_MOVE = -1000
+_TOLD_DIFFERENCES = 20
+
+
+class Report:
+    """Has the positions of an input solved and writes the answers, in order, as soon as they can be.
+
+    descriptor: of the input; style: "lines" (plain scores), "table" or "json"; check: compare with the score that ends
+    each line; complain(text): told of bad lines and differences; checkpoint: where to keep how far this is, and from
+    where to go on. Afterwards ``status`` is the exit status, 1 if a line was bad or a score differed, and ``summary``
+    the averages and totals as text, None for less than two positions.
+    """
+
+    def __init__(self, session, options, game, rules, descriptor, style, check, complain, checkpoint=NOT_KEPT):
+        self._session, self._options, self._game, self._rules = session, options, game, rules
+        self._lines = Lines(game, rules, descriptor, scored=check)
+        self._style, self._check, self._complain = style, check, complain
+        self._batch = Batch()
+        self._differences = 0
+        self._bad = 0
+        self._halted = False  # the user ended it before it was done
+        self._checkpoint, self._ledger = checkpoint, None
+        if checkpoint.path:
+            self._ledger = Ledger(checkpoint.path, fresh=checkpoint.state is None)
+
+    def run(self, write):
+        """Solve everything; ``write(bytes)`` is called with whole lines."""
+        try:
+            self._run(write)
+        finally:
+            if self._ledger:
+                self._ledger.close()
+
+    def _run(self, write):
+        searcher = self._session.searcher(self._options)
+        self._resume(searcher, write)
+        self._began = time.perf_counter(), time.process_time()
+        answer = self._search_one_by_one if searcher.deepening else self._stream
+        for text in answer(searcher):
+            write(text)
+            if self._ledger:
+                self._ledger.append(text)
+        if not self._halted and not self.empty:
+            self._checkpoint.save(lambda: self._state(searcher, None))
+        self._clock()
+
+    def _clock(self):
+        """Count the time since the last call."""
+        (wall, cpu), self._began = self._began, (time.perf_counter(), time.process_time())
+        self._batch.took(self._began[0] - wall, self._began[1] - cpu, self._session.ranks)
+
+    def _resume(self, searcher, write):
+        """Go on where an earlier run was, if it left a state."""
+        state = self._checkpoint.state
+        if state:
+            self._ledger.resume(state["ledger"], self._lines, write)
+            self._bad, self._differences = self._ledger.bad, state["differences"]
+            self._batch = Batch.restored(state["batch"])
+            searcher.adopt(state)
+        elif self._ledger:
+            self._ledger.begin()
+
+    def _state(self, searcher, at_work):
+        self._clock()
+        return {
+            "ledger": self._ledger.state(),
+            "differences": self._differences,
+            "batch": self._batch.state(),
+            "target": searcher.target,
+            "at_work": at_work,
+        }
+
+    def _kept(self, searcher):
+        """Return what is kept of the positions at work, a Kept within this one's checkpoint."""
+        earlier = self._checkpoint.state and self._checkpoint.state["at_work"]
+        return Kept(earlier, lambda make: self._checkpoint.offer(lambda: self._state(searcher, make())))
+
+    def _passed(self, chunk, begin, end):
+        """Lines of a chunk were answered, and the answers written."""
+        if self._ledger:
+            self._ledger.passed(chunk, begin, end)
+
+    @property
+    def empty(self):
+        """Whether there was no line, good or bad."""
+        return self._lines.place == 0
+
+    @property
+    def status(self):
+        return 1 if self._bad or self._differences else 0
+
+    @property
+    def summary(self):
+        return self._batch.to_text() if self._batch.positions > 1 else None
+
+    def _refused(self, number, text):
+        self._bad += 1
+        self._complain(f"line {number}: {text}")
+
+    def _stream(self, searcher):
+        plain = self._style == "lines" and not self._options.all_moves
+        solving = Solving(self._session, searcher, self._lines, self._refused, brief=plain, kept=self._kept(searcher))
+        for part in solving:
+            if self._style == "lines" and not part.records["complete"].all():
+                # an interrupt left it unanswered: programs count on an answer for every line before the last
+                self._complain(f"stopped before line {part.chunk.first + part.begin} was answered")
+                break
+            if self._check:
+                self._compare(part)
+            yield from self._plain(part) if plain else self._outcomes(searcher, solving, part)
+            self._passed(part.chunk, part.begin, part.end)
+        self._halted = solving.halted
+
+    def _plain(self, part):
+        """Yield a part's lines with their scores."""
+        self._batch.add_records(part.records)
+        yield format_scores(part.chunk, part.begin, part.end, part.scores)
+
+    def _outcomes(self, searcher, solving, part):
+        for line, outcome in zip(part.lines.tolist(), outcomes(searcher, solving, part), strict=True):
+            self._batch.add(outcome)
+            yield self._text(part.chunk, line, outcome)
+
+    def _search_one_by_one(self, searcher):
+        kept = self._kept(searcher)
+        while not self._lines.ended and not self._halted:
+            self._halted = self._session.interrupted()
+            kept.offer(lambda state=kept.state: state)
+            chunk = None if self._halted else self._lines.read(1, wait=0.1)
+            if chunk is not None:
+                yield from self._search_one(searcher, chunk, kept)
+                kept = kept._replace(state=None)  # which was of the first position
+
+    def _search_one(self, searcher, chunk, kept):
+        """Yield the answer to a chunk of one line, unless it is a bad one."""
+        for index, text in chunk.errors:
+            self._refused(chunk.first + index, text)
+        if chunk.good[0]:
+            outcome = next(searcher.search([chunk.position(0)], kept))
+            if self._check and outcome.complete:
+                self._expect(chunk.first, int(chunk.scores[0]), outcome.score)
+            self._batch.add(outcome)
+            yield self._text(chunk, 0, outcome)
+            self._halted = self._session.interrupted() and not outcome.complete
+        self._passed(chunk, 0, 1)
+
+    def _text(self, chunk, line, outcome):
+        if self._style == "json":
+            text = outcome.to_json(line=chunk.first + line)
+        elif self._style == "table":
+            text = outcome.to_line(chunk.first + line)
+        elif not outcome.complete:
+            return b""
+        else:
+            text = " ".join([chunk.text(line), f"{outcome.score:g}", *self._move_scores(outcome)])
+        return f"{text}\n".encode()
+
+    def _move_scores(self, outcome):
+        if outcome.moves is None:
+            return []
+        scores = {entry["move"]: f"{entry['score']:g}" for entry in outcome.moves}
+        every = getattr(self._game, "every_move", None)
+        if every is None:
+            return [f"{move}:{score}" for move, score in scores.items()]
+        return [scores.get(self._game.move_text(m, self._rules), str(_NO_MOVE)) for m in every(self._rules)]
+
+    def _compare(self, part):
+        """Tell where scores differ from those that the lines end with."""
+        lines, complete = part.lines, part.records["complete"] != 0
+        expected, found = part.chunk.scores[lines], part.records["score"]
+        bound = np.clip(expected, *(self._options.window or ANY))  # beyond the window its end is all that is asked for
+        for at in np.flatnonzero(complete & (expected != found) & (bound != found)):
+            self._expect(part.chunk.first + int(lines[at]), int(expected[at]), float(found[at]))
+
+    def _expect(self, number, expected, found):
+        if expected == found:
+            return
+        self._differences += 1
+        if self._differences <= _TOLD_DIFFERENCES:
+            self._complain(f"line {number}: score {tidy(found)} where the line says {expected}")
+        elif self._differences == _TOLD_DIFFERENCES + 1:
+            self._complain("more lines differ")

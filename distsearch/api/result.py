@@ -1,0 +1,262 @@
+"""What a search found, as numbers, as JSON and as text for people."""
+
+import json
+from dataclasses import dataclass, field
+
+from .. import __version__
+from ..tree.policies import POLICIES
+from .metrics import summary, table_full
+from .progress import compact
+
+_RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
+_NOT_ALWAYS = (  # in JSON: where there is something to say
+    "moves",
+    "chance_to_move",
+    "pruning",
+    "par_depth",
+    "jobs_used",
+    "jobs_wasted",
+    "jobs_cut",
+    "runs",
+    "width",
+    "goals",
+    "seed",
+    "selective",
+    "parallel",
+)
+_SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
+
+
+@dataclass
+class Outcome:
+    """The answer for one position. Scores are for the side to move; ``pv`` and moves are texts.
+
+    bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
+    nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
+    the time that workers spent on this one; table_far_hits: those of the hits that the far table had, the near ones the
+    others; table_replacements: entries of other positions written over, near and far; table_full: the share of the far
+    table's entries that are used, of the fullest host's, in the end;
+    moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
+    selective: of a search that left lines out, the probability that was asked for; parallel: "evaluation" where the
+    squares of each board were spread over the ranks instead of the tree, and jobs are boards; runs, width, seed: of a
+    search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
+    jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
+    ``add_run`` adds the rest, see ``metrics.summary``.
+    """
+
+    game: str
+    board: str
+    position: str
+    move: str | None
+    score: float | None
+    unit: str
+    bound: str = "exact"
+    proved: bool = False
+    complete: bool = True
+    moves: list | None = None
+    depth: int = 0
+    nodes: int = 0
+    ordering_nodes: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    pv: list = field(default_factory=list)
+    runs: int | None = None
+    width: int | None = None
+    goals: int | None = None
+    seed: int | None = None
+    ranks: int = 1
+    workers: int = 1
+    algorithm: str = "alphabeta"
+    selective: float | None = None
+    parallel: str | None = None
+    policy: str = "split"
+    load_factor: float = 1
+    jobs: int = 0
+    chance_to_move: bool | None = None
+    pruning: str | None = None
+    par_depth: int | None = None
+    jobs_used: int | None = None
+    jobs_wasted: int | None = None
+    jobs_cut: int | None = None
+    tree_nodes: int = 0
+    table_hits: int = 0
+    table_far_hits: int = 0
+    table_stores: int = 0
+    table_replacements: int = 0
+    table_full: float = 0.0
+    time_share: dict = field(default_factory=dict)
+    load_balance: float = 1.0
+    communication_computation: float = 0.0
+    messages: int = 0
+    bytes: int = 0
+    startup_seconds: float = 0.0
+    master_seconds: float = 0.0
+    per_worker: list = field(default_factory=list)
+
+    def add_run(self, took):
+        """Take over what a ``run.Run`` says of the workers."""
+        vars(self).update(summary(took.workers))
+        self.table_full = table_full(took.workers)
+        self.startup_seconds, self.per_worker = round(took.startup_seconds, 6), took.workers
+        self.master_seconds = round(took.master_seconds, 6)
+
+    @property
+    def table_near_hits(self):
+        return self.table_hits - self.table_far_hits
+
+    @property
+    def boards_per_second(self):
+        return round(self.nodes / self.seconds) if self.seconds > 0 else 0
+
+    def to_dict(self):
+        """Return the fields that JSON shows, of plain types."""
+        fields = {name: value for name, value in vars(self).items() if name not in _NOT_ALWAYS or value is not None}
+        fields["boards_per_second"], fields["table_near_hits"] = self.boards_per_second, self.table_near_hits
+        fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
+        return {**fields, "version": __version__}
+
+    def to_json(self, **more):
+        """Return the outcome as one line of JSON, ``more`` fields first."""
+        return json.dumps({**more, **self.to_dict()})
+
+    def to_text(self):
+        """Return the outcome as a small table."""
+        rows = [
+            ("position", self.position),
+            ("best move", self.move or self._without_move()),
+            ("score", self._score_text()),
+            ("line", " ".join(self.pv) or "-"),
+            (
+                "search",
+                f"{self._algorithm_text()}, {self._depth_text()}{self._runs_text()}, "
+                f"policy {self._policy_text()}, {self.ranks} rank{'s' * (self.ranks > 1)}",
+            ),
+            (
+                "boards",
+                f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
+                f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)",
+            ),
+        ]
+        if self.table_stores:
+            rows.append(
+                (
+                    "table",
+                    f"{self.table_hits:,} hits, {self.table_stores:,} stores, {self.table_replacements:,} replacements",
+                )
+            )
+            if self.table_far_hits or self.table_full:
+                rows.append(("far table", f"{self.table_far_hits:,} of the hits, {self.table_full:.1%} full"))
+        if self.jobs_used is not None:
+            rows.append(("jobs", f"{self.jobs_used:,} used, {self.jobs_wasted:,} wasted, {self.jobs_cut:,} cut"))
+        if self.time_share:
+            shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.time_share.items())
+            rows.append(("workers", f"{shares}; load balance {self.load_balance:.2f}"))
+        if self.moves is not None:
+            rows += [
+                (f"move {entry['move']}", f"{_RELATIONS[entry.get('bound', 'exact')]}{entry['score']:+g}")
+                for entry in self.moves
+            ]
+        return f"{self.game} {self.board}\n" + "\n".join(f"  {name:<10} {value}" for name, value in rows)
+
+    def to_line(self, number):
+        """Return the outcome as one line of a list of positions."""
+        return (
+            f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} boards "
+            f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8] if self.moves is None else self._move_texts())}"
+        )
+
+    def _move_texts(self):
+        return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
+
+    def _without_move(self):
+        if self.score is None:
+            return "unknown"
+        if self.chance_to_move:
+            return "none: chance is to move"
+        if self.algorithm in ("expectimax", "averaged", "ida") or self.pruning is not None:
+            return "none: no legal move"
+        return "none: the game is over"
+
+    def _algorithm_text(self):
+        unpruned = self.algorithm == "expectiminimax" and self.pruning == "none"
+        selective = "" if self.selective is None else f", selective {self.selective:g}"
+        return self.algorithm + " without pruning" * unpruned + selective
+
+    def _runs_text(self):
+        if self.runs is None:
+            return ""
+        how = f"of width {self.width}" if self.goals is None else f"({self.goals} to a larger tile)"
+        return f", {self.runs} run{'s' * (self.runs > 1)} {how}"
+
+    def _policy_text(self):
+        if self.parallel is not None:
+            return "none, the squares of each board spread"
+        if self.par_depth is not None:
+            return f"{self.policy} at par-depth {self.par_depth}"
+        shared = self.runs is None and POLICIES[self.policy].grows_ahead  # runs are what they are, however many ranks
+        return f"{self.policy} at load factor {self.load_factor:g}" if shared else self.policy
+
+    def _depth_text(self):
+        bounded = self.complete and self.bound != "exact"  # by a window, which goes with exact searches alone
+        return "to the end" if self.proved or bounded else f"depth {self.depth}"
+
+    def _score_text(self):
+        if self.score is None:
+            return "unknown: stopped too early"
+        return f"{_RELATIONS[self.bound]}{self.score:+g} {self.unit}{'' if self.complete else ' (stopped early)'}"
+
+
+class Batch:
+    """What many positions took: averages and totals, in CPU time, as in the report on Connect 4 with CUDA."""
+
+    def __init__(self):
+        self.positions, self._seconds, self._boards, self._hits = 0, 0.0, 0, 0
+        self._wall, self._own, self._ranks = 0.0, 0.0, 1
+
+    def add(self, outcome):
+        """Take the figures of an Outcome in."""
+        self.positions += 1
+        self._seconds += outcome.cpu_seconds
+        self._boards += outcome.nodes
+        self._hits += outcome.table_hits
+
+    def add_records(self, records):
+        """The same for an array of result records."""
+        self.positions += len(records)
+        self._seconds += float(records["cpu"].sum())
+        self._boards += int(records["boards"].sum())
+        self._hits += int(records["table_hits"].sum())
+
+    def took(self, seconds, own, ranks):
+        """It took so much more wall time, and so much CPU time of this process, one of so many ranks."""
+        self._wall += seconds
+        self._own += own
+        self._ranks = ranks
+
+    def state(self):
+        """Return the figures so far as plain values by name, for ``restored``."""
+        return dict(vars(self))
+
+    @classmethod
+    def restored(cls, state):
+        """Return a Batch with the figures of a state."""
+        batch = cls()
+        vars(batch).update(state)
+        return batch
+
+    def to_text(self):
+        """Return the figures as a few lines."""
+        n, seconds, wall = max(1, self.positions), self._seconds, max(self._wall, 1e-9)
+        rate = self._boards / seconds / 1e6 if seconds else 0.0
+        master = f", {100 * self._own / wall:.0f}% of a core for the master" if self._ranks > 1 else ""
+        return (
+            f"{self.positions:,} positions: {1e3 * seconds / n:.4g} ms and {self._boards / n:,.0f} boards a position, "
+            f"{rate:.2f} boards/µs,\n  in all {seconds:.3f} CPU s, {self._boards:,} boards, {self._hits:,} table hits"
+            f"\n  {self._wall:.2f} s on {self._ranks} rank{'s' * (self._ranks > 1)}: {compact(self.positions / wall)} "
+            f"positions/s{master}"
+        )
+
+
+def tidy(score):
+    """Return a score as an int where it is one, so that JSON and text show 3 and not 3.0."""
+    return int(score) if score == int(score) else score

@@ -1,0 +1,83 @@
+"""One source of work done by a cluster, with progress, a clock and an eye on the user."""
+
+import json
+import math
+import time
+from typing import NamedTuple
+
+from ..core import jit
+from ..jobs.two_player import KINDS
+from ..tree.expansion import Grower
+from ..tree.schedule import Schedule, rehearse
+from .metrics import per_worker
+
+
+class Run(NamedTuple):
+    """What a run took.
+
+    seconds: wall time from when all workers were ready; startup_seconds: until then; master_seconds: CPU of the
+    master in ``seconds``; workers: what each one's timers
+    say, see ``metrics.per_worker``; interrupted: the user ended it before it was done.
+    """
+
+    seconds: float
+    master_seconds: float
+    startup_seconds: float
+    workers: list
+    interrupted: bool
+
+
+def prepare(setup, game, rules, progress):
+    """Return (runner, grower) for a setup, compiled; tells ``progress`` if that takes a while."""
+    runner = KINDS[setup["kind"]](setup)
+    grower = Grower(game, rules, getattr(runner, "engine", None))
+
+    def compile_all():
+        grower.compile()
+        runner.compile()
+        if runner.result_dtype == Schedule.result_dtype:
+            rehearse(grower, game.start(rules).state, setup["kind"] == "solve")
+
+    compile_once(f"{runner.name}-{game.words(rules)}", setup["game"], compile_all, progress)
+    return runner, grower
+
+
+def compile_once(name, game, compile_all, progress):
+    """Compile what goes by a name, or load it; tells ``progress`` if it was never compiled on this machine."""
+    began, fresh = time.perf_counter(), not jit.seen(name)
+    if fresh:
+        progress.note(f"compiling for {game}, once on this machine ...")
+    compile_all()
+    if fresh:
+        progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
+        jit.mark_seen(name)
+
+
+def run(
+    cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2, keep=lambda _: None, **how
+):
+    """Have ``source`` done by ``cluster`` until it is, for ``limit`` seconds at most; return a Run.
+
+    interrupted(): whether the user wants an end; describe(boards_at_work, seconds): the line to show as progress;
+    keep(seconds): called every few milliseconds, where ``source`` may be looked at and ``cluster.current`` saved, and
+    before an early end; how: more of ``events.Begin``.
+    """
+    asked, began, stopped, busy = cluster.clock(), None, False, 0.0
+
+    def watch(state):
+        nonlocal began, stopped, busy
+        now = cluster.clock()
+        if began is None and state.started:  # loading and compiling is not searching
+            began, busy = now, cluster.master_seconds
+            progress.begin()
+        if began is not None and progress.due():
+            progress.show(describe(state.boards_at_work, now - began))
+        stopped = interrupted()
+        keep(0.0 if began is None else now - began)
+        return stopped or began is not None and now - began >= limit
+
+    records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch, shared=setup.get("share", False), **how)
+    progress.clear()
+    ended, busy = cluster.clock(), cluster.master_seconds - busy
+    began = ended if began is None else began
+    return Run(ended - began, busy, began - asked, per_worker(records), stopped)

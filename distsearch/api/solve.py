@@ -1,0 +1,298 @@
+"""Positions of an input, solved as they come and answered in their order."""
+
+import itertools
+import time
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.errors import UserError
+from ..formats.checkpoint import NOT_KEPT
+from ..formats.positions import NO_SCORE
+from ..games.interface import Position, as_state
+from .metrics import per_worker
+from .progress import compact
+from .run import Run
+
+_CHUNK = 8192  # lines read at a time: 2 ms
+# Reading and writing keep the master for milliseconds, and a message with many jobs travels in pieces: so batches are
+# of more work (seconds), and workers have so many times as many ahead as usual.
+_BATCH, _AHEAD = 4e-3, 12
+_MOST_LINES = 1 << 17  # that wait for an answer, bad ones among them
+_TURNS = 0.002  # seconds of the cluster's turns between two looks at input and output
+_DOZE = 0.01  # seconds between two looks at all else while nothing comes: a look takes as long as ten at the mail
+_REFRESH = 1.0  # seconds between two questions to the workers where their time goes
+
+
+class Part(NamedTuple):
+    """Answers to lines ``begin`` to ``end`` of a chunk of the input.
+
+    records: one for each good line among them, in order (see ``tree.jobs.SUBTREE_RESULT``); grown: index of a line →
+    the pool that it was grown into.
+    """
+
+    chunk: object
+    begin: int
+    end: int
+    records: np.ndarray
+    grown: dict
+
+    @property
+    def lines(self):
+        """Indices of the good lines, one for each record."""
+        return self.begin + np.flatnonzero(self.chunk.good[self.begin : self.end])
+
+    @property
+    def scores(self):
+        """Scores of all lines, int64, NO_SCORE for bad ones and for those that an interrupt left unanswered."""
+        scores, complete = np.full(self.end - self.begin, NO_SCORE), self.records["complete"] != 0
+        scores[self.lines[complete] - self.begin] = self.records["score"][complete]
+        return scores
+
+
+class Given:
+    """Positions of an iterable, as ``lines.Lines`` has those of an input."""
+
+    class Chunk:
+        """Some Positions; the fields are those of ``lines.Chunk``."""
+
+        errors = ()
+
+        def __init__(self, first, positions):
+            self.first, self.size, self.good = first, len(positions), np.ones(len(positions), bool)
+            self.states = np.array([position.state for position in positions], np.uint64)
+            self.sides = np.array([position.side for position in positions], np.int8)
+
+        def position(self, index):
+            """Return a Position."""
+            return Position(as_state(self.states[index]), int(self.sides[index]))
+
+    def __init__(self, positions):
+        self._positions = iter(positions)
+        self.place, self.ended = 0, False
+
+    def read(self, most, wait=0.0):
+        """Return a chunk of at most ``most`` positions, None at their end."""
+        positions = list(itertools.islice(self._positions, most))
+        self.ended = not positions
+        self.place += len(positions)
+        return None if self.ended else self.Chunk(self.place - len(positions) + 1, positions)
+
+
+class Solving:
+    """Has the positions of an input solved by a session's workers; iterate over it for the Parts, once.
+
+    lines: a ``lines.Lines`` or like it; complain(number, text): told of every bad line; brief: nobody wants lines of
+    play. Memory is bounded: no more is read while many wait for an answer. After an interrupt what is known of the
+    rest comes, incomplete. Raises UserError if the session is closed before the end. ``taken()``: a ``run.Run``, of
+    what was spent so far. kept: a ``checkpoint.Kept``, of the lines from the first one that was not in a Part.
+    """
+
+    def __init__(self, session, searcher, lines, complain=lambda number, text: None, brief=False, kept=NOT_KEPT):
+        self._session, self._cluster, self._lines, self._complain = session, session.cluster, lines, complain
+        self._searcher, self.bad = searcher, 0  # lines that could not be read
+        self._stream, self._brief = searcher.stream(brief, snapshot=kept.state), brief
+        self._kept = kept
+        self._chunks = deque()
+        self._done = 0  # lines of the first chunk that were answered
+        self._passed = lines.place  # lines of the input that were answered
+        self._since = self._began = None  # when the run was asked for, when it started
+        self._master_before = 0.0  # the master's CPU seconds by then
+        self._startup, self._records, self._asked = 0.0, {}, -_REFRESH
+        self._workers = None  # what ``taken`` tells of them, None if it is to be made anew
+        self.halted = False
+
+    def __iter__(self):
+        self._since = time.perf_counter()
+        how = {"prefetch": self._searcher.prefetch, "batch": _BATCH, "ahead": _AHEAD, "measured": True}
+        self._run = self._cluster.begin(self._searcher.setup(self._brief), self._stream, **how)
+        try:
+            while self._cluster.is_open(self._run):
+                self._started()
+                if self._read(0.0):
+                    self._cluster.more(self._run)
+                yield from self._parts()
+                self._go_on()
+            yield from self._parts()
+            if self.halted:
+                yield from self._rest()
+            elif not self._stream.done:
+                raise UserError("the session was closed before every position was answered")
+        finally:
+            self._stop()
+            self._cluster.finish(self._run)
+            self._session.progress.clear()
+
+    def _started(self):
+        """Time counts from when all workers are ready."""
+        if self._began is None and self._cluster.state(self._run).started:
+            self._began, self._master_before = time.perf_counter(), self._cluster.master_seconds
+            self._startup = self._began - self._since
+            self._session.progress.begin()
+
+    @property
+    def _can_read(self):
+        """Whether more may come, and there is room for it."""
+        stream = self._stream
+        return not stream.closed and stream.free >= _CHUNK and self._lines.place - self._passed <= _MOST_LINES
+
+    def _read(self, wait):
+        """Read what there is room for; return whether something has come, the end of the input perhaps."""
+        stream, lines = self._stream, self._lines
+        if not self._can_read:
+            return False
+        chunk = lines.read(_CHUNK, wait)
+        if chunk is not None:
+            for index, text in chunk.errors:
+                self._complain(chunk.first + index, text)
+            self.bad += len(chunk.errors)
+            self._chunks.append(chunk)
+            stream.add(chunk.states[chunk.good])
+        stream.closed = lines.ended
+        return chunk is not None or stream.closed
+
+    def _go_on(self):
+        cluster, progress = self._cluster, self._session.progress
+        if not cluster.is_open(self._run):  # whoever took a part had the cluster turn, or closed it
+            return
+        interrupted = self._session.interrupted()
+        if not self.halted:  # then jobs that were stopped would pass for done
+            self._kept.offer(lambda: self._stream.snapshot(self._cluster.save(self._run)))
+        if interrupted:
+            self._stop()
+        if self._began is not None and progress.due() and cluster.is_open(self._run):
+            progress.show(self._describe())
+        end = time.perf_counter() + _TURNS
+        while turned := cluster.turn():
+            if not cluster.is_open(self._run):
+                self._hear(cluster.metrics)
+                return
+            self._started()  # a short run would be over by the next look
+            if time.perf_counter() > end:
+                break
+        if turned:
+            return
+        if not self._can_read:
+            self._doze()
+        elif self._read(cluster.pause):
+            cluster.more(self._run)
+
+    def _doze(self):
+        """Do nothing but look at the mail, until there was some or it is time to look at all else."""
+        cluster, end = self._cluster, time.perf_counter() + _DOZE
+        while not self._session.interrupted():
+            time.sleep(cluster.pause)
+            if cluster.turn():
+                if not cluster.is_open(self._run):
+                    self._hear(cluster.metrics)
+                else:
+                    self._started()
+                return
+            if time.perf_counter() > end:
+                return
+
+    def _hear(self, records):
+        """Take in the workers' METRICS_RECORDs by rank."""
+        self._records, self._workers = records, None
+
+    def _stop(self):
+        if not self.halted and self._cluster.is_open(self._run):
+            self.halted = self._stream.halted = True
+            self._cluster.halt(self._run)
+
+    def _parts(self):
+        """Yield what is answered next in the order of the input."""
+        while True:
+            number, records = self._stream.collect()
+            if len(records):
+                yield from self._split(number, records)
+            elif (part := self._bad_lines()) is not None:
+                yield part
+            else:
+                return
+
+    def _split(self, number, records):
+        """Yield records, of positions from ``number`` on, as the Parts of chunks that they make."""
+        while len(records):
+            part = self._next_part(number, records)
+            number, records = number + len(part.records), records[len(part.records) :]
+            yield part
+
+    def _bad_lines(self):
+        """Return a Part of the bad lines that come next, or None."""
+        if not self._chunks:
+            return None
+        chunk = self._chunks[0]
+        good = np.flatnonzero(chunk.good[self._done :])
+        end = self._done + int(good[0]) if len(good) else chunk.size
+        return self._part(end, np.empty(0, self._stream.result_dtype), {}) if end > self._done else None
+
+    def _next_part(self, number, records):
+        """Return the Part of the first chunk that the records, of positions from ``number`` on, make."""
+        chunk = self._chunks[0]
+        lines = self._done + np.flatnonzero(chunk.good[self._done :])
+        here = lines[: len(records)]
+        end = int(here[-1]) + 1 if len(here) < len(lines) else chunk.size
+        grown = {}
+        if self._stream.grown:
+            found = ((line, self._stream.grown.pop(number + i, None)) for i, line in enumerate(here.tolist()))
+            grown = {line: pool for line, pool in found if pool}
+        return self._part(end, records[: len(here)], grown)
+
+    def _part(self, end, records, grown):
+        part = Part(self._chunks[0], self._done, end, records, grown)
+        self._passed += end - self._done
+        self._done = end
+        if end == part.chunk.size:
+            self._chunks.popleft()
+            self._done = 0
+        return part
+
+    def _rest(self):
+        """Yield what is known of the positions that a halt left behind, in order."""
+        for number, record in self._stream.rest():
+            known = record["complete"] or np.isfinite(record["score"])
+            for part in self._split(number, record.reshape(1)):
+                if known or number == 0 or not len(part.records):
+                    yield part
+
+    def taken(self):
+        """Return a ``run.Run`` of what was spent so far; asks the workers where their time went, once a second."""
+        if self._cluster.is_open(self._run) and time.perf_counter() - self._asked > _REFRESH:
+            self._cluster.ask(self._run)
+            self._hear(self._cluster.metrics)
+            self._asked = time.perf_counter()
+        if self._workers is None:  # for thousands of answers a second
+            self._workers = per_worker(self._records)
+        seconds = 0.0 if self._began is None else time.perf_counter() - self._began
+        return Run(
+            seconds, self._cluster.master_seconds - self._master_before, self._startup, self._workers, self.halted
+        )
+
+    def _describe(self):
+        stream, seconds = self._stream, time.perf_counter() - self._began
+        boards = stream.boards + self._cluster.state(self._run).boards_at_work
+        return (
+            f"{stream.answered:,} positions answered, {stream.in_flight:,} in flight, {compact(boards)} boards, "
+            f"{compact(boards / max(seconds, 1e-9))} boards/s, {seconds:.0f} s"
+        )
+
+
+def solve(session, searcher, positions):
+    """Yield an Outcome for each of an iterable of Positions, in order."""
+    if searcher.deepening:
+        yield from searcher.search(positions)
+        return
+    solving = Solving(session, searcher, Given(positions))
+    for part in solving:
+        yield from outcomes(searcher, solving, part)
+
+
+def outcomes(searcher, solving, part):
+    """Yield the Outcomes of a Part."""
+    took = solving.taken()
+    for line, record in zip(part.lines.tolist(), part.records, strict=True):
+        outcome = searcher.answer(part.chunk.position(line), record, part.grown.get(line))
+        outcome.add_run(took)
+        yield outcome

@@ -1,0 +1,192 @@
+"""Weights of ``rows`` by playing: generations of candidates, all games of one spread over whatever cluster there is."""
+
+import json
+import math
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import __version__, evaluation, games
+from ..core.errors import UserError
+from ..engines.player import seed_of
+from ..formats.game_records import RecordFile
+from ..jobs.self_play import HANDED_OUT, CandidatesPool
+from ..jobs.two_player import KINDS
+from .options import CHANCES
+from .play_summary import depth_text
+from .progress import compact
+from .run import compile_once, run
+from .weights_search import WeightsSearch
+
+_MOST_GAMES = 10**6  # of a generation, and generations
+
+
+@dataclass
+class Effort:
+    """How much to play: games a candidate in each generation, generations, candidates; sigma: the first step.
+
+    Creating one raises UserError if it makes no sense.
+    """
+
+    games: int = 100
+    generations: int = 20
+    population: int = 12
+    sigma: float = 0.3
+
+    def __post_init__(self):
+        for name, least in (("games", 1), ("generations", 1), ("population", 4)):
+            if not least <= getattr(self, name) <= _MOST_GAMES:
+                raise UserError(f"{name} {getattr(self, name)} is not a number from {least} to {_MOST_GAMES}")
+        if self.games * self.population > _MOST_GAMES:
+            raise UserError(f"games {self.games} of {self.population} candidates are more than {_MOST_GAMES}")
+        if not 0 < self.sigma <= 2:
+            raise UserError(f"sigma {self.sigma:g} is not a step above 0 and up to 2")
+
+
+@dataclass
+class Tuned:
+    """What was found. asked: how, by name; weights: the middle of where the last generation led."""
+
+    asked: dict
+    generations: int  # that were played to their end
+    weights: tuple
+    value: float | None  # mean log score of the last generation's best candidate
+    average: float | None  # its mean score
+    played: int  # games
+    moves: int
+    seconds: float
+    cpu_seconds: float
+    ranks: int
+
+    @property
+    def complete(self):
+        """Whether all generations that were asked for have been played."""
+        return self.generations == self.asked["generations"]
+
+    def to_json(self):
+        """Return all of it as one line of JSON, which ``--evaluation`` reads as a file."""
+        return json.dumps(
+            {
+                "game": self.asked["game"],
+                "evaluation": f"rows:{self.weights.text}",
+                "weights": self.weights._asdict(),
+                "asked": self.asked,
+                "complete": self.complete,
+                "generations": self.generations,
+                "value": self.value,
+                "average": self.average,
+                "games": self.played,
+                "moves": self.moves,
+                "seconds": round(self.seconds, 6),
+                "cpu_seconds": round(self.cpu_seconds, 6),
+                "ranks": self.ranks,
+                "version": __version__,
+            }
+        )
+
+    def to_text(self):
+        """Return the same for people."""
+        asked, rate = self.asked, compact(self.moves / max(self.seconds, 1e-9))
+        stopped = "" if self.complete else f" (stopped early: {asked['generations']} generations were asked for)"
+        how = f"{asked['population']} candidates, {asked['games']} games each, "
+        how += f"depth {depth_text(asked['depth'], asked.get('deeper', ()))}"
+        how += f", min-probability {asked['min_probability']}" if asked["min_probability"] else ""
+        how += "" if asked["chance"] == CHANCES[0] else f", chance {asked['chance']}"
+        best = "" if self.average is None else f"  last best  average {self.average:,.0f}\n"
+        return (
+            f"{asked['game']} {asked['board']}  {self.generations} generations of {how}, seed {asked['seed']}\n"
+            f"  found      rows:{self.weights.text}\n  start      {asked['start']}\n{best}"
+            f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.played:,} games, "
+            f"{rate} moves/s{stopped}"
+        )
+
+
+def tune(options, effort, seed, cluster, progress, interrupted, record=None):
+    """Search for weights that play well, from those of ``options.evaluation`` on; return what was Tuned.
+
+    Raises UserError for what makes no sense. The same options, Effort and seed (a whole number from 0 on) give the same
+    weights. record: the name of a file to make, with a line of JSON for each generation.
+    """
+    game = games.find(options.game)
+    if options.time is not None or not options.against_chance:
+        raise UserError("tune is for games against chance whose evaluation has weights, with depth or layers")
+    start = evaluation.weights(game, options.evaluation)
+    rules = game.rules(options.board, **options.rules)
+    asked = {
+        "game": game.NAME,
+        "board": "{}x{}".format(*options.board),
+        **options.rules,
+        "depth": options.depth,
+        "min_probability": options.min_probability or 0.0,
+        "chance": options.chance or CHANCES[0],
+        **vars(effort),
+        "seed": seed,
+        "start": f"rows:{start.text}",
+        **({"deeper": options.deeper} if options.deeper else {}),
+    }
+    search = WeightsSearch(start, len(game.VALUES) - 1, effort.population, effort.sigma, seed)
+    setup = options.setup("weighted_game")
+    runner = KINDS["weighted_game"](setup)
+    compile_once(runner.name, options.game, runner.compile, progress)
+    found = Tuned(asked, 0, start, None, None, 0, 0, 0.0, 0.0, cluster.ranks)
+    with nullcontext() if record is None else RecordFile(record) as lines:
+        while not found.complete:
+            candidates, games_seed = search.ask(), seed_of(seed, found.generations)
+            pool = CandidatesPool(game, rules, options.depth, np.array(candidates), effort.games, games_seed)
+            took = run(
+                cluster,
+                setup,
+                pool,
+                progress,
+                interrupted,
+                _describe(pool, found),
+                prefetch=options.prefetch,
+                **HANDED_OUT,
+            )
+            _count(found, pool, took)
+            if not pool.done:
+                break
+            scores = pool.scores()
+            values = mean_logs(scores)
+            search.tell(values)
+            best = int(np.argmax(values))
+            found.weights, found.generations = search.favourite, found.generations + 1
+            found.value, found.average = values[best], float(scores[best].mean())
+            if lines is not None:
+                line = {
+                    "generation": found.generations,
+                    "games_seed": games_seed,
+                    "candidates": [f"rows:{weights.text}" for weights in candidates],
+                    "values": values,
+                    "averages": scores.mean(axis=1).tolist(),
+                    "favourite": f"rows:{found.weights.text}",
+                    "step": search.sigma,
+                }
+                lines.write(json.dumps({**asked, **line, "version": __version__}))
+    return found
+
+
+def mean_logs(scores):
+    """Return for each candidate (a row of scores) the mean of log(1 + score), a list.
+
+    The mean score itself is ruled by the few games that go very far: their luck would hide what candidates are worth.
+    """
+    return [math.fsum(map(math.log1p, row)) / len(row) for row in scores.tolist()]
+
+
+def _count(found, pool, took):
+    found.played += len(pool.over)
+    found.moves += pool.moves
+    found.seconds += took.seconds
+    found.cpu_seconds += pool.cpu
+
+
+def _describe(pool, found):
+    def describe(_, seconds):
+        rate, last = compact(pool.moves / max(seconds, 1e-9)), found.average
+        best = "" if last is None else f", the last one's best averages {last:,.0f}"
+        which = f"generation {found.generations + 1}/{found.asked['generations']}"
+        return f"{which}: {len(pool.over)}/{pool.games} games, {rate} moves/s{best}"
+
+    return describe

@@ -1,0 +1,434 @@
+"""Searches from end to end: options and positions in, outcomes out, over whatever cluster there is."""
+
+import copy
+import json
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import evaluation, games
+from ..core.errors import UserError
+from ..formats.checkpoint import NOT_KEPT
+from ..games.interface import legal_moves
+from ..jobs.two_player import TO_THE_END
+from ..tree.deepening import Deepening
+from ..tree.job_size import grain
+from ..tree.policies import POLICIES
+from ..tree.position_stream import Stream
+from ..tree.schedule import ANY, Schedule
+from .progress import Progress, compact
+from .result import Outcome, tidy
+from .run import prepare, run
+
+_GLIMPSE = 20_000  # boards, in the same place, of an exact search
+_TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
+# a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
+_GRAINS_OF_A_GROUP = 2
+_AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
+_QUICK = 0.3  # seconds for an answer where the user did not wait for one
+
+
+class _Found(NamedTuple):
+    """What is known of a position.
+
+    known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; boards: searched; jobs
+    and tree_nodes: of its pool; children: as ``Schedule.children`` has them.
+    """
+
+    known: bool
+    score: float
+    exact: bool
+    line: list
+    boards: int
+    jobs: int = 1
+    tree_nodes: int = 1
+    children: list | None = None
+
+
+class Searcher:
+    """Searches positions of one game and board under one set of options.
+
+    cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
+    an end. ``target``: subtrees in a pool.
+    """
+
+    def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
+        if options.against_chance:
+            raise UserError(f"{options.game} is a game against chance, for search alone")
+        self._cluster, self._interrupted = cluster, interrupted
+        self._progress = progress or Progress()
+        self.game = games.find(options.game)
+        self.rules = self.game.rules(options.board, **options.rules)
+        self._setup = options.setup()
+        self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress)
+        self._take(options)
+
+    def _take(self, options):
+        self._options = options
+        self._win = 0 if options.exact else evaluation.find(self.game, options.evaluation, self.rules).bound
+        self.target = options.target(self._cluster.workers)
+
+    def serves(self, options):
+        """Whether other options are of the same setup."""
+        return self._setup == options.setup()
+
+    def under(self, options):
+        """Return a Searcher under other options of the same setup; they share what is compiled."""
+        other = copy.copy(self)
+        other._take(options)
+        return other
+
+    def search(self, positions, kept=NOT_KEPT):
+        """Yield an Outcome for each of a list of Positions, in order; kept: a ``checkpoint.Kept``, for one position.
+
+        After an interrupt some are incomplete; None stands for what was never looked at, or the rest is missing.
+
+        Deepening searches take the positions one after another, others are one forest.
+        """
+        if self._options.deepening or self._options.by_steps and len(positions) == 1:
+            for position in positions:
+                yield self._deepen(position, kept)
+                if self._interrupted():
+                    return
+        else:
+            yield from self._search_forest(positions, kept)
+
+    @property
+    def deepening(self):
+        """Whether each position is searched deeper and deeper until a limit ends it; else they can be a Stream."""
+        return self._options.deepening
+
+    @property
+    def seconds(self):
+        """The limit of time for a position, or None."""
+        return self._options.time
+
+    @property
+    def prefetch(self):
+        """Batches of jobs to keep at each worker."""
+        return self._options.prefetch
+
+    def setup(self, brief=False):
+        """Return the setup of the workers' runners, as bytes; brief: for a brief ``stream``."""
+        return json.dumps({**self._setup, "brief": True} if brief else self._setup).encode()
+
+    @property
+    def _depth(self):
+        return TO_THE_END if self._options.exact else self._options.depth
+
+    def stream(self, brief=False, capacity=1 << 16, snapshot=None):
+        """Return a Stream for positions of this search, to the end or to a depth; see there for its arguments."""
+        options = self._options
+
+        def make_pool(state, window, shared, snapshot=None):
+            return self._pool([state], self._depth, window, self.target if shared else 1, snapshot=snapshot)
+
+        return Stream(
+            self.game.words(self.rules),
+            self._depth,
+            self._cluster.workers,
+            make_pool,
+            options.window or ANY,
+            every=options.all_moves,
+            brief=brief,
+            capacity=capacity,
+            snapshot=snapshot,
+            spans_hosts=self._cluster.joint and options.tabled and not options.repeatable,
+            **({"first_try": 0} if self._cluster.joint else {}),
+        )
+
+    def deepen(self, position, snapshot=None):
+        """Return a Deepening of a position, or that of a snapshot, until the limits other than time end it."""
+        options = self._options
+        deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
+
+        def make_pool(depth, before=None, snapshot=None):
+            return self._pool([position.state], depth, before=before, snapshot=snapshot)
+
+        if not options.by_steps:
+            return Deepening(make_pool, deepest, options.nodes, snapshot=snapshot)
+        # shallower searches tell in which order to share out the last one; a worker alone does the same by itself
+        shared_out = self._cluster.workers > 1 and not self._cluster.joint
+        first = max(2 - deepest % 2, deepest - _AHEAD) if shared_out else deepest
+        return Deepening(make_pool, deepest, first=min(first, deepest), step=2, snapshot=snapshot)
+
+    def answer(self, position, record, pool=None):
+        """Return the Outcome of a position of a Stream; pool: what it was grown into, if it was."""
+        line, options = record["line"][: record["line_length"]].tolist(), self._options
+        grown = {} if pool is None else {"jobs": pool.jobs, "tree_nodes": pool.nodes.size}
+        if pool is not None and options.all_moves:
+            grown["children"] = pool.children(0)
+        complete, score = bool(record["complete"]), float(record["score"])
+        # what is known of an unanswered one is known from below: nothing, where that is not within the window
+        known = complete or score > (options.window or ANY)[0]
+        found = _Found(known, score, complete, line, int(record["boards"]), **grown)
+        outcome = self._outcome(position, found, self._depth, complete)
+        outcome.seconds, outcome.cpu_seconds = float(record["seconds"]), float(record["cpu"])
+        outcome.ordering_nodes = int(record["ordering_boards"])
+        for name in _TABLE_COUNTS:
+            setattr(outcome, name, int(record[name]))
+        return outcome
+
+    def partial(self, position, pool, boards, seconds):
+        """Return the Outcome of a position that is at work, after so many boards; pool: what it was grown into."""
+        found = _Found(False, -math.inf, False, [], boards) if pool is None else self._found(pool, 0)
+        if not found.known:
+            known = {"score": None, "move": None, "bound": "lower", "unit": self.game.UNIT, "depth": 0}
+            outcome = Outcome(**self._asked(position), **known)
+        else:
+            outcome = self._outcome(position, found, self._depth, False)
+        outcome.complete, outcome.nodes, outcome.seconds = False, boards, seconds
+        return outcome
+
+    def _pool(self, states, depth, window=None, target=None, before=None, snapshot=None):
+        options = self._options
+        return Schedule(
+            self._grower,
+            states,
+            depth,
+            target or self.target,
+            options.policy,
+            # to see every move's score, the root's children must be searched on their own
+            forced=int(options.all_moves),
+            win=self._win,
+            window=window or options.window or ANY,
+            grain=self._grain,
+            before=before,
+            snapshot=snapshot,
+            by_host=self._cluster.joint,
+        )
+
+    @property
+    def _shares(self):
+        """Whether sub-masters share out their jobs."""
+        return self._cluster.groups > 0 and POLICIES[self._options.policy].gives
+
+    @property
+    def _grain(self):
+        """CPU seconds of a job that is not worth sharing out."""
+        cluster = self._cluster
+        workers, groups = cluster.workers, cluster.groups
+        if self._shares:
+            return grain(groups) * workers / groups * _GRAINS_OF_A_GROUP
+        return grain(workers)
+
+    def adopt(self, state):
+        """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
+        if self._options.nodes:
+            self.target = state["target"]
+
+    def _search_forest(self, positions, kept):
+        depth = self._depth
+        pool = self._pool([position.state for position in positions], depth, snapshot=self._resumed(kept))
+        took = self._run(pool, lambda: pool, kept)
+        totals = pool.totals()
+        ended = time.perf_counter()
+        for root, position in enumerate(positions):
+            unknown = pool.score(root) == -math.inf
+            if unknown and root > 0 and time.perf_counter() - ended > _QUICK:
+                yield None  # whoever wants an end does not want quick answers to a thousand positions first
+                continue
+            complete = pool.is_answered(root)
+            outcome = self._outcome(position, self._found(pool, root), depth, complete)
+            outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
+            outcome.cpu_seconds = float(totals["cpu"][root])
+            outcome.ordering_nodes = int(totals["ordering_boards"][root])
+            for name in _TABLE_COUNTS:
+                setattr(outcome, name, int(totals[name][root]))
+            outcome.add_run(took)
+            yield outcome
+
+    def _deepen(self, position, kept):
+        source = self.deepen(position, self._resumed(kept))
+        took = self._run(source, lambda: source.pool, kept, self._options.time or math.inf)
+        outcome = self.deepened(position, source, took.seconds, took.interrupted)
+        outcome.add_run(took)
+        return outcome
+
+    def deepened(self, position, source, seconds, interrupted):
+        """Return the Outcome of a Deepening so far, after so many seconds; interrupted: it is not what was asked."""
+        options = self._options
+        pool, depth = source.completed or source.pool, source.completed_depth or source.depth
+        complete = not interrupted and source.completed is not None
+        if options.by_steps:
+            complete = source.done
+            depth = options.depth if complete else depth
+        # a search to a depth has the same score by all policies
+        proved = source.proved and not options.by_steps
+        outcome = self._outcome(position, self._found(pool, 0), depth, complete, proved)
+        outcome.seconds, outcome.cpu_seconds = seconds, source.spent.cpu
+        # what was spent on an iteration that the budget cut short depends on timing, and a budget's answer must not
+        spent = source.completed_spent if options.nodes and source.completed else source.spent
+        outcome.nodes, outcome.ordering_nodes, outcome.jobs = spent.boards, spent.ordering_boards, spent.jobs
+        for name in _TABLE_COUNTS:
+            setattr(outcome, name, getattr(spent, name))
+        return outcome
+
+    def _resumed(self, kept):
+        """Return the snapshot of a source that an earlier run left, or None."""
+        if kept.state is None:
+            return None
+        self.adopt(kept.state)
+        return kept.state["source"]
+
+    def _state(self, source, seconds):
+        """Return what a later run needs to go on with a source that is at work; seconds: so far."""
+        snapshot = source.snapshot(self._cluster.save(self._cluster.current))
+        return {"source": snapshot, "seconds": seconds, "target": self.target}
+
+    def _run(self, source, pool, kept, limit=math.inf):
+        """Have a source done by the cluster; ``pool()`` is the one at work. An earlier run's seconds count as well."""
+        before = kept.state["seconds"] if kept.state else 0.0
+
+        def keep(seconds):
+            kept.offer(lambda: self._state(source, before + seconds))
+
+        setup = {**self._setup, "part": self._cluster.workers > 1}
+        if self._shares:
+            setup["share"] = True
+        took = run(
+            self._cluster,
+            setup,
+            source,
+            self._progress,
+            self._interrupted,
+            lambda boards, seconds: _describe(pool(), boards, before + seconds),
+            limit - before,
+            self._options.prefetch,
+            keep,
+        )
+        return took._replace(seconds=before + took.seconds)
+
+    def _found(self, pool, root):
+        """Return what a pool knows of a root."""
+        exact, score = pool.is_answered(root), pool.score(root)
+        known = exact or score > (self._options.window or ANY)[0]
+        line = pool.line(root) if known else []
+        children = pool.children(root) if self._options.all_moves else None
+        return _Found(known, score, exact, line, int(pool.nodes.cost[root]), pool.jobs, pool.nodes.size, children)
+
+    def _outcome(self, position, found, depth, complete, proved=False):
+        """Return the Outcome of what is known of a position; whoever ran the search adds times and totals."""
+        options, window = self._options, self._options.window or ANY
+        over = not legal_moves(self.game, position, self.rules)
+        proved = bool(complete and (over or options.exact or proved))
+        relation = "exact" if found.exact else "lower"
+        if not found.known and options.solving:
+            line, score, depth = self._glimpse(position)
+            relation = "lower"
+        elif found.known:
+            line, score = found.line, found.score
+            depth = int(self.game.moves_left(position.state, self.rules)) if depth == TO_THE_END else depth
+        else:
+            line, score, depth = self._quick(position)
+            relation = "exact"
+        in_points = proved or options.evaluation == "discs" or found.known and options.exact
+        points = self._points if proved else tidy
+        if not over and found.known and options.exact:
+            score, relation = _within(score, window, relation)
+        return Outcome(
+            **self._asked(position),
+            move=self.game.move_text(line[0], self.rules) if line else None,
+            score=None if score is None else points(score),
+            unit=self.game.UNIT if in_points else "evaluation",
+            bound=relation,
+            proved=proved and relation == "exact",
+            complete=bool(complete),
+            moves=self._moves(found.children, points) if options.all_moves else None,
+            depth=depth,
+            nodes=found.boards,
+            pv=[self.game.move_text(m, self.rules) for m in line],
+            jobs=found.jobs,
+            tree_nodes=found.tree_nodes,
+        )
+
+    def _asked(self, position):
+        """Return the fields of an Outcome that say what was asked, and of whom."""
+        options, cluster = self._options, self._cluster
+        return {
+            "game": self.game.NAME,
+            "board": f"{options.board[0]}x{options.board[1]}",
+            "position": self.game.text(position, self.rules),
+            "ranks": cluster.ranks,
+            "workers": cluster.workers,
+            "algorithm": options.algorithm,
+            "policy": options.policy,
+            "load_factor": self.target / cluster.workers,
+            "selective": options.selective,
+        }
+
+    def _points(self, score):
+        """Return the game's own score of a finished line: what a win adds in an evaluated search is taken off."""
+        return tidy(score - math.copysign(self._win, score) if score else score)
+
+    def _moves(self, children, points):
+        text = self.game.move_text
+        found = []
+        for m, found_score, exact in children or []:
+            if exact:
+                score, relation = _within(found_score, self._options.window or ANY)
+                limit = {} if relation == "exact" else {"bound": relation}
+                found.append({"move": text(m, self.rules), "score": points(score), **limit})
+        return found
+
+    def _quick(self, position):
+        """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""
+        for depth, record, _ in self._deepen_here(position, _QUICK):
+            if depth > (self._options.depth or depth):
+                break
+            if record["complete"] or depth == 1:
+                found = record["line"][: record["line_length"]].tolist(), float(record["score"]), depth
+        return found
+
+    def _glimpse(self, position):
+        """Return (line, lower bound of the score or None, depth) of the first few thousand boards of a solution."""
+        job = self._job(position)
+        self._runner.begin(job)
+        self._runner.advance(_GLIMPSE)
+        record = self._runner.result(0.0, 0.0)[0]
+        score = float(record["score"]) if np.isfinite(record["score"]) else None
+        line = record["line"][: record["line_length"]].tolist() or legal_moves(self.game, position, self.rules)[:1]
+        return line, score, int(self.game.moves_left(position.state, self.rules))
+
+    def rate(self, position, seconds):
+        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
+        began, boards = time.process_time(), 0
+        for _, _, searched in self._deepen_here(position, seconds):
+            boards += searched
+            if self._options.solving and time.process_time() - began > seconds:
+                break
+        return boards / (time.process_time() - began)
+
+    def _job(self, position):
+        job = np.zeros((), self._runner.job_dtype)
+        job["state"] = position.state
+        job["low"], job["high"] = ANY
+        return job
+
+    def _deepen_here(self, position, seconds):
+        """Yield (depth, result record, boards) of deeper and deeper searches until the CPU seconds are used up."""
+        runner, depth, end = self._runner, 1, time.process_time() + seconds
+        job = self._job(position)
+        while time.process_time() < end or depth == 1:
+            job["depth"] = depth
+            runner.begin(job)
+            first = depth == 1 and not self._options.solving  # which is to be complete, however long it takes
+            while not runner.advance(10_000) and (time.process_time() < end or first):
+                pass
+            yield depth, runner.result(0.0, 0.0)[0], runner.boards
+            depth += 1
+
+
+def _within(score, window, relation="exact"):
+    """Return (score, relation to the true one) of a score that was told apart no further than the window."""
+    low, high = window
+    return (low, "upper") if score <= low else (high, "lower") if score >= high else (score, relation)
+
+
+def _describe(pool, boards_at_work, seconds):
+    boards = int(pool.nodes.cost[: pool.roots].sum()) + boards_at_work
+    depth = int(pool.nodes.left[: pool.roots].max())
+    rate, subtrees = boards / max(seconds, 1e-9), f"{pool.finished}/{pool.jobs + pool.waiting} subtrees"
+    return f"depth {depth}: {subtrees}, {compact(boards)} boards, {compact(rate)} boards/s, {seconds:.0f} s"

@@ -1,0 +1,157 @@
+"""What this installation is and where it runs, and whether its parts fit together."""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+from .. import __version__, games
+from ..cluster import mpi_runtime
+from ..core import jit
+from ..core.errors import UserError
+from ..formats import stdout
+from .gpu_facts import gpu_facts, gpu_text
+
+
+def info(comm, as_json):
+    """Print what there is (on the first rank; ``comm`` may be None); return 0, or 1 if something is wrong."""
+    place = _place()
+    hosts = [place["host"]] if comm is None else comm.allgather(place["host"])
+    first = comm is None or hosts.index(place["host"]) == comm.Get_rank()  # one of each host looks at its GPUs
+    gathered = [(place, gpu_facts(place["host"]) if first else None)]
+    if comm is not None:
+        gathered = comm.gather(gathered[0], root=0)
+    if mpi_runtime.place()[1] > 0:
+        return 0
+    places, cards = [each[0] for each in gathered], [each[1] for each in gathered if each[1]]
+    facts, problems = _facts(hosts, cards), []
+    try:
+        facts["mpi_library"] = mpi_runtime.library()
+    except UserError as error:
+        problems.append(str(error))
+    problems += _problems(facts) + _differences(places)
+    facts["problems"] = problems
+    stdout.say(json.dumps(facts) if as_json else _table(facts))
+    return 1 if problems else 0
+
+
+def _facts(hosts, cards):
+    ranks, _, name = mpi_runtime.launcher()
+    mpirun = shutil.which("mpirun")
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "ranks": len(hosts),
+        "hosts": {host: hosts.count(host) for host in dict.fromkeys(hosts)},
+        "launcher": name or "none",
+        "launched_ranks": ranks,
+        "mpirun": mpirun,
+        "mpirun_version": _first_lines([mpirun, "--version"]) if mpirun else None,
+        "mpi_library": None,
+        "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
+        "cores": len(os.sched_getaffinity(0)),
+        "gpus": cards[0]["gpus"],
+        "gpu_hosts": cards,
+        "games": games.names(),
+        "cache": str(jit.CACHE),
+    }
+
+
+def _problems(facts):
+    found = []
+    if facts["launched_ranks"] > facts["ranks"]:
+        found.append(f"{facts['launcher']} started {facts['launched_ranks']} ranks, the library sees {facts['ranks']}")
+    families = {_family(facts["mpirun_version"]), _family(facts["mpi_library"])} - {None}
+    if len(families) > 1:
+        found.append("mpirun and the MPI library are of different MPIs: the first mpirun on PATH is not the library's")
+    return found
+
+
+def _place():
+    """What may be otherwise on another rank's host."""
+    return {
+        "host": platform.node(),
+        "installed": f"distsearch {__version__} ({jit.source_hash(Path(__file__).parents[1])})",
+        "python": f"Python {platform.python_version()}",
+        "cache": _fault_of_cache(),
+    }
+
+
+def _fault_of_cache():
+    """What is wrong with the folder for kernels, None if nothing is."""
+    if not jit.can_write(jit.CACHE):
+        return f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE"
+    asked = os.environ.get("DISTSEARCH_CACHE")
+    if asked and Path(asked) not in jit.CACHE.parents:
+        return f"cannot write to DISTSEARCH_CACHE={asked}: kernels are kept in {jit.CACHE.parent} instead"
+    return None
+
+
+def _differences(places):
+    """What is wrong on some host, or is not there what it is here; each host is named once."""
+    here, hosts, found = places[0], {}, []
+    for place in places:
+        hosts.setdefault(place["host"], place)
+    for host, there in hosts.items():
+        name = "" if there is here else f"{host}: "
+        if there["cache"]:
+            found.append(name + there["cache"])
+        for what in ("installed", "python"):
+            if there[what] != here[what]:
+                found.append(f"{name}{there[what]}, not {here[what]}")
+    return found
+
+
+def _family(text):
+    """Return "Open MPI" or "MPICH" (and what derives from it) as told by a version text, None if it does not tell."""
+    if not text:
+        return None
+    if "Open MPI" in text or "OpenRTE" in text or "prterun" in text.lower():
+        return "Open MPI"
+    return "MPICH" if any(name in text for name in ("MPICH", "HYDRA", "Intel(R) MPI", "MVAPICH")) else None
+
+
+def _first_lines(command):
+    """The first two lines that a command prints, as one, or None."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return " ".join(" ".join((done.stdout or done.stderr).splitlines()[:2]).split()) or None
+
+
+def _version(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _table(facts):
+    hosts = ", ".join(f"{host} ({ranks})" for host, ranks in facts["hosts"].items())
+    packages = ", ".join(f"{name} {version or '-'}" for name, version in facts["packages"].items())
+    rows = [
+        ("distsearch", f"{facts['version']}, Python {facts['python']}"),
+        ("ranks", f"{facts['ranks']} on {hosts}; {facts['cores']} cores here"),
+        ("MPI library", facts["mpi_library"] or "none"),
+        ("mpirun", f"{facts['mpirun'] or 'none on PATH'}: {facts['mpirun_version'] or '-'}"),
+        ("started by", facts["launcher"]),
+        ("packages", packages),
+        *_gpu_rows(facts["gpu_hosts"]),
+        ("games", ", ".join(facts["games"])),
+        ("kernels in", facts["cache"]),
+        ("verdict", "all right" if not facts["problems"] else "; ".join(facts["problems"])),
+    ]
+    return "\n".join(f"{name:<12} {value}" for name, value in rows)
+
+
+def _gpu_rows(hosts):
+    """Return a row for each host, or one where all have the same."""
+    texts = {each["host"]: gpu_text(each) for each in hosts}
+    if len(set(texts.values())) == 1:
+        return [("GPUs", next(iter(texts.values())) + (" on each host" if len(texts) > 1 else ""))]
+    return [("GPUs", f"{host}: {text}") for host, text in texts.items()]

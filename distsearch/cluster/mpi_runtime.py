@@ -1,0 +1,200 @@
+"""What started this process: ranks, the MPI library, and whether the launcher and the library belong together."""
+
+import atexit
+import contextlib
+import faulthandler
+import fcntl
+import os
+import stat
+import struct
+import sys
+import termios
+import time
+import warnings
+
+from ..core.errors import UserError
+
+# What launchers tell their processes: (variable with the number of ranks, with the rank, launcher)
+_LAUNCHERS = (
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun"),
+    ("PMI_SIZE", "PMI_RANK", "an MPICH-like mpirun"),
+    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
+)
+
+_WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
+_MPICH_FILES = "/dev/shm/mpich_shm_"
+_BEGINNING, _FAREWELL, _READ = 120.0, 0.2, 1.0  # seconds
+_limits = set()  # what ends ``limit_beginning``
+_forgone = set()  # not empty if MPI is to be left as it is
+
+
+def launcher():
+    """Return (ranks, rank, name) as the launcher of this process tells them, (1, 0, None) if there was none."""
+    for size, rank, name in _LAUNCHERS:
+        if os.environ.get(size, "").isdigit() and os.environ.get(rank, "").isdigit():
+            return int(os.environ[size]), int(os.environ[rank]), name
+    return 1, 0, None
+
+
+def place():
+    """Return (ranks, rank) of this process, from MPI once that runs, else as the launcher tells them."""
+    ranks, rank, _ = launcher()
+    loaded = sys.modules.get("mpi4py.MPI")
+    if loaded and loaded.Is_initialized() and not loaded.Is_finalized() and loaded.COMM_WORLD.Get_size() > 1:
+        return loaded.COMM_WORLD.Get_size(), loaded.COMM_WORLD.Get_rank()
+    return ranks, rank
+
+
+def library():
+    """Return the MPI library's name and version; raises UserError if there is no library."""
+    return " ".join(_load().Get_library_version().strip("\x00").splitlines()[0].split(",")[0].split())
+
+
+def communicator():
+    """Return MPI's COMM_WORLD as the library sees it; None without a library, or with one that will not start."""
+    try:
+        return None if _refuses() else _mpi().COMM_WORLD
+    except UserError:
+        return None
+
+
+def world():
+    """Return MPI's COMM_WORLD, or None for a single process without any MPI library.
+
+    Raises UserError if a launcher started several processes and the library takes each for a world of its own.
+    """
+    ranks, _, name = launcher()
+    if ranks == 1 and name is None:
+        return communicator()
+    sees = 1 if _refuses() else _mpi().COMM_WORLD.Get_size()
+    if ranks > sees:
+        raise UserError(
+            f"{name} started {ranks} ranks but the MPI library ({library()}) sees {sees}: "
+            "launcher and library are of different MPIs; use the mpirun of that library"
+        )
+    return None if _refuses() else _mpi().COMM_WORLD
+
+
+def _refuses():
+    """Whether the library would end this process at its start: MPICH does, under Open MPI's mpirun."""
+    return launcher()[2] == _LAUNCHERS[0][2] and "MPICH" in library()
+
+
+def abort(status):
+    """End every rank of the job."""
+    _wait_for_readers()
+    if not tells_of_failures():
+        _mpi().COMM_WORLD.Abort(status)
+        return
+    # Open MPI's Abort may wait for ever then, and leaves ranks alone that would go on without this one
+    _revoke(_mpi().COMM_WORLD)
+    _exit(status)
+
+
+def _wait_for_readers():
+    """Wait until the launcher has read what was said: MPICH's drops what is in the pipe still when a job is aborted."""
+    end = time.monotonic() + _READ
+    for stream in (sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+            while _unread(stream.fileno()) and time.monotonic() < end:
+                time.sleep(0.001)
+
+
+def _unread(file):
+    """The bytes that are in a pipe; 0 for what is none."""
+    if not stat.S_ISFIFO(os.fstat(file).st_mode):
+        return 0
+    return struct.unpack("i", fcntl.ioctl(file, termios.FIONREAD, bytes(4)))[0]
+
+
+def _revoke(comm):
+    """Have every rank see at its next look at the mail that it is to end."""
+    mpi, end = _mpi(), time.monotonic() + _FAREWELL
+    with contextlib.suppress(mpi.Exception):
+        comm.Revoke()
+    while time.monotonic() < end:  # MPI tells the others while this rank is in it
+        with contextlib.suppress(mpi.Exception):
+            comm.Iprobe()
+        time.sleep(0.001)
+
+
+def echoes_an_abort(error):
+    """Whether an exception only says that another rank has ended the job."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    return mpi is not None and isinstance(error, mpi.Exception) and error.Get_error_class() == mpi.ERR_REVOKED
+
+
+def tells_of_failures():
+    """Whether MPI lets ranks go on when others die, and tells them: Open MPI does under ``mpirun --with-ft ulfm``."""
+    return os.environ.get(_WITH_FT, "0").lower() in ("1", "true", "yes", "enabled")
+
+
+def limit_beginning():
+    """End this process, with a traceback, if it does not get to ``begun`` soon: it would wait for ranks that died."""
+    faulthandler.dump_traceback_later(_BEGINNING, exit=True, file=sys.__stderr__)
+    _limits.add(faulthandler.cancel_dump_traceback_later)
+
+
+def begun():
+    """All ranks have met."""
+    while _limits:
+        _limits.pop()()
+
+
+def forgo_finalize():
+    """Leave MPI as it is when this process ``leave``s, for its end waits for all ranks."""
+    _forgone.add(True)
+
+
+def leave(status):
+    """End this process if it is to leave MPI as it is; else the interpreter will."""
+    if _forgone:
+        _exit(status)
+
+
+def _exit(status):
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
+
+
+def unlink_shared_memory():
+    """Take the names off the files in memory of MPICH, whose ranks take them off as MPI ends, which some may not see.
+
+    All ranks of the host must have begun MPI.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
+        names = {line.split()[5] for line in maps if _MPICH_FILES in line}
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name)
+
+
+def _load():
+    """Return mpi4py's MPI without starting it."""
+    if "mpi4py.MPI" in sys.modules:
+        return sys.modules["mpi4py.MPI"]
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False
+        with warnings.catch_warnings():  # `world` says it better than mpi4py's warning of a launcher of another MPI
+            warnings.simplefilter("ignore")
+            from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"no MPI library was found ({reason}); install one, or distsearch[mpich]") from error
+    return MPI
+
+
+def _mpi():
+    """Return mpi4py's MPI, started."""
+    mpi = _load()
+    if not mpi.Is_initialized():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mpi.Init_thread()
+        atexit.register(mpi.Finalize)
+    return mpi

@@ -1,0 +1,45 @@
+"""Messages between workers of several hosts that search one job together; see ``exchange``.
+
+They have a communicator of their own. Whether they come does not matter to any answer, and an error about them ends
+nothing. What MPI has not sent yet is not followed by more.
+"""
+
+from mpi4py import MPI
+
+from . import mpi_runtime
+from .mailbox import Post
+from .worker_links import Failures, tells_of_a_failure
+
+
+class PeerPost:
+    """Of a worker; comm: the communicator, of all ranks. It is to be kept until all messages have left."""
+
+    def __init__(self, comm):
+        self._comm, self._post = comm, Post(comm, survives=True)
+        self._failures = Failures(comm) if mpi_runtime.tells_of_failures() else None
+
+    def exchange(self, worker):
+        """Take in what has come for a Worker, and send what it has to tell; return (bytes, messages)."""
+        size = messages = 0
+        while arrived := self._receive():
+            worker.handle(arrived[1])
+            size, messages = size + arrived[2], messages + 1
+        for to, message in worker.peer_messages():
+            if not self._post.is_behind(to):
+                size, messages = size + self._post.send(to, message), messages + 1
+        return size, messages
+
+    def close(self):
+        """Give the communicator back, together with all ranks, once what has come is taken in."""
+        while self._receive():
+            pass
+        self._comm.Free()
+
+    def _receive(self):
+        try:
+            return self._post.receive()
+        except MPI.Exception as error:
+            if self._failures is None or not tells_of_a_failure(error):
+                raise
+            self._post.failed |= self._failures.ranks()
+            return None

@@ -1,0 +1,370 @@
+"""The sub-master as a state machine: a worker to rank 0, and the master of a group of workers.
+
+The same ``Master`` that rank 0 has gives jobs to the group. Where they come from depends on the setup: one that is to
+be shared (``"share"``) makes each job the root of a tree that the group searches together, so that rank 0 has few and
+large jobs to hand out; any other's jobs are passed on as they are. ``shares``: kind → function of a setup → function of
+the number of workers → source; such a source has besides what ``master`` tells of sources: ``begin(jobs)``,
+``steer(records)``, ``answers(ended)``, ``parts()``, ``hand_ups()``, ``named(job, numbers)``, ``waits`` (see ``Relay``,
+and ``tree.submaster_source``).
+
+A source of work that hands jobs from above on to a sub-master's workers, and what comes of them up.
+"""
+
+import json
+from collections import deque
+
+import numpy as np
+
+from .events import Begin, Drop, Halt, Leave, More, Prepare, Received
+from .master import EveryWorkerLostError, Master
+from .messages import (
+    ASK,
+    END,
+    FORGET,
+    GAVE,
+    GAVE_RECORD,
+    HANDED,
+    JOBS,
+    LARGEST,
+    LOST,
+    METRICS,
+    METRICS_RECORD,
+    NAMED,
+    OPEN,
+    OPEN_RECORD,
+    PING,
+    PONG,
+    PROGRESS,
+    QUIT,
+    READY,
+    RESTART,
+    RESTARTED,
+    RESULTS,
+    RESUME,
+    SAVE,
+    SAVED,
+    SETUP,
+    START,
+    STEER,
+    STEER_RECORD,
+    STOP,
+    STOPPED,
+    Message,
+    Outgoing,
+    from_records,
+    to_records,
+)
+
+ABOVE = 0  # the rank that gives a group its jobs
+
+
+def blocks(size, groups):
+    """Return {sub-master: the ranks of its workers} for so many ranks and groups.
+
+    Each is a block of neighbours, whose first rank leads it; where every host has as many ranks, and there are as many
+    groups, each is a host, but for rank 0.
+    """
+    cuts = [1 + i * (size - 1) // groups for i in range(groups + 1)] if groups else []
+    return {first: list(range(first + 1, end)) for first, end in zip(cuts, cuts[1:], strict=False)}
+
+
+class _Setup:
+    """What is known of a setup: its text, and the number that rank 0 calls it by."""
+
+    def __init__(self, number, payload):
+        self.number, self.text = number, payload.tobytes()
+        self.content = json.loads(self.text)
+        self.make = None  # once it is ready: a function of the number of workers that makes a source
+        self.awaited = True  # READY is
+
+
+class _Run:
+    def __init__(self, number, source):
+        self.number, self.source = number, source
+        self.stopping = False
+
+
+class Group:
+    """Passes jobs from above on to workers, or shares them out, and sends up what comes of them.
+
+    hosts: the host of each worker by rank; kinds: as for a Worker, of which the dtypes are needed. A message from or to
+    rank ``ABOVE`` is one of the protocol between master and worker, and so are those between the group and its workers.
+    """
+
+    def __init__(self, hosts, kinds, shares):
+        self.master = Master(hosts)
+        self._ranks, self._kinds, self._shares = list(hosts), kinds, shares
+        self._setups = {}  # number above → _Setup
+        self._runs = {}  # number → _Run
+        self._asked = []  # (run, {rank: METRICS_RECORD, None until it is told}) of each ASK, in their order
+        self._told_lost = self._told_back = 0  # how many of ``master.lost`` and ``master.back`` were told above
+        self._life = None  # of a RESTART that waits for the runs to end
+        self.left = self.parts = False  # see ``Worker``
+        self.bereft = False  # every worker is lost
+
+    def handle(self, event):
+        """Take one event in; return the list of Outgoing messages that follow from it.
+
+        Without any worker it leaves without a word: to rank 0 it is lost.
+        """
+        try:
+            return self._handle(event)
+        except EveryWorkerLostError:
+            self.left = self.bereft = True
+            return []
+
+    def _handle(self, event):
+        match event:
+            case Received(sender, message) if sender == ABOVE:
+                out = self._from_above(message)
+            case Received(sender, message) if message.type == METRICS and sender not in self.master.absent:
+                self._note(sender, message)
+                out = []
+            case _:
+                out = self.master.handle(event)
+        return out + self._news(event)
+
+    def _from_above(self, message):
+        run = self._runs.get(message.run)
+        match message.type:
+            case kind if kind == JOBS:
+                return self._begin(run, to_records(message.payload, run.source.job_dtype))
+            case kind if kind == RESUME:  # how far it was is one worker's business
+                size = run.source.job_dtype.itemsize
+                return self._begin(run, to_records(message.payload[:size], run.source.job_dtype))
+            case kind if kind == STEER:
+                run.source.steer(to_records(message.payload, STEER_RECORD))
+                return self.master.handle(More(run.number))
+            case kind if kind == NAMED:
+                names = to_records(message.payload, np.int64).tolist()
+                run.source.named(names[0], names[1:])
+            case kind if kind == OPEN:
+                return self._open(message)
+            case kind if kind == STOP:
+                run.stopping = True
+                return self.master.handle(Halt(run.number))
+            case kind if kind == END:
+                del self._runs[message.run]
+                return self.master.handle(Halt(message.run))
+            case _:
+                return self._about_itself(message)
+        return []
+
+    def _about_itself(self, message):
+        """Take in what is not about a run's jobs."""
+        match message.type:
+            case kind if kind == SETUP:
+                if message.run not in self._setups:
+                    self._setups[message.run] = _Setup(message.run, message.payload)
+                self._setups[message.run].awaited = True
+                return self.master.handle(Prepare(self._setups[message.run].text))
+            case kind if kind == FORGET:
+                return self.master.handle(Drop(self._setups.pop(message.run).text))
+            case kind if kind == START:
+                return [Outgoing(rank, message) for rank in self._ranks]
+            case kind if kind == ASK:
+                ranks = [rank for rank in self._ranks if rank not in self.master.absent]
+                self._asked.append((message.run, dict.fromkeys(ranks)))
+                return [Outgoing(rank, message) for rank in ranks]
+            case kind if kind == SAVE:
+                return [Outgoing(ABOVE, Message(SAVED, message.run))]
+            case kind if kind == PING:
+                return [Outgoing(ABOVE, Message(PONG, message.run))]
+            case kind if kind == RESTART:
+                self._life = message.run
+                self._asked.clear()
+                numbers, self._runs = list(self._runs), {}
+                return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
+            case kind if kind == QUIT:
+                self.left, self.parts = True, message.run == 1 or bool(self.master.lost)
+                return self.master.handle(Leave(self.parts))
+        return []
+
+    def _begin(self, run, jobs):
+        run.source.begin(jobs)
+        return self.master.handle(More(run.number))
+
+    def _open(self, message):
+        record = to_records(message.payload, OPEN_RECORD)[0]
+        setup = self._setups[int(record["setup"])]
+        run = self._runs[message.run] = _Run(message.run, setup.make(len(self._ranks)))
+        begin = Begin(run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"]))
+        return self.master.handle(begin)
+
+    def _note(self, sender, message):
+        """Keep what a worker's timers say until all have told."""
+        record = to_records(message.payload, METRICS_RECORD).copy()
+        record["rank"] = sender
+        for run, told in self._asked:
+            if run == message.run and told.get(sender, record) is None:
+                told[sender] = record
+                break
+
+    def _told(self):
+        """Send up what the timers say where nobody who was asked, and is there, has yet to tell."""
+        out, asked = [], self._asked
+        self._asked = []
+        for run, told in asked:
+            for rank in self.master.absent & told.keys():  # if it comes back, it was not asked
+                del told[rank]
+            if any(record is None for record in told.values()):
+                self._asked.append((run, told))
+            else:
+                records = np.concatenate([np.empty(0, METRICS_RECORD), *told.values()])
+                out.append(Outgoing(ABOVE, Message(METRICS, run, from_records(records))))
+        return out
+
+    def _news(self, event):
+        """Return what is to be told above by now."""
+        out = self._ready() + self._lost() + self._told()
+        for run in list(self._runs.values()):
+            out += self._news_of(run)
+        if isinstance(event, Received) and event.message.type == PROGRESS and self.master.is_open(event.message.run):
+            boards = np.array([self.master.state(event.message.run).boards_at_work], np.int64)
+            out.append(Outgoing(ABOVE, Message(PROGRESS, event.message.run, from_records(boards))))
+        if self._life is not None and not self.master.has_runs:
+            out.append(Outgoing(ABOVE, Message(RESTARTED, self._life)))
+            self._life = None
+        return out
+
+    def _ready(self):
+        """Say of setups that they are ready, once all workers are: what a job of theirs becomes here is loaded then."""
+        out = []
+        for setup in self._setups.values():
+            if setup.awaited and self.master.is_ready(setup.text):
+                setup.make, setup.awaited = setup.make or self._maker(setup.content), False
+                out.append(Outgoing(ABOVE, Message(READY, setup.number)))
+        return out
+
+    def _lost(self):
+        """Tell of workers that are lost since, or back."""
+        lost, back = self.master.lost[self._told_lost :], self.master.back[self._told_back :]
+        self._told_lost, self._told_back = len(self.master.lost), len(self.master.back)
+        told = [(rank, 1) for rank, _ in lost] + [(rank, 0) for rank, _ in back]
+        return [Outgoing(ABOVE, Message(LOST, 0, from_records(np.array(each, np.int64)))) for each in told]
+
+    def _maker(self, content):
+        if content.get("share"):
+            return self._shares[content["kind"]](content)
+        runner = self._kinds[content["kind"]](content)
+        return lambda workers: Relay(runner)
+
+    def _news_of(self, run):
+        """Return what is to be told above of a run."""
+        source, number, out, messages = run.source, run.number, [], []
+        ended = run.stopping and not self.master.is_open(number) and not source.waits
+        if not run.stopping:
+            for job, words in source.hand_ups():
+                messages.append(Message(HANDED, number, from_records(np.concatenate(([job], words)))))
+            out += self.master.handle(More(number)) if messages else []  # who was at work below them is to be told
+        for node, rest, part in source.parts():
+            record = from_records(np.array([(node, rest)], GAVE_RECORD))
+            messages.append(Message(GAVE, number, np.concatenate((record, part))))
+        records = source.answers(ended)
+        most = max(1, LARGEST // records.itemsize)
+        messages += [
+            Message(RESULTS, number, from_records(records[i : i + most])) for i in range(0, len(records), most)
+        ]
+        if ended:
+            run.stopping = False
+            messages.append(Message(STOPPED, number))
+        return out + [Outgoing(ABOVE, message) for message in messages]
+
+
+class Relay:
+    """Passes on jobs, what is new of them, their results, and parts that workers give away."""
+
+    done = False  # more may come at any time
+    waits = False
+
+    def __init__(self, runner):
+        self.result_dtype, self.job_dtype = runner.result_dtype, runner.job_dtype
+        self._unsearched = getattr(runner, "unsearched", None)
+        self._queue = deque()  # arrays of job records
+        self._out = {}  # node → (worker, job record, None of a rest whose record its worker alone has)
+        self._results, self._wishes, self._parts = [], [], []
+
+    def begin(self, jobs):
+        """Take in an array of job records."""
+        self._queue.append(jobs)
+
+    @property
+    def waiting(self):
+        return sum(map(len, self._queue))
+
+    def take(self, count, worker):
+        """Return up to ``count`` jobs for a worker."""
+        if not self._queue:
+            return np.zeros(0, self.job_dtype)
+        jobs = self._queue.popleft()
+        if len(jobs) > count:
+            self._queue.appendleft(jobs[count:])
+            jobs = jobs[:count]
+        self._out.update((node, (worker, jobs[k])) for k, node in enumerate(jobs["node"].tolist()))
+        return jobs
+
+    def finish(self, results):
+        """Take result records in."""
+        for node in results["node"].tolist():
+            del self._out[node]
+        self._results.append(results)
+
+    def steer(self, records):
+        """Take in what is new of jobs: STEER_RECORDs."""
+        for record in records.tolist():
+            node, low, high = record[:3]
+            if node in self._out:
+                self._wishes.append((self._out[node][0], *record))
+            else:
+                self._steer_queued(node, low, high)
+
+    def _steer_queued(self, node, low, high):
+        for i, jobs in enumerate(self._queue):
+            at = jobs["node"] == node
+            if not at.any():
+                continue
+            if low >= high:
+                self._results.append(self._unsearched(jobs[at]))
+                self._queue[i] = jobs[~at]
+            else:
+                self._queue[i] = narrowed = jobs.copy()
+                narrowed["low"][at], narrowed["high"][at] = low, high
+            break
+        self._queue = deque(jobs for jobs in self._queue if len(jobs))
+
+    def wishes(self, idle):
+        """Return what is new of jobs that are out: (worker, fields of a STEER_RECORD) each."""
+        found, self._wishes = self._wishes, []
+        return found
+
+    def gave(self, node, rest, part):
+        """A worker gave a part of a job away, and goes on with the rest."""
+        worker, _ = self._out.pop(node)
+        self._out[rest] = worker, None
+        self._parts.append((node, rest, part))
+
+    def lost(self, worker):
+        """A worker is gone: others do its jobs, but for those that it alone knew."""
+        gone = [(node, job) for node, (holder, job) in self._out.items() if holder == worker]
+        for node, job in gone:
+            del self._out[node]
+            if job is not None:
+                self._queue.append(job.reshape(1))
+            else:
+                nothing = np.zeros(1, self.job_dtype)
+                nothing["node"] = node
+                self._results.append(self._unsearched(nothing))
+
+    def parts(self):
+        """Return (node, rest, part) of what workers gave away since the latest call."""
+        found, self._parts = self._parts, []
+        return found
+
+    def hand_ups(self):
+        """No roots are parted with."""
+        return ()
+
+    def answers(self, ended=False):
+        """Return the result records that came in since the latest call."""
+        found, self._results = self._results, []
+        return np.concatenate(found) if found else np.zeros(0, self.result_dtype)

@@ -1,0 +1,144 @@
+"""Several ranks in one search: deferred moves (ABDADA: Weill 1996).
+
+All ranks search the same root with the same engine, and share the far table. A rank that begins with a move marks the
+position after it. A rank that comes to a node and finds a move's position marked defers the move: it is searched when
+nothing else is left at that node, and by then its answer is mostly in the table. A move that is likely to cut is never
+deferred, nor what comes before it passed over: ranks search it together (*young brothers wait*). At small nodes all
+are, and where nothing else is left a rank waits for the others a little, for it could only do the same twice.
+
+Nobody sends word that a node is answered. Each rank looks every ``LOOK_EVERY`` boards whether the table has answers for
+the nodes on its path, and ends its work below one that is answered. Ordering the moves of a large node takes thousands
+of boards, so ranks share the orders that they have found as well.
+
+Ranks of other hosts may search the same root as well, see ``remote_hosts``.
+
+Marks and orders lie behind the far table's entries and are hints: one that is lost, overwritten or left behind by a
+rank that died changes the order of a search, never its answer.
+"""
+
+import numpy as np
+
+from ...core.jit import compiled
+from ...core.pointers import add_to, uint64s
+from . import table as tt
+from .remote_hosts import queue_order, remote_ranks
+from .shared_table import FIRST_ORDER, LEFT, MARKS, MOST_MOVES, ORDER_SIZE, ORDERS, ranks_of
+
+LOOK_EVERY = np.int64(400)  # boards, 10 to 40 µs; with 1,000 FFO #47 took 15 ranks 5% more boards
+WAIT = np.int64(100)  # boards' time that a rank waits for another before it looks around
+PATIENCE = 50  # times that it does so; then it searches what it waited for, whose rank may be gone
+_POLLS = 1_000  # that take about so long
+_ORDER_POLLS = 30_000  # about as long as it takes to order the moves of a large node
+_ORDERING = np.uint64(0x9E3779B97F4A7C15)  # xor a hash: the mark of a rank that orders the moves there
+_SLOTS = 4  # in which the mark of a position may be
+
+
+@compiled
+def _first_slot(control, h):
+    """Return the index in the far table of the first slot for hash h."""
+    return control[tt.FAR_WORDS] + 2 * np.int64(h & np.uint64(MARKS - _SLOTS))
+
+
+@compiled
+def ranks_at(control, h):
+    """Return how many ranks are at work on the position of hash h."""
+    far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
+    for i in range(first, first + 2 * _SLOTS, 2):
+        if far[i] == h:
+            return ranks_of(far[i + 1]) + remote_ranks(control, h)
+    return remote_ranks(control, h)
+
+
+@compiled
+def enter(control, h, left):
+    """Say that this rank is at work on the position of hash h, too, where so much is left."""
+    far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
+    chosen = first + 2 * np.int64(h >> np.uint64(62))
+    for i in range(first, first + 2 * _SLOTS, 2):
+        if far[i] == h:
+            add_to(control[tt.FAR] + np.int64(8) * (i + 1), np.int64(1))
+            return
+        if far[i] == 0:
+            chosen = i
+    far[chosen + 1] = np.uint64(left) << LEFT | np.uint64(1)
+    far[chosen] = h
+
+
+@compiled
+def leave(control, h):
+    """Say that this rank is no longer at work on the position of hash h."""
+    far, first = uint64s(control[tt.FAR]), _first_slot(control, h)
+    for i in range(first, first + 2 * _SLOTS, 2):
+        if far[i] == h:
+            if ranks_of(far[i + 1]) == 1:
+                far[i] = np.uint64(0)
+            else:
+                add_to(control[tt.FAR] + np.int64(8) * (i + 1), np.int64(-1))
+            break
+
+
+@compiled
+def wait_for(control, h):
+    """Wait until nobody is at work on the position of hash h, but not for long."""
+    for _ in range(_POLLS):
+        if ranks_at(control, h) == 0:
+            break
+
+
+@compiled
+def _order_at(control, h):
+    """Return the index in the far table of the order that hash h may have."""
+    return control[tt.FAR_WORDS] + FIRST_ORDER + ORDER_SIZE * np.int64(h & np.uint64(ORDERS - 1))
+
+
+@compiled
+def keep_order(control, h, out, scores, at, n):
+    """Keep the n moves at ``at`` (int16), as they are ordered, and their scores, for ranks that come to hash h."""
+    if n > MOST_MOVES:
+        return
+    far, first = uint64s(control[tt.FAR]), _order_at(control, h)
+    check = h ^ np.uint64(n)
+    far[first + 1] = n
+    for i in range(n):
+        word = np.uint64(np.int64(out[at + i]) & 0xFFFF) | np.uint64(scores[at + i]) << np.uint64(16)
+        check ^= word
+        far[first + 2 + i] = word
+    far[first] = check
+    queue_order(control, first)
+    leave(control, h ^ _ORDERING)
+
+
+@compiled
+def kept_order(control, h, out, scores, at, n):
+    """Order the n moves at ``at`` as hash h has them; return whether it has, with nothing done if not.
+
+    Two writers that race leave words whose check does not fit. There must be room for as many moves behind the n.
+    """
+    far, first = uint64s(control[tt.FAR]), _order_at(control, h)
+    if n > MOST_MOVES or far[first + 1] != n:
+        return False
+    check = far[first] ^ h ^ np.uint64(n)
+    for i in range(n):
+        word = far[first + 2 + i]
+        check ^= word
+        out[at + n + i] = np.int64(word & np.uint64(0xFFFF))
+        scores[at + n + i] = np.int64(word) >> 16
+    if check != 0:
+        return False
+    for i in range(at, at + n):
+        out[i], scores[i] = out[i + n], scores[i + n]
+    return True
+
+
+@compiled
+def order_comes(control, h, out, scores, at, n):
+    """Wait for the order of a rank that is ordering the moves of hash h; if none is, say that this one does."""
+    if n > MOST_MOVES:
+        return False
+    for _ in range(_ORDER_POLLS):
+        if ranks_at(control, h ^ _ORDERING) == 0:
+            break
+    if kept_order(control, h, out, scores, at, n):
+        return True
+    enter(control, h ^ _ORDERING, 0)
+    return False

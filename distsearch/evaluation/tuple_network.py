@@ -1,0 +1,123 @@
+"""N-tuple networks: sets of cells whose contents together are looked up, and what is found added up.
+
+A tuple is a set of cells; what they hold is a number in base ``codes``, with the lowest cell as its last digit.
+Each tuple has a weight for every such number. Where symmetric, a tuple is also looked up on the other seven boards that
+turning and mirroring make of this one, with the same weights. A network has sets of weights for several stages of a
+game, of which a board belongs to one; what tells stages apart is for the game to say.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import __version__
+from ..core import archive
+from ..core.array_cache import kept
+from ..core.errors import UserError
+
+KIND = "weights"  # of a file
+ENDING = ".npz"
+
+
+class Network(NamedTuple):
+    """A network. game: its name; board: (rows, columns); options: of the rules by which it has learnt, by name.
+
+    tuples: of cells, numbered from 0 row by row, each in rising order; stages: what the second and later ones begin
+    with, none: a single stage; weights: float32, shape (stages, size), those of one tuple after those of another;
+    record: of what made it, plain values by name.
+    """
+
+    game: str
+    board: tuple
+    options: dict
+    tuples: tuple
+    symmetric: bool
+    stages: tuple
+    weights: np.ndarray
+    record: dict
+
+
+def sizes(tuples, codes):
+    """Return how many weights each tuple has, where a cell holds one of so many codes."""
+    return [codes ** len(cells) for cells in tuples]
+
+
+def parse_tuples(text, board):
+    """Return tuples of cells of a text such as ``0,1,2,3/4,5,6,7``; raises UserError."""
+    rows, columns = board
+    tuples = []
+    for part in text.split("/"):
+        if not re.fullmatch(r"[0-9]{1,3}(,[0-9]{1,3})*", part):
+            raise UserError(f"tuples '{text[:60]}' are not cells, such as 0,1,2,3/4,5,6,7")
+        cells = tuple(map(int, part.split(",")))
+        if max(cells) >= rows * columns:
+            raise UserError(f"tuples '{text[:60]}': cells of {rows}x{columns} are 0 to {rows * columns - 1}")
+        if len(set(cells)) < len(cells):
+            raise UserError(f"tuples '{text[:60]}': {part[:30]} has a cell twice")
+        tuples.append(tuple(sorted(cells)))
+    return tuple(tuples)
+
+
+def save(path, network, compact=False, others=None):
+    """Write a network to a file; raises OSError.
+
+    compact: compressed, and weights rounded to 11 bits; others: further arrays to keep beside it, by name.
+    """
+    header = network._asdict()
+    weights = header.pop("weights")
+    arrays = {KIND: _rounded(weights) if compact else np.asarray(weights, np.float32), **(others or {})}
+    archive.save(path, KIND, {**header, "version": __version__}, arrays, compact)
+
+
+def load(path, game, codes):
+    """Return the Network of a file; raises UserError. game: its name; codes: how many there are for a cell."""
+    return load_all(path, game, codes)[0]
+
+
+def load_all(path, game, codes):
+    """Return the Network of a file and the arrays that are kept beside it, by name; raises UserError."""
+    header, arrays = archive.load(path, KIND)
+    shown = str(path)[:200]
+    try:
+        weights = arrays.pop(KIND)
+        network = Network(
+            header["game"],
+            tuple(header["board"]),
+            header["options"],
+            tuple(tuple(map(int, cells)) for cells in header["tuples"]),
+            bool(header["symmetric"]),
+            tuple(map(int, header["stages"])),
+            weights,
+            dict(header["record"]),
+        )
+        if network.game != game:
+            raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
+        _check_tuples(network)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{shown} is not a file of {KIND} of this version") from error
+    shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
+    if weights.dtype not in (np.float32, np.float16) or weights.shape != shape:
+        raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
+    if weights.dtype != np.float32 or not weights.flags.c_contiguous:
+        source = np.ascontiguousarray(weights)
+        whole = kept(KIND, source, shape, np.float32, lambda: source.astype(np.float32))
+        network = network._replace(weights=whole)
+    return network, arrays
+
+
+def _check_tuples(network):
+    """Raise ValueError unless a Network's tuples are of cells of its board, and its options plain ones by name."""
+    rows, columns = network.board
+    every = set(range(rows * columns))
+    if not network.tuples or not all(cells and every.issuperset(cells) for cells in network.tuples):
+        raise ValueError("tuples are of other cells")
+    if any(list(cells) != sorted(set(cells)) for cells in network.tuples):
+        raise ValueError("cells are not in rising order")
+    if not network.options.keys() <= {"spawn"} or not all(isinstance(each, str) for each in network.options.values()):
+        raise ValueError("options of other rules")
+
+
+def _rounded(weights):
+    most = np.finfo(np.float16).max
+    return np.clip(weights, -most, most).astype(np.float16)

@@ -1,0 +1,1 @@
+"""Files and texts: positions, records of games, checkpoints, answers and timelines, read and written."""

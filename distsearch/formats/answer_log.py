@@ -1,0 +1,101 @@
+"""How far a stream of positions was answered: the place in its input, and the answers themselves in a file."""
+
+import fcntl
+import hashlib
+import os
+
+import numpy as np
+
+from ..core.errors import UserError
+
+SUFFIX = ".answers"
+_PIECE = 1 << 20  # bytes copied at a time
+
+
+class Ledger:
+    """The file of answers beside a checkpoint, and what the checkpoint has to know of it and of the input.
+
+    path: of the checkpoint; fresh: there need not be a file of answers yet. ``bad``: bad lines so far. Raises UserError
+    if the file cannot be opened, or another run writes to it.
+    """
+
+    def __init__(self, path, fresh=True):
+        self._path = path + SUFFIX
+        self._name = os.path.basename(self._path)
+        self._place, self._length, self.bad = 0, 0, 0  # lines of the input, bytes of answers, lines
+        self._input, self._answers = hashlib.sha256(), hashlib.sha256()
+        self._error = None
+        try:
+            self._descriptor = os.open(self._path, os.O_RDWR | (os.O_CREAT if fresh else 0), 0o666)
+        except OSError as error:
+            raise UserError(f"cannot write {self._name}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{self._name} is being written by another run") from None
+        except OSError:
+            return  # a file system without locks
+
+    def close(self):
+        """Let others have the file."""
+        os.close(self._descriptor)
+
+    def begin(self):
+        """Begin with an empty file."""
+        os.ftruncate(self._descriptor, 0)
+
+    def resume(self, state, lines, write):
+        """Go on from a state: pass over the lines that were answered and ``write`` their answers again (bytes).
+
+        lines: a ``lines.Lines`` of the input. Raises UserError, before anything is written, if input or answers are not
+        those of the state.
+        """
+        self.bad = state["bad"]
+        self._place, self._length = state["place"], state["length"]
+        lines.skip(self._place, self._input)
+        if self._input.hexdigest() != state["input"]:
+            raise UserError(f"the input's first {self._place} lines are not those that the checkpoint knows")
+        with open(self._path, "rb") as file:
+            left = self._length
+            while piece := file.read(min(left, _PIECE)):
+                self._answers.update(piece)
+                left -= len(piece)
+        if self._answers.hexdigest() != state["answers"]:
+            raise UserError(f"{self._name} does not begin with the answers that the checkpoint knows")
+        os.ftruncate(self._descriptor, self._length)
+        os.lseek(self._descriptor, 0, os.SEEK_END)
+        with open(self._path, "rb") as file:
+            while whole := file.readlines(_PIECE):
+                write(b"".join(whole))
+
+    def passed(self, chunk, begin, end):
+        """Lines ``begin`` to ``end`` of a ``lines.Chunk``, the next of the input, are answered, or bad."""
+        chunk.digest(self._input, begin, end)
+        self._place += end - begin
+        self.bad += int(np.count_nonzero(~chunk.good[begin:end]))
+
+    def append(self, answers):
+        """Put answers (bytes) into the file. After an error nothing more is, and ``state`` raises it."""
+        if self._error:
+            return
+        try:
+            left = memoryview(answers)
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+        except OSError as error:
+            self._error = error
+        self._answers.update(answers)
+        self._length += len(answers)
+
+    def state(self):
+        """Return what ``resume`` takes, plain values by name; by then the answers are on disk. Raises OSError."""
+        if self._error:
+            raise self._error
+        os.fsync(self._descriptor)
+        return {
+            "place": self._place,
+            "input": self._input.hexdigest(),
+            "bad": self.bad,
+            "length": self._length,
+            "answers": self._answers.hexdigest(),
+        }

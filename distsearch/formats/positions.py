@@ -1,0 +1,208 @@
+"""Positions from a file, a pipe or a terminal, a line each, as they come; and their scores as lines.
+
+What a line holds is told in ``line_format``, whose compiled code splits and reads lines of plain positions: 0.15 µs
+a line of Connect 4. The game's ``parse`` is asked about the others only.
+"""
+
+import math
+import os
+import select
+import time
+
+import numpy as np
+
+from .. import games
+from ..core import jit
+from ..core.errors import UserError
+from ..games.interface import Position, as_state
+from . import position_lines
+from .position_lines import LINE_BREAK, LONGEST_LINE, NO_SCORE, TOO_LONG
+
+_CAPACITY = 1 << 20  # bytes of the buffer, which limits a chunk as well
+
+
+class Chunk:
+    """Some lines in a row.
+
+    first: the number of the first of them, from 1; size: how many; states: uint64 of shape (size, words); sides: int8,
+    the side to move, 0 or 1; good: bool, whether a line could be read, and states and sides mean anything; scores:
+    int64, of lines that hold one, else NO_SCORE; errors: a list of (index, text) of the lines that are not good.
+    """
+
+    def __init__(self, first, content, begins, ends, states, sides, scores):
+        self.first, self.size = first, len(sides)
+        self.states, self.sides, self.scores = states, sides, scores
+        self.good, self.errors = np.ones(self.size, bool), []
+        self.content, self.begins, self.ends = content, begins, ends  # uint8; where the lines' positions stand in it
+
+    def text(self, index):
+        """Return the text of a line's position, without its score."""
+        return self.content[self.begins[index] : self.ends[index]].tobytes().decode(errors="replace")
+
+    def position(self, index):
+        """Return the Position of a good line."""
+        return Position(as_state(self.states[index]), int(self.sides[index]))
+
+    def digest(self, hasher, begin, end):
+        """Have a hashlib object take in lines ``begin`` to ``end``."""
+        breaks = np.flatnonzero(self.content == LINE_BREAK)
+        first = int(breaks[begin - 1]) + 1 if begin else 0
+        digest_lines(hasher, self.content[first : int(breaks[end - 1]) + 1 if end > begin else first])
+
+    def refuse(self, index, why):
+        """Make a line a bad one."""
+        self.good[index] = False
+        self.errors.append((int(index), str(why)))
+
+
+class Lines:
+    """Reads lines of positions from a file descriptor (int), whatever it is, without ever waiting longer than told.
+
+    Memory is bounded. Bad lines are told in the chunks; UserError is raised where the descriptor cannot be read.
+    scored: whether a line without a score is a bad one.
+    """
+
+    def __init__(self, game, rules, descriptor, scored=False):
+        self._game, self._rules, self._scored = game, rules, scored
+        self._width = game.words(rules)
+        functions = {"read": getattr(game, "read", position_lines.unread)}
+        self._scan = jit.specialise(position_lines.scan, f"scan_{games.tag(game)}", functions)
+        self._descriptor = descriptor
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+        # whole lines from begin to tail, then the part of a line up to end
+        self._buffer = bytearray(_CAPACITY + 1)
+        self._bytes = np.frombuffer(self._buffer, np.uint8)
+        self._begin = self._tail = self._end = 0
+        self._whole = 0  # lines
+        self._exhausted = False
+        self.place = 0  # lines returned so far
+
+    @property
+    def ended(self):
+        """Whether every line was returned. It may show only in a read after the last line, which returns None."""
+        return self._exhausted and self._whole == 0
+
+    def read(self, most, wait=0.0):
+        """Return a Chunk of at most ``most`` lines that are there, or None if there is none (yet).
+
+        Waits at most ``wait`` seconds, for the first line. Raises UserError if the descriptor cannot be read.
+        """
+        self._fill(most, wait)
+        return self._chunk(min(most, self._whole)) if self._whole else None
+
+    def skip(self, lines, hasher):
+        """Pass over lines that an earlier reader returned, waiting for them; a hashlib object takes them in.
+
+        Raises UserError if there are fewer.
+        """
+        goal = self.place + lines
+        while self.place < goal:
+            self._fill(goal - self.place, math.inf)
+            if self.ended:
+                raise UserError(f"the input has {self.place} lines where {goal} were read before")
+            n = min(goal - self.place, self._whole)
+            breaks = np.flatnonzero(self._bytes[self._begin : self._tail] == LINE_BREAK)
+            end = self._begin + int(breaks[n - 1]) + 1
+            digest_lines(hasher, self._bytes[self._begin : end])
+            self._advance(n, end)
+
+    def _advance(self, lines, begin):
+        self.place += lines
+        self._whole -= lines
+        self._begin = begin
+
+    def _fill(self, lines, wait):
+        """Have so many lines in the buffer, or those that are there; wait (seconds) for the first one only."""
+        if self._whole >= lines or self._exhausted:
+            return
+        deadline = time.monotonic() + wait
+        self._move_to_front()
+        while self._whole < lines and not self._exhausted and self._end < _CAPACITY:
+            if not self._ready(0 if self._whole else deadline - time.monotonic()):
+                return
+            self._receive()
+
+    def _move_to_front(self):
+        begin, end = self._begin, self._end
+        self._buffer[: end - begin] = self._buffer[begin:end]
+        self._begin, self._tail, self._end = 0, self._tail - begin, end - begin
+
+    def _ready(self, seconds):
+        """Whether reading would not block, after at most so many seconds."""
+        return bool(self._poll.poll(None if seconds == math.inf else max(0, seconds) * 1000))
+
+    def _receive(self):
+        """Read once into the buffer."""
+        end = self._end
+        try:
+            received = os.readv(self._descriptor, [self._bytes[end:_CAPACITY]])
+        except OSError as error:
+            raise UserError(f"cannot read the positions: {error.strerror}") from error
+        self._exhausted = received == 0
+        if self._exhausted and end > self._tail:
+            # a last line without a line break gets one, for which the buffer has room
+            self._bytes[end] = LINE_BREAK
+            received = 1
+        self._end = end + received
+        self._whole += self._buffer.count(LINE_BREAK, end, self._end)
+        self._tail = max(self._tail, self._buffer.rfind(LINE_BREAK, end, self._end) + 1)
+        # of a line that is too long, one byte too much is kept
+        self._end = min(self._end, self._tail + LONGEST_LINE + 1)
+
+    def _chunk(self, lines):
+        """Return the next lines of the buffer as a Chunk."""
+        begins, ends, scores = (np.empty(lines, np.int64) for _ in range(3))
+        states, sides = np.zeros((lines, self._width), np.uint64), np.empty(lines, np.int8)
+        at = self._begin
+        asked = self._bytes, at, self._tail, lines, self._rules, self._game.PLAYERS == 1
+        _, end = self._scan(*asked, begins, ends, states, sides, scores)
+        chunk = Chunk(self.place + 1, self._bytes[at:end].copy(), begins - at, ends - at, states, sides, scores)
+        self._advance(lines, end)
+        for index in np.flatnonzero(sides < 0):
+            self._parse(chunk, index)
+        if self._scored:
+            for index in np.flatnonzero(chunk.good & (scores == NO_SCORE)):
+                chunk.refuse(index, "no score at its end")
+            chunk.errors.sort()
+        return chunk
+
+    def _parse(self, chunk, index):
+        """Read a line that compiled code did not read."""
+        if chunk.sides[index] == TOO_LONG:
+            chunk.refuse(index, f"longer than {LONGEST_LINE} bytes")
+            return
+        try:
+            position = self._game.parse(chunk.text(index), self._rules)
+        except UserError as error:
+            chunk.refuse(index, error)
+        else:
+            chunk.states[index], chunk.sides[index] = position
+
+
+def digest_lines(hasher, content):
+    """Have a hashlib object take in whole lines (uint8), the same of them however they came.
+
+    Of a line that is too long, what a reader has kept depends on that: its beginning alone counts.
+    """
+    breaks = np.flatnonzero(content == LINE_BREAK)
+    lengths = np.diff(breaks, prepend=-1) - 1
+    begin = 0
+    for line in np.flatnonzero(lengths > LONGEST_LINE):
+        hasher.update(content[begin : breaks[line] - lengths[line] + LONGEST_LINE])
+        begin = breaks[line]
+    hasher.update(content[begin:])
+
+
+def format_scores(chunk, begin, end, scores):
+    """Return lines ``begin`` to ``end`` of a chunk with their scores as bytes: ``4453 -2`` and a line break each.
+
+    ``scores`` (int64) holds one for each of these lines; bad lines are left out. A position is written as it was read.
+    """
+    lines = slice(begin, end)
+    begins, ends = chunk.begins[lines], chunk.ends[lines]
+    out = np.empty(position_lines.room(begins, ends), np.uint8)
+    written = position_lines.write_scores(
+        chunk.content, begins, ends, chunk.good[lines], np.ascontiguousarray(scores, np.int64), out
+    )
+    return out[:written].tobytes()

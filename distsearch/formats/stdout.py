@@ -1,0 +1,31 @@
+"""Where results go: stdout, which may be full, or closed by whoever read it."""
+
+import os
+import sys
+
+from ..core.errors import UserError
+
+
+def say(text):
+    """Write a line, or several; as ``write`` does."""
+    write(f"{text}\n".encode())
+
+
+def write(content):
+    """Write bytes, at once; raises UserError if they cannot be, and BrokenPipeError where nobody reads any more."""
+    try:
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content.decode())
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence()
+        raise UserError(f"cannot write the result: {error.strerror}") from error
+
+
+def silence():
+    """Have stdout say nothing more, not even what the interpreter still holds as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,342 @@
+"""The kinds of job in games against chance: their records and their runners; see ``jobs`` for what a runner is."""
+
+import json
+
+import numpy as np
+
+from .. import evaluation
+from ..engines import self_play
+from ..engines.expectimax_engine import Expectimax
+from ..engines.expectiminimax import Expectiminimax
+from ..engines.player import Player
+from ..engines.self_play import SHALLOW, Shallow
+from ..evaluation.row_heuristic import Weights
+from .joinable import Joinable
+from .setups import evaluated
+
+GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 KiB
+# Parts of a game in a job of which nobody wants the moves, by plies that are searched: some 50 to 500 ms with a learnt
+# network. Jobs that end with the part would be mostly messages: half a millisecond each without a search.
+PARTS = 0, 64, 64, 8, 8, 1
+
+EXPECTIMAX_RESULT = np.dtype(
+    [
+        ("node", np.int32),
+        ("complete", np.int8),
+        ("move", np.int16),
+        ("value", np.float64),
+        ("boards", np.int64),
+        ("evaluated", np.int64),
+        ("table_hits", np.int64),
+        ("table_far_hits", np.int64),
+        ("table_stores", np.int64),
+        ("table_replacements", np.int64),
+        ("seconds", np.float64),
+        ("cpu", np.float64),
+    ]
+)
+
+EXPECTIMINIMAX_RESULT = np.dtype(
+    [
+        ("node", np.int32),
+        ("complete", np.int8),
+        ("bound", np.int8),
+        ("move", np.int16),
+        ("value", np.float64),
+        ("boards", np.int64),
+        ("evaluated", np.int64),
+        ("seconds", np.float64),
+        ("cpu", np.float64),
+    ]
+)
+
+
+def expectimax_job(words):
+    """Record of a job in a game against chance: its node, plies to search, what ``expectimax`` calls likely, state."""
+    return np.dtype([("node", np.int32), ("depth", np.int32), ("likely", np.int64), ("state", np.uint64, words)])
+
+
+def expectiminimax_job(words):
+    """Record of a job where chance has an adversary: its node, plies to search, chance's draw, window, state."""
+    return np.dtype(
+        [
+            ("node", np.int32),
+            ("depth", np.int32),
+            ("drawn", np.int32),
+            ("alpha", np.float64),
+            ("beta", np.float64),
+            ("state", np.uint64, words),
+        ]
+    )
+
+
+def game_job(words):
+    """Record of a part of a game against chance: its number, plies to search, its seed, turns of chance, state."""
+    return np.dtype(
+        [("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("drawn", np.int64), ("state", np.uint64, words)]
+    )
+
+
+def weighted_game_job(words):
+    """Record of a part of a game that is played by weights of the evaluation of their own: ``rows.Weights``."""
+    return np.dtype([*game_job(words).descr, ("weights", np.float64, len(Weights._fields))])
+
+
+def game_result(words, recorded):
+    """Record of how such a part went, and of where the game stands; recorded: with the codes of its moves."""
+    codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
+    return np.dtype(
+        [
+            ("node", np.int32),
+            ("complete", np.int8),
+            ("over", np.int8),
+            ("score", np.int64),
+            ("moves", np.int32),
+            ("drawn", np.int64),
+            ("boards", np.int64),
+            ("expanded", np.int64),
+            ("seconds", np.float64),
+            ("cpu", np.float64),
+            ("slowest", np.float32),
+            ("state", np.uint64, words),
+            *codes,
+        ]
+    )
+
+
+_VALUED_BY = "game", "board", "options", "evaluation", "points", "least", "alike"  # of a setup, what values depend on
+
+
+def _expectimax(setup, far=None):
+    game, rules, chosen = evaluated(setup)
+    tag = json.dumps([*(setup[name] for name in _VALUED_BY), chosen.version])
+    how = setup["points"], setup["least"], setup["alike"]
+    part = setup.get("part", False)
+    return game, rules, Expectimax(game, rules, chosen, *how, far=far, tag=tag, part=part)
+
+
+class EngineRunner:
+    """What runners share that search by an engine, the second argument, and go on with nothing from job to job."""
+
+    def __init__(self, job_dtype, engine):
+        self.job_dtype, self._engine = job_dtype, engine
+        self.name, self.compile, self.advance = engine.name, engine.compile, engine.advance
+
+    def open(self, run):
+        """Nothing is kept but a table, where its values hold in any run."""
+
+    @property
+    def boards(self):
+        return self._engine.boards
+
+    def save(self):
+        """What is in the frames is cheap: a job begins again."""
+        return int(self._node), b""
+
+    def restore(self, job, content):
+        self.begin(job)
+
+
+class ExpectimaxRunner(Joinable, EngineRunner):
+    """Searches subtrees of games against chance; ``far`` is the far table, shared by whoever was given the same."""
+
+    result_dtype = EXPECTIMAX_RESULT
+
+    def __init__(self, setup, far=None):
+        game, rules, engine = _expectimax(setup, far)
+        super().__init__(expectimax_job(game.words(rules)), engine)
+
+    def open(self, run):
+        """Values of earlier runs that are kept are now the first to go."""
+        self._engine.age(run)
+
+    def begin(self, job):
+        self._node, self._job = job["node"], job
+        self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
+
+    def job_now(self):
+        """Return the record of the job begun last."""
+        return np.array([self._job], self.job_dtype)
+
+    def result(self, seconds, cpu):
+        record, found = np.zeros(1, self.result_dtype), self._engine.result()
+        move = -1 if found.move is None else found.move
+        record[0] = (
+            self._node,
+            found.complete,
+            move,
+            found.value,
+            found.boards,
+            found.evaluated,
+            found.hits,
+            found.far_hits,
+            found.stores,
+            found.replacements,
+            seconds,
+            cpu,
+        )
+        return record
+
+
+class ExpectiminimaxRunner(EngineRunner):
+    """Searches subtrees of games in which chance has an adversary."""
+
+    result_dtype = EXPECTIMINIMAX_RESULT
+
+    def __init__(self, setup):
+        game, rules, chosen = evaluated(setup)
+        engine = Expectiminimax(game, rules, chosen, setup["whole"], setup["pruned"])
+        super().__init__(expectiminimax_job(game.words(rules)), engine)
+
+    def begin(self, job):
+        self._node = job["node"]
+        window = float(job["alpha"]), float(job["beta"])
+        self._engine.begin(tuple(job["state"]), int(job["depth"]), *window, int(job["drawn"]))
+
+    def result(self, seconds, cpu):
+        record, found = np.zeros(1, self.result_dtype), self._engine.result()
+        move = -1 if found.move is None else found.move
+        record[0] = (
+            self._node,
+            found.complete,
+            found.bound,
+            move,
+            found.value,
+            found.boards,
+            found.evaluated,
+            seconds,
+            cpu,
+        )
+        return record
+
+
+class GameRunner:
+    """Plays games against chance, a part of one in each job; see ``games_pool``.
+
+    Searches of a few plies are played in compiled code, many jobs in one call; others move by move.
+    """
+
+    def __init__(self, setup):
+        game, rules, self._engine = _expectimax(setup)
+        self._recorded = setup.get("recorded", False)
+        self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules), self._recorded)
+        limits = setup["deeper"], setup["nodes"], setup["seconds"]
+        self._player, self._games = Player(game, rules, self._engine, *limits), Shallow(game, rules, self._engine)
+        self._to_a_depth, self._is_shallow = not any(limits), False
+        self.name = f"game_{self._engine.name}"
+
+    def compile(self):
+        """Compile, or load from disk, all that games take."""
+        self._player.compile()
+        self._games.compile()
+
+    def open(self, run):
+        """Nothing is kept."""
+
+    @property
+    def boards(self):
+        return self._games.boards if self._is_shallow else self._player.boards
+
+    def batch(self, jobs, budget):
+        """Do jobs one after another until about ``budget`` boards, see ``jobs``; or only begin one of deep searches."""
+        if not self._begin_shallow(jobs):
+            self.begin(jobs[0])
+            return np.zeros(0, self.result_dtype)
+        self._games.advance(budget)
+        self._games.drop_waiting()
+        return self._played(0, self._games.at)
+
+    def begin(self, job):
+        self._nodes = [job["node"]]
+        if not self._begin_shallow(np.array([job], job.dtype)):
+            start = tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["drawn"])
+            self._player.begin(*start, GAME_PART)
+
+    def _begin_shallow(self, jobs):
+        deepest = int(jobs["depth"].max())
+        self._is_shallow = self._to_a_depth and deepest <= SHALLOW
+        if self._is_shallow:
+            self._nodes = jobs["node"]
+            most = GAME_PART * (1 if self._recorded else PARTS[deepest])
+            start = jobs["state"], jobs["depth"], jobs["seed"], jobs["drawn"]
+            self._games.begin(*start, most, GAME_PART, self._recorded)
+        return self._is_shallow
+
+    def advance(self, budget):
+        return (self._games if self._is_shallow else self._player).advance(budget)
+
+    def result(self, seconds, cpu):
+        if self._is_shallow:
+            record = self._played(self._games.last, self._games.last + 1)
+            record["seconds"], record["cpu"] = seconds, cpu
+            return record
+        record, player = np.zeros(1, self.result_dtype), self._player
+        fields = (
+            self._nodes[0],
+            player.complete,
+            player.over,
+            player.score,
+            player.moves,
+            player.drawn,
+            player.boards,
+            player.expanded,
+            seconds,
+            cpu,
+            max(player.times, default=0.0),
+            player.state,
+        )
+        for name, value in zip(record.dtype.names, fields, strict=False):
+            record[name] = value
+        if self._recorded:
+            record["length"] = len(player.codes)
+            record["codes"][0, : len(player.codes)] = player.codes
+        return record
+
+    def _played(self, first, end):
+        """Return records of some of the jobs that are played in compiled code."""
+        records, table = np.zeros(end - first, self.result_dtype), self._games.table[first:end]
+        records["node"], records["state"] = self._nodes[first:end], self._games.states[first:end]
+        records["complete"] = self._games.complete[first:end]
+        for field, column in _PLAYED.items():
+            records[field] = table[:, column]
+        if self._recorded:
+            records["length"], records["codes"] = table[:, self_play.COUNT], self._games.codes[first:end]
+        return records
+
+
+_PLAYED = {
+    "over": self_play.OVER,
+    "score": self_play.SCORE,
+    "moves": self_play.MOVES,
+    "drawn": self_play.DRAWN,
+    "boards": self_play.BOARDS,
+    "expanded": self_play.EXPANDED,
+}
+
+
+class WeightedGameRunner(GameRunner):
+    """Plays games by an evaluation of the setup with the weights of each job; see ``candidates_pool``."""
+
+    def __init__(self, setup):
+        super().__init__(setup)
+        self.job_dtype = weighted_game_job(self.job_dtype["state"].shape[0])
+        game, self._rules, chosen = evaluated(setup)
+        self._tables_of, self._weights = evaluation.tables_of(game, chosen.name), None
+
+    def batch(self, jobs, budget):
+        others = np.flatnonzero((jobs["weights"] != jobs["weights"][0]).any(axis=1))
+        alike = int(others[0]) if len(others) else len(jobs)
+        self._weigh(jobs[0])
+        records = super().batch(jobs[:alike], budget)
+        if len(records) == alike < len(jobs):
+            self.begin(jobs[alike])
+        return records
+
+    def begin(self, job):
+        self._weigh(job)
+        super().begin(job)
+
+    def _weigh(self, job):
+        if (weights := Weights(*job["weights"].tolist())) != self._weights:
+            self._engine.evaluate_by(self._tables_of(self._rules, weights))
+            self._weights = weights

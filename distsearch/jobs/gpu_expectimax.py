@@ -1,0 +1,256 @@
+"""Jobs of games against chance that a GPU does, many at a time: see ``cluster.batch_runner``.
+
+Nobody steers such jobs, so there is no ``narrow`` and no ``drop`` here.
+"""
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.errors import UserError
+from ..engines import batched_play
+from ..engines.batched_play import Rounds
+from ..engines.expectimax_engine import Expectimax
+from ..engines.self_play import SHALLOW
+from ..gpu import expectimax_tables
+from ..gpu.expectimax import GpuExpectimax
+from ..gpu.expectimax_merged import MOST_PLIES
+from .chance import EXPECTIMAX_RESULT, GAME_PART, PARTS, expectimax_job, game_job, game_result
+from .setups import evaluated
+
+_PLACES = 16_384  # games at a rank
+_AT_ONCE = 8192  # of them in a launch, at most: while it is under way, the others' moves are played
+_FILLED = 0.9  # of a launch, or as games grow some would not fit and have a launch of their own
+_FEW = 256  # games that take less time together than by turns
+_STAGGERED = 8  # lengths of first parts: games that began together do not end their parts together
+_SEARCHES = 1024  # jobs of a search at a rank
+
+
+def check(setup, depth=None):
+    """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies."""
+    names = {"seconds": "time", "nodes": "nodes", "least": "min-probability"}
+    names |= {"deeper": "deeper"} if setup["kind"] == "game" else {}
+    refused = [name for field, name in names.items() if setup.get(field)]
+    if refused:
+        raise UserError(f"device gpu goes without {' and '.join(refused)}: give depth or layers, or use device cpu")
+    if depth is not None and depth > MOST_PLIES:
+        raise UserError(f"device gpu searches {MOST_PLIES} plies at most, {MOST_PLIES // 2} layers; use device cpu")
+    expectimax_tables.check(*evaluated(setup))
+
+
+class _OnGpu:
+    """What runners share that search on a GPU; the search is made where it is compiled or opened.
+
+    fails(error): what to do where it cannot be compiled; without, the error is raised. Then the runner has ``failed``.
+    """
+
+    def __init__(self, setup, gpu, fails=None):
+        self._setup, self._gpu = setup, gpu
+        self._fails, self.failed = fails, False
+        self._game, self._rules, self._chosen = evaluated(setup)
+        self._search = None
+
+    def compile(self):
+        """Compile all that searches take."""
+        try:
+            self._make_search()
+            self._search.compile()
+        except UserError as error:
+            if self._fails is None:
+                raise
+            self._fails(error)
+            self.failed = True
+
+    def open(self, run):
+        """Nothing is kept but memory."""
+        self._make_search()
+
+    def _make_search(self):
+        if self._search is None:
+            how = {"points": self._setup["points"], "alike": self._setup["alike"]}
+            self._search = GpuExpectimax(self._gpu, self._game, self._rules, self._chosen, **how)
+
+
+class GpuExpectimaxRunner(_OnGpu):
+    """Searches subtrees of games against chance, those together that are searched as deep."""
+
+    places = _SEARCHES
+    result_dtype = EXPECTIMAX_RESULT
+    boards = 0  # of jobs at work: a job is done by the call that begins it
+
+    def __init__(self, setup, gpu, fails=None):
+        super().__init__(setup, gpu, fails)
+        self.job_dtype = expectimax_job(self._game.words(self._rules))
+        self._waiting = np.zeros(0, self.job_dtype)
+
+    @property
+    def at_work(self):
+        return len(self._waiting)
+
+    def add(self, jobs):
+        """Take an array of jobs in."""
+        self._waiting = np.concatenate([self._waiting, jobs])
+
+    def advance(self):
+        """Search those that are as deep as the first, a launch of them; return their records."""
+        depth = int(self._waiting["depth"][0])
+        alike = np.flatnonzero(self._waiting["depth"] == depth)[: self._search.at_once(max(depth, 1))]
+        jobs, self._waiting = self._waiting[alike], np.delete(self._waiting, alike)
+        found = self._search.values(jobs["state"], depth=depth)
+        records = np.zeros(len(jobs), self.result_dtype)
+        records["node"], records["complete"] = jobs["node"], True
+        records["move"], records["value"] = found.moves, found.values
+        records["boards"] = found.leaves // len(jobs)
+        records["boards"][: found.leaves % len(jobs)] += 1
+        records["evaluated"] = records["boards"]
+        return records
+
+    def stop(self):
+        """Give all jobs up; return their records."""
+        records = np.zeros(len(self._waiting), self.result_dtype)
+        records["node"], records["value"], records["move"] = self._waiting["node"], -np.inf, -1
+        self._waiting = self._waiting[:0]
+        return records
+
+
+class _Group(NamedTuple):
+    """Games that are searched in one call: their rows, and where they stand."""
+
+    rows: np.ndarray
+    states: np.ndarray
+
+    def joined(self, other):
+        return _Group(*map(np.concatenate, zip(self, other, strict=True)))
+
+
+class GpuGamesRunner(_OnGpu):
+    """Plays parts of games, see ``games_pool``, thousands at a time.
+
+    Games are in groups, which take turns on the GPU: it searches the next move of every game of one, while the CPU
+    plays the moves that were found for another. All jobs that it has at a time are searched as deep.
+    """
+
+    places = _PLACES
+
+    def __init__(self, setup, gpu, fails=None):
+        super().__init__(setup, gpu, fails)
+        self._recorded = setup.get("recorded", False)
+        words = self._game.words(self._rules)
+        self.job_dtype, self.result_dtype = game_job(words), game_result(words, self._recorded)
+        engine = Expectimax(self._game, self._rules, self._chosen, alike=setup["alike"])
+        self._games = Rounds(self._game, self._rules, engine, _PLACES, GAME_PART if self._recorded else 0)
+        self._nodes = np.zeros(_PLACES, np.int32)  # of rows
+        self._waiting = np.zeros(0, self.job_dtype)
+        self._ready, self._asked = deque(), None  # groups to be searched, and the one that the GPU is at
+        self.boards = 0  # evaluations for the games at work so far
+
+    def compile(self):
+        super().compile()
+        self._games.compile()
+
+    @property
+    def at_work(self):
+        """Jobs that have no answer yet."""
+        return len(self._waiting) + _PLACES - self._games.room
+
+    def add(self, jobs):
+        """Take an array of jobs in."""
+        self._depth = int(jobs["depth"][0])
+        self._waiting = np.concatenate([self._waiting, jobs])
+
+    def advance(self):
+        """Play a move of every game of a group; return the records of the jobs that are done by that."""
+        group, self._asked = self._asked, None
+        found = None if group is None else self._search.found()
+        groups = self._groups()
+        size = -(-self.at_work // groups)
+        if self._ready and not (group and len(group.rows) + len(self._ready[0].rows) <= size):
+            self._ask(size)  # the GPU is at it while the moves of the other group are played
+        ended = [] if group is None else [self._play(group, *found, size)]
+        while len(self._waiting) and len(self._ready) + (self._asked is not None) < groups:
+            ended.append(self._begin(size))
+        if self._asked is None and self._ready:
+            self._ask(size)
+        rows = np.concatenate(ended) if ended else ()
+        return self._records(rows) if len(rows) else np.zeros(0, self.result_dtype)
+
+    def _groups(self):
+        """Return how many groups the games are to make: two, or as many as fill a launch each."""
+        most = min(_AT_ONCE, math.ceil(_FILLED * self._search.at_once(self._depth)))
+        return 1 if self.at_work <= _FEW else max(2, -(-self.at_work // most))
+
+    def _ask(self, size):
+        """Have the GPU search the games of the next group, or of several small ones."""
+        group = self._ready.popleft()
+        while self._ready and len(group.rows) + len(self._ready[0].rows) <= size:
+            group = group.joined(self._ready.popleft())
+        self._search.begin(group.states, self._depth)
+        self._asked = group
+
+    def _play(self, group, found, boards, size):
+        """Play what was found for a group, and have new games join it; return the rows that have no more moves."""
+        rows, states, ended = self._games.go_on(group.rows, found, boards)
+        self.boards += boards
+        group = _Group(rows, states)
+        if len(rows) < size and len(self._waiting):
+            more, over = self._seat(size - len(rows))
+            group, ended = group.joined(more), np.concatenate([ended, over])
+        self._is_ready(group)
+        return ended
+
+    def _begin(self, size):
+        """Make a group of new games; return the rows that have no more moves."""
+        group, ended = self._seat(size)
+        self._is_ready(group)
+        return ended
+
+    def _is_ready(self, group):
+        if len(group.rows):
+            self._ready.append(group)
+
+    def _seat(self, count):
+        """Return (a group of up to so many new games, rows of those that have no more moves)."""
+        jobs, self._waiting = self._waiting[:count], self._waiting[count:]
+        parts = 1 if self._recorded or self._depth > SHALLOW else PARTS[self._depth]  # as on a CPU
+        first = (jobs["drawn"] == 0) * (jobs["node"] % _STAGGERED)
+        until = GAME_PART * parts * (_STAGGERED - first) // _STAGGERED
+        rows = self._games.seat(jobs["state"], jobs["seed"], jobs["drawn"], until)
+        self._nodes[rows] = jobs["node"]
+        rows, states, ended = self._games.go_on(rows)
+        return _Group(rows, states), ended
+
+    def _records(self, rows):
+        """Return the records of games that leave their rows."""
+        records, table = np.zeros(len(rows), self.result_dtype), self._games.table[rows]
+        records["node"], records["state"] = self._nodes[rows], self._games.states[rows]
+        records["complete"] = (table[:, batched_play.OVER] > 0) | (
+            table[:, batched_play.COUNT] == table[:, batched_play.UNTIL]
+        )
+        for field, column in _PLAYED.items():
+            records[field] = table[:, column]
+        if self._recorded:
+            records["length"], records["codes"] = table[:, batched_play.COUNT], self._games.codes[rows]
+        self.boards -= int(records["boards"].sum())
+        self._games.leave(rows)
+        return records
+
+    def stop(self):
+        """Give all jobs up; return their records: where the games stand."""
+        groups = [*self._ready, *([self._asked] if self._asked else [])]
+        self._ready, self._asked = deque(), None
+        left = np.zeros(len(self._waiting), self.result_dtype)
+        for field in ("node", "drawn", "state"):
+            left[field] = self._waiting[field]
+        self._waiting = self._waiting[:0]
+        return np.concatenate([left, *(self._records(group.rows) for group in groups)])
+
+
+_PLAYED = {
+    "over": batched_play.OVER,
+    "score": batched_play.SCORE,
+    "moves": batched_play.MOVES,
+    "drawn": batched_play.DRAWN,
+    "boards": batched_play.BOARDS,
+}

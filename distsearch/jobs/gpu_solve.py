@@ -1,0 +1,407 @@
+"""The kinds of job that a GPU does, many at a time: see ``cluster.batch_runner``.
+
+Records of jobs and results are those of the runners on a CPU, so ranks with and without a GPU work on one search. Jobs
+that a GPU cannot do, the same rank does on its CPU.
+"""
+
+import platform
+from collections import deque
+
+import numpy as np
+
+from ..core.errors import UserError, complain
+from ..games import connect4, othello
+from ..games.interface import Position, as_state, legal_moves
+from ..gpu.othello_endgame import GpuEndgame
+from ..gpu.solver import GpuSolver
+from . import gpu_expectimax, offloaded
+from .setups import rules_of
+from .two_player import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
+
+_PLACES = 8192  # jobs at a rank: a batch at work, and one that waits for it
+_CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
+_TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
+_SHARE = 8  # an eighth of what is free, for other ranks and other setups
+_NO_MOVE = -2
+_LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
+_ALONE = 8  # launches of a batch before parts of it are lent: in less, lending cost 5 to 20% and won nothing (an H200)
+
+
+def check(setup, depth=None):
+    """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies if they are to a depth."""
+    if setup["kind"] in _BY_CHANCE:
+        gpu_expectimax.check(setup, depth)
+    elif setup["kind"] != "solve" or setup["game"] not in _SOLVERS:
+        raise UserError(
+            f"device gpu solves {' and '.join(_SOLVERS)} to the end (add --exact), and searches and plays 2048 and "
+            "2584 by expectimax; for all else use --device cpu"
+        )
+
+
+def on_gpu(kinds, gpu, among_others=False):
+    """Return the kinds of job of a rank with a GPU; kinds: those of one without.
+
+    among_others: if the GPU fails, the rank says so and goes on without it, and what it was at goes back to the pool;
+    what games against chance are at does not: there only kernels that cannot be made are got over.
+    """
+    card = _Card(gpu, among_others)
+
+    def solve(setup):
+        # a part of a middle game of Othello would keep one core busy that gives nothing away
+        if card.gpu is None or setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
+            return kinds["solve"](setup)
+        return GpuSolveRunner(setup, card, kinds["solve"])
+
+    def by_chance(kind, runner):
+        def make(setup):
+            try:
+                check(setup)
+            except UserError:  # where a GPU is a must, it was said before
+                return kinds[kind](setup)
+            return runner(setup, card.gpu, card.fails) if card.gpu is not None else kinds[kind](setup)
+
+        return make
+
+    return {**kinds, "solve": solve, **{kind: by_chance(kind, runner) for kind, runner in _BY_CHANCE.items()}}
+
+
+def _room(gpu, mib):
+    """Return how many MiB, of those wished, a table may take."""
+    return min(mib, max(gpu.free() // _SHARE >> 20, 1))
+
+
+class _Card:
+    """The GPU of a rank, until it fails."""
+
+    def __init__(self, gpu, among_others):
+        self.gpu, self._among_others = gpu, among_others
+
+    def fails(self, error):
+        if not self._among_others:
+            raise error
+        if self.gpu is not None:
+            complain(f"distsearch: a rank on {platform.node()} goes on without its GPU: {error}")
+        self.gpu = None
+
+
+class _Connect4:
+    """Any number of stones."""
+
+    lends = True
+
+    def __init__(self, gpu, rules):
+        self.solver = GpuSolver(gpu, connect4, rules, _room(gpu, _TABLE_MIB))
+        self.boards = 0
+
+    def fits(self, states):
+        return np.ones(len(states), bool)
+
+    def found(self):
+        """Return (scores, complete, moves) of the batch; None for moves if it tells none."""
+        scores, complete, _, counts = self.solver.result()
+        self.boards = counts["boards"]
+        return scores, complete, None
+
+
+class _Othello:
+    """End games of so few empty squares that a launch has a chance to see their ends."""
+
+    MOST, lends = 14, False
+    SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
+
+    def __init__(self, gpu, rules):
+        self._rules = rules
+        self.solver = None
+        if int(rules[othello.SQUARES]) <= 64:
+            sizes = {"table_mib": _room(gpu, _ENDGAME_MIB), "share_from": self.SHARED}
+            self.solver = GpuEndgame(gpu, othello, rules, most=self.MOST, **sizes)
+
+    def fits(self, states):
+        if self.solver is None:
+            return np.zeros(len(states), bool)
+        taken = [int(own | other).bit_count() for own, other in states[:, :2]]
+        return int(self._rules[othello.SQUARES]) - np.array(taken, np.int64) <= self.MOST
+
+    def found(self):
+        return self.solver.result()
+
+    @property
+    def boards(self):
+        return self.solver.counts["boards"]
+
+
+_SOLVERS = {"connect4": _Connect4, "othello": _Othello}
+
+
+_BY_CHANCE = {"expectimax": gpu_expectimax.GpuExpectimaxRunner, "game": gpu_expectimax.GpuGamesRunner}
+
+
+class GpuSolveRunner:
+    """Solves positions exactly, those of a batch at once.
+
+    card: of ``on_gpu``; plain: makes the runner of what it does not take. Once it has ``failed`` it has no jobs: the
+    results of those that it had say that they are not complete.
+    """
+
+    places = _PLACES
+
+    def __init__(self, setup, card, plain):
+        self._game, self._rules = rules_of(setup)
+        self._plain = plain(setup)
+        self._card, self._solver_of, self._on_gpu = card, _SOLVERS[setup["game"]], None
+        self.failed = False
+        self._brief = setup.get("brief", False)
+        self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
+        self.job_dtype = job_dtype(self._game.words(self._rules))
+        self.name = f"gpu_{self._plain.name}"
+        self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
+        self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
+        self._open = np.zeros(0, bool)  # those of it that have no answer yet
+        self._wanted = None  # (how many, the most that is left) of parts to be lent out
+        self._answers, self._told = {}, []  # what others have found of such parts; rows that tell of those
+        self._launches = 0  # of the batch
+        self._counted = self._spare = 0  # boards of the batch so far; those that are no job's yet
+
+    def compile(self):
+        """Compile for the CPU and for the GPU."""
+        self._plain.compile()
+        self._make_solver()
+
+    def open(self, run):
+        """What the tables hold is true in any run."""
+        self._plain.open(run)
+        self._make_solver()
+        self._wanted, self._answers, self._told = None, {}, []
+
+    def _make_solver(self):
+        if self._on_gpu is not None:
+            return
+        try:
+            if self._card.gpu is None:
+                raise UserError("it has failed before")
+            self._on_gpu = self._solver_of(self._card.gpu, self._rules)
+        except UserError as error:
+            self._fail(error)
+
+    def _fail(self, error):
+        self._card.fails(error)
+        self.failed = True
+
+    @property
+    def engine(self):
+        return self._plain.engine
+
+    def unsearched(self, jobs):
+        return self._plain.unsearched(jobs)
+
+    @property
+    def at_work(self):
+        """Jobs that have no answer yet."""
+        waiting = sum(map(len, self._waiting)) + len(self._by_cpu) + (self._at_cpu is not None)
+        return int(np.count_nonzero(self._open)) + waiting
+
+    @property
+    def boards(self):
+        return self._spare + (self._plain.boards if self._at_cpu is not None else 0)
+
+    def add(self, jobs):
+        """Take an array of jobs in."""
+        if self.failed:
+            self._waiting.append(jobs)
+            return
+        fits = self._on_gpu.fits(jobs["state"])
+        self._by_cpu.extend(jobs[i : i + 1] for i in np.flatnonzero(~fits))
+        if fits.any():
+            self._waiting.append(jobs[fits])
+
+    def advance(self):
+        """Do a launch, and a little of what is the CPU's; return the records of the jobs that are done by that."""
+        try:
+            return self._advance()
+        except UserError as error:
+            self._fail(error)
+            return self.stop()
+
+    def _advance(self):
+        if self.failed:
+            return self.stop()
+        records = []
+        if not self._open.any() and self._waiting:
+            self._begin(np.concatenate(self._waiting))
+        if self._open.any():
+            self._lend()
+            records.append(self._launch())
+        if self._at_cpu is None and self._by_cpu:
+            (self._at_cpu,) = self._by_cpu.popleft()
+            self._plain.begin(self._at_cpu)
+        if self._at_cpu is not None and self._plain.advance(_CPU_BOARDS):
+            records.append(self._end_at_cpu())
+        return np.concatenate(records) if records else self._none
+
+    def _begin(self, jobs):
+        self._waiting = []
+        self._jobs, self._open, self._children = jobs, np.ones(len(jobs), bool), None
+        self._scores = np.zeros(len(jobs), np.int32)
+        self._launches, self._on_gpu.solver.seconds = 0, _LAUNCH
+        self._ask(jobs["state"], jobs["low"], jobs["high"])
+
+    def _ask(self, states, low, high):
+        self._counted = 0
+        if self._on_gpu.lends:
+            self._told += [self._row(number) for number in self._on_gpu.solver.lent]
+        self._on_gpu.solver.begin(states, low, high)
+
+    def lend(self, count, left):
+        """Have so many parts of the jobs lent out from now on, of at most so many moves left (0: as it likes)."""
+        self._wanted = count, left
+
+    def lent(self):
+        """Return what is new of parts that are lent out: rows of ``offloaded`` in one array."""
+        told, self._told = self._told, []
+        return np.concatenate(told) if told else np.zeros(0, np.int64)
+
+    def take_back(self, rows):
+        """Take in what others have found of such parts: rows of a part's number, and bounds of its score."""
+        lent = self._on_gpu.solver.lent
+        for number, low, high in rows.tolist():
+            if number in lent:
+                self._answers[number] = low if low >= lent[number][2] else high
+
+    def _lend(self):
+        """Take answers in and lend more out, if that is wanted."""
+        alone = self._launches < _ALONE or self._children is not None
+        if alone or not self._wanted or not self._on_gpu.lends:
+            return
+        solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
+        fresh, gone = solver.lend(*self._wanted, answers)
+        self._told += [self._row(number) for number in gone if number not in answers]
+        for number in fresh:
+            job, state, beta = solver.lent[number]
+            left = int(self._game.moves_left(tuple(state), self._rules))
+            self._told.append(offloaded.row(self._jobs["node"][job], number, beta - 1, beta, left, state))
+
+    def _row(self, number):
+        """Return what says that a part is not wanted any more."""
+        return offloaded.row(0, number, 0, 0, 0, np.zeros(self.job_dtype["state"].shape[0], np.uint64))
+
+    def _launch(self):
+        done = self._on_gpu.solver.advance()
+        self._launches += 1
+        scores, complete, moves = self._on_gpu.found()
+        boards = self._on_gpu.boards
+        self._spare += boards - self._counted
+        self._counted = boards
+        if self._children is not None:
+            self._on_gpu.solver.seconds = _LAUNCH
+            return self._replies(scores, complete)
+        if self._brief or moves is not None:
+            solved = np.flatnonzero(complete & self._open)
+            return self._answered(solved, scores[solved], None if self._brief else moves[solved])
+        if done:
+            self._scores = scores
+            self._ask_for_replies()
+        return self._none
+
+    @property
+    def _none(self):
+        return np.zeros(0, self.result_dtype)
+
+    def _ask_for_replies(self):
+        """Ask which moves of the solved positions leave the other side no more than the score."""
+        children, parents, moves = [], [], []
+        for i in np.flatnonzero(self._open):
+            position = Position(as_state(self._jobs["state"][i]), 0)
+            for move in legal_moves(self._game, position, self._rules):
+                children.append(self._game.play(position.state, self._rules, np.int64(move))[0])
+                parents.append(i)
+                moves.append(move)
+        self._children = np.array(parents, np.int64), np.array(moves, np.int16)
+        low = -self._scores[self._children[0]]
+        self._ask(np.array(children, np.uint64).reshape(-1, 2), low, low + 1)
+        if self._on_gpu.lends:  # most of them are known: those that are not are searched no longer than they have to be
+            self._on_gpu.solver.seconds = _SHORT_LAUNCH
+
+    def _replies(self, scores, complete):
+        """Return the records of the positions of which a good move is known, or which have none."""
+        parents, moves = self._children
+        best = np.full(len(self._jobs), _NO_MOVE, np.int16)
+        good = complete & (scores <= -self._scores[parents])
+        best[parents[good][::-1]] = moves[good][::-1]  # the first of several
+        waits = np.zeros(len(self._jobs), bool)
+        waits[parents[~complete]] = True
+        solved = np.flatnonzero(self._open & ((best != _NO_MOVE) | ~waits))
+        return self._answered(solved, self._scores[solved], best[solved])
+
+    def _answered(self, at, scores=None, moves=None):
+        """Return the records of some jobs of the batch, with their share of the boards; without scores: given up."""
+        records, left = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
+        self._open[at] = False
+        records["node"], records["complete"] = self._jobs["node"][at], scores is not None
+        records["score"] = -np.inf if scores is None else scores
+        if len(at):
+            records["boards"] = self._spare // left
+            records["boards"][0] += self._spare % left if len(at) == left else 0
+            self._spare -= int(records["boards"].sum())
+        if moves is not None:
+            records["line_length"] = moves != _NO_MOVE
+            records["line"][:, 0] = np.where(moves != _NO_MOVE, moves, 0)
+        return records
+
+    def _end_at_cpu(self):
+        record, self._at_cpu = self._plain.result(0.0, 0.0), None
+        return record
+
+    def _at(self, node):
+        """Return where in the batch an open job of a node is, None if it is not there."""
+        found = np.flatnonzero((self._jobs["node"] == node) & self._open)
+        return int(found[0]) if len(found) else None
+
+    def has(self, node):
+        """Whether a job of this node has no answer yet."""
+        waiting = any((jobs["node"] == node).any() for jobs in (*self._waiting, *self._by_cpu))
+        return waiting or self._is_at_cpu(node) or self._at(node) is not None
+
+    def _is_at_cpu(self, node):
+        return self._at_cpu is not None and self._at_cpu["node"] == node
+
+    def narrow(self, node, low, high):
+        """Have the score of a job matter no further than from low to high."""
+        if self._is_at_cpu(node):
+            self._plain.narrow(low, high)
+            return
+        if (at := self._at(node)) is not None:
+            if self._children is None:
+                self._on_gpu.solver.narrow(at, low, high)
+            return
+        for jobs in (*self._waiting, *self._by_cpu):
+            mine = jobs["node"] == node
+            if mine.any():
+                jobs["low"][mine], jobs["high"][mine] = low, high
+
+    def drop(self, node):
+        """Give a job up; return its record."""
+        if self._is_at_cpu(node):
+            return self._end_at_cpu()
+        if (at := self._at(node)) is not None:
+            if self._children is None:
+                self._on_gpu.solver.drop(at)
+            return self._answered(np.array([at]))
+        kept, gone = [], []
+        for jobs in self._waiting:
+            kept.append(jobs[jobs["node"] != node])
+            gone.append(jobs[jobs["node"] == node])
+        self._waiting = [jobs for jobs in kept if len(jobs)]
+        gone += [job for job in self._by_cpu if job["node"] == node]
+        self._by_cpu = deque(job for job in self._by_cpu if job["node"] != node)
+        return self.unsearched(np.concatenate(gone))
+
+    def stop(self):
+        """Give all jobs up; return their records."""
+        records = [self._answered(np.flatnonzero(self._open))]
+        if self._at_cpu is not None:
+            records.append(self._end_at_cpu())
+        rest = [*self._waiting, *self._by_cpu]
+        if rest:
+            records.append(self.unsearched(np.concatenate(rest)))
+        self._waiting, self._by_cpu = [], deque()
+        return np.concatenate(records)

@@ -1,0 +1,238 @@
+"""The kinds of job of searches by sampled runs, in games against chance; see ``jobs`` for what a runner is.
+
+What sources of work share whose jobs are sampled runs of one state: which are done, and what all of them took.
+
+The averaged search of one state as a source of work: a job for each run and each of the player's moves.
+
+A run's value of a move depends on the run's seed and the state alone, and the mean over the runs is their exact sum,
+rounded once, divided by their number: any number of ranks has the same values to the last bit.
+
+IDA* on sampled spawns as a source of work: a job is a run, and every run has a vote on the move.
+"""
+
+import math
+
+import numpy as np
+
+from ..engines.averaged import SampledRun
+from ..engines.ida import Ida
+from ..engines.player import seed_of
+from ..games.interface import MAX, as_state, legal_moves
+from .chance import EXPECTIMAX_RESULT, EngineRunner, ExpectimaxRunner
+from .numbered import NumberedJobs
+from .setups import evaluated
+
+IDA_RESULT = np.dtype(
+    [
+        ("node", np.int32),
+        ("complete", np.int8),
+        ("move", np.int16),
+        ("goal", np.int8),
+        ("length", np.int32),
+        ("boards", np.int64),
+        ("evaluated", np.int64),
+        ("table_hits", np.int64),
+        ("table_stores", np.int64),
+        ("seconds", np.float64),
+        ("cpu", np.float64),
+    ]
+)
+
+
+def averaged_job(words):
+    """Record of a job of an averaged search: its number, plies to search, the run's seed, state."""
+    return np.dtype([("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("state", np.uint64, words)])
+
+
+def ida_job(words):
+    """Record of a run of IDA*: its number, its limit of boards, its seed, state."""
+    return np.dtype([("node", np.int32), ("limit", np.int64), ("seed", np.uint64), ("state", np.uint64, words)])
+
+
+class AveragedRunner(ExpectimaxRunner):
+    """Searches a run of a state, in which chance does only some of what it may; without a far table."""
+
+    def __init__(self, setup):
+        game, rules, chosen = evaluated(setup)
+        EngineRunner.__init__(self, averaged_job(game.words(rules)), SampledRun(game, rules, chosen, setup["width"]))
+
+    def begin(self, job):
+        self._node = job["node"]
+        self._engine.seed(job["seed"])
+        self._engine.begin(tuple(job["state"]), int(job["depth"]))
+
+
+class IdaRunner(EngineRunner):
+    """Searches a run of IDA*."""
+
+    result_dtype = IDA_RESULT
+
+    def __init__(self, setup):
+        game, rules, chosen = evaluated(setup)
+        super().__init__(ida_job(game.words(rules)), Ida(game, rules, chosen))
+
+    def begin(self, job):
+        self._node = job["node"]
+        self._engine.begin(tuple(job["state"]), int(job["seed"]), int(job["limit"]))
+
+    def result(self, seconds, cpu):
+        record, found = np.zeros(1, self.result_dtype), self._engine.result()
+        move = -1 if found.move is None else found.move
+        record[0] = (
+            self._node,
+            found.complete,
+            move,
+            found.goal,
+            found.length,
+            found.boards,
+            found.evaluated,
+            found.hits,
+            found.stores,
+            seconds,
+            cpu,
+        )
+        return record
+
+
+class SampledPool(NumberedJobs):
+    """Jobs by number, from 0 on, which are independent of one another; a kind of pool says what each of them is.
+
+    count: of jobs; job_dtype, and ``result_dtype``: of records, in whose ``node`` the number is. ``known`` is which of
+    them are done, by number. ``boards``, ``hits``, ``stores``, ``evaluated``, ``cpu``: of all results so far.
+    """
+
+    result_dtype = None  # of each kind of pool
+    far_hits = replacements = 0  # there is no far table
+    settled = False  # whether a search that goes further would find the same
+
+    def __init__(self, count, job_dtype):
+        super().__init__(job_dtype, range(count))
+        self.known = np.zeros(count, bool)
+        self.boards = self.hits = self.stores = self.evaluated = 0
+        self.cpu = 0.0
+
+    def _take_in(self, number, result):
+        """Keep the result of a job that was done to its end."""
+        raise NotImplementedError
+
+    @property
+    def done(self):
+        """Whether every job is."""
+        return bool(self.known.all())
+
+    @property
+    def finished(self):
+        """Jobs that are done."""
+        return int(self.known.sum())
+
+    @property
+    def subtrees(self):
+        """All jobs."""
+        return len(self.known)
+
+    def finish(self, results):
+        """Take an array of result records in; what was stopped stays unknown."""
+        for number, result in self._back(results):
+            if result["complete"]:
+                self.known[number] = True
+                self._take_in(number, result)
+        self._add_up(
+            results, boards="boards", hits="table_hits", stores="table_stores", evaluated="evaluated", cpu="cpu"
+        )
+
+
+class AveragedPool(SampledPool):
+    """Runs of one ``Position`` to so many plies; seed: of all of them. Where the player has no move, a job is a run."""
+
+    result_dtype = EXPECTIMAX_RESULT
+
+    def __init__(self, game, rules, position, depth, runs, seed):
+        self._moves, self._left = [], depth
+        self._states = [position.state]
+        if int(game.kind(position.state, rules)) == MAX:
+            self._moves, self._left = legal_moves(game, position, rules), depth - 1
+            self._states = [as_state(game.play(position.state, rules, np.int64(m))[0]) for m in self._moves]
+        self._seeds = [seed_of(seed, run) for run in range(runs)]
+        self._values = np.zeros((runs, len(self._states)))
+        super().__init__(self._values.size, averaged_job(game.words(rules)))
+
+    def _fill(self, job, number):
+        run, child = divmod(number, len(self._states))
+        job["depth"], job["seed"], job["state"] = self._left, self._seeds[run], self._states[child]
+
+    def _take_in(self, number, result):
+        self._values.flat[number] = result["value"]
+
+    @property
+    def tree_nodes(self):
+        """Nodes that the master has."""
+        return 1 + len(self._moves)
+
+    def _mean(self, child):
+        """Return the mean of a child's values, nan if some run has none yet."""
+        known = self.known.reshape(self._values.shape)[:, child].all()
+        return math.fsum(self._values[:, child]) / len(self._values) if known else math.nan
+
+    @property
+    def root_value(self):
+        """The root's value, nan if it is not known."""
+        return max(self._mean(child) for child in range(len(self._states))) if self.done else math.nan
+
+    def moves(self):
+        """Return {code: value} of the root's moves whose value is known."""
+        means = {m: self._mean(child) for child, m in enumerate(self._moves)}
+        return {m: mean for m, mean in means.items() if not math.isnan(mean)}
+
+    def best(self):
+        """Return the best move at the root as a code, None if there is none or it is not known."""
+        known = self.moves()
+        return max(known, key=known.get) if known else None
+
+
+class IdaPool(SampledPool):
+    """Runs of one ``Position``, each of about ``limit`` boards; seed: of all of them.
+
+    A move is worth the share of the runs that vote for it. Of two with as many votes the better one is that of which
+    more runs made the larger tile, then that which took fewer moves to do so, then the first in the order of codes.
+    """
+
+    result_dtype = IDA_RESULT
+
+    def __init__(self, game, rules, position, limit, runs, seed):
+        self._state, self._limit, self._runs = position.state, limit, runs
+        self._seeds = [seed_of(seed, run) for run in range(runs)]
+        self._votes = {}  # code → (runs, of them those that made the tile, minus the moves these took)
+        self.goals = self.longest = self._cut = 0  # _cut: runs that their limit ended
+        super().__init__(runs, ida_job(game.words(rules)))
+
+    tree_nodes = 1  # that the master has
+
+    def _fill(self, job, number):
+        job["limit"], job["seed"], job["state"] = self._limit, self._seeds[number], self._state
+
+    def _take_in(self, number, result):
+        length, goal, move = int(result["length"]), int(result["goal"]), int(result["move"])
+        self.goals += goal
+        self._cut += int(result["boards"]) >= self._limit
+        self.longest = max(self.longest, length)
+        if move >= 0:
+            votes, made, minus = self._votes.get(move, (0, 0, 0))
+            self._votes[move] = votes + 1, made + goal, minus - goal * length
+
+    @property
+    def settled(self):
+        """Whether no run would find anything else with a higher limit."""
+        return self.done and not self._cut
+
+    def best(self):
+        """Return the move with the most votes so far as a code, None if there is none."""
+        return max(sorted(self._votes), key=self._votes.get) if self._votes else None
+
+    def moves(self):
+        """Return {code: share of the runs} of the moves that have votes."""
+        return {m: self._votes[m][0] / self._runs for m in sorted(self._votes)}
+
+    @property
+    def root_value(self):
+        """The share of the best move, 0 without a move."""
+        return self.moves().get(self.best(), 0.0)

@@ -1,0 +1,427 @@
+"""The kinds of job that workers can do: their records, and the runners that do them a slice at a time.
+
+A runner is made from a *setup*, a small dictionary that says which game, rules and search. ``open(run)`` tells it the
+number of a run; it then takes one job record after another: ``begin(job)``, ``advance(budget) -> done`` until done,
+``result(seconds, cpu)``. In between, ``save() -> (node, bytes)`` tells how far the job is, and another runner of the
+same setup goes on from there, ``restore(job, bytes)``; without bytes it is to begin again. Runners of jobs that may be
+small also take an array of them in one call, ``batch``.
+"""
+
+import numpy as np
+
+from .. import evaluation
+from ..engines.alphabeta import INFINITY, LINE_LENGTH, AlphaBeta
+from ..engines.perft import MAX_DEPTH, Perft
+from ..engines.pvs import batch, kernels, probcut
+from ..engines.pvs.depth_search import Deep
+from ..engines.pvs.exact_solver import Solver
+from ..engines.pvs.table import DEFAULT_MIB, far_table
+from .chance import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
+from .joinable import Joinable
+from .sampled import AveragedRunner, IdaRunner
+from .setups import evaluated, rules_of
+
+TO_THE_END = -1  # as a job's depth: search until the game is over
+
+SUBTREE_RESULT = np.dtype(
+    [
+        ("node", np.int32),
+        ("complete", np.int8),
+        ("score", np.float64),
+        ("boards", np.int64),
+        ("ordering_boards", np.int64),
+        ("evaluated", np.int64),
+        ("table_hits", np.int64),
+        ("table_far_hits", np.int64),
+        ("table_stores", np.int64),
+        ("table_replacements", np.int64),
+        ("seconds", np.float64),
+        ("cpu", np.float64),
+        ("line_length", np.int16),
+        ("line", np.int16, LINE_LENGTH),
+    ]
+)
+
+# The same of a position where nobody wants a line: 33 bytes instead of 207, which MPI passes on in small messages.
+BRIEF_RESULT = np.dtype(
+    [
+        ("node", np.int32),
+        ("complete", np.int8),
+        ("score", np.float32),
+        ("boards", np.int64),
+        ("table_hits", np.int64),
+        ("seconds", np.float32),
+        ("cpu", np.float32),
+    ]
+)
+
+PERFT_RESULT = np.dtype(
+    [
+        ("node", np.int32),
+        ("complete", np.int8),
+        ("seconds", np.float64),
+        ("cpu", np.float64),
+        ("counts", np.int64, MAX_DEPTH + 1),
+    ]
+)
+
+EMPTY_JOB = np.dtype([("node", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
+EMPTY_RESULT = np.dtype([("node", np.int32), ("seconds", np.float64)])
+
+
+# The columns of a batch, and the fields of records that they are
+_ASKED = {batch.PLIES: "depth", batch.OWN_BUDGET: "budget", batch.LOWEST: "low", batch.HIGHEST: "high"}
+_FOUND = {
+    batch.SCORE: "score",
+    batch.COMPLETE: "complete",
+    batch.BOARDS: "boards",
+    batch.EVALUATED: "evaluated",
+    batch.HITS: "table_hits",
+    batch.FAR_HITS: "table_far_hits",
+    batch.STORES: "table_stores",
+    batch.REPLACED: "table_replacements",
+    batch.LENGTH: "line_length",
+}
+
+
+def job_dtype(words):
+    """Record of a job: its node, plies to search (or TO_THE_END), boards to stop at (or 0), window, ``cut``, state.
+
+    The window is the side to move's; scores are told apart no further than from low to high. Of ``cut``, see ``nodes``:
+    who shares the job out wants to know.
+    """
+    return np.dtype(
+        [
+            ("node", np.int32),
+            ("depth", np.int32),
+            ("budget", np.int64),
+            ("low", np.int32),
+            ("high", np.int32),
+            ("cut", np.int64),
+            ("state", np.uint64, words),
+        ]
+    )
+
+
+class _SearchRunner:
+    """What runners of searches share: jobs in, records out, without a line where the setup is ``brief``."""
+
+    def __init__(self, setup, game, rules, engine):
+        self._brief = setup.get("brief", False)
+        self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
+        self.job_dtype = job_dtype(game.words(rules))
+        self._engine = engine
+        self.name, self.compile = engine.name, engine.compile
+
+    def open(self, run):
+        """Nothing is kept."""
+
+    @property
+    def boards(self):
+        return self._engine.boards
+
+    def begin(self, job):
+        self._take(job)
+        self._start(tuple(job["state"]), int(job["depth"]), (int(job["low"]), int(job["high"])))
+
+    @property
+    def node(self):
+        """The node of the job begun last."""
+        return int(self._node)
+
+    def narrow(self, low, high):
+        """The score of the job begun last matters no further than from low to high from now on."""
+
+    def give(self, rest, least):
+        """Give away a part of the search, whose positions have at least so much left; go on with the job ``rest``.
+
+        Returns the part as bytes (uint8), see ``engines.pvs.work_splitting``; None if there is none, and the
+        job is the same.
+        """
+
+    def unsearched(self, jobs):
+        """Return the records of jobs that nobody began."""
+        records = np.zeros(len(jobs), self.result_dtype)
+        records["node"], records["score"] = jobs["node"], -np.inf
+        return records
+
+    def _take(self, job):
+        self._node, self._limit = job["node"], int(job["budget"])
+
+    def advance(self, budget):
+        """Search on for about ``budget`` boards; return whether the job is done or its own budget used up."""
+        if not self._limit:
+            return self._engine.advance(budget)
+        return self._engine.advance(min(budget, self._limit - self.boards)) or self.boards >= self._limit
+
+    def save(self):
+        return int(self._node), self._engine.save()
+
+    def restore(self, job, content):
+        self.begin(job)
+        self._engine.restore(content)
+
+    def result(self, seconds, cpu):
+        """Return the record of the job begun last, finished or not, with the wall and CPU seconds it took."""
+        found = self._found()
+        line = found.line[:LINE_LENGTH]
+        record = np.zeros(1, SUBTREE_RESULT)
+        record[0] = (
+            self._node,
+            found.complete,
+            found.score if abs(found.score) < self.infinity else -np.inf,
+            found.boards,
+            found.ordering_boards,
+            found.evaluated,
+            *self._table_counts(),
+            seconds,
+            cpu,
+            len(line),
+            line + [0] * (LINE_LENGTH - len(line)),
+        )
+        return copied(record, BRIEF_RESULT) if self._brief else record
+
+    def _found(self):
+        return self._engine.result()
+
+    def _table_counts(self):
+        return 0, 0, 0, 0
+
+
+def copied(records, dtype):
+    """Return SUBTREE_RESULTs as BRIEF_RESULTs, or the other way round; what one has not is 0."""
+    found = np.zeros(len(records), dtype)
+    for name in BRIEF_RESULT.names:
+        found[name] = records[name]
+    return found
+
+
+class SubtreeRunner(_SearchRunner):
+    """Searches subtrees by plain alpha-beta or minimax, with a full window."""
+
+    infinity = INFINITY
+
+    def __init__(self, setup):
+        game, rules, chosen = evaluated(setup)
+        pruned = setup["algorithm"] == "alphabeta"
+        super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"]))
+
+    def _start(self, state, depth, window):
+        self._engine.begin(state, None if depth == TO_THE_END else depth)
+
+
+class _TabledRunner(Joinable, _SearchRunner):
+    """What runners share whose engine has a table: many jobs in one call."""
+
+    infinity = kernels.INFINITY
+
+    @property
+    def engine(self):
+        """The engine, for what the master knows of the game as it does."""
+        return self._engine
+
+    def open(self, run):
+        """Results of earlier runs that are kept are now the first to go."""
+        self._engine.age(run)
+
+    def batch(self, jobs, budget):
+        """Do an array of jobs one after another until about ``budget`` boards; return the records of those finished.
+
+        As by ``begin``, ``advance`` until done and ``result``, with the same records, except that wall and CPU seconds
+        are 0. If there are fewer records than jobs, the next job is at work: go on with ``advance`` and ``result``.
+        Every job takes at least one board of the budget.
+        """
+        asked = np.empty((len(jobs), batch.ASKED_SIZE), np.int64)
+        for column, field in _ASKED.items():
+            asked[:, column] = jobs[field]
+        asked[:, batch.BRIEF] = self._brief
+        found, lines = self._engine.batch(np.ascontiguousarray(jobs["state"]), asked, budget)
+        records = np.zeros(len(found), self.result_dtype)
+        for column, field in _FOUND.items():
+            if field in records.dtype.names:
+                records[field] = found[:, column]
+        records["node"] = jobs["node"][: len(found)]
+        if not self._brief:
+            records["line"] = lines
+        records["score"][np.abs(found[:, batch.SCORE]) >= self.infinity] = -np.inf
+        if len(jobs):
+            self._take(jobs[min(len(found), len(jobs) - 1)])
+        return records
+
+    def export_updates(self, since):
+        """Return what other hosts are to be told of the job begun last, see ``Tabled.export_updates``."""
+        return self._engine.export_updates(since)
+
+    def import_updates(self, entries, orders):
+        """Take in what other hosts have told."""
+        self._engine.import_updates(entries, orders)
+
+    def set_remote_marks(self, marks, hosts, host):
+        """Note what other hosts are at, see ``engines.pvs.remote_hosts``."""
+        self._engine.set_remote_marks(marks, hosts, host)
+
+    def job_now(self):
+        """Return the record of the job begun last as it is now: narrower, or a part of what it was."""
+        state, low, high, left = self._engine.question
+        job = np.zeros(1, self.job_dtype)
+        job["node"], job["state"], job["low"], job["high"] = self._node, state, low, high
+        job["depth"] = self._depth_of(left)
+        return job
+
+    def narrow(self, low, high):
+        self._engine.narrow(low, high)
+
+    def give(self, rest, least):
+        levels = self._engine.give(least)
+        if levels is None:
+            return None
+        self._node = np.int32(rest)
+        return levels.view(np.uint8)
+
+    def _found(self):
+        found = self._engine.result(self._brief)
+        if not found.complete:
+            self._engine.drop()
+        return found
+
+    def _table_counts(self):
+        return self._engine.table_counts
+
+
+class DeepRunner(_TabledRunner):
+    """Searches subtrees to a depth; ``far`` is the far transposition table, shared by whoever was given the same."""
+
+    def __init__(self, setup, far=None):
+        game, rules, chosen = evaluated(setup)
+        selective = setup.get("selective")
+        tests = None if selective is None else probcut.table(*selective, chosen.bound)
+        engine = Deep(game, rules, chosen, far, setup["repeatable"], setup.get("part", False), tests)
+        super().__init__(setup, game, rules, engine)
+
+    def _start(self, state, depth, window):
+        self._engine.begin(state, depth, *window)
+
+    def _depth_of(self, left):
+        return left
+
+
+class SolveRunner(_TabledRunner):
+    """Solves positions exactly; ``far`` as ``DeepRunner`` has it. Scores of games that go on are cut to the window."""
+
+    def __init__(self, setup, far=None):
+        game, rules = rules_of(setup)
+        order = evaluation.for_order(game, rules)
+        super().__init__(setup, game, rules, Solver(game, rules, far, part=setup.get("part", False), order=order))
+
+    def _start(self, state, depth, window):
+        self._engine.begin(state, *window)
+
+    def _depth_of(self, left):
+        return TO_THE_END
+
+
+class PerftRunner:
+    """Counts the positions below states."""
+
+    result_dtype = PERFT_RESULT
+
+    def __init__(self, setup):
+        game, rules = rules_of(setup)
+        self.job_dtype = job_dtype(game.words(rules))
+        self._engine = Perft(game, rules)
+        self.name = self._engine.name
+        self.compile = self._engine.compile
+        self.advance = self._engine.advance
+
+    def open(self, run):
+        """Nothing is kept."""
+
+    @property
+    def boards(self):
+        return self._engine.boards
+
+    def begin(self, job):
+        self._node = job["node"]
+        self._engine.begin(tuple(job["state"]), int(job["depth"]))
+
+    def save(self):
+        return int(self._node), self._engine.save()
+
+    def restore(self, job, content):
+        self.begin(job)
+        self._engine.restore(content)
+
+    def result(self, seconds, cpu):
+        record = np.zeros(1, self.result_dtype)
+        record[0] = self._node, self._engine.complete, seconds, cpu, self._engine.counts[: MAX_DEPTH + 1]
+        return record
+
+
+class EmptyRunner:
+    """Does nothing, to measure what messages and masters cost."""
+
+    result_dtype, job_dtype = EMPTY_RESULT, EMPTY_JOB
+    boards = 0
+
+    def __init__(self, setup):
+        self._record = np.zeros(1, EMPTY_RESULT)
+
+    def compile(self):
+        """Nothing to compile."""
+
+    def open(self, run):
+        """Nothing is kept."""
+
+    def begin(self, job):
+        self._record["node"] = job["node"]
+
+    def advance(self, budget):
+        return True
+
+    def result(self, seconds, cpu):
+        self._record["seconds"] = seconds
+        return self._record.copy()
+
+
+def empty_jobs(count, worker):
+    """Return ``count`` job records for an EmptyRunner, whose node is the worker."""
+    jobs = np.zeros(count, EMPTY_JOB)
+    jobs["node"] = worker
+    return jobs
+
+
+def kinds(far=None, log=None):
+    """Return the kinds of job, by name.
+
+    far: the table for those that use one, see ``Tabled`` (default: a private one); log: a ``visits.Visits`` that
+    engines with a table are to write to, None for none.
+    """
+
+    def with_table(runner):
+        def make(setup):
+            nonlocal far
+            if far is None:
+                far = far_table(DEFAULT_MIB)
+            made = runner(setup, far)
+            if log is not None:
+                made.engine.explain(log)
+            return made
+
+        return make
+
+    return {
+        "subtree": SubtreeRunner,
+        "deep": with_table(DeepRunner),
+        "solve": with_table(SolveRunner),
+        "perft": PerftRunner,
+        "expectimax": with_table(ExpectimaxRunner),
+        "expectiminimax": ExpectiminimaxRunner,
+        "averaged": AveragedRunner,
+        "ida": IdaRunner,
+        "game": GameRunner,
+        "weighted_game": WeightedGameRunner,
+        "empty": EmptyRunner,
+    }
+
+
+KINDS = kinds()

@@ -1,0 +1,326 @@
+"""Training from end to end, on all ranks: what is said of it, recorded and saved."""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import games
+from ..api.progress import Silent, compact
+from ..api.run import compile_once
+from ..cluster import mpi_runtime
+from ..core.errors import UserError, complain
+from ..evaluation import tuple_network
+from .cpu_team import Team, shared_size
+from .gpu_team import CardTeam
+from .learner import Learner
+from .merging import Merger
+from .options import WINS
+from .phases import Plan, Training
+from .private_pages import private_pages
+from .record import LearningCurve
+from .report import Trained
+from .shared_arrays import Arrays
+from .statistics import Statistics
+from .train_gpu import learner_of
+from .waiting import agreed
+
+LINE = 1000  # games of a line
+
+
+@dataclass
+class Files:
+    """Where training is kept. Creating one raises UserError if it makes no sense.
+
+    save: name of the file of weights, or None; resume: go on from there, if there is one; compact: make it small at
+    the end, so that nothing can go on from it; record: name of the file that takes a line of JSON for every ``line``
+    games (None: LINE), or None.
+    """
+
+    save: str | None = None
+    resume: bool = False
+    compact: bool = False
+    record: str | None = None
+    line: int | None = None
+
+    def __post_init__(self):
+        if self.save is None and (self.resume or self.compact):
+            raise UserError("resume and compact go with save, which names the file")
+        if self.save is not None and not self.save.endswith(tuple_network.ENDING):
+            raise UserError(f"save {self.save[:200]} does not end in {tuple_network.ENDING}, as files of weights do")
+
+
+def train(options, files, comm, progress, interrupted, told, gpu=None):
+    """Learn by ``TrainOptions``, on all ranks of ``comm`` (None: this process alone); return Trained on rank 0.
+
+    told(dictionary): takes each line and each evaluation, on rank 0; gpu: what this rank has for a GPU, None: one of
+    its host's. Raises UserError on every rank for what makes no sense or cannot be read, and on rank 0 for what cannot
+    be written at the end.
+    """
+    if options.device == "gpu":
+        return _train_on_cards(options, files, comm, progress, interrupted, told, gpu)
+    team = Team(comm, options.sharing)
+    if options.stages and team.copies > 1:
+        raise UserError("stages are for ranks that share their weights: those not learnt yet cannot be merged")
+    game = games.find(options.game)
+    rules = game.rules(options.board, **options.rules)
+    tuples, stages = options.network
+    several, most = team.copies > 1, shared_size(max(team.sizes))
+    arrays = agreed(
+        comm, lambda: Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
+    )
+    pages = None
+    try:
+        if options.layers == 0:  # a search takes so long that few write at a time
+            pages = private_pages(arrays, team.place, min(team.sizes), options.rate, several)
+        learner = Learner(
+            game,
+            rules,
+            tuples,
+            not options.asymmetric,
+            stages,
+            arrays,
+            options.rate,
+            options.seed,
+            options.layers,
+            options.steps,
+            options.forward,
+            options.coherence,
+            options.collisions,
+            several,
+            pages=pages,
+        )
+        merger = None
+        if several and team.place == 0:
+            merger = Merger(team.leaders, arrays, options.merge, options.rate, None if pages is None else pages.shared)
+        team.join(arrays, learner, merger, pages)
+        begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
+        _compile(team, options, learner, merger, pages, progress)
+        if not team.first:
+            team.work()
+            return None
+        return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
+    finally:
+        if pages is not None:
+            pages.close()
+        arrays.close()
+
+
+def _train_on_cards(options, files, comm, progress, interrupted, told, gpu):
+    """As ``train``, a GPU a rank."""
+    team = CardTeam(comm, options.exchange, options.merge, options.merge_every, options.forward)
+    game = games.find(options.game)
+    arrays = agreed(comm, lambda: Arrays(None, 1, options.size, options.coherence, shared_size(1), here=team.here))
+    try:
+        learner = agreed(comm, lambda: learner_of(options, game, team, gpu, progress))
+        team.join(arrays, learner)
+        begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
+        if not team.first:
+            team.work()
+            return None
+        return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
+    except UserError as error:
+        if team.ranks > 1 and team.at_work:  # the others wait for this rank, which a GPU has failed
+            complain(f"distsearch: rank {team.rank}: {error}")
+            mpi_runtime.abort(2)
+        raise
+    finally:
+        arrays.close()
+
+
+def _compile(team, options, learner, merger, pages, progress):
+    """Compile on the first rank of each host; the others then load."""
+
+    def compile_all():
+        learner.compile()
+        if merger is not None:
+            merger.compile()
+        if pages is not None:
+            pages.compile()
+
+    if team.first_here:
+        name = f"{learner.name}-{options.layers > 0}"
+        compile_once(name, options.game, compile_all, progress if team.first else Silent())
+    team.meet()
+    if not team.first_here:
+        compile_all()
+    team.meet(count_from_here=True)
+
+
+class _Begun:
+    """What training begins with: what was saved, or weights that know nothing."""
+
+    def __init__(self, options, files, game, arrays):
+        self.state, self.window = {"games": 0, "begun": 0, "seconds": 0.0, "since": 0.0, "due": False}, None
+        try_out(files.save, files.resume, ", or go on with what it has by --resume")
+        if files.resume and os.path.exists(files.save):
+            self._resume(options, files.save, game, arrays)
+        else:
+            tuples, _ = options.network
+            arrays.weights[0] = options.optimistic / (len(tuples) * (1 if options.asymmetric else 8))
+            arrays.weights[1:] = np.nan
+        self.curve = LearningCurve(files.record, self.state["games"] if files.resume else None)
+
+    def _resume(self, options, path, game, arrays):
+        net, others = tuple_network.load_all(path, game.NAME, 1 << game.BITS)
+        state, shown = net.record.get("state"), path[:200]
+        if state is None:
+            raise UserError(f"{shown} has weights alone: training cannot go on from there")
+        try:
+            options.check_resumes(net.record["options"], shown)
+            arrays.weights[:] = net.weights
+            if options.coherence:
+                arrays.traces[:] = others["traces"]
+            self.state, self.window = {name: state[name] for name in self.state}, others["window"]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
+
+
+def try_out(path, again=False, hint=""):
+    """Raise UserError now, and not after hours, if nothing can be written there.
+
+    again: a file may be there already; hint: what else is to be said if one is.
+    """
+    if path is None:
+        return
+    if os.path.isfile(path) and not again:
+        raise UserError(f"{path[:200]} is there already: name another{hint}")
+    if os.path.isdir(path):
+        raise UserError(f"cannot write {path[:200]}: it is a folder")
+    try:
+        with open(f"{path}.new", "wb"):
+            pass
+        os.unlink(f"{path}.new")
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot write {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told):
+    """Have the ranks learn, on rank 0; return Trained."""
+    if files.save is None:
+        progress.note("what is learnt is not kept: there is no --save FILE")
+    try:
+        return _Lead(team, options, files, game, arrays, begun, progress, told).run(interrupted, learner)
+    finally:
+        team.finish()
+        begun.curve.close()
+
+
+class _Lead:
+    def __init__(self, team, options, files, game, arrays, begun, progress, told):
+        self._team, self._options, self._files, self._game, self._arrays = team, options, files, game, arrays
+        self._curve, self._progress, self._told, self._failed = begun.curve, progress, told, None
+        self._diverged = False
+        win = game.VALUES.index(WINS[game.NAME])
+        self._statistics = Statistics(
+            files.line or LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
+        )
+        plan = Plan(
+            options.games,
+            options.warm_up if team.ranks > 1 else 0,
+            options.merge_every if team.copies > 1 else 0,
+            options.evaluate_every,
+            options.evaluate_games,
+            options.save_every,
+        )
+        self._training = Training(
+            team,
+            arrays,
+            plan,
+            self._statistics,
+            game.VALUES,
+            win,
+            *(begun.state[name] for name in ("begun", "seconds", "due")),
+        )
+
+    def run(self, interrupted, learner):
+        training, before, merger = self._training, self._statistics.games, self._team.merger
+        seconds = training.seconds
+        self._progress.begin()
+        complete = training.run(
+            lambda: interrupted() or self._failed is not None, self._describe, self._evaluated, self._save
+        )
+        self._progress.clear()
+        if self._failed is not None:
+            raise self._failed
+        return Trained(
+            self._options.described(),
+            training.games,
+            training.games - before,
+            training.moves,
+            training.seconds - seconds,
+            training.cpu_seconds,
+            self._team.merging if merger is None else merger.seconds,
+            learner.collisions,
+            self._team.ranks,
+            self._team.hosts,
+            self._team.copies,
+            complete,
+            self._files.save,
+        )
+
+    def _line(self, line):
+        self._tell({"kind": "learning", **line})
+        if not line["average"]:  # no move is better than another where weights are no numbers any more
+            self._diverged = True
+            self._failed = self._failed or UserError(
+                "learning has diverged: games end without a point; a smaller --rate"
+                + (" or --at-once" if self._options.device == "gpu" else "")
+                + " keeps it from that"
+            )
+
+    def _evaluated(self, line):
+        self._tell({"kind": "evaluation", **line})
+
+    def _tell(self, line):
+        """Hand a line on; what fails ends training at its next look, and not in the middle of a phase."""
+        try:
+            self._curve.add(line)
+            self._progress.clear()
+            self._told(line)
+        except (UserError, OSError) as error:
+            self._failed = self._failed or error
+
+    def _describe(self):
+        if self._progress.due():
+            training = self._training
+            rate = compact(training.moves / max(training.seconds, 1e-9))
+            self._progress.show(f"{training.games:,}/{self._options.games:,} games, {rate} moves/s")
+
+    def _save(self, last):
+        if self._files.save is None or self._diverged:
+            return
+        self._team.settle()
+        options, training, files = self._options, self._training, self._files
+        tuples, stages = options.network
+        state = {
+            "games": training.games,
+            "begun": training.begun,
+            "seconds": training.seconds,
+            "since": self._statistics.since,
+            "due": training.due,
+        }
+        record = {"options": options.described(), "games": training.games, "ranks": self._team.ranks}
+        compact = files.compact and training.games >= options.games and not training.due  # or it could not go on
+        others = {} if compact else {"window": self._statistics.window}
+        if not compact:
+            record["state"] = state
+            others |= {} if self._arrays.traces is None else {"traces": self._arrays.traces}
+        net = tuple_network.Network(
+            self._game.NAME,
+            options.board,
+            options.rules,
+            tuples,
+            not options.asymmetric,
+            stages,
+            self._arrays.weights,
+            record,
+        )
+        try:
+            tuple_network.save(files.save, net, compact, others)
+        except OSError as error:
+            failed = UserError(f"cannot write {files.save[:200]}: {error.strerror or error}")
+            if last:
+                self._failed = self._failed or failed
+            else:
+                self._progress.note(f"distsearch: {failed}; training goes on")

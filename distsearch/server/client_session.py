@@ -1,0 +1,126 @@
+"""What one client asks and is told: lines in, messages out, requests to the desk in between. No I/O."""
+
+from functools import partial
+
+from ..core.errors import UserError, complain_of
+from . import protocol
+from .request import Refused, Request
+
+_POSITIONS_A_STEP = 5  # a long transcript takes a millisecond to read
+
+
+class Conversation:
+    """A client's open requests, and the words for what becomes of them.
+
+    client: hashable, differs from that of any other connection; desk: ``desk.Desk``; state: function that returns the
+    fields of a status message; send: function that takes a message (dict) for the client; limits: ``limits.Limits``.
+    """
+
+    def __init__(self, client, desk, state, send, limits):
+        self._client, self._desk, self._state, self._send, self._limits = client, desk, state, send, limits
+        self._open = {}  # id → Request
+        self._query = None  # whose positions are being read
+        self._shut = False
+
+    @property
+    def open(self):
+        """The number of open requests."""
+        return len(self._open) + (self._query is not None)
+
+    @property
+    def reading(self):
+        """Whether ``go_on`` is to be called before the next line is taken."""
+        return self._query is not None
+
+    def take(self, line):
+        """Answer a line (bytes), or what was too long for one (None)."""
+        message = {}
+        try:
+            if line is None:
+                raise Refused("too_long", f"the line has more than {self._limits.line} bytes")
+            if line.strip():
+                message = protocol.decode(line)
+                act = {"search": self._search, "cancel": self._cancel, "status": self._tell}
+                act[protocol.check(message)](message)
+        except Exception as error:
+            self._refuse(protocol.identity(message), error)
+
+    def go_on(self):
+        """Read a few more positions of the latest request; after the last one it goes to the desk."""
+        query = self._query
+        try:
+            if self._shut:
+                raise Refused("shutting_down", "the service ends")
+            if query.advance(_POSITIONS_A_STEP):
+                self._query = None
+                self._submit(query)
+        except Exception as error:
+            self._query = None
+            self._refuse(query.id, error)
+
+    def shut(self):
+        """Take no more searches."""
+        self._shut = True
+
+    def cancel_all(self):
+        """Have every open request end."""
+        self._query = None
+        for request in list(self._open.values()):
+            self._desk.cancel(request)
+
+    def _refuse(self, name, error):
+        if isinstance(error, Refused):
+            code, text = error.code, str(error)
+        elif isinstance(error, UserError):
+            code, text = "bad_field", str(error)
+        else:  # a mistake of ours: one request must not take the others along
+            complain_of(error)
+            code, text = "internal", f"{type(error).__name__} in the service"
+        self._send(protocol.error(name, code, text))
+
+    def _search(self, message):
+        if self._shut:
+            raise Refused("shutting_down", "the service ends")
+        if message["id"] in self._open:
+            raise Refused("duplicate_id", f"request {message['id']!r} is still open")
+        self._query = protocol.Query(message, self._limits)
+        self.go_on()
+
+    def _submit(self, query):
+        request = Request(self._client, query.options, query.positions, query.priority, query.progress)
+        counted = _Counted(query.id, self._send)
+        request.on_answer, request.on_progress = counted.answer, counted.progress
+        request.on_end = partial(self._end, counted)
+        self._open[query.id] = request
+        try:
+            self._desk.submit(request)
+        except Exception:
+            self._open.pop(query.id, None)
+            raise
+
+    def _end(self, counted, state, text):
+        del self._open[counted.name]
+        self._send(protocol.done(counted.name, state, counted.answers, text))
+
+    def _cancel(self, message):
+        if message["id"] not in self._open:
+            raise Refused("unknown_id", f"no open request {message['id']!r}")
+        self._desk.cancel(self._open[message["id"]])
+
+    def _tell(self, message):
+        named = {"id": message["id"]} if "id" in message else {}
+        self._send({**named, "type": "status", **self._state()})
+
+
+class _Counted:
+    """Sends what is found for a request, and counts the answers."""
+
+    def __init__(self, name, send):
+        self.name, self._send, self.answers = name, send, 0
+
+    def answer(self, index, outcome):
+        self.answers += 1
+        self._send(protocol.answer(self.name, index, outcome))
+
+    def progress(self, index, outcome):
+        self._send(protocol.progress(self.name, index, outcome))

@@ -1,0 +1,261 @@
+"""The service's messages, one JSON object a line: cut, read, checked and written. No I/O; ``fields`` has the tables.
+
+Whatever a client sends ends in a checked message, or in ``Refused``, whose code and text are for that client, or in a
+plain UserError for what a field says, which is ``bad_field``.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .. import games
+from ..api.options import resolve
+from ..core.errors import UserError
+from ..games.interface import read_position
+from .request import Refused
+from .schema import ERRORS, REQUESTS
+
+_DIGITS = 20  # of a number; formatting or converting longer ones takes long, or fails
+_ID_LENGTH = 200
+_LEAST_PROGRESS = 0.01  # seconds
+_OUR_OWN = ("op", "id", "game", "position", "positions", "priority", "progress")  # the others are options
+
+
+class Splitter:
+    """Cuts a stream of bytes into lines. Of a line that is longer than ``longest`` nothing is kept."""
+
+    def __init__(self, longest):
+        self._longest, self._rest, self._skipping = longest, bytearray(), False
+
+    def feed(self, data):
+        """Return the lines (bytes) that end within ``data``; None stands for one that is too long."""
+        *ends, rest = data.split(b"\n")
+        lines = []
+        for end in ends:
+            self._keep(end, lines)
+            if not self._skipping:
+                lines.append(bytes(self._rest))
+            self._rest, self._skipping = bytearray(), False
+        self._keep(rest, lines)
+        return lines
+
+    def end(self):
+        """Return the last line as ``feed`` does: the stream may end without a line break."""
+        last, self._rest = bytes(self._rest), bytearray()
+        return [last] if last else []
+
+    def _keep(self, piece, lines):
+        if self._skipping:
+            return
+        if len(self._rest) + len(piece) > self._longest:
+            self._rest, self._skipping = bytearray(), True
+            lines.append(None)
+        else:
+            self._rest += piece
+
+
+def decode(line):
+    """Return the object (dict) in a line (bytes); raises Refused with bad_json or not_object."""
+    try:
+        text = line.decode()
+        message = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_constant, parse_int=_integer, parse_float=_float
+        )
+        if "\\u" in text:
+            json.dumps(message, ensure_ascii=False).encode()  # fails for half a surrogate pair, which is no text
+    except UnicodeError as error:
+        raise Refused("bad_json", f"not UTF-8: {error.reason}") from error
+    except json.JSONDecodeError as error:
+        raise Refused("bad_json", f"not JSON: {error.msg} at character {error.pos}") from error
+    except RecursionError as error:
+        raise Refused("bad_json", "nested too deeply") from error
+    if not isinstance(message, dict):
+        raise Refused("not_object", "not a JSON object")
+    return message
+
+
+def _once(pairs):
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise Refused("bad_json", f"field '{twice[:40]}' is there twice")
+    return found
+
+
+def _constant(text):
+    raise Refused("bad_json", f"{text} is not a number in JSON")
+
+
+def _integer(text):
+    if len(text) > _DIGITS:
+        raise Refused("bad_json", f"number {text[:_DIGITS]}... has more than {_DIGITS} digits")
+    return int(text)
+
+
+def _float(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise Refused("bad_json", f"number {text[:40]} is too large")
+    return value
+
+
+class _Type(NamedTuple):
+    accepts: Callable  # value -> bool
+    words: str
+
+
+def _is_integer(value):
+    return type(value) is int  # true and false are of a subtype
+
+
+def _is_number(value):
+    return type(value) in (int, float)
+
+
+def _is_text(value):
+    return isinstance(value, str)
+
+
+def _is_id(value):
+    return _is_integer(value) or _is_text(value) and len(value) <= _ID_LENGTH
+
+
+def _is_window(value):
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_integer, value))
+
+
+TYPES = {
+    "text": _Type(_is_text, "a string"),
+    "integer": _Type(_is_integer, "an integer"),
+    "number": _Type(_is_number, "a number"),
+    "boolean": _Type(lambda value: isinstance(value, bool), "true or false"),
+    "id": _Type(_is_id, f"an integer or a string of at most {_ID_LENGTH} characters"),
+    "texts": _Type(lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of strings"),
+    "window": _Type(_is_window, "a list of two integers"),
+}
+
+
+def identity(message):
+    """Return the id of a message as decoded, or None if it has none that can be used."""
+    found = message.get("id")
+    return found if _is_id(found) else None
+
+
+def check(message):
+    """Return the op of a message that has the fields of that op, of their types; raises Refused."""
+    op = message.get("op", "search")
+    if not _is_text(op):
+        raise Refused("bad_field", "op is not a string")
+    if op not in REQUESTS:
+        raise Refused("unknown_op", f"op '{op[:40]}' is not {', '.join(REQUESTS)}")
+    known = {field.name: field for field in REQUESTS[op]}
+    for name, value in message.items():
+        if name not in known:
+            raise Refused("unknown_field", f"{op} has no field '{name[:40]}'")
+        accepts, words = TYPES[known[name].type]
+        if not accepts(value):
+            raise Refused("bad_field", f"{name} is not {words}")
+    for field in known.values():
+        if field.required and field.name not in message:
+            raise Refused("bad_field", f"{field.name} is missing")
+    return op
+
+
+def _served():
+    return ", ".join(games.names(players=2))
+
+
+class Query:
+    """A search as a client asks for it: ``options`` and, once ``advance`` has returned True, ``positions``.
+
+    Creating one raises Refused or UserError. id, options, positions, priority, progress are as ``Request`` has them.
+    """
+
+    def __init__(self, message, limits):
+        self.id, self.priority, self.progress = message["id"], message.get("priority", 0), message.get("progress")
+        if not -10 <= self.priority <= 10:
+            raise Refused("bad_field", f"priority {self.priority} is not from -10 to 10")
+        if self.progress is not None and self.progress < _LEAST_PROGRESS:
+            raise Refused("bad_field", f"progress {self.progress:g} is not {_LEAST_PROGRESS} seconds or more")
+        self._texts, self.positions = _texts(message, limits), []
+        given = {name: value for name, value in message.items() if name not in _OUR_OWN}
+        if "window" in given:
+            given["window"] = tuple(given["window"])
+        if given.get("load_factor", 0) > limits.load_factor:
+            raise Refused("bad_field", f"load_factor {given['load_factor']:g} is more than {limits.load_factor}")
+        self.options, self._game, self._rules = resolve(message["game"], **given)
+        if self.options.against_chance:
+            raise Refused("bad_field", f"game {message['game']} is one against chance; there are {_served()}")
+
+    def advance(self, count):
+        """Read up to ``count`` more positions; return whether those were all. Raises UserError."""
+        done = len(self.positions)
+        for index, text in enumerate(self._texts[done : done + count], done):
+            try:
+                self.positions.append(read_position(self._game, text, self._rules))
+            except UserError as error:
+                where = f"position {index}: " if len(self._texts) > 1 else ""
+                raise UserError(f"{where}{error}") from error
+        return len(self.positions) == len(self._texts)
+
+
+def _texts(message, limits):
+    if "positions" not in message:
+        texts = [message.get("position", "startpos")]
+    elif "position" in message:
+        raise Refused("bad_field", "position and positions exclude each other")
+    else:
+        texts = message["positions"]
+    if not texts:
+        raise Refused("bad_field", "positions is empty")
+    if len(texts) > limits.positions:
+        raise Refused("too_many_positions", f"{len(texts)} positions; at most {limits.positions} go into a request")
+    for index, text in enumerate(texts):
+        if len(text) > limits.position:
+            raise Refused("bad_field", f"position {index} has more than {limits.position} characters")
+    return texts
+
+
+def answer(name, index, outcome):
+    """Return the answer to a request's position as a message; ``name`` is the request's id."""
+    return {"id": name, "type": "answer", "index": index, **outcome.to_dict()}
+
+
+def progress(name, index, outcome):
+    """Return what is known so far as a message."""
+    return {"id": name, "type": "progress", "index": index, **outcome.to_dict(), "complete": False}
+
+
+def done(name, state, answers, text):
+    """Return the end of a request as a message; text: why it failed."""
+    failure = {"error": _reason("internal", text)} if state == "failed" else {}
+    return {"id": name, "type": "done", "state": state, "answers": answers, **failure}
+
+
+def error(name, code, text):
+    """Return a refusal as a message; ``name`` is the id of what is refused, or None."""
+    return {"id": name, "type": "error", "error": _reason(code, text)}
+
+
+def _reason(code, text):
+    assert code in ERRORS, code
+    return {"code": code, "message": str(UserError(text))}  # which makes one line of it
+
+
+def encode(message):
+    """Return a message as a line (bytes). JSON has no NaN and no infinity: null stands for them."""
+    try:
+        text = json.dumps(message, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(message))
+    return text.encode() + b"\n"
+
+
+def _finite(value):
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

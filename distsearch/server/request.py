@@ -1,0 +1,33 @@
+"""What passes between the service's sockets and its desk, which has the searches done."""
+
+from ..core.errors import UserError
+
+
+class Refused(UserError):  # noqa: N818
+    """A message or a request that is not taken. ``code`` is one of ``fields.ERRORS``."""
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+def _nobody(*_):
+    """Stands for a listener."""
+
+
+class Request:
+    """Positions to search, for a client.
+
+    client: hashable, one for each connection; options: ``options.Options``; positions: list of
+    ``games.interface.Position``; priority: int from -10 to 10, the highest first; progress: seconds between two partial
+    answers, or None for none. Whoever made it sets what is to be called:
+
+    ``on_answer(index, outcome)``    the ``outcome.Outcome`` of a position, once for each, in any order
+    ``on_progress(index, outcome)``  what is known of a position so far
+    ``on_end(state, text)``          once and last: state "done", "cancelled" or "failed", and then text says why
+    """
+
+    def __init__(self, client, options, positions, priority=0, progress=None):
+        self.client, self.options, self.positions = client, options, positions
+        self.priority, self.progress = priority, progress
+        self.on_answer = self.on_progress = self.on_end = _nobody

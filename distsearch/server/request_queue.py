@@ -1,0 +1,219 @@
+"""The service's requests on the way through the cluster: which are at work, which wait, whose turn it is."""
+
+import heapq
+import itertools
+import time
+from collections import OrderedDict, deque
+
+from .. import games
+from ..api.options import Options
+from ..core.errors import UserError, complain_of
+from ..games.interface import read_position
+from .request import Refused
+from .running_request import Deepenings, Positions
+
+_AT_WORK = 64  # requests in all; a client that has none may always have one more
+_OF_CLIENT = 4  # requests of one client at work
+_MOST_REQUESTS = 20_000  # that wait; a client of which none does may always have one more
+_MOST_POSITIONS = 1_000_000  # of requests that wait, in the same way
+_MOST_SEARCHERS = 64  # that are kept
+_SLICE = 0.002  # seconds of the cluster's turns between two looks at the sockets
+_LATELY = 2.0  # seconds that the rate is counted over
+
+
+class Desk:
+    """Has requests searched by a session's workers, several at a time, and calls their listeners.
+
+    Each client has a queue, by priority; some requests of each are at work at a time, and the workers share their time
+    fairly among the clients that have one (see ``cluster.fair_queue``). So a long search of one does not
+    hold the others up.
+    """
+
+    def __init__(self, session):
+        self._session, self._cluster = session, session.cluster
+        self._queues = OrderedDict()  # client → heap of (-priority, order, request); first is whose turn it is
+        self._orders = itertools.count()
+        self._waiting, self._positions = set(), 0  # requests in the queues, and their positions
+        self._tasks = {}  # request → task, of those at work
+        self._active = {}  # client → requests at work
+        self._withdrawn = []  # requests that were cancelled while they waited, and have not been told
+        self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
+        self._answered = self._boards = 0
+        self._began = time.monotonic()
+        self._samples = deque([(self._began, 0)])  # (time, boards)
+        self._busy = False
+
+    def warm(self, names):
+        """Have kernels for the usual searches of these games compiled or loaded, here and by every worker."""
+        for name in names:
+            for limit in ({"exact": True}, {"depth": 1}):
+                searcher = self.searcher(Options(name, **limit))
+                read_position(searcher.game, "startpos", searcher.rules)
+                source = searcher.stream(capacity=1)
+                source.closed = True
+                self._cluster.finish(self._cluster.begin(searcher.setup(), source, measured=True))
+
+    @property
+    def idle(self):
+        """Whether no request is open."""
+        return not (self._tasks or self._waiting or self._withdrawn)
+
+    def submit(self, request):
+        """Take a request in; raises Refused where there is no room for it."""
+        full = len(self._waiting) >= _MOST_REQUESTS or self._positions + len(request.positions) > _MOST_POSITIONS
+        if full and request.client in self._queues:  # one that waits is everybody's, whatever the others send
+            raise Refused("queue_full", f"{len(self._waiting)} requests of {self._positions} positions wait already")
+        queue = self._queues.setdefault(request.client, [])
+        heapq.heappush(queue, (-request.priority, next(self._orders), request))
+        self._waiting.add(request)
+        self._positions += len(request.positions)
+
+    def cancel(self, request):
+        """End a request without more answers; ``on_end`` follows in a later turn. More than once does no more."""
+        if request in self._tasks:
+            self._tasks[request].cancel()
+        elif request in self._waiting:
+            self._no_longer_waits(request)
+            self._withdrawn.append(request)
+
+    def turn(self):
+        """Do a little work and tell the listeners of what came of it; return whether anything did."""
+        turned, end = False, time.perf_counter() + _SLICE
+        while self._cluster.turn():
+            turned = True
+            if time.perf_counter() > end:
+                break
+        now = time.monotonic()
+        for request, task in list(self._tasks.items()):
+            self._turn(request, task, now)
+            turned = turned or task.more
+            if task.over:
+                self._end(request, task)
+                turned = True
+        dismissed, admitted = self._dismiss(), self._admit()
+        self._busy = turned or dismissed or admitted
+        if now - self._samples[-1][0] > _LATELY / 4:
+            self._sample(now)
+        return self._busy
+
+    def _turn(self, request, task, now):
+        """Have a task go on; a mistake of ours in one must not take the others along."""
+        try:
+            task.turn(now)
+        except Exception as error:
+            complain_of(error)
+            task.fail(f"{type(error).__name__} in the service")
+
+    def _dismiss(self):
+        """Tell those that were cancelled while they waited; return whether there were any."""
+        withdrawn, self._withdrawn = self._withdrawn, []
+        for client in {request.client for request in withdrawn} & self._queues.keys():
+            queue = [entry for entry in self._queues[client] if entry[2] in self._waiting]
+            if queue:
+                heapq.heapify(queue)
+                self._queues[client] = queue
+            else:
+                del self._queues[client]
+        for request in withdrawn:
+            request.on_end("cancelled", "")
+        return bool(withdrawn)
+
+    def pause(self):
+        """Return how many seconds one may wait for clients before the next turn."""
+        if self._busy:
+            return 0.0
+        return 1.0 if self.idle else self._cluster.pause
+
+    def searcher(self, options):
+        """Return a Searcher for Options: one that is kept, or a new one."""
+        name = repr(options)
+        if name not in self._searchers:
+            if len(self._searchers) >= _MOST_SEARCHERS:
+                self._drop()
+            self._searchers[name] = self._new_searcher(options)
+        self._searchers.move_to_end(name)
+        return self._searchers[name]
+
+    def _new_searcher(self, options):
+        like = next((searcher for searcher in self._searchers.values() if searcher.serves(options)), None)
+        return like.under(options) if like else self._session.searcher(options)
+
+    def _drop(self):
+        """Forget the searcher that was not used for longest, and its setup if nobody else has it."""
+        in_use = {task.searcher for task in self._tasks.values()}
+        name = next((name for name, searcher in self._searchers.items() if searcher not in in_use), None)
+        if name is None:
+            return
+        setup = self._searchers.pop(name).setup()
+        if all(searcher.setup() != setup for searcher in self._searchers.values()):
+            self._cluster.drop(setup)
+
+    def _admit(self):
+        """Put requests to work, a client after the other; return whether there were any."""
+        admitted, refused = False, 0
+        while self._queues and refused < len(self._queues):
+            client, queue = self._queues.popitem(last=False)
+            active = self._active.get(client, 0)
+            if active and (active >= _OF_CLIENT or len(self._tasks) >= _AT_WORK):
+                self._queues[client] = queue
+                refused += 1
+                continue
+            request = heapq.heappop(queue)[2]
+            self._no_longer_waits(request)
+            if queue:
+                self._queues[client] = queue
+            admitted, refused = True, 0
+            self._start(request)
+        return admitted
+
+    def _no_longer_waits(self, request):
+        self._waiting.discard(request)
+        self._positions -= len(request.positions)
+
+    def _start(self, request):
+        try:
+            searcher = self.searcher(request.options)
+            task = (Deepenings if searcher.deepening else Positions)(self._cluster, searcher, request)
+        except Exception as error:  # there is no memory for it, or a mistake of ours
+            if not isinstance(error, UserError):
+                complain_of(error)
+            request.on_end("failed", str(error) or type(error).__name__)
+            return
+        self._tasks[request] = task
+        self._active[request.client] = self._active.get(request.client, 0) + 1
+
+    def _end(self, request, task):
+        del self._tasks[request]
+        self._active[request.client] -= 1
+        if not self._active[request.client]:
+            del self._active[request.client]
+        self._answered += task.answered
+        self._boards += task.boards
+        request.on_end(task.state, task.failure)
+
+    def _sample(self, now):
+        self._samples.append((now, self._boards_so_far))
+        while now - self._samples[0][0] > _LATELY and len(self._samples) > 2:
+            self._samples.popleft()
+
+    @property
+    def _boards_so_far(self):
+        return self._boards + sum(task.boards for task in self._tasks.values())
+
+    def status(self):
+        """Return what the desk does, as a dictionary of plain types; see ``fields.STATE``."""
+        now, boards = time.monotonic(), self._boards_so_far
+        answered = self._answered + sum(task.answered for task in self._tasks.values())
+        since, before = self._samples[0]
+        return {
+            "ranks": self._cluster.ranks,
+            "workers": self._cluster.workers,
+            "active": len(self._tasks),
+            "queued": len(self._waiting),
+            "answered": answered,
+            "boards": boards,
+            "boards_per_second": round((boards - before) / max(now - since, 1e-3)),
+            "uptime_seconds": round(now - self._began, 3),
+            "games": games.names(players=2),
+            "table_mib": self._session.table_mib,
+        }

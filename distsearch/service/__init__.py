@@ -1,1 +1,0 @@
-"""What talks to people and programs: options, runs, results, progress."""

@@ -1,0 +1,111 @@
+"""Expectimax for ``bench --device gpu``: both games, by the three methods."""
+
+import time
+
+import numpy as np
+
+from ... import evaluation, games
+from ...api.sample import CLASSES
+from ...core import jit
+from ...engines import expectimax as em
+from ...engines.expectimax_engine import Expectimax
+from ...engines.player import Player, seed_of
+from ...games.interface import as_state
+from ...gpu.expectimax import GpuExpectimax
+from .timing import L2_READS, Timed, row
+
+LOOKUPS = {"2584": 24, "2048": 32}  # of weights for a leaf, as the report makes them
+_BOARDS = {"merged": 20_000, "multilevel": 4_000, "naive": 2_000}
+
+descend = None  # the engine's
+
+
+def one_after_another(states, where, left, likely, values):
+    """Search states (uint64, shape (n, 2)) to ``left`` plies."""
+    for i in range(len(states)):
+        values[i] = descend((states[i, 0], states[i, 1]), where, np.int64(0), left, likely)
+
+
+class Cpu:
+    """One rank's engine, by a table of 2 to the power of ``bits`` entries."""
+
+    def __init__(self, game, rules, chosen, bits):
+        self._engine = Expectimax(game, rules, chosen, points=chosen.points, entries_bits=bits)
+        self._engine.compile()
+        self._loop = jit.specialise(one_after_another, f"one_after_another_{self._engine.name}", self._engine.kernels)
+
+    def values(self, states, layers=None, depth=None):
+        """Return (values, leaves, CPU seconds); layers: as many moves with what follows each, and one; depth: plies."""
+        plies = 2 * layers + 1 if depth is None else depth
+        self._engine.make_room(plies)
+        self._engine.forget()
+        self._engine.begin((states[0, 0], states[0, 1]), 1)
+        values = np.empty(len(states))
+        began = time.process_time()
+        self._loop(states, self._engine.where, np.int64(plies), em.CERTAIN, values)
+        return values, int(self._engine.result().evaluated), time.process_time() - began
+
+
+def boards_of_games(game, rules, chosen, count, seed=1):
+    """Return the states of so many games by class, (n, 2) each, in an order drawn at random, all by the seed."""
+    player = Player(game, rules, Expectimax(game, rules, chosen, points=chosen.points))
+    found = {stage: [] for stage in CLASSES}
+    for number in range(count):
+        player.begin(game.start(rules).state, 3, seed_of(seed, number), 0, 1 << 30)
+        while not player.advance(1 << 20):
+            pass
+        state, path = game.start(rules).state, []
+        for code in player.codes:
+            if code < 4:
+                path.append(state)
+            state = as_state(game.play(state, rules, np.int64(code))[0])
+        for stage, (low, high) in CLASSES.items():
+            found[stage] += path[int(np.ceil(low * len(path))) : int(high * (len(path) - 1)) + 1]
+    order = np.random.default_rng(seed)
+    return {stage: order.permutation(np.array(states, np.uint64)) for stage, states in found.items()}
+
+
+def repeated(states, count):
+    """Return so many of the states, over again if there are fewer."""
+    return np.resize(states, (count, 2)) if len(states) else states
+
+
+class Expectimaxes:
+    """Boards of a game at 2 layers, by each method; the CPU has a sample of them."""
+
+    def __init__(self, gpu, tiny, name):
+        self._game, self._tiny = games.find(name), tiny
+        rules = self._game.rules()
+        chosen = evaluation.find(self._game, "ntuple", rules)
+        self._gpu = Timed(gpu)
+        self._searches = {method: GpuExpectimax(self._gpu, self._game, rules, chosen, method) for method in _BOARDS}
+        self._cpu = Cpu(self._game, rules, chosen, 16)
+        self._boards = boards_of_games(self._game, rules, chosen, 1)["normal"]
+
+    def rows(self):
+        layers, found = 1 if self._tiny else 2, []
+        sample = self._boards[: 3 if self._tiny else 500]
+        expected, _, cpu_seconds = self._cpu.values(sample, layers)
+        for method, search in self._searches.items():
+            states = repeated(self._boards, 3 if self._tiny else _BOARDS[method])
+            for _ in range(1 if self._tiny else 2):  # lists have their lengths then
+                search.values(states, layers=layers)
+            self._gpu.seconds_by_kernel()
+            began = time.perf_counter()
+            done = search.values(states, layers=layers)
+            seconds = time.perf_counter() - began
+            n = min(len(sample), len(states))
+            error = np.abs(done.values[:n] - expected[:n]) / np.maximum(np.abs(expected[:n]), 1)
+            found.append(
+                row(
+                    f"{self._game.NAME}, {method}",
+                    "leaves",
+                    done.leaves,
+                    sum(self._gpu.seconds_by_kernel().values()),
+                    L2_READS / LOOKUPS[self._game.NAME],
+                    seconds,
+                    cpu_seconds / len(sample) * len(states),
+                    wrong=int((error > 1e-5).sum()),
+                )
+            )
+        return found

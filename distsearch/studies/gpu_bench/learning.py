@@ -1,0 +1,136 @@
+"""Learning for ``bench --device gpu``: recorded games learnt from, and games that stay on the card."""
+
+import time
+
+import numpy as np
+
+from ... import games
+from ...evaluation import ntuple, tuple_network
+from ...evaluation.tuple_network import sizes
+from ...gpu import learning as card
+from ...learning import td
+from ...learning.cpu_team import shared_size
+from ...learning.learner import Learner
+from ...learning.shared_arrays import Arrays
+from .timing import row
+
+NETWORKS = ("2584", "3x4"), ("2048", "4x6")
+# random reads and additions a second of one H200, by the network: its weights are in L2, or not
+LIMITS = {"2584": (137e9, 98e9), "2048": (45e9, 19e9)}
+SEED = 1
+
+
+class Cpu:
+    """One CPU rank's learner, of a preset. known: it plays with the weights of the package, and learns nothing."""
+
+    def __init__(self, name, tuples, known=False, rate=0.1, seed=SEED):
+        self.game = games.find(name)
+        self.rules = self.game.rules()
+        if known:
+            net = tuple_network.load(ntuple.shipped(self.game), name, 1 << self.game.BITS)
+            self.tuples, weights = net.tuples, net.weights
+        else:
+            self.tuples, weights = ntuple.checked_tuples(self.game, tuples, (4, 4)), 0.0
+        size = sum(sizes(self.tuples, 1 << self.game.BITS))
+        self.arrays = Arrays(None, 1, size, False, shared_size(1))
+        self.arrays.weights[:] = weights
+        self.learner = Learner(self.game, self.rules, self.tuples, True, (), self.arrays, 0.0 if known else rate, seed)
+        self.learner.compile()
+
+    def play(self, first, count):
+        """Play games; return their results."""
+        self.arrays.shared[[td.NEXT, td.FIRST, td.LIMIT, td.STOP]] = first, first, first + count, 0
+        self.arrays.results[:count] = 0
+        while not self.learner.run(1 << 40):
+            pass
+        return self.arrays.results[:count].copy()
+
+    def paths(self, count, steps):
+        """Yield (states, sums of points) of so many games of so many steps: longer ones cut, shorter ones left out."""
+        number = 0
+        while count:
+            self.play(number, 1)
+            number += 1
+            states, sums = self.learner.path
+            if len(sums) >= steps:
+                count -= 1
+                yield states[:steps], sums[:steps]
+
+
+def on_card(gpu, cpu, count, **options):
+    """Return a CardLearner that knows what a Cpu knows."""
+    learner = card.CardLearner(
+        gpu, cpu.game, cpu.rules, cpu.tuples, True, False, options.pop("rate", 0.1), SEED, count, **options
+    )
+    learner.upload(cpu.arrays.weights)
+    return learner
+
+
+class Learning:
+    """The update of recorded games by a thread a step, and training; the CPU has some of both."""
+
+    def __init__(self, gpu, tiny, name, tuples):
+        self._gpu, self._tiny, self._name = gpu, tiny, name
+        self._cpu = Cpu(name, "2x4" if tiny and name == "2048" else tuples)
+        self._steps, self._games = (20, 3) if tiny else (1000, 1000)
+        paths = list(Cpu(name, tuples, known=True).paths(2 if tiny else 20, self._steps))
+        self._paths = paths
+        self._updater = on_card(gpu, self._cpu, 512, room=16, rate=1e-3)
+        self._at_once = 2 if tiny else card.games_at_once(self._cpu.tuples)
+        self._trainer = on_card(gpu, self._cpu, self._at_once)
+
+    def rows(self):
+        return [self._update(), self._training()]
+
+    def _update(self):
+        paths = [self._paths[i % len(self._paths)] for i in range(self._games)]
+        states = np.concatenate([states for states, _ in paths])
+        gains = np.concatenate([np.diff(sums, prepend=0) for _, sums in paths])
+        starts, updater, gpu = np.arange(len(paths) + 1) * self._steps, self._updater, self._gpu
+        lookups, n, (reads, adds) = 8 * len(self._cpu.tuples), len(paths) * self._steps, LIMITS[self._name]
+        combined = self._name == "2584"  # 5 times as fast with tuples of four cells, a little slower with those of six
+        updater.take_steps(states, gains, starts)
+        updater.update_steps(combined)
+        gpu.wait()
+        began = time.perf_counter()
+        updater.take_steps(states, gains, starts)
+        first = gpu.mark()
+        updater.update_steps(combined)
+        kernel = gpu.seconds(first, gpu.mark())
+        seconds = time.perf_counter() - began
+        self._cpu.learner.learn(*self._paths[0])
+        began = time.process_time()
+        for path in self._paths:
+            self._cpu.learner.learn(*path)
+        cpu_seconds = (time.process_time() - began) / len(self._paths) * len(paths)
+        return row(
+            f"{self._name}, TD update", "steps", n, kernel, 1 / (lookups * (1 / reads + 1 / adds)), seconds, cpu_seconds
+        )
+
+    def _training(self):
+        learner, gpu, tiny = self._trainer, self._gpu, self._tiny
+        lookups, (reads, adds) = 8 * len(self._cpu.tuples), LIMITS[self._name]
+        began = time.process_time()
+        cpu_moves = int(self._cpu.play(0, 5 if tiny else 500)[:, 2].sum())
+        cpu_seconds = time.process_time() - began
+        learner.upload(self._cpu.arrays.weights)
+        learner.begin(0, 0, 1 << 30, card.BACKWARD)
+        budget = {"budget": 100} if tiny else {}
+        ended = 0
+        while ended < (1 if tiny else card.RAMP * self._at_once):  # until all are at once
+            ended += len(learner.launch(**budget))
+        before, began, first = learner.moves, time.perf_counter(), gpu.mark()
+        for _ in range(2 if tiny else 20):
+            learner.launch(**budget)
+        kernel, seconds = gpu.seconds(first, gpu.mark()), time.perf_counter() - began
+        moves = learner.moves - before
+        # four moves looked at, an afterstate read twice, changed once
+        return row(
+            f"{self._name}, training",
+            "moves",
+            moves,
+            kernel,
+            1 / (lookups * (6 / reads + 1 / adds)),
+            seconds,
+            cpu_seconds * moves / max(cpu_moves, 1),
+        )

@@ -1,0 +1,1 @@
+"""Studies of published reports: their figures beside ours."""

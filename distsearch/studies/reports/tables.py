@@ -1,0 +1,118 @@
+"""What a report's study shows: tables and figures, ours beside theirs, as text and as Markdown."""
+
+from typing import NamedTuple
+
+UNKNOWN = "not known here"  # what a report measured, where that is so: never a guess
+
+
+class Table(NamedTuple):
+    """A table of a report made again.
+
+    columns: their headings; rows: tuples of what ``shown`` takes, as many as there are columns; note: what differs, and
+    why; command: what makes it.
+    """
+
+    title: str
+    columns: tuple
+    rows: list
+    note: str = ""
+    command: str = ""
+
+    @property
+    def empty(self):
+        """Whether nothing of it was measured."""
+        return not self.rows
+
+
+class Figure(NamedTuple):
+    """A figure of a report made again.
+
+    x, y: what the axes are; series: name → list of (x, y) or (x, y, lowest, highest), the report's own among them
+    where it is known; ideal: whether the line y = x belongs to it; share: y is a share, 1 = 100%.
+    """
+
+    title: str
+    x: str
+    y: str
+    series: dict
+    ideal: bool = False
+    note: str = ""
+    command: str = ""
+    share: bool = False
+
+    @property
+    def empty(self):
+        """Whether nothing of it was measured."""
+        return not any(self.series.values())
+
+    def table(self):
+        """Return the Table of its points: a row for each x, a column for each series."""
+        found = {name: {point[0]: point[1] for point in points} for name, points in self.series.items()}
+        places = sorted({x for points in found.values() for x in points})
+        rows = [(x, *(points.get(x) for points in found.values())) for x in places]
+        title = self.title if self.y.lower() in self.title.lower() else f"{self.title}: {self.y}"
+        return Table(title, (self.x, *found), rows, self.note, self.command)
+
+
+def shown(value):
+    """Return the text of what a table holds: a text, a number, or None for what was not measured."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def percent(share):
+    """Return the text of a share."""
+    return None if share is None else f"{100 * share:.1f}%"
+
+
+def beside(ours, theirs):
+    """Return three cells: ours, theirs (a number, or None where it is not known here), and ours ÷ theirs."""
+    if theirs is None:
+        return ours, UNKNOWN, None
+    return ours, theirs, None if ours is None else f"{ours / theirs:.3g}×"
+
+
+def ratio(above, below):
+    """Return above ÷ below; None if one is missing or there is nothing to divide by."""
+    return above / below if above is not None and below else None
+
+
+def to_text(exhibit):
+    """Return an exhibit as lines of text: title, a table in fixed columns, note and command."""
+    table = exhibit.table() if isinstance(exhibit, Figure) else exhibit
+    cells = [[shown(value) for value in row] for row in [table.columns, *table.rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    lines = [
+        "  ".join(_aligned(text, width, i) for i, (text, width) in enumerate(zip(row, widths, strict=True)))
+        for row in cells
+    ]
+    about = [f"# {line}" for line in (table.note, table.command and f"$ {table.command}") if line]
+    return "\n".join([f"# {table.title}", *about, *(line.rstrip() for line in lines)])
+
+
+def _aligned(text, width, column):
+    return text.ljust(width) if column == 0 else text.rjust(width)
+
+
+def to_markdown(exhibit, pictures=()):
+    """Return an exhibit as Markdown; pictures: names of the files of a figure, of which the first is shown."""
+    table = exhibit.table() if isinstance(exhibit, Figure) else exhibit
+    rows = [
+        "| " + " | ".join(shown(value).replace("|", "\\|") for value in row) + " |"
+        for row in [table.columns, *table.rows]
+    ]
+    rows.insert(1, "|---" + "|--:" * (len(table.columns) - 1) + "|")
+    parts = [f"### {table.title}"]
+    if table.command:
+        parts.append(f"```\n{table.command}\n```")
+    if pictures:
+        parts.append(f"![{exhibit.title}]({pictures[0]})")
+    parts.append("\n".join(rows))
+    if table.note:
+        parts.append(table.note)
+    return "\n\n".join(parts)

@@ -1,0 +1,224 @@
+"""The report on 2584 (NCTU): expectimax and temporal differences on many cores and on GPUs.
+
+Of its figures some are known here: with 3 layers an average of 66,300 points, the best game 212,741, the 2584 tile in
+86% of games; a GPU 32 times one thread at 3 layers and slower at 1; learning from 1,000 games of 1,000 steps 12.5 times
+a thread's speed; two GPUs 0.973 to 0.975 efficient; games that learn without locks 24 times with 32 threads. Here the
+search weighs tiles as play deals them, and the network has as many tuples as the report's, whose cells are not known.
+"""
+
+from ... import games
+from ...api.progress import Silent
+from ...games.interface import Position
+from ...learning.options import TrainOptions
+from ...learning.train import Files, train
+from .. import td_update_rate, time_per_move
+from . import report, td2584_tables
+from .report import Measurement, Study
+
+GAME, EVALUATION = "2584", "ntuple"
+_SAMPLED = 3, 24  # games that boards are taken from: laptop, cluster
+_LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
+_LINES = 10  # points of a curve, but of few games, which have 2
+_PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 200)}
+_CARD_PLAYED = 200, 1000
+_CORE_BOARDS = {1: (1000, 4000), 2: (100, 1000), 3: (10, 100)}
+_BATCHES = {
+    "merged": {1: 100_000, 2: 20_000, 3: 4_000},
+    "multilevel": {1: 100_000, 2: 4_000, 3: 256},
+    "naive": {1: 100_000, 2: 2_000, 3: 32},
+}
+_TREE_BOARDS = 5, 20  # of a class, each searched by all ranks
+_SPEED = {0: (4000, 100_000), 1: (200, 5000)}  # games to learn from, by layers
+_UPDATED = (200, 1000), (1000, 1000)  # games, steps
+_CARDS = 1, 2, 4
+_CARDS_LEARN = 50_000, 400_000  # games
+
+
+def _measurements(effort):
+    parts = _curves, _play, _decisions, _tree, _speed, _updates, _cards
+    found = [each for part in parts for each in part(effort)]
+    return sorted(found, key=lambda each: each.repeat)
+
+
+def _point(effort, part, **more):
+    return {"game": GAME, "part": part, "seed": effort.seed, **more}
+
+
+def _repeats(effort):
+    return range(effort.repeats or effort.choose(1, 3))
+
+
+def learnt(comm, line, interrupted=lambda: False, **options):
+    """Have all ranks of ``comm`` learn; return figures on rank 0. line: games of a point of the curve."""
+    lines = []
+    found = train(TrainOptions(GAME, **options), Files(line=line), comm, Silent(), interrupted, lines.append)
+    if found is None:
+        return None
+    return {
+        "seconds": found.seconds,
+        "cpu_seconds": found.cpu_seconds,
+        "moves": found.moves,
+        "games": found.learnt,
+        "moves_per_second": found.moves / max(found.seconds, 1e-9),
+        "ranks": found.ranks,
+        "curve": [
+            {name: each[name] for name in ("games", "average", "average_error", "maximum", "win_rate")}
+            for each in lines
+            if each["kind"] == "learning"
+        ],
+    }
+
+
+def _curves(effort):
+    """What is learnt by games that a search of 0 to 3 layers plays."""
+    for layers, counts in _LEARNT.items():
+        count = effort.choose(*counts)
+        asked = {
+            "line": count // (_LINES if count >= 100 else 2),
+            "games": count,
+            "layers": layers,
+            "seed": effort.seed,
+        }
+
+        def body(bench, asked=asked):
+            return bench.call(learnt, effort.ranks, **asked)
+
+        point = _point(effort, "curve", layers=layers, games=count, ranks=effort.ranks)
+        yield Measurement(point, body, ranks=effort.ranks)
+
+
+def _play(effort):
+    """Games of the network that comes with the package, to 0 to 3 layers, by all ranks and on a card."""
+    for layers, counts in _PLAYED.items():
+        for on, count, ranks in (
+            ("CPU", effort.choose(*counts), effort.ranks),
+            ("GPU", effort.choose(*_CARD_PLAYED), 1),
+        ):
+
+            def body(bench, layers=layers, on=on, count=count, ranks=ranks):
+                return _games(bench, layers, count, effort.seed, ranks, on.lower())
+
+            point = _point(effort, "play", layers=layers, games=count, on=on, ranks=ranks)
+            yield Measurement(point, body, ranks=ranks, cards=int(on == "GPU"))
+
+
+def _games(bench, layers, count, seed, ranks, device):
+    return time_per_move.played(bench, GAME, EVALUATION, 2 * layers + 1, count, seed, ranks, device)
+
+
+def _decisions(effort):
+    """A decision by class of board and layers, by a core and by each method of a card."""
+    for repeat in _repeats(effort):
+        for layers, counts in _CORE_BOARDS.items():
+            for stage in td2584_tables.STAGES:
+                count, at = effort.choose(*counts), {"layers": layers, "class": stage}
+
+                def by_core(bench, count=count, layers=layers, stage=stage):
+                    return time_per_move.by_core(GAME, EVALUATION, _states(effort, stage, count), 2 * layers + 1)
+
+                yield Measurement(_point(effort, "decision", **at, on="CPU", boards=count), by_core, repeat)
+                for method, batches in _BATCHES.items():
+                    for boards in (1, batches[layers]):
+
+                        def by_card(bench, method=method, boards=boards, layers=layers, stage=stage):
+                            given = _states(effort, stage, boards), 2 * layers + 1, method
+                            return time_per_move.by_card(bench.card, GAME, EVALUATION, *given)
+
+                        how = {"on": "GPU", "method": method, "boards": boards}
+                        yield Measurement(_point(effort, "decision", **at, **how), by_card, repeat, cards=1)
+
+
+def _states(effort, stage, count):
+    return time_per_move.states(GAME, EVALUATION, effort.choose(*_SAMPLED), effort.seed, stage, count)
+
+
+def _tree(effort):
+    """One board's tree searched by several ranks, board after board."""
+    count = effort.choose(*_TREE_BOARDS)
+    for repeat in _repeats(effort):
+        for layers in effort.choose((2, 3, 4), (2, 3, 4, 5)):
+            for stage in td2584_tables.STAGES:
+                for ranks in effort.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64)):
+
+                    def body(bench, layers=layers, stage=stage, ranks=ranks):
+                        game = games.find(GAME)
+                        states = _states(effort, stage, count).tolist()
+                        texts = [game.text(Position(tuple(state)), game.rules()) for state in states]
+                        asked = {"game": GAME, "evaluation": EVALUATION, "layers": layers}
+                        bench.search(texts[:1], ranks, 0, **asked)  # after which all ranks have the kernels
+                        found = bench.search(texts, ranks, 0, **asked)
+                        names = "seconds", "cpu_seconds", "boards", "scores", "ranks", "workers"
+                        return {name: found[name] for name in names}
+
+                    point = _point(effort, "tree", layers=layers, ranks=ranks, boards=count, **{"class": stage})
+                    yield Measurement(point, body, repeat, ranks)
+
+
+def _speed(effort):
+    """Games that learn side by side without locks, by ranks."""
+    for repeat in _repeats(effort):
+        for layers, counts in _SPEED.items():
+            for ranks in effort.choose((1, 2, 4), (1, 2, 4, 8, 16, 32)):
+                count = effort.choose(*counts)
+                asked = {"line": count, "games": count, "layers": layers, "seed": effort.seed}
+
+                def body(bench, asked=asked, ranks=ranks):
+                    return bench.call(learnt, ranks, **asked)
+
+                yield Measurement(
+                    _point(effort, "learning", layers=layers, ranks=ranks, games=count), body, repeat, ranks
+                )
+
+
+def _updates(effort):
+    """Learning from recorded games."""
+    count, steps = effort.choose(*_UPDATED)
+
+    def by_core(bench):
+        return td_update_rate.by_core(GAME, td_update_rate.recorded(GAME, count, steps, effort.seed))
+
+    def by_card(bench):
+        return td_update_rate.by_card(bench.card, GAME, td_update_rate.recorded(GAME, count, steps, effort.seed))
+
+    for repeat in _repeats(effort):
+        for on, body in (("CPU", by_core), ("GPU", by_card)):
+            point = _point(effort, "update", on=on, games=count, steps=steps)
+            yield Measurement(point, body, repeat, cards=int(on == "GPU"))
+
+
+def _cards(effort):
+    """Games that learn, and games of 3 layers, on several GPUs of this host."""
+    count, many = effort.choose(*_CARDS_LEARN), effort.choose(*_CARD_PLAYED)
+    for repeat in _repeats(effort):
+        for cards in _CARDS:
+            for exchange in ("games", "weights") if cards > 1 else ("games",):
+                asked = {
+                    "line": count,
+                    "games": count,
+                    "device": "gpu",
+                    "exchange": exchange,
+                    "seed": effort.seed,
+                    "merge": "mean",
+                }
+
+                def learn(bench, cards=cards, asked=asked):
+                    return bench.call(learnt, cards, **asked)
+
+                point = _point(effort, "cards", what=f"learning, exchange {exchange}", cards=cards, games=count)
+                yield Measurement(point, learn, repeat, cards, cards)
+            ranks = 1 if cards == 1 else cards + 1  # the first of several hands games out and has no GPU
+
+            def play(bench, cards=cards, ranks=ranks):
+                return _games(bench, 3, many * cards, effort.seed, ranks, "gpu")
+
+            point = _point(effort, "cards", what="play, 3 layers", cards=cards, games=many * cards)
+            yield Measurement(point, play, repeat, ranks, cards)
+
+
+_TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"
+STUDY = Study("td2584", _TITLE, _measurements, td2584_tables.exhibits, td2584_tables.complaints)
+
+
+def run(args, stage):
+    """Make the study; see ``report.run``."""
+    return report.run(STUDY, args, stage)

@@ -1,0 +1,338 @@
+"""What the study of the report on 2584 shows: its tables and figures, and what is wrong with what was measured."""
+
+from ...api.sample import CLASSES
+from .tables import UNKNOWN, Figure, Table, beside, percent, ratio
+
+STAGES = tuple(CLASSES)  # classes of boards
+_METHODS = "naive", "multilevel", "merged"
+_WON = 2584
+# what of the report's figures is known here
+_AVERAGE, _BEST, _WINS = 66_300, 212_741, 0.86  # of play with 3 layers
+_CARD_TIMES = {3: 32}  # a GPU beside one thread, by layers
+_UPDATE_TIMES = 12.5
+_LEARNING_TIMES = {32: 24}  # by threads
+_CARD_EFFICIENCY = {2: 0.974}
+_MOVES = 1000  # of a game, in the totals
+_DIGITS = 1e-9  # of scores that several ranks add up in another order
+
+
+def exhibits(found, effort):
+    """Return the Tables and Figures of what was Found."""
+    parts = (
+        *_curves(found),
+        _played(found),
+        *_decisions(found),
+        *_methods(found),
+        *_trees(found),
+        *_learning(found),
+        _updates(found),
+        _cards(found),
+        _totals(found),
+    )
+    return [each._replace(command=effort.command("td2584")) for each in parts]
+
+
+def _curves(found):
+    series, rows = {}, []
+    for layers in found.points("layers", part="curve"):
+        for row in found.rows(part="curve", layers=layers):
+            curve = row["result"]["curve"]
+            for each in curve:
+                error = each["average_error"]
+                point = each["games"], each["average"], each["average"] - error, each["average"] + error
+                series.setdefault(_named(layers), []).append(point)
+            last, result = curve[-1], row["result"]
+            rows.append(
+                (
+                    layers,
+                    result["games"],
+                    last["average"],
+                    last["maximum"],
+                    percent(last["win_rate"]),
+                    result["seconds"],
+                    result["moves_per_second"],
+                    result["ranks"],
+                )
+            )
+    note = (
+        "Each point is the games of a tenth of the training, or of a half where these are few, played as it learns, "
+        f"and its standard error. The same layers choose moves there. Theirs are {UNKNOWN}."
+    )
+    columns = (
+        "layers",
+        "games",
+        "average of the last ones",
+        "best of them",
+        f"{_WON} tile in them",
+        "seconds",
+        "moves/s",
+        "ranks",
+    )
+    return (
+        Figure("Average score by games learnt from, 0 to 3 layers", "games", "average score", series, note=note),
+        Table("Learning with 0 to 3 layers", columns, rows, note),
+    )
+
+
+def _played(found):
+    rows = []
+    for layers in found.points("layers", part="play"):
+        for row in found.rows(part="play", layers=layers):
+            result, games = row["result"], row["point"]["games"]
+            scores = result["scores"]
+            known = layers == 3
+            rows.append(
+                (
+                    layers,
+                    row["point"]["on"],
+                    games,
+                    sum(scores) / games,
+                    _AVERAGE if known else UNKNOWN,
+                    max(scores),
+                    _BEST if known else UNKNOWN,
+                    percent(sum(each >= _WON for each in result["largest"]) / games),
+                    percent(_WINS) if known else UNKNOWN,
+                    result["moves"] / result["seconds"],
+                )
+            )
+    columns = (
+        "layers",
+        "played by",
+        "games",
+        "average",
+        "theirs",
+        "best",
+        "theirs",
+        f"{_WON} tile",
+        "theirs",
+        "moves/s",
+    )
+    note = (
+        "The network that comes with the package, which was trained for longer than a study takes. Of few games the "
+        "average is a rough one: its standard error is half of it for one game."
+    )
+    return Table("Play with 0 to 3 layers", columns, rows, note)
+
+
+def _core(found, stage, layers):
+    return found.median("seconds", part="decision", on="CPU", layers=layers, **{"class": stage})
+
+
+def _card(found, stage, layers, method, single):
+    """Return seconds a board of one board, or of the largest number of boards together."""
+    at = {"part": "decision", "on": "GPU", "layers": layers, "method": method, "class": stage}
+    counts = found.points("boards", **at)
+    return found.median("seconds", **at, boards=min(counts) if single else max(counts)) if counts else None
+
+
+def _decisions(found):
+    rows, series = [], {}
+    for stage in STAGES:
+        for layers in found.points("layers", part="decision"):
+            core = _core(found, stage, layers)
+            one, many = (_card(found, stage, layers, "merged", single) for single in (True, False))
+            times = ratio(core, many)
+            known = beside(times, _CARD_TIMES.get(layers))[1]
+            rows.append((stage, layers, _us(core), _us(one), ratio(core, one), _us(many), times, known))
+            for name, value in (("one board", ratio(core, one)), ("many boards", times)):
+                if value is not None:
+                    series.setdefault(f"{stage}, {name}", []).append((layers, value))
+    columns = (
+        "class",
+        "layers",
+        "CPU, µs",
+        "GPU, one board, µs",
+        "CPU ÷ GPU",
+        "GPU, many boards, µs a board",
+        "CPU ÷ GPU, many",
+        "theirs",
+    )
+    note = (
+        "A decision; starter: the first 20th of a game, normal: its middle fifth, late: its last 20th. CPU: CPU time "
+        "of one core, with its table of equal boards. GPU: wall time, transfers included, by the method merged. Theirs "
+        "is 32 times a thread at 3 layers, of which class is not known here, and slower at 1."
+    )
+    return (
+        Table("Board classes, and the GPU's speedup by layers", columns, rows, note),
+        Figure("The GPU's speedup by layers", "layers", "times one core", series, note=note),
+    )
+
+
+def _named(layers):
+    return f"{layers} layer{'s' * (layers != 1)}"
+
+
+def _us(seconds):
+    return None if seconds is None else 1e6 * seconds
+
+
+def _methods(found):
+    rows = []
+    for stage in STAGES:
+        for layers in found.points("layers", part="decision", on="GPU"):
+            for single in (True, False):
+                times = [_us(_card(found, stage, layers, method, single)) for method in _METHODS]
+                rows.append(
+                    (
+                        stage,
+                        layers,
+                        "one" if single else "many",
+                        *times,
+                        ratio(times[0], times[1]),
+                        ratio(times[1], times[2]),
+                    )
+                )
+    columns = (
+        "class",
+        "layers",
+        "boards",
+        *(f"{method}, µs" for method in _METHODS),
+        "naive ÷ multilevel",
+        "multilevel ÷ merged",
+    )
+    note = f"A board. Many: as many as fill a card, fewer where a method needs more memory. Theirs are {UNKNOWN}."
+    return (Table("Naive against multilevel", columns, rows, note),)
+
+
+def _trees(found):
+    rows, speedups, efficiencies = [], {}, {}
+    for layers in found.points("layers", part="tree"):
+        for stage in STAGES:
+            at = {"part": "tree", "layers": layers, "class": stage}
+            one = found.median("seconds", **at, ranks=1)
+            for ranks in found.points("ranks", **at):
+                seconds, workers = found.median("seconds", **at, ranks=ranks), max(1, ranks - 1)
+                (count,) = found.points("boards", **at)
+                speedup = ratio(one, seconds)
+                each = ratio(speedup, workers)
+                rows.append((layers, stage, ranks, workers, 1e3 * seconds / count, speedup, percent(each)))
+                if ranks > 1 and speedup is not None:
+                    name = f"{_named(layers)}, {stage}"
+                    speedups.setdefault(name, []).append((workers, speedup))
+                    efficiencies.setdefault(name, []).append((workers, each))
+    columns = "layers", "class", "ranks", "workers", "ms a board", "speedup", "efficiency a worker"
+    note = (
+        "One board's tree shared out by the pool, wall time, board after board; a rank more than the workers is the "
+        f"master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message "
+        f"and its answer some tenths of one. Theirs are "
+        f"{UNKNOWN}."
+    )
+    return (
+        Table("CPU tree-parallel search", columns, rows, note),
+        Figure("Speedup of CPU tree-parallel search", "workers", "speedup", speedups, True, note),
+        Figure("Efficiency of CPU tree-parallel search", "workers", "efficiency", efficiencies, note=note, share=True),
+    )
+
+
+def _learning(found):
+    rows, series = [], {}
+    for layers in found.points("layers", part="learning"):
+        at = {"part": "learning", "layers": layers}
+        one = found.median("moves_per_second", **at, ranks=1)
+        for ranks in found.points("ranks", **at):
+            rate = found.median("moves_per_second", **at, ranks=ranks)
+            speedup = ratio(rate, one)
+            theirs = _LEARNING_TIMES.get(ranks)
+            rows.append((layers, ranks, rate, *beside(speedup, theirs)))
+            if speedup is not None:
+                series.setdefault(_named(layers), []).append((ranks, speedup))
+    columns = "layers", "ranks", "moves/s", "speedup", "theirs", "ours ÷ theirs"
+    note = (
+        "All ranks play and learn, without locks, and share one copy of the weights. Theirs had 24 times with 32 "
+        "threads, of how many layers is not known here. docs/learning.md has 31 ranks, and copies of the weights."
+    )
+    return (
+        Table("CPU game-parallel learning", columns, rows, note),
+        Figure("Speedup of CPU game-parallel learning", "ranks", "speedup", series, True, note),
+    )
+
+
+def _updates(found):
+    rows = []
+    for count in found.points("games", part="update"):
+        (steps,) = found.points("steps", part="update", games=count)
+        at = {"part": "update", "games": count}
+        core = found.median("seconds", **at, on="CPU")
+        rows.append(("CPU, one core", None, 1e3 * core, 1.0, None, count * steps / core))
+        for way in ("steps", "combined", "games"):
+            kernel, whole = (found.median(f"{way}.{name}", **at, on="GPU") for name in ("kernel", "seconds"))
+            if kernel is not None:
+                theirs = _UPDATE_TIMES if way == "steps" else None
+                rows.append((f"GPU, {way}", 1e3 * kernel, 1e3 * whole, core / whole, theirs, count * steps / whole))
+    columns = "", "kernels, ms", "in all, ms", "times one core", "theirs", "steps/s"
+    counts = ", ".join(map(str, found.points("games", part="update")))
+    note = (
+        "Recorded games. steps: a thread a step, all of all games at once, errors from the weights as they were, which "
+        "is the report's way; combined: the same, threads of a warp add once to a weight; games: each from its end to "
+        "its beginning, as a core learns. In all: with the transfer of the games."
+    )
+    return Table(f"Update times, {counts} games of 1,000 steps", columns, rows, note)
+
+
+def _cards(found):
+    rows = []
+    for what in found.points("what", part="cards"):
+        one_what = "learning, exchange games" if what.startswith("learning") else what
+        one = found.median("moves_per_second", part="cards", what=one_what, cards=1)
+        for cards in found.points("cards", part="cards", what=what):
+            rate = found.median("moves_per_second", part="cards", what=what, cards=cards)
+            speedup = ratio(rate, one)
+            theirs = percent(_CARD_EFFICIENCY.get(cards))
+            rows.append((what, cards, rate, speedup, percent(ratio(speedup, cards)), theirs))
+    columns = "what", "GPUs", "moves/s", "speedup", "efficiency", "theirs"
+    note = (
+        "Theirs are 97.3% to 97.5% of learning that looks ahead. exchange games: every GPU learns from all games, as "
+        "theirs; where moves are chosen without a search that is half of the work, which no further GPU makes less. "
+        "Play: as many games a GPU."
+    )
+    return Table("Several GPUs", columns, rows, note)
+
+
+def _totals(found):
+    """What a game takes in all: its moves, chosen by a search, and learning from it."""
+    rows = []
+    for count in found.points("games", part="update"):
+        at = {"part": "update", "games": count}
+        steps = count * found.points("steps", **at)[0]
+        core = found.median("seconds", **at, on="CPU")
+        card = found.median("combined.seconds", **at, on="GPU")
+        for layers in found.points("layers", part="decision"):
+            by_core, by_card = _core(found, "normal", layers), _card(found, "normal", layers, "merged", False)
+            total = _MOVES * (by_core + core / steps)
+            with_card = None if None in (by_card, card) else _MOVES * (by_card + card / steps)
+            rows.append(
+                (
+                    layers,
+                    1e3 * _MOVES * by_core,
+                    1e3 * _MOVES * core / steps,
+                    1e3 * total,
+                    None if with_card is None else 1e3 * with_card,
+                    ratio(total, with_card),
+                )
+            )
+    columns = ("layers", "CPU, search, ms", "CPU, learning, ms", "CPU, in all, ms", "GPU, in all, ms", "CPU ÷ GPU")
+    note = (
+        f"A game of {_MOVES:,} moves, worked out from the decisions on normal boards and the updates above: many games "
+        f"side by side on the GPU, what chance deals not counted. Theirs are {UNKNOWN}."
+    )
+    return Table("Totals: a game that is learnt from", columns, rows, note)
+
+
+def complaints(found):
+    """Say where a GPU's values are not the CPU's, or several ranks' not one's."""
+    wrong = []
+    for row in found.rows(part="decision", on="GPU"):
+        point, error = row["point"], row["result"]["worst_error"]
+        if error > 1e-5:
+            wrong.append(f"{point['method']}, {point['layers']} layers, {point['class']}: off by {error:.1e}")
+    for row in found.rows(part="tree"):
+        point = row["point"]
+        same = {name: point[name] for name in ("part", "layers", "boards", "class")}
+        first = found.rows(**same)[0]["result"]["scores"]
+        for i, (score, true) in enumerate(zip(row["result"]["scores"], first, strict=True)):
+            if abs(score - true) > _DIGITS * max(1, abs(true)):
+                wrong.append(
+                    f"{point['ranks']} ranks, {point['layers']} layers, {point['class']}, board {i}: "
+                    f"{score}, not {true}"
+                )
+    return wrong

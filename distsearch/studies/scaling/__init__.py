@@ -1,0 +1,1 @@
+"""Scaling studies: which runs there are, how they are measured, and their table."""

@@ -1,0 +1,120 @@
+"""The positions to count, as a source of work: a breadth-first pool of subtrees.
+
+A pool hands out job records by ``take``, of which ``waiting`` are left, takes result records back by ``finish``, and
+``done`` says when all are in. It neither sends messages nor reads clocks.
+"""
+
+import numpy as np
+
+from ..jobs.two_player import PERFT_RESULT, job_dtype
+from .nodes import DONE, SENT, WAITING, NodeArray
+
+
+class PerftPool:
+    """Subtrees to count; counts are added up for each root."""
+
+    result_dtype = PERFT_RESULT
+
+    def __init__(self, grower, states, depth, target, stays=1, snapshot=None):
+        """Grow a forest with a root for each of ``states`` until ``target`` subtrees wait.
+
+        depth: plies to count; stays: 1 if a finished game counts at every deeper depth too, else 0; snapshot: of an
+        earlier pool with these arguments, to go on with; it is grown further if its own target was lower.
+        """
+        self.roots, self.finished = len(states), 0  # jobs whose complete results are in
+        self.saved = {}  # node → how far its job was in an earlier run, until its result is in
+        self._target, counted = target, 0
+        if snapshot is None:
+            self.nodes = self._planted(grower, states, depth)
+            self.cpu, self.counts = 0.0, np.zeros((self.roots, depth + 1), np.int64)  # seconds of workers
+        else:
+            self.nodes, self.finished = NodeArray.restored(snapshot["nodes"]), snapshot["finished"]
+            self.saved = {int(node): progress for node, progress in snapshot["saved"].items()}
+            self._target, counted = max(target, snapshot["target"]), self.nodes.size
+            self.cpu, self.counts = snapshot["cpu"], snapshot["counts"].copy()
+        begun = np.array(sorted(self.saved), np.int64)
+        self.nodes.status[begun] = SENT  # not to be grown
+        if snapshot is None or target > snapshot["target"]:
+            # from the first node on: those that are not to be grown are passed over
+            grower.grow(self.nodes, 0, len(self._waiting_nodes()), target)
+        self._count_grown(counted, stays)
+        self._queue = np.concatenate((begun, self._waiting_nodes()))
+        self._next = 0
+        self._holders = {}  # node of a job that is out → its worker
+        self._job_dtype = job_dtype(len(states[0]))
+        self.jobs = self.finished + len(self._queue)
+
+    @staticmethod
+    def _planted(grower, states, depth):
+        nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
+        for state in states:
+            nodes.over[nodes.add_root(state, depth)] = grower.finished(state) is not None
+        return nodes
+
+    def _count_grown(self, begin, stays):
+        nodes = self.nodes
+        for i in range(begin, nodes.size):
+            self.counts[nodes.root[i], nodes.depth[i]] += 1
+            if nodes.over[i]:
+                self.counts[nodes.root[i], nodes.depth[i] + 1 :] += stays
+
+    def _waiting_nodes(self):
+        size = self.nodes.size
+        return np.flatnonzero((self.nodes.status[:size] == WAITING) & (self.nodes.over[:size] == 0))
+
+    def snapshot(self, at_work=()):
+        """Return what a pool of the same arguments needs to go on from here: numbers and arrays by name.
+
+        at_work: node → how far its job is, of jobs that are out, as far as that is known.
+        """
+        saved = {str(node): progress for node, progress in {**self.saved, **dict(at_work)}.items()}
+        return {
+            "nodes": self.nodes.snapshot(),
+            "finished": self.finished,
+            "target": self._target,
+            "saved": saved,
+            "cpu": self.cpu,
+            "counts": self.counts.copy(),
+        }
+
+    @property
+    def done(self):
+        """Whether every job's complete result is in."""
+        return self.finished == self.jobs
+
+    @property
+    def waiting(self):
+        """Jobs that have not been handed out."""
+        return len(self._queue) - self._next
+
+    def take(self, count, worker):
+        """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``."""
+        chosen = self._queue[self._next : self._next + count]
+        self._next += len(chosen)
+        self.nodes.status[chosen] = SENT
+        self._holders.update(dict.fromkeys(chosen.tolist(), worker))
+        jobs = np.zeros(len(chosen), self._job_dtype)
+        jobs["node"], jobs["depth"], jobs["state"] = chosen, self.nodes.left[chosen], self.nodes.state[chosen]
+        return jobs
+
+    def lost(self, worker):
+        """A worker is gone: its jobs are the next to be handed out."""
+        nodes = [node for node, holder in self._holders.items() if holder == worker]
+        for node in nodes:
+            del self._holders[node]
+        self.nodes.status[nodes] = WAITING
+        self._queue = np.concatenate((np.array(nodes, np.int64), self._queue[self._next :]))
+        self._next = 0
+
+    def finish(self, results):
+        """Take an array of result records in; a count that was stopped early is added as far as it went."""
+        nodes = self.nodes
+        for result in results:
+            node = int(result["node"])
+            self.saved.pop(node, None)
+            del self._holders[node]
+            below = int(nodes.left[node])
+            self.counts[nodes.root[node], nodes.depth[node] + 1 :] += result["counts"][1 : below + 1]
+            nodes.status[node] = DONE if result["complete"] else SENT
+        self.cpu += float(results["cpu"].sum())
+        self.finished += int(np.count_nonzero(results["complete"]))

@@ -1,0 +1,44 @@
+"""Searches, perft and streams on virtual workers that die, lag and are wrongly taken for dead: the right answer."""
+
+import pytest
+
+from benchmarks.faults import Case, answers, do, drawn
+from distsearch.api.options import Options
+from distsearch.api.simulate import Machine
+from distsearch.cluster.master import EveryWorkerLostError
+from distsearch.cluster.simulated import Faults
+from distsearch.games import connect4
+
+RUNS = 300  # seeds that are always the same, so that each kind of fault is among them
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_the_answer_is_that_of_one_worker_whatever_goes_wrong(part, full, seed):
+    each = RUNS // 3
+    first, count = (seed + part * 10**6, 2000) if full else (part * each, each)
+    wrong = {done.seed: done.wrong for done in map(do, range(first, first + count)) if done.wrong}
+    assert not wrong, f"python benchmarks/faults.py --runs 1 --seed {next(iter(wrong))}: {wrong}"
+
+
+def test_faults_of_all_kinds_are_among_them():
+    faults = [drawn(seed).machine.faults for seed in range(RUNS)]
+    for kind in ("deaths", "slow", "late"):
+        assert sum(bool(getattr(each, kind)) for each in faults) > RUNS / 5
+
+
+def test_a_seed_repeats_itself():
+    told = [[], []]
+    for lines in told:
+        do(11, lines.append)
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("way", ["search", "perft", "solve"])
+def test_without_any_worker_there_is_an_error_and_no_hang(way):
+    options = Options("connect4", exact=True) if way != "perft" else Options("connect4", depth=1)
+    machine = Machine(2, rate=1e4, table=1, faults=Faults(1.0, deaths={1: 0.01, 2: 0.02}))
+    case = Case(way, options, [connect4.start(connect4.rules())], 7, 100, machine)
+    cluster = machine.cluster()
+    with pytest.raises(EveryWorkerLostError):
+        answers(case, cluster)
+    assert [rank for rank, _ in cluster.lost] == [1, 2]

@@ -1,0 +1,146 @@
+"""A sub-master that is spoken to by hand: what it tells rank 0, and what its workers."""
+
+import numpy as np
+import pytest
+
+from distsearch.cluster.events import Lost, Received
+from distsearch.cluster.messages import (
+    ASK,
+    JOBS,
+    LOST,
+    METRICS,
+    OPEN,
+    OPEN_RECORD,
+    PING,
+    PONG,
+    QUIT,
+    READY,
+    RESTARTED,
+    RESULTS,
+    SETUP,
+    START,
+    STOP,
+    STOPPED,
+    Message,
+    from_records,
+    to_lost,
+)
+from distsearch.cluster.submaster import ABOVE, Group, blocks
+
+from .talk import jobs, metrics_payload, summary
+from .toys import JOB, SETUP_TEXT, Clock, kinds, results_of, results_payload
+
+
+@pytest.mark.parametrize(("size", "groups"), [(3, 1), (5, 2), (6, 2), (64, 2), (100, 7), (4097, 64)])
+def test_blocks_have_every_rank_but_the_first_once_and_a_worker_each(size, groups):
+    found = blocks(size, groups)
+    assert sorted(rank for leader, ranks in found.items() for rank in (leader, *ranks)) == list(range(1, size))
+    assert len(found) == groups
+    assert all(ranks and ranks[0] == leader + 1 for leader, ranks in found.items())
+
+
+def test_blocks_are_hosts_where_these_have_as_many_ranks():
+    assert list(blocks(4 * 16, 4)) == [1, 16, 32, 48]
+    assert blocks(8, 0) == {}
+
+
+class Talk:
+    """A group of two workers, ranks 2 and 3, which have made themselves ready for a setup."""
+
+    def __init__(self):
+        self.group = Group({2: "a", 3: "a"}, kinds(Clock()), {})
+        self.above(SETUP, np.frombuffer(SETUP_TEXT, np.uint8))
+        self.say(2, READY)
+        self.ready = self.say(3, READY)
+
+    def above(self, kind, payload=None, run=1):
+        return self.say(ABOVE, kind, payload, run)
+
+    def say(self, sender, kind, payload=None, run=1):
+        message = Message(kind, run) if payload is None else Message(kind, run, payload)
+        return self.group.handle(Received(sender, message))
+
+    def begin(self, count):
+        """A run with so many jobs; returns what they lead to."""
+        self.above(OPEN, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD)))
+        records = np.zeros(count, JOB)
+        records["node"], records["boards"] = np.arange(count), 10
+        return self.above(JOBS, from_records(records))
+
+
+def test_it_is_ready_when_all_of_its_workers_are():
+    assert summary(Talk().ready) == [(READY, ABOVE)]
+
+
+def test_jobs_go_to_its_workers_and_their_results_up():
+    talk = Talk()
+    assert {to for to, _ in jobs(talk.begin(2))} == {2, 3}
+    out = talk.say(2, RESULTS, results_payload([0]))
+    (up,) = [outgoing for outgoing in out if outgoing.to == ABOVE]
+    assert up.message.type == RESULTS
+    assert results_of(up.message)["node"].tolist() == [0]
+
+
+def test_a_stopped_run_is_answered_for_when_its_workers_have():
+    talk = Talk()
+    talk.begin(2)
+    assert summary(talk.above(STOP)) == [(STOP, 2), (STOP, 3)]
+    assert not [outgoing for outgoing in talk.say(2, STOPPED) if outgoing.to == ABOVE]
+    assert (STOPPED, ABOVE) in summary(talk.say(3, STOPPED))
+
+
+def test_timers_of_all_of_its_workers_go_up_together_and_once_for_each_question():
+    talk = Talk()
+    assert summary(talk.above(START)) == [(START, 2), (START, 3)]
+    for _ in range(2):
+        assert summary(talk.above(ASK)) == [(ASK, 2), (ASK, 3)]
+    assert talk.say(2, METRICS, metrics_payload(wall=2)) == talk.say(2, METRICS, metrics_payload(wall=2)) == []
+    for _ in range(2):
+        assert summary(talk.say(3, METRICS, metrics_payload(wall=3))) == [(METRICS, ABOVE)]
+
+
+def test_timers_of_a_lost_worker_are_not_awaited():
+    talk = Talk()
+    talk.above(ASK)
+    talk.say(2, METRICS, metrics_payload(wall=2))
+    assert (METRICS, ABOVE) in summary(talk.group.handle(Lost(3)))
+
+
+def test_a_lost_worker_is_told_of_and_the_other_has_its_jobs():
+    talk = Talk()
+    talk.begin(2)
+    out = talk.group.handle(Lost(3))
+    (told,) = [outgoing.message for outgoing in out if outgoing.to == ABOVE]
+    assert told.type == LOST
+    assert to_lost(told) == (3, True)
+    assert not talk.group.left
+    assert jobs(out) == [(2, [1])]  # beside the one that it is at work on
+    assert jobs(talk.say(2, RESULTS, results_payload([0]))) == []
+
+
+def test_a_run_may_begin_by_what_was_ready_before_it_was_asked_anew():
+    talk = Talk()
+    setup = np.frombuffer(SETUP_TEXT, np.uint8)
+    talk.group.handle(Lost(3))
+    talk.say(3, PONG)
+    talk.say(3, RESTARTED)  # and is not ready yet
+    assert READY not in [kind for kind, _ in summary(talk.above(SETUP, setup))]
+    assert jobs(talk.begin(1)) == [(2, [0])]  # rank 0 had an earlier READY meanwhile
+    assert (READY, ABOVE) in summary(talk.say(3, READY))
+
+
+def test_without_workers_it_leaves():
+    talk = Talk()
+    talk.begin(2)
+    talk.group.handle(Lost(2))
+    assert talk.group.handle(Lost(3)) == []
+    assert talk.group.left
+    assert talk.group.bereft
+
+
+def test_it_is_there_and_leaves_with_its_workers():
+    talk = Talk()
+    assert summary(talk.above(PING)) == [(PONG, ABOVE)]
+    assert summary(talk.above(QUIT, run=0)) == [(QUIT, 2), (QUIT, 3)]
+    assert talk.group.left
+    assert not talk.group.bereft

@@ -1,0 +1,46 @@
+"""The eight boards that turning and mirroring make, against numpy's rotations and transpositions."""
+
+import numpy as np
+import pytest
+
+from distsearch.games import g2048, g2584, sliding_symmetries
+
+GAMES = {"2048": (g2048, sliding_symmetries.all_2048), "2584": (g2584, sliding_symmetries.all_2584)}
+
+
+def cells(game, words):
+    """The codes of a board, shape (4, 4)."""
+    state = tuple(np.uint64(word) for word in words)
+    return np.array([int(game.code_at(state, np.int64(cell))) for cell in range(16)]).reshape(4, 4)
+
+
+def state_of(game, board):
+    s = (np.uint64(0), np.uint64(0))
+    for cell, code in enumerate(np.ravel(board).tolist()):
+        s = game.put(tuple(map(np.uint64, s)), np.int64(cell), np.uint64(code))
+    return tuple(map(np.uint64, s))
+
+
+@pytest.mark.parametrize("due", [0, 1, 2])
+@pytest.mark.parametrize("name", GAMES)
+def test_all_eight_boards(name, due, rng):
+    game, function = GAMES[name]
+    for i in range(100):
+        top = 1 << game.BITS
+        board = np.arange(16).reshape(4, 4) if i == 0 else np.array(rng.choices(range(top), k=16)).reshape(4, 4)
+        low, high = state_of(game, board)
+        boards = [cells(game, each) for each in function((low, np.uint64(high) | np.uint64(due << 62)))]
+        assert np.array_equal(boards[0], board)
+        turned = [np.rot90(board, k) for k in range(4)]
+        expected = {each.tobytes() for each in (*turned, *(each.T for each in turned))}
+        assert {each.tobytes() for each in boards} == expected
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_words_hold_cells_alone(name, rng):
+    game, function = GAMES[name]
+    low, high = state_of(game, rng.choices(range(1 << game.BITS), k=16))
+    for words in function((low, np.uint64(high) | np.uint64(2 << 62))):
+        used = 64 if game.BITS == 4 else 40
+        assert int(words[0]) >> used == 0
+        assert int(words[1]) >> (0 if game.BITS == 4 else 40) == 0

@@ -1,0 +1,230 @@
+"""Games and searches against chance on a rank with a GPU, an emulated one: what a CPU does, from end to end."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from distsearch import evaluation, games
+from distsearch.api import devices
+from distsearch.api.session import Session
+from distsearch.core.errors import UserError
+from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.player import Player, seed_of
+from distsearch.games.interface import CHANCE, as_state
+from distsearch.jobs import gpu_expectimax
+from distsearch.jobs.chance import game_job
+from distsearch.jobs.gpu_expectimax import GpuExpectimaxRunner, GpuGamesRunner
+from distsearch.testing.emulated_gpu import EmulatedGpu
+
+SUM = "monotonicity+0.1*smoothness+2.7*free"
+BOARDS = "2,4,8,16,0,2,4,8,0,0,2,4,0,0,0,2", "64,32,16,8,2,4,8,4,0,2,0,2,0,0,0,0"
+
+
+@pytest.fixture
+def with_gpu(monkeypatch):
+    monkeypatch.setattr(devices, "chosen", lambda comm, name: EmulatedGpu(1))
+
+
+@pytest.fixture
+def crowded(monkeypatch):
+    """Ranks that have room for a few games, in many groups."""
+    monkeypatch.setattr(gpu_expectimax, "_PLACES", 11)
+    monkeypatch.setattr(GpuGamesRunner, "places", 11)
+    monkeypatch.setattr(gpu_expectimax, "_AT_ONCE", 3)
+    monkeypatch.setattr(gpu_expectimax, "_FEW", 2)
+
+
+def played(path, device, game, count, seed, **options):
+    """Play games; return (the Summary, the lines of their record)."""
+    with Session(device=device) as session:
+        found = session.play(game, count, seed=seed, record=str(path), **options)
+    return found, [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def same(tmp_path, game, count, seed, **options):
+    """Assert that a GPU plays the games of a CPU."""
+    ours, lines = played(tmp_path / "gpu", "gpu", game, count, seed, **options)
+    cpu, expected = played(tmp_path / "cpu", "cpu", game, count, seed, **options)
+    assert lines == expected
+    assert (ours.scores, ours.largest, ours.moves) == (cpu.scores, cpu.largest, cpu.moves)
+    assert 0 < ours.boards <= cpu.boards  # equal boards are evaluated once
+    return ours
+
+
+@pytest.mark.parametrize(("game", "wanted"), [("2048", "rows"), ("2048", SUM), ("2584", "rows")])
+def test_games_are_those_of_a_cpu_line_for_line(game, wanted, with_gpu, tmp_path, seed):
+    same(tmp_path, game, 4, seed, evaluation=wanted, layers=0)
+
+
+def test_games_in_many_groups_and_other_tiles_are_the_same(with_gpu, crowded, tmp_path, seed):
+    found = same(tmp_path, "2048", 24, seed, layers=0, spawn="2:0.6,4:0.3,8:0.1", chance="uniform")
+    assert found.jobs > 24  # some took several parts, of several lengths
+
+
+def test_summaries_without_a_record_are_the_same(with_gpu, crowded, seed):
+    scores = []
+    for device in ("gpu", "cpu"):
+        with Session(device=device) as session:
+            scores.append(session.play("2584", 14, seed=seed, evaluation="rows", depth=1).scores)
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize(
+    ("game", "wanted", "layers"), [("2048", "rows", 1), ("2584", "ntuple", 1), ("2048", "free", 2)]
+)
+def test_every_move_is_a_best_one_and_chance_is_that_of_the_game(game, wanted, layers, seed):
+    module = games.find(game)
+    rules = module.rules()
+    chosen = evaluation.find(module, wanted, rules)
+    runner, records = run_of(game, wanted, 2 * layers + 1, 2, seed, looks=40)
+    engine = Expectimax(module, rules, chosen, points=chosen.points)
+    chance = Player(module, rules, engine)
+    for record in records:
+        state, turns, moves, score = module.start(rules).state, 0, 0, 0
+        for code in record["codes"][: record["length"]].tolist():
+            if int(module.kind(state, rules)) == CHANCE:
+                chance.begin(state, 1, seed_of(seed, int(record["node"])), turns, 1)
+                chance.advance(1)
+                assert chance.codes == [code]
+                turns += 1
+            else:
+                engine.begin(state, 2 * layers + 1)
+                assert engine.advance(1 << 40)
+                values = engine.result().values
+                best = max(values.values())
+                assert values[code] >= best - 1e-5 * max(1.0, abs(best))
+                moves += 1
+            state, points = module.play(state, rules, np.int64(code))
+            state, score = as_state(state), score + int(points)
+        assert (turns, moves, score) == (record["drawn"], record["moves"], record["score"])
+        assert state == as_state(record["state"])
+
+
+def run_of(game, wanted, depth, count, seed, looks):
+    """Have a runner play games for so many looks; return (it, their records)."""
+    module = games.find(game)
+    setup = {
+        "kind": "game",
+        "game": game,
+        "board": [4, 4],
+        "options": {},
+        "evaluation": wanted,
+        "alike": False,
+        "points": evaluation.learnt(module, wanted),
+        "recorded": True,
+        "least": 0.0,
+        "nodes": 0,
+        "seconds": 0.0,
+    }
+    runner = GpuGamesRunner(setup, EmulatedGpu(seed % 1000))
+    runner.open(1)
+    jobs = np.zeros(count, game_job(2))
+    jobs["node"], jobs["depth"] = range(count), depth
+    jobs["state"] = module.start(module.rules()).state
+    jobs["seed"] = [seed_of(seed, node) for node in range(count)]
+    runner.add(jobs)
+    records = [runner.advance() for _ in range(looks)]
+    return runner, np.concatenate([*records, runner.stop()])
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 7, 60])
+def test_what_is_stopped_is_told_as_far_as_it_is(looks, crowded, seed):
+    runner, records = run_of("2048", "rows", 1, GpuGamesRunner.places, seed, looks)
+    assert Counter(records["node"].tolist()) == Counter(range(11))
+    assert (records["length"][(records["complete"] > 0) & (records["over"] == 0)] >= 128).all()  # the shortest part
+    assert (runner.at_work, runner.boards) == (0, 0)
+    assert (records["boards"].sum() > 0) == (looks > 1)
+    assert (records["moves"] > 0).any() == (looks > 1)
+    assert len(runner.stop()) == 0
+
+
+REFUSED = [
+    ({"depth": 1, "min_probability": 0.1}, "min-probability"),
+    ({"time": 0.1}, "time"),
+    ({"nodes": 9}, "nodes"),
+    ({"depth": 1, "deeper": ((3, 5),)}, "deeper"),
+    ({"depth": 1, "board": "3x3"}, "4x4"),
+    ({"depth": 14}, "13 plies"),
+    ({"depth": 3, "algorithm": "averaged"}, "expectimax"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), REFUSED, ids=str)
+def test_what_a_gpu_does_not_play_is_refused(options, said, with_gpu):
+    with Session(device="gpu") as session, pytest.raises(UserError, match=said):
+        session.play("2048", 1, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [each for each, _ in REFUSED if "deeper" not in each and "nodes" not in each], ids=str
+)
+def test_what_a_gpu_does_not_search_is_refused(options, with_gpu):
+    with Session(device="gpu") as session, pytest.raises(UserError, match="device gpu|GPU"):
+        session.search("2048", **options)
+
+
+def test_where_a_gpu_is_no_must_a_core_does_what_it_cannot(with_gpu, seed):
+    scores = []
+    for device in ("auto", "cpu"):
+        with Session(device=device) as session:
+            scores.append(session.play("2048", 3, "3x3", seed=seed, depth=1).scores)
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("position", ["startpos", *BOARDS])
+@pytest.mark.parametrize(("layers", "options"), [(1, {}), (1, {"load_factor": 40}), (2, {"all_moves": True})], ids=str)
+def test_searches_find_what_a_cpu_does(position, layers, options, with_gpu, monkeypatch):
+    calls, advance = [], GpuExpectimaxRunner.advance
+    monkeypatch.setattr(GpuExpectimaxRunner, "advance", lambda runner: calls.append(1) or advance(runner))
+    outcomes = []
+    for device in ("gpu", "cpu"):
+        with Session(device=device) as session:
+            outcomes.append(session.search("2048", position, layers=layers, **options))
+    ours, cpu = outcomes
+    assert calls
+    assert (ours.complete, ours.bound, ours.depth) == (True, "exact", 2 * layers + 1)
+    assert ours.score == pytest.approx(cpu.score, rel=1e-5)
+    if options.get("all_moves"):
+        assert [each["move"] for each in ours.moves] == [each["move"] for each in cpu.moves]
+        for each, other in zip(ours.moves, cpu.moves, strict=True):
+            assert each["score"] == pytest.approx(other["score"], rel=1e-5)
+
+
+def test_searches_of_chance_and_of_no_plies_go_together(seed):
+    """Jobs of several depths, with tiles due or none, in one message."""
+    module = games.find("2584")
+    rules, wanted = module.rules(), "rows"
+    setup = {
+        "kind": "expectimax",
+        "game": "2584",
+        "board": [4, 4],
+        "options": {},
+        "evaluation": wanted,
+        "alike": True,
+        "points": False,
+    }
+    runner = GpuExpectimaxRunner(setup, EmulatedGpu(seed % 1000))
+    runner.open(1)
+    state = as_state(np.array([0x21, 0], np.uint64))  # a 1 and a 2... beside one another
+    due = module.start(rules).state
+    jobs = np.zeros(6, runner.job_dtype)
+    jobs["node"], jobs["depth"] = range(6), [3, 0, 2, 3, 2, 1]
+    jobs["state"] = [state, state, due, due, state, state]
+    runner.add(jobs)
+    records = []
+    while runner.at_work:
+        records.append(runner.advance())
+    records = np.concatenate(records)
+    engine = Expectimax(module, rules, evaluation.find(module, wanted, rules), alike=True)
+    assert sorted(records["node"].tolist()) == list(range(6))
+    assert records["complete"].all()
+    for record in records:
+        job = jobs[record["node"]]
+        engine.begin(as_state(job["state"]), int(job["depth"]))
+        assert engine.advance(1 << 40)
+        assert record["value"] == pytest.approx(engine.result().value, rel=1e-5)
+    runner.add(jobs)
+    assert (runner.stop()["complete"] == 0).all()
+    assert runner.at_work == 0

@@ -1,0 +1,205 @@
+"""Ranks with a GPU, an emulated one, in searches like any other: the same scores, moves that are best, jobs steered."""
+
+import itertools
+import json
+import random
+
+import numpy as np
+import pytest
+
+from distsearch import games
+from distsearch.api import devices
+from distsearch.api.options import Options
+from distsearch.api.session import Session
+from distsearch.cluster.messages import READY, SETUP, Message
+from distsearch.cluster.worker import Worker
+from distsearch.core.errors import UserError
+from distsearch.games.interface import legal_moves, step
+from distsearch.jobs.gpu_solve import GpuSolveRunner, on_gpu
+from distsearch.jobs.two_player import KINDS, TO_THE_END
+from distsearch.testing.emulated_gpu import EmulatedGpu, EmulatedKernel
+
+GAMES = [("connect4", "6x7", 31), ("othello", "6x6", 25)]
+
+
+def late(game, board, plies, count, seed):
+    """Return texts of positions after so many random moves, none of which is over."""
+    module, chance, found = games.find(game), random.Random(seed), []
+    rules = module.rules(tuple(map(int, board.split("x"))))
+    while len(found) < count:
+        position = module.start(rules)
+        for _ in range(plies):
+            moves = legal_moves(module, position, rules)
+            if not moves:
+                break
+            position = step(module, position, rules, chance.choice(moves))
+        if legal_moves(module, position, rules):
+            found.append(module.text(position, rules))
+    return found
+
+
+@pytest.fixture
+def with_gpu(monkeypatch):
+    monkeypatch.setattr(devices, "chosen", lambda comm, name: EmulatedGpu(1))
+
+
+@pytest.mark.parametrize(("game", "board", "plies"), GAMES, ids=str)
+def test_a_session_with_a_gpu_has_the_scores_of_one_without(game, board, plies, with_gpu, seed):
+    lines = late(game, board, plies, 6, seed)
+    with Session(device="gpu") as session:
+        found = list(session.solve(game, lines, board))
+    with Session() as session:
+        expected = list(session.solve(game, lines, board))
+        assert [each.score for each in found] == [each.score for each in expected]
+        assert all(each.complete and each.bound == "exact" for each in found)
+        module = games.find(game)
+        rules = module.rules(tuple(map(int, board.split("x"))))
+        for line, outcome in zip(lines, found, strict=True):
+            moved = step(module, module.parse(line, rules), rules, module.parse_move(outcome.move, rules))
+            if legal_moves(module, moved, rules):
+                text = module.text(moved, rules)
+                assert -next(iter(session.solve(game, [text], board))).score == outcome.score
+
+
+def test_two_runs_of_one_setup_are_at_work_at_once(with_gpu, seed):
+    lines = late("connect4", "6x7", 33, 4, seed)
+    with Session(device="gpu") as session:
+        first, second = session.solve("connect4", lines), session.solve("connect4", lines[::-1])
+        found = [[each.score for each in pair] for pair in zip(first, second, strict=True)]
+    scores = [one for one, _ in found]
+    assert [other for _, other in found] == scores[::-1]
+
+
+@pytest.mark.parametrize("what", ["perft", "search to a depth", "groups"])
+def test_what_no_gpu_does_is_refused(what, with_gpu):
+    with (
+        pytest.raises(UserError, match="GPU|device gpu"),
+        Session(device="gpu", groups=int(what == "groups")) as session,
+    ):
+        if what == "perft":
+            session.perft("othello", 2)
+        else:
+            session.search("connect4", depth=4)
+
+
+def jobs_of(runner, game, board, lines):
+    module = games.find(game)
+    rules = module.rules(tuple(map(int, board.split("x"))))
+    jobs = np.zeros(len(lines), runner.job_dtype)
+    jobs["node"], jobs["depth"] = np.arange(len(lines)) + 100, TO_THE_END
+    jobs["low"], jobs["high"] = -(10**6), 10**6
+    jobs["state"] = [module.parse(line, rules).state for line in lines]
+    return jobs
+
+
+@pytest.fixture(params=GAMES, ids=lambda value: value[0])
+def made(request, seed):
+    """(runner, jobs) of a game."""
+    game, board, plies = request.param
+    setup = {"kind": "solve", "game": game, "board": list(map(int, board.split("x"))), "options": {}, "brief": True}
+    runner = on_gpu(KINDS, EmulatedGpu(2))["solve"](setup)
+    runner.compile()
+    runner.open(1)
+    return runner, jobs_of(runner, game, board, late(game, board, plies, 5, seed))
+
+
+def test_jobs_are_dropped_and_stopped_one_by_one(made):
+    runner, jobs = made
+    runner.add(jobs[:3])
+    runner.add(jobs[3:])
+    assert runner.at_work == 5
+    (dropped,) = runner.drop(101)
+    assert (dropped["node"], dropped["complete"]) == (101, 0)
+    assert not runner.has(101)
+    records = [runner.advance()]
+    left = {100, 102, 103, 104} - set(records[0]["node"].tolist())
+    for node in sorted(left)[:1]:
+        records.append(runner.drop(node))
+    records.append(runner.stop())
+    assert sorted(np.concatenate(records)["node"].tolist()) == [100, 102, 103, 104]
+    assert (runner.at_work, runner.boards) == (0, 0)
+
+
+def test_boards_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
+    runner, jobs = made
+    runner._on_gpu.fits = lambda states: np.arange(len(states)) % 2 == 0
+    runner.add(jobs)
+    records = [runner.advance()]
+    while runner.at_work:
+        records.append(runner.advance())
+    records = np.concatenate(records)
+    assert sorted(records["node"].tolist()) == [100, 101, 102, 103, 104]
+    assert records["complete"].all()
+    assert runner.boards == 0
+    assert records["boards"].sum() > 0
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """A function after which launches fail, but for so many."""
+
+    def fail(after):
+        launches, launch = itertools.count(), EmulatedKernel.__call__
+
+        def failing(kernel, *what):
+            if next(launches) >= after:
+                raise UserError("CUDA: cuCtxSynchronize failed: unspecified launch failure")
+            return launch(kernel, *what)
+
+        monkeypatch.setattr(EmulatedKernel, "__call__", failing)
+
+    return fail
+
+
+def test_alone_a_gpu_that_fails_ends_the_search(with_gpu, failing, seed):
+    failing(after=1)
+    lines = late("connect4", "6x7", 25, 3, seed)
+    with pytest.raises(UserError, match="unspecified launch failure"), Session(device="gpu") as session:
+        list(session.solve("connect4", lines))
+
+
+def test_among_others_its_jobs_go_back(failing, seed, capsys):
+    setup = {"kind": "solve", "game": "connect4", "board": [6, 7], "options": {}, "brief": True}
+    kinds = on_gpu(KINDS, EmulatedGpu(2), among_others=True)
+    runner = kinds["solve"](setup)
+    runner.compile()
+    runner.open(1)
+    failing(after=0)
+    runner.add(jobs_of(runner, "connect4", "6x7", late("connect4", "6x7", 25, 3, seed)))
+    records = runner.advance()
+    assert runner.failed
+    assert sorted(records["node"].tolist()) == [100, 101, 102]
+    assert not records["complete"].any()
+    assert not runner.at_work
+    assert "goes on without its GPU: CUDA: cuCtxSynchronize failed" in capsys.readouterr().err
+    assert not isinstance(kinds["solve"](setup), GpuSolveRunner)
+
+
+def test_a_kernel_that_cannot_be_made_leaves_a_rank_its_core(monkeypatch, capsys):
+    def refused(*_, **__):
+        raise UserError("nvcc cannot compile connect4_solver.cu: unsupported gpu architecture")
+
+    monkeypatch.setattr(EmulatedGpu, "kernel", refused)
+    setup = {"kind": "solve", "game": "connect4", "board": [6, 7], "options": {}}
+    with pytest.raises(UserError, match="unsupported gpu architecture"):
+        on_gpu(KINDS, EmulatedGpu(2))["solve"](setup).compile()
+    worker = Worker(on_gpu(KINDS, EmulatedGpu(2), among_others=True))
+    (ready,) = worker.handle(Message(SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
+    assert (ready.type, len(ready.payload)) == (READY, 0)
+    chance = Options("2584", layers=1, evaluation="rows").setup()
+    (ready,) = Worker(on_gpu(KINDS, EmulatedGpu(2), among_others=True)).handle(
+        Message(SETUP, 1, np.frombuffer(json.dumps(chance).encode(), np.uint8))
+    )
+    assert (ready.type, len(ready.payload)) == (READY, 0)
+    assert "unsupported gpu architecture" in capsys.readouterr().err
+
+
+def test_memory_that_does_not_hold_a_batch_is_said(monkeypatch):
+    setup = {"kind": "solve", "game": "connect4", "board": [6, 7], "options": {}, "brief": True}
+    runner = on_gpu(KINDS, EmulatedGpu(2))["solve"](setup)
+    runner.compile()
+    runner.open(1)
+    monkeypatch.setattr(EmulatedGpu, "free", lambda gpu: 1000)
+    runner.add(jobs_of(runner, "connect4", "6x7", late("connect4", "6x7", 25, 300, 1)))
+    with pytest.raises(UserError, match="MiB of memory left"):
+        runner.advance()

@@ -1,0 +1,120 @@
+"""Training on a GPU that g++ makes, from end to end: lines, files, and going on, there or on a CPU."""
+
+import json
+
+import numpy as np
+import pytest
+
+from distsearch.api.progress import Silent
+from distsearch.core.errors import UserError
+from distsearch.evaluation import tuple_network
+from distsearch.gpu import device
+from distsearch.learning import train as training
+from distsearch.learning.options import TrainOptions
+from distsearch.learning.train import Files, train
+from distsearch.testing.emulated_gpu import EmulatedGpu
+
+TINY = {"tuples": "2x4", "device": "gpu", "at_once": 3}
+
+
+@pytest.fixture(autouse=True)
+def short_lines(monkeypatch):
+    monkeypatch.setattr(training, "LINE", 10)
+
+
+def run(options, files=None, seed=1, stop=lambda lines, calls: False):
+    """Train in this process; return (Trained, lines). stop(lines so far, times it was asked): whether to end."""
+    lines, calls = [], 0
+
+    def interrupted():
+        nonlocal calls
+        calls += 1
+        return stop(lines, calls)
+
+    return train(options, files or Files(), None, Silent(), interrupted, lines.append, EmulatedGpu(seed)), lines
+
+
+def of_kind(lines, kind):
+    return [line["games"] for line in lines if line["kind"] == kind]
+
+
+@pytest.mark.parametrize("forward", [False, True])
+def test_it_is_stopped_and_goes_on_until_all_games_are_played(forward, seed, tmp_path):
+    """Each of them once; and then a few more on a CPU."""
+    path, record = tmp_path / "weights.npz", tmp_path / "record.jsonl"
+    files = Files(str(path), resume=True, record=str(record))
+    every = {**TINY, "games": 43, "forward": forward, "seed": seed % 1000}
+    asked = TrainOptions("2048", **every, evaluate_every=20, evaluate_games=5, save_every=15)
+    printed, runs = [], 0
+    while True:
+        found, lines = run(asked, files, seed + runs, lambda lines, _, runs=runs: runs < 2 and len(lines) >= 1)
+        printed, runs = printed + lines, runs + 1
+        assert found.saved == str(path)
+        if found.complete:
+            break
+        assert 10 <= found.games < 43
+    assert runs > 1
+    assert (found.games, of_kind(printed, "learning"), of_kind(printed, "evaluation")) == (
+        43,
+        [10, 20, 30, 40],
+        [20, 40],
+    )
+    assert [json.loads(line)["games"] for line in record.read_text().splitlines()] == [
+        line["games"] for line in printed
+    ]
+    weights = tuple_network.load(path, "2048", 16).weights
+    assert np.isfinite(weights).all()
+    assert (weights != 0).sum() > 100
+    if forward:  # which a CPU would have to compile anew
+        return
+    more = TrainOptions("2048", **{**every, "games": 60, "device": "cpu", "at_once": 0})
+    found, lines = run(more, files)
+    assert (found.complete, found.learnt, of_kind(lines, "learning")) == (True, 17, [50, 60])
+
+
+def test_one_game_at_a_time_learns_what_a_cpu_learns(seed, tmp_path):
+    """To the last bit: the same games, from weights that are no zeros."""
+    files = [Files(str(tmp_path / f"{name}.npz")) for name in ("gpu", "cpu")]
+    every = {"tuples": "2x4", "games": 12, "optimistic": 300.0, "seed": seed % 1000, "evaluate_every": 10}
+    every["evaluate_games"] = 3
+    (_, on_gpu), (_, on_cpu) = (
+        run(TrainOptions("2048", **every, device=each, at_once=int(each == "gpu")), to)
+        for each, to in zip(("gpu", "cpu"), files, strict=True)
+    )
+    times = "seconds", "moves_per_second", "evaluation_seconds"
+    plain = [[{key: line[key] for key in line if key not in times} for line in lines] for lines in (on_gpu, on_cpu)]
+    assert plain[0] == plain[1]
+    gpu, cpu = (tuple_network.load(each.save, "2048", 16).weights for each in files)
+    assert gpu.tobytes() == cpu.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"steps": 2}, "steps 2 is for --device cpu"),
+        ({"layers": 1}, "layers"),
+        ({"stages": (64,)}, "stages 64"),
+        ({"warm_up": 5}, "warm-up"),
+        ({"sharing": 1}, "sharing"),
+        ({"collisions": True}, "collisions"),
+        ({"board": (3, 3), "asymmetric": True, "tuples": "0,1"}, "4x4"),
+        ({"device": "tpu"}, "cpu or gpu"),
+        ({"exchange": "mail"}, "games or weights"),
+        ({"exchange": "weights"}, "--merge mean or sum"),
+        ({"device": "cpu"}, "at-once"),
+        ({"device": "cpu", "at_once": 0, "exchange": "weights"}, "exchange"),
+        ({"at_once": -1}, "at-once"),
+        ({"at_once": 10**6}, "at-once"),
+        ({"at_once": 2.5}, "at-once"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused(changed, said):
+    with pytest.raises(UserError, match=said):
+        TrainOptions("2048", **{**TINY, **changed})
+
+
+def test_no_gpu_is_one_line(monkeypatch):
+    monkeypatch.setattr(device, "count", lambda: 0)
+    with pytest.raises(UserError, match="no GPU: use --device cpu"):
+        train(TrainOptions("2048", **TINY, games=1), Files(), None, Silent(), lambda: False, lambda line: None)

@@ -1,0 +1,427 @@
+"""The loop with a desk that searches nothing: clients that are many, slow, rude or gone, and how it ends."""
+
+import contextlib
+import gc
+import json
+import resource
+import socket
+import threading
+import time
+import tracemalloc
+
+import pytest
+
+from distsearch.api.options import checked_prefetch
+from distsearch.server.limits import DEFAULTS
+from distsearch.server.schema import ERRORS, STATE
+from distsearch.server.server import Server
+
+from .fake_queue import FakeDesk
+from .serving import Serving, Wire, ask, code, descriptors, long_outcome, small, status, wait_until
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where to serve."""
+    return tmp_path / "socket"
+
+
+def test_a_search(path):
+    with Serving(FakeDesk(turns=3), path), Wire(path) as wire:
+        ask(wire, "a", position="44", depth=3, priority=2)
+        answer, done = wire.hear(), wire.hear()
+    assert (answer["id"], answer["type"], answer["index"], answer["move"]) == ("a", "answer", 0, "d3")
+    assert done == {"id": "a", "type": "done", "state": "done", "answers": 1}
+
+
+def test_what_the_desk_gets(path):
+    desk = FakeDesk()
+    with Serving(desk, path), Wire(path) as first, Wire(path) as second:
+        ask(first, positions=["4", "44", "445", "4455"] * 5, priority=3)
+        assert first.hear()["type"] == "answer"
+        ask(second, progress=0.5)
+        assert second.hear()["type"] == "progress"
+    one, other = desk.submitted
+    assert one.client != other.client
+    assert (len(one.positions), one.priority, one.progress, other.priority, other.progress) == (20, 3, None, 0, 0.5)
+    assert one.options.game == "connect4"
+
+
+def test_positions_are_answered_each(path):
+    with Serving(FakeDesk(), path), Wire(path) as wire:
+        ask(wire, positions=["4"] * 12, progress=1)
+        heard = [wire.hear() for _ in range(25)]
+    assert [m["index"] for m in heard if m["type"] == "answer"] == list(range(12))
+    assert heard[-1] == {"id": 1, "type": "done", "state": "done", "answers": 12}
+
+
+def test_progress_is_heard_unless_older_things_wait(path):
+    desk, limits = FakeDesk(held=True), DEFAULTS._replace(output=8 << 20)
+    with Serving(desk, path, limits), Wire(path) as wire:
+        ask(wire, progress=1)
+        wait_until(lambda: desk.submitted)
+        desk.found = long_outcome()
+        desk.partial = 100  # in one turn
+        wait_until(lambda: not desk.partial)
+        desk.partial = 20  # while the client has not read those
+        wait_until(lambda: not desk.partial)
+        desk.held = False
+        heard = [wire.hear()["type"] for _ in range(102)]
+    assert heard == ["progress"] * 100 + ["answer", "done"]
+
+
+def test_the_state(path):
+    with Serving(FakeDesk(), path), Wire(path) as wire:
+        wire.say(op="status")
+        wire.say(op="status", id="x")
+        first, second = wire.hear(), wire.hear()
+    assert first.keys() == {field.name for field in STATE} - {"id"}
+    assert second.keys() == {field.name for field in STATE}
+    assert (first["type"], first["clients"], second["id"]) == ("status", 1, "x")
+
+
+def test_a_request_can_be_cancelled(path):
+    with Serving(FakeDesk(held=True), path), Wire(path) as wire, Wire(path) as other:
+        ask(wire, "a")
+        ask(wire, "b")
+        wire.say(op="cancel", id="b")
+        assert wire.hear() == {"id": "b", "type": "done", "state": "cancelled", "answers": 0}
+        wire.say(op="cancel", id="b")
+        assert code(wire.hear()) == "unknown_id"
+        other.say(op="cancel", id="a")
+        assert code(other.hear()) == "unknown_id"
+
+
+def test_ids_are_taken_while_they_are_open(path):
+    desk = FakeDesk(held=True)
+    with Serving(desk, path), Wire(path) as wire, Wire(path) as other:
+        ask(wire, 1)
+        ask(wire, 1)
+        assert code(wire.hear()) == "duplicate_id"
+        ask(wire, "1")
+        ask(other, 1)
+        wait_until(lambda: len(desk.requests) == 3)
+        desk.held = False
+        assert [wire.hear()["id"] for _ in range(4)] == [1, 1, "1", "1"]
+        ask(wire, 1)
+        assert wire.hear()["type"] == "answer"
+
+
+def test_the_desk_may_refuse_and_fail(path, capsys):
+    desk = FakeDesk(held=True, full=1)
+    with Serving(desk, path), Wire(path) as wire:
+        ask(wire, 1)
+        ask(wire, 2)
+        refused = wire.hear()
+        assert (refused["id"], code(refused)) == (2, "queue_full")
+        desk.submit = lambda request: checked_prefetch(0)  # a UserError
+        ask(wire, 2)
+        assert code(wire.hear()) == "bad_field"
+        desk.submit = None  # whatever goes wrong in there
+        ask(wire, 2)
+        assert code(wire.hear()) == "internal"
+        wire.say(op="status")
+        assert wire.hear()["active"] == 1
+    assert "TypeError" in capsys.readouterr().err
+
+
+@contextlib.contextmanager
+def writing(wire, data):
+    """Meanwhile, another thread writes ``data``, unless the connection ends before."""
+
+    def write():
+        with contextlib.suppress(OSError):
+            wire.write(data)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    yield
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def garbage(rng):
+    """A line that is no message, most often a damaged one."""
+    line = bytearray(
+        json.dumps({"id": rng.randrange(9), "game": "connect4", "positions": ["44", "4"], "time": 1}).encode()
+    )
+    for _ in range(rng.randrange(1, 6)):
+        where = rng.randrange(len(line))
+        line[where : where + rng.randrange(3)] = rng.randbytes(rng.randrange(4))
+    return bytes(line).replace(b"\n", b"") or b"?"
+
+
+def test_malformed_lines_hurt_nobody(path, rng):
+    with Serving(FakeDesk(held=True), path), Wire(path) as wire, Wire(path) as other:
+        lines = [garbage(rng) for _ in range(1000)]
+        heard = []
+        with writing(wire, b"\n".join(lines) + b'\n{"op": "status", "id": "last"}\n'):
+            while not heard or heard[-1]["type"] != "status":
+                heard.append(wire.hear())
+        assert len(heard) > 500
+        assert {code(message) for message in heard[:-1]} <= ERRORS.keys() - {"internal"}
+        other.say(op="status")
+        assert other.hear()["clients"] == 2
+
+
+def test_empty_lines_mean_nothing(path):
+    with Serving(FakeDesk(), path), Wire(path) as wire:
+        wire.write(b"\n  \r\n\n")
+        wire.say(op="status")
+        assert wire.hear()["type"] == "status"
+
+
+def test_a_line_without_end_is_not_kept(path, full):
+    size = (1024 if full else 64) << 20
+    piece = b"x" * (1 << 18)
+    with Serving(FakeDesk(), path), Wire(path) as wire:
+        tracemalloc.start()
+        for _ in range(size // len(piece)):
+            wire.write(piece)
+        wire.write(b'\n{"op": "status"}\n')
+        assert code(wire.hear()) == "too_long"
+        assert wire.hear()["type"] == "status"
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 4 * DEFAULTS.line
+
+
+def test_a_line_may_come_byte_by_byte(path):
+    with Serving(FakeDesk(), path), Wire(path) as wire:
+        for byte in b'{"op": "status"}\n':
+            wire.write(bytes([byte]))
+        assert wire.hear()["type"] == "status"
+
+
+def test_who_does_not_read_is_not_read(path, capsys):
+    desk, limits = FakeDesk(), DEFAULTS._replace(output=1 << 20, patience=0.5)
+    lines = b"".join(b'{"id": %d, "game": "connect4"}\n' % name for name in range(5000))
+    with Serving(desk, path, limits), Wire(path) as deaf, Wire(path) as other, writing(deaf, lines):
+        wait_until(lambda: desk.submitted and not desk.requests and len(desk.submitted) == submitted_soon(desk))
+        assert len(desk.submitted) < 4000
+        time.sleep(2 * limits.patience)
+        ask(other, 1)
+        assert [other.hear()["type"] for _ in range(2)] == ["answer", "done"]
+        assert {deaf.hear()["type"] for _ in range(10_000)} == {"answer", "done"}
+    assert capsys.readouterr().err == ""
+
+
+def submitted_soon(desk):
+    """How many requests the desk has seen a little later."""
+    time.sleep(0.1)
+    return len(desk.submitted)
+
+
+@pytest.mark.parametrize("burst", [False, True])
+def test_who_never_reads_is_let_go(path, capsys, burst):
+    desk = FakeDesk()
+    desk.found = long_outcome()
+    # what the kernel keeps for a client is 200 kB; the rest is above output, or above twice of it
+    patience, positions = (60.0, 60) if burst else (0.3, 16)
+    with Serving(desk, path, small(patience=patience)), Wire(path) as deaf, Wire(path) as other:
+        ask(deaf, positions=["4"] * positions)
+        desk.held = False
+        wait_until(lambda: desk.cancelled or not desk.requests)
+        ask(deaf, 2)
+        wait_until(lambda: status(other)["clients"] == 1)
+    assert "does not read" in capsys.readouterr().err
+
+
+def test_more_open_requests_wait(path):
+    desk = FakeDesk(held=True)
+    with Serving(desk, path, small(open_requests=5)), Wire(path) as wire:
+        for name in range(12):
+            ask(wire, name)
+        wait_until(lambda: len(desk.submitted) == 5)
+        time.sleep(0.05)
+        assert len(desk.submitted) == 5
+        desk.held = False
+        assert [wire.hear()["id"] for _ in range(24)] == [name for name in range(12) for _ in range(2)]
+
+
+def test_one_client_with_many_lines_does_not_hold_the_others(path):
+    desk, lines = FakeDesk(held=True), b'{"id": 1, "game": "connect4"}\n' * 20_000  # all but the first are refused
+    with Serving(desk, path), Wire(path) as many, Wire(path) as other, writing(many, lines):
+        wait_until(lambda: desk.submitted)
+        assert status(other)["type"] == "status"
+        for _ in range(1000):
+            assert code(many.hear()) == "duplicate_id"
+        assert status(other)["type"] == "status"
+        many.socket.shutdown(socket.SHUT_RDWR)
+
+
+def test_too_many_clients(path):
+    with Serving(FakeDesk(), path, small(clients=2)), Wire(path) as one:
+        wait_until(lambda: status(one)["clients"] == 1)
+        with Wire(path) as two:
+            assert status(one)["clients"] == status(two)["clients"] == 2
+            with Wire(path) as three:
+                assert code(three.hear()) == "too_many_clients"
+                assert three.hear() is None
+        wait_until(lambda: status(one)["clients"] == 1)
+        with Wire(path) as two:
+            assert status(two)["clients"] == 2
+
+
+def test_who_has_gone_wants_no_answer(path):
+    desk = FakeDesk(held=True)
+    with Serving(desk, path), Wire(path) as wire:
+        with Wire(path) as other:
+            ask(other, 1)
+            ask(other, 2)
+            ask(wire, 1)
+            wait_until(lambda: len(desk.requests) == 3)
+        wait_until(lambda: len(desk.requests) == 1)
+        desk.held = False
+        assert [wire.hear()["type"] for _ in range(2)] == ["answer", "done"]
+
+
+def test_who_has_said_all_still_gets_the_answers(path):
+    desk = FakeDesk(held=True)
+    with Serving(desk, path), Wire(path) as wire:
+        ask(wire, 1)
+        wire.write(b'{"id": 2, "game": "connect4"}')  # without a line break
+        wire.socket.shutdown(socket.SHUT_WR)
+        wait_until(lambda: len(desk.requests) == 2)
+        desk.held = False
+        assert [(m["id"], m["type"]) for m in wire.hear_all()] == [(i, t) for i in (1, 2) for t in ("answer", "done")]
+
+
+def test_who_has_said_all_and_goes_is_noticed(path):
+    desk = FakeDesk(held=True)
+    with Serving(desk, path):
+        with Wire(path) as wire:
+            ask(wire)
+            wire.socket.shutdown(socket.SHUT_WR)
+            wait_until(lambda: len(desk.requests) == 1)
+        wait_until(lambda: not desk.requests)
+
+
+def test_clients_come_and_go(path, rng):
+    before = descriptors()
+    desk = FakeDesk(turns=2)
+    with Serving(desk, path):
+        for _ in range(150):
+            with Wire(path) as wire:
+                asked = rng.randrange(4)
+                for name in range(asked):
+                    ask(wire, name, positions=["4"] * rng.randrange(1, 20))
+                wire.write(garbage(rng)[: rng.randrange(40)])
+                for _ in range(rng.randrange(asked + 1)):
+                    wire.hear()
+        with Wire(path) as wire:
+            wait_until(lambda: status(wire)["clients"] == 1)
+            wait_until(lambda: not desk.requests)
+    assert descriptors() == before
+
+
+def test_an_end_answers_what_is_open(path):
+    desk = FakeDesk(held=True)
+    with Serving(desk, path) as serving, Wire(path) as wire:
+        ask(wire, 1)
+        wait_until(lambda: desk.requests)
+        serving.stop()
+        time.sleep(0.15)
+        ask(wire, 2)
+        refused = wire.hear()
+        assert (refused["id"], code(refused)) == (2, "shutting_down")
+        with Wire(path) as late:
+            ask(late, 1)
+            assert code(late.hear()) == "shutting_down"
+        desk.held = False
+        assert [message["type"] for message in wire.hear_all()] == ["answer", "done"]
+        serving.join()
+    assert serving.status == 0
+    assert not path.exists()
+
+
+def test_an_end_does_not_wait_forever(path):
+    desk = FakeDesk(held=True)
+    with Serving(desk, path, small()) as serving, Wire(path) as wire:
+        ask(wire, 1)
+        wait_until(lambda: desk.requests)
+        began = time.monotonic()
+        serving.stop()
+        assert wire.hear_all() == [{"id": 1, "type": "done", "state": "cancelled", "answers": 0}]
+        serving.join()
+        assert 0.5 <= time.monotonic() - began < 2
+    assert serving.status == 0
+
+
+def test_a_second_signal_ends_at_once(path):
+    asked = []
+
+    def interrupted():
+        asked.append(True)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return True
+
+    desk = FakeDesk(held=True)
+    server = Server(desk, str(path))
+
+    def open_one():
+        with Wire(path) as wire:
+            ask(wire)
+            wire.hear_all()
+
+    thread = threading.Thread(target=open_one)
+    thread.start()
+    desk.pause = lambda: 0.05 if desk.requests else 0.5
+    with pytest.raises(KeyboardInterrupt):
+        server.serve(lambda: bool(desk.requests) and interrupted())
+    thread.join(10)
+    assert not path.exists()
+
+
+def test_nothing_to_do_costs_nothing(path):
+    desk = FakeDesk()
+    with Serving(desk, path) as serving, Wire(path) as wire:
+        status(wire)
+        gc.collect()  # or the server's thread might be the one that cleans up after all tests before
+
+        def costs():
+            """What it does in a second: (turns, CPU seconds)."""
+            calls, began = desk.calls, serving.cpu_seconds()
+            time.sleep(1)
+            return desk.calls - calls, serving.cpu_seconds() - began
+
+        # one quiet second has to do, on a machine where others take the caches away: a server that spins has none
+        assert any(turns < 20 and seconds < 0.01 for turns, seconds in (costs() for _ in range(5)))
+
+
+def test_without_descriptors_newcomers_wait(path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    desk = FakeDesk()
+    with Serving(desk, path), Wire(path) as wire:
+        status(wire)
+        waiting = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(s.fileno() for s in waiting) + 1, hard))
+            for newcomer in waiting:
+                newcomer.connect(str(path))
+            calls = desk.calls
+            time.sleep(0.3)
+            assert desk.calls - calls < 30
+            assert status(wire)["clients"] == 1
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        wait_until(lambda: status(wire)["clients"] == 4)
+        for newcomer in waiting:
+            newcomer.close()
+
+
+def test_a_mistake_that_nobody_is_told_of_ends_nothing(path, monkeypatch):
+    class Lost:
+        def write(self, text):
+            raise BrokenPipeError
+
+        flush = write
+
+    monkeypatch.setattr("sys.stderr", Lost())
+    desk = FakeDesk()
+    desk.submit = None  # whatever goes wrong in there
+    with Serving(desk, path), Wire(path) as wire:
+        for _ in range(2):
+            ask(wire, 1)
+            assert code(wire.hear()) == "internal"

@@ -1,0 +1,86 @@
+"""The Haskell report's study: five ways to search the same boards, each with the plain search's scores."""
+
+import copy
+
+import pytest
+
+from distsearch.games.interface import legal_moves
+from distsearch.studies.reports import haskell2048
+from distsearch.studies.reports.report import Effort, Found
+
+from .reports import made, row, small, tables
+
+
+def test_boards_are_of_a_seed_and_have_moves():
+    game, rules, positions = haskell2048.boards(20, 3)
+    assert [game.text(each, rules) for each in positions] == [
+        game.text(each, rules) for each in haskell2048.boards(20, 3)[2]
+    ]
+    assert positions != haskell2048.boards(20, 4)[2]
+    assert all(legal_moves(game, each, rules) for each in positions)
+
+
+def test_one_rank_has_the_ways_of_one_rank():
+    status, text, complaints = made(small(haskell2048.STUDY, lambda point: point["depth"] <= 4))
+    assert (status, complaints) == (0, [])
+    found = {tuple(cells[:2]): cells for cells in tables(text)["The maximum depth"][1:]}
+    assert set(found) == {(depth, way) for depth in ("1", "4") for way in ("Base", "AB")}
+    assert float(found["4", "AB"][3]) < float(found["4", "Base"][3])
+    assert "this launch has 1 rank: what takes 2" in text
+
+
+def test_the_final_table_puts_theirs_beside_ours():
+    count = {"depth": 7, "boards": 100, "seed": 1}
+    rows = [
+        row({"way": way, "ranks": 1, **count}, seconds=seconds, boards=10)
+        for way, seconds in (("Base", 8.0), ("AB", 2.0))
+    ]
+    at = {"ranks": 9, "par_depth": 3, **count}
+    rows += [row({"way": "Brothers", **at}, seconds=1.0, boards=5, jobs_used=1, jobs_wasted=2, jobs_cut=3)]
+    exhibits = {each.title: each for each in haskell2048.STUDY.exhibits(Found(rows), Effort(ranks=9))}
+    final = {cells[0]: cells for cells in exhibits["The final table, maximum depth 7"].rows}
+    assert final["Base"][2:] == (8.0, 92.95, 1.0, 1.0, "1×")
+    assert final["AB"][2:4] == (2.0, 30.69)
+    assert final["AB"][4:6] == (4.0, 92.95 / 30.69)
+    assert final["Brothers"][4:] == (8.0, 92.95 / 9.03, f"{8 / (92.95 / 9.03):.3g}×")
+    assert final["Par+AB"][2:] == (None, 15.33, None, 92.95 / 15.33, None)
+    (jobs,) = exhibits["Time and jobs by par depth, depth 7"].rows
+    assert jobs == (3, "Brothers", 1.0, 5, 1, 2, 3)
+    assert exhibits["Speedup over Base by cores, depth 7"].series["Brothers"] == [(8, 8.0, 8.0, 8.0)]
+
+
+@pytest.fixture(scope="module")
+def searched():
+    """Rows of Base and AB to depth 4."""
+    planned = [
+        each for each in haskell2048.STUDY.measurements(Effort()) if each.ranks == 1 and each.point["depth"] == 4
+    ]
+    bench = type("Bench", (), {"interrupted": lambda self: False})()
+    return [row(each.point, **each.body(bench)) for each in planned]
+
+
+def test_what_differs_from_the_plain_search_is_a_complaint(searched):
+    assert haskell2048.STUDY.complaints(Found(searched)) == []
+    assert [each["point"]["way"] for each in searched] == ["Base", "AB"]
+    other = copy.deepcopy(searched)
+    other[1]["result"]["scores"][7] += 1e-6
+    (wrong,) = haskell2048.STUDY.complaints(Found(other))
+    assert "AB, depth 4, board 7: score" in wrong
+    values = other[0]["result"]["values"]
+    i, worst = next(
+        (i, min(each, key=each.get)) for i, each in enumerate(values) if min(each.values()) < max(each.values())
+    )
+    other = copy.deepcopy(searched)
+    other[1]["result"]["moves"][i] = worst
+    (wrong,) = haskell2048.STUDY.complaints(Found(other))
+    assert f"board {i}: move" in wrong
+
+
+def test_more_boards_than_without_pruning_are_a_complaint():
+    count = {"depth": 7, "boards": 1, "seed": 1}
+    plain = {"scores": [], "moves": [], "values": []}
+    rows = [row({"way": way, "ranks": 1, **count}, boards=boards, **plain) for way, boards in (("Base", 9), ("AB", 9))]
+    assert haskell2048.STUDY.complaints(Found(rows)) == ["AB has searched no fewer boards than Base"]
+    at = {"ranks": 3, "par_depth": 3, **count}
+    rows = [row({"way": way, **at}, boards=boards, **plain) for way, boards in (("Par+AB", 5), ("Brothers", 6))]
+    assert haskell2048.STUDY.complaints(Found(rows)) == ["Brothers has searched more boards than Par+AB on 3 ranks"]
