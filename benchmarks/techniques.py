@@ -35,9 +35,9 @@ CONTROL = {
 
 
 @compiled
-def at_once(s, r, left, beta):
+def immediate_bounds(s, r, left, beta):
     """Connect 4's bounds, but for lines that are blocked and following up."""
-    return connect4_knowledge.at_once(s, r, left)
+    return connect4_knowledge.immediate_bounds(s, r, left)
 
 
 @compiled
@@ -66,7 +66,7 @@ def mobility_order(s, r, left, note, out, scores, at):
 HOOKS = {
     "connect4": {
         "symmetry": {"canonical": None},
-        "blocked lines and following up": {"bounds": at_once},
+        "blocked lines and following up": {"bounds": immediate_bounds},
         "ordering by threats": {"candidates": unordered},
         "large and middling first": {"next_beta": None},
     },

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..core import jit
 from ..core.errors import UserError
+from .interface import Board, Game
 
 _GAMES = {
     "2048": "distsearch.games.g2048",
@@ -24,14 +25,14 @@ def _others():
     return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
 
 
-def names(players=None):
+def names(players: int | None = None) -> list[str]:
     """The games there are, sorted: this package's and those of other packages; players: only those of so many."""
     every = sorted({*_GAMES, *_others()})
     return every if players is None else [name for name in every if players == find(name).PLAYERS]
 
 
 @functools.cache  # even an import of what is there takes a hundredth of what a small request does
-def find(name):
+def find(name: str) -> Game:
     """Return the module of the game called ``name``; raises UserError if there is none."""
     if name in _GAMES:
         return importlib.import_module(_GAMES[name])
@@ -41,13 +42,13 @@ def find(name):
     return others[name].load()
 
 
-def knowledge(game):
+def knowledge(game: Game):
     """Return the knowledge module beside a game's module, or None."""
     name = game.__name__ + "_knowledge"
     return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 
-def functions(game):
+def functions(game: Game) -> dict:
     """Return the compiled functions of a game that engines are specialised with, by name.
 
     The hooks of the knowledge module replace plain ones: without ``ordered_moves``, ``moves`` stands in for it.
@@ -59,7 +60,7 @@ def functions(game):
     return found
 
 
-def tag(game):
+def tag(game: Game) -> str:
     """Return a name for kernels made from this game; a game of another package takes its sources' hash along."""
     if game.__name__.startswith(__name__):
         return game.NAME
@@ -67,7 +68,7 @@ def tag(game):
     return f"{game.NAME}_{jit.source_hash(*(Path(m.__file__) for m in (game, hooks) if m))}"
 
 
-def parse_board(text):
+def parse_board(text: str) -> Board:
     """Return (rows, columns) of ``6x8``; raises UserError."""
     match = re.fullmatch(r"([0-9]{1,3})[xX]([0-9]{1,3})", text)
     if not match:
@@ -75,7 +76,7 @@ def parse_board(text):
     return int(match[1]), int(match[2])
 
 
-def checked_board(game, board):
+def checked_board(game: Game, board: Board | None) -> Board:
     """Return (rows, columns), the game's usual board for None; raises UserError if the game has no such board."""
     if board is None:
         return game.BOARDS[1]

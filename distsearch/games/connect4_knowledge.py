@@ -34,7 +34,7 @@ _LATE = 20  # moves left from which on lines are blocked often enough: 1.25 time
 
 
 @compiled
-def completing(stones, empty, r):
+def winning_squares(stones, empty, r):
     """Return the squares of ``empty`` that would complete four in a row of ``stones``."""
     found = stones << _ONE & stones << np.uint64(2) & stones << np.uint64(3)
     for distance in (r[LINES], r[LINES + 1], r[LINES + 2]):
@@ -49,7 +49,7 @@ def completing(stones, empty, r):
 
 
 @compiled
-def worth_playing(s, threats, r):
+def non_losing_moves(s, threats, r):
     """Return the squares whose stones do not lose at once; ``threats`` complete four for the other side."""
     squares = free(s, r)
     forced = squares & threats
@@ -60,13 +60,13 @@ def worth_playing(s, threats, r):
 
 
 @compiled
-def at_once(s, r, left):
+def immediate_bounds(s, r, left):
     """Return (low, high, squares): bounds by wins and losses of the next three plies, and the squares worth playing."""
     own, other = s[0], s[1] ^ s[0]
     empty = r[BOARD] & ~s[1]
-    if completing(own, empty, r) & free(s, r):
+    if winning_squares(own, empty, r) & free(s, r):
         return (left + 1) >> 1, (left + 1) >> 1, np.uint64(0)
-    squares = worth_playing(s, completing(other, empty, r), r)
+    squares = non_losing_moves(s, winning_squares(other, empty, r), r)
     if squares == 0:
         return -(left >> 1), -(left >> 1), squares
     if left <= 2:
@@ -75,7 +75,7 @@ def at_once(s, r, left):
 
 
 @compiled
-def followed_up(s, r, beta, low, high):
+def claimeven_bounds(s, r, beta, low, high):
     """Return (low, high) as far as what ``beta`` asks is answered by following up, or by lines that are all blocked.
 
     A side that answers every stone in the column where it fell (Allis's claimeven, 1988) is sure of the squares above,
@@ -118,9 +118,9 @@ def bounds(s, r, left, beta):
 
     ``left``: empty squares.
     """
-    low, high, squares = at_once(s, r, left)
+    low, high, squares = immediate_bounds(s, r, left)
     if low < high and left <= _LATE:
-        low, high = followed_up(s, r, beta, low, high)
+        low, high = claimeven_bounds(s, r, beta, low, high)
     return low, high, squares
 
 
@@ -138,7 +138,7 @@ def candidates(s, r, left, squares, out, scores, at):
     columns = np.int64(r[COLUMNS])
     threats = np.uint64(at + columns)  # of each column: counted without branches, 1.15 times the boards a second
     for c in range(np.uint64((columns + LANES - 1) & -LANES)):
-        scores[threats + c] = lanes.popcount(completing(own | squares & r[COLUMN_MASKS + c], empty, r))
+        scores[threats + c] = lanes.popcount(winning_squares(own | squares & r[COLUMN_MASKS + c], empty, r))
     n = at
     middle = columns >> 1
     for i in range(columns):

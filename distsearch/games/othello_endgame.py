@@ -180,7 +180,7 @@ def full_lines(filled, r):
 
 
 @compiled
-def staying(own, opp, r):
+def stable_discs(own, opp, r):
     """Return discs of own that no line of play can turn: many of them, not all.
 
     A disc stays if on each axis its line is full, or a neighbour stays, or the board ends there.

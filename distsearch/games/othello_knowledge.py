@@ -80,7 +80,7 @@ def _high_one(own, opp, r, left, beta):
     squares = np.int64(r[SQUARES])
     if beta <= 2 * left:
         return squares
-    return squares - 2 * lanes.popcount(othello_endgame.staying(opp[0], own[0], r))
+    return squares - 2 * lanes.popcount(othello_endgame.stable_discs(opp[0], own[0], r))
 
 
 @compiled

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.errors import UserError
 from ..games import connect4
-from ..games.connect4_knowledge import MIRRORED, completing
+from ..games.connect4_knowledge import MIRRORED, winning_squares
 
 NAME = "connect4"
 SOURCE = "connect4_solver.cu"
@@ -50,7 +50,7 @@ def expanded(states, rules):
     """
     own, stones = states[:, 0], states[:, 1]
     other, board = stones ^ own, rules[connect4.BOARD]
-    wins = completing.py_func(own, board & ~stones, rules) & (stones + rules[connect4.BOTTOM])
+    wins = winning_squares.py_func(own, board & ~stones, rules) & (stones + rules[connect4.BOTTOM])
     going_on = (wins == 0) & ~_has_four(other, rules)
     columns = moves(rules)
     children = np.empty((len(states), columns, 2), np.uint64)
@@ -58,7 +58,7 @@ def expanded(states, rules):
     for c in range(columns):
         stone = (stones + rules[connect4.BOTTOM]) & rules[connect4.COLUMN_MASKS + c]
         after = stones | stone
-        replies = completing.py_func(other, board & ~after, rules) & (after + rules[connect4.BOTTOM])
+        replies = winning_squares.py_func(other, board & ~after, rules) & (after + rules[connect4.BOTTOM])
         children[:, c, 0], children[:, c, 1] = other, after
         there[:, c] = going_on & (stone != 0) & (replies == 0)
     return children, there

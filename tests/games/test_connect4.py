@@ -340,7 +340,7 @@ def test_squares_that_complete_four_are_the_twins(board, full, rng):
             if len(empty) == 1 and all(stones[i][j] == side for i, j in line if (i, j) not in empty):
                 expected |= 1 << (board[0] + 1) * empty[0][0] + empty[0][1]
         own, every = state_of((stones, side), twin)
-        assert connect4_knowledge.completing(own, r[connect4.BOARD] & ~every, r) == expected, (stones, side)
+        assert connect4_knowledge.winning_squares(own, r[connect4.BOARD] & ~every, r) == expected, (stones, side)
 
 
 @solved

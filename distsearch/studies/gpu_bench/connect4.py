@@ -29,7 +29,7 @@ def drawn(board, left_there, count, seed):
     while len(found) < count:
         for position in random_positions(connect4, rules, plies, count, rng):
             own, stones = position.state
-            wins = connect4_knowledge.completing(own, rules[connect4.BOARD] & ~stones, rules)
+            wins = connect4_knowledge.winning_squares(own, rules[connect4.BOARD] & ~stones, rules)
             if position.state and not wins & connect4.free(position.state, rules):
                 found.append(position.state)
     return np.array(found[:count], np.uint64)
