@@ -247,11 +247,13 @@ def _bench_arguments(parser):
     _add_chance_options(parser, "of sampled runs")
     _add_prefetch(parser)
     _add_game_options(parser)
+    _add_log_level(parser)
 
 
 def _simulate_arguments(parser):
     _add_searched(parser)
     _add_chance_options(parser)
+    _add_log_level(parser)
     machine = parser.add_argument_group("the virtual cluster")
     machine.add_argument("--workers", type=int, metavar="N", help="how many (default 8)")
     machine.add_argument("--hosts", type=int, metavar="N", help="that they are on, each with a table (default 1)")
@@ -369,6 +371,16 @@ def _add_ranks(parser):
     )
     parser.add_argument(
         "--groups", type=int, metavar="N", help="sub-masters, each with some of the other ranks (default 0)"
+    )
+    _add_log_level(parser)
+
+
+def _add_log_level(parser):
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning"),
+        metavar="LEVEL",
+        help="log what ranks do to stderr: debug (every job), info or warning (default: no log)",
     )
 
 

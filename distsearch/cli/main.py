@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import logging
 import os
 import signal
 import sys
@@ -53,6 +54,7 @@ def _run(argv):
     args = parse(argv)
     from ..cluster import mpi_runtime
 
+    _begin_log(getattr(args, "log_level", None))
     if args.command == "info":
         from .info import info
 
@@ -90,6 +92,21 @@ def _run(argv):
             tracing()
             session.close()
         return interrupts.exit_status or status
+
+
+def _begin_log(level):
+    """Have this rank log to stderr what is of a level or above; None: nothing."""
+    if level is None:
+        return
+    from ..cluster import mpi_runtime
+
+    handler = logging.StreamHandler()
+    rank = mpi_runtime.place()[1]
+    line = f"%(asctime)s.%(msecs)03d rank {rank} %(levelname)s %(name)s: %(message)s"
+    handler.setFormatter(logging.Formatter(line, "%H:%M:%S"))
+    log = logging.getLogger("distsearch")
+    log.addHandler(handler)
+    log.setLevel(level.upper())
 
 
 def _study(args, *stage):

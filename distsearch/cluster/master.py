@@ -21,6 +21,8 @@ to any more, and the first that comes is answered by RESTART. Messages between t
 RESTARTED nothing from before can come, and the worker is taken in again as a new one.
 """
 
+import logging
+
 import numpy as np
 
 from ..core.errors import RanksLostError
@@ -66,6 +68,8 @@ from .messages import (
 from .trace import EVENT
 from .workers import Crew
 
+log = logging.getLogger("distsearch.master")
+
 
 class EveryWorkerLostError(RanksLostError):
     """Nobody is left to do the work of a run."""
@@ -100,6 +104,7 @@ class Master:
         self._groups = groups or {}
         self._crew = Crew(hosts)
         self.lost, self.back = self._crew.lost, self._crew.back
+        self._logs_jobs = log.isEnabledFor(logging.DEBUG)  # asked once: a job costs the master microseconds
         self._runs = {}  # number → Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
         self.traces = {}  # rank → EVENTs of its timeline, of that run
@@ -184,6 +189,7 @@ class Master:
             raise EveryWorkerLostError
         out = self._crew.prepare(begin.setup)
         run = self._runs[begin.run] = Run(begin, self._crew.setups[begin.setup])
+        log.info("run %d of setup %d begins", run.number, run.setup)
         run.without.update(self._crew.ready_for(run.setup))
         if len(set(self._hosts.values())) > 1 and run.joint and getattr(begin.source, "spans_hosts", False):
             run.copies = Copies(self._hosts)
@@ -193,6 +199,7 @@ class Master:
 
     def _lose(self, rank):
         """Go on without a worker."""
+        log.warning("worker %d is lost", rank)
         out = self._crew.lose(rank)
         for run in list(self._runs.values()):
             run.lose(rank)
@@ -206,6 +213,7 @@ class Master:
         return out
 
     def _ready(self, worker, number):
+        log.info("worker %d is ready for setup %d", worker.rank, number)
         out = self._crew.is_ready(worker, number)
         for run in [run for run in self._runs.values() if run.setup == number]:
             run.without.add(worker.rank)
@@ -242,6 +250,7 @@ class Master:
         return [Outgoing(rank, Message(SAVE, run.number)) for rank in run.saving]
 
     def _halt(self, run):
+        log.info("run %d is halted", run.number)
         run.halted = True
         return self._wind_up(run)
 
@@ -273,6 +282,10 @@ class Master:
             case kind if kind == GAVE:
                 record = to_records(message.payload[: GAVE_RECORD.itemsize], GAVE_RECORD)[0]
                 run.saved.pop(worker.rank, None)  # of a job that is no more, whose number others may get
+                if self._logs_jobs:
+                    log.debug(
+                        "run %d: worker %d split job %d and goes on with job %d", run.number, worker.rank, *record
+                    )
                 run.source.gave(*record.tolist(), message.payload[GAVE_RECORD.itemsize :])
                 run.saved.pop(worker.rank, None)  # which was of the job by its old name
                 run.starved = True
@@ -298,6 +311,7 @@ class Master:
         """Take in a job that a sub-master parts with, and tell it the numbers of what goes on there."""
         job = int(words[0])
         numbers = run.source.handed(job, words[1:])
+        log.debug("run %d: worker %d exports job %d and goes on with jobs %s", run.number, worker.rank, job, numbers)
         self._answered(run, worker, 1 - len(numbers))
         run.starved = True
         names = Message(NAMED, run.number, from_records(np.array([job, *numbers], np.int64)))
@@ -315,6 +329,8 @@ class Master:
         """Tell workers what is new of their jobs."""
         told = {}
         for rank, *record in run.wishes(-1 if run.copies else self._idle(run)):
+            if self._logs_jobs:
+                _log_update(run, rank, *record)
             for each in run.copies.narrow(*record[:3]) if run.copies else (rank,):
                 told[each] = told.get(each, b"") + steer_record(*record)
         return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
@@ -340,6 +356,8 @@ class Master:
 
     def _take_in(self, run, worker, results):
         """Take results in; return the messages by which workers drop what another host has answered."""
+        if self._logs_jobs:
+            log.debug("run %d: worker %d has done jobs %s", run.number, worker.rank, results["node"].tolist())
         worker.losses = 0
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
@@ -474,6 +492,8 @@ class Master:
         if not len(jobs):
             run.starved = True
             return []
+        if self._logs_jobs:
+            log.debug("run %d: worker %d gets jobs %s", run.number, worker.rank, jobs["node"].tolist())
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
         if how:
             sent[:0] = self._wants_lent(run, worker.rank)
@@ -498,6 +518,7 @@ class Master:
                 job = run.copies.choose(rank, {each for each, jobs in run.out.items() if jobs == 1})
                 if job is None:
                     break
+                log.debug("run %d: worker %d gets a copy of job %d", run.number, rank, job["node"])
                 out += self._opened(run, self._crew.workers[rank], 1)
                 out.append(Outgoing(rank, Message(JOBS, run.number, job.tobytes())))
         for node, ranks in run.copies.told():
@@ -546,9 +567,16 @@ class Master:
             self._end(run)
 
     def _end(self, run):
+        log.info("run %d is over", run.number)
         del self._runs[run.number]
         if run.measured:
             self.metrics, self.traces = run.metrics, run.traces
+
+
+def _log_update(run, worker, job, low, high, rest, least):
+    what = f"matters from {low} to {high}" if low < high else "is dropped"
+    split = f"; a part is wanted, the rest is job {rest}" if least else ""
+    log.debug("run %d: job %d of worker %d %s%s", run.number, job, worker, what, split)
 
 
 def _messages(run, jobs):

@@ -11,6 +11,7 @@ A source of work that hands jobs from above on to a sub-master's workers, and wh
 """
 
 import json
+import logging
 from collections import deque
 
 import numpy as np
@@ -54,6 +55,8 @@ from .messages import (
     from_records,
     to_records,
 )
+
+log = logging.getLogger("distsearch.submaster")
 
 ABOVE = 0  # the rank that gives a group its jobs
 
@@ -110,6 +113,7 @@ class Group:
         try:
             return self._handle(event)
         except EveryWorkerLostError:
+            log.warning("every worker is lost")
             self.left = self.bereft = True
             return []
 
@@ -181,10 +185,13 @@ class Group:
         return []
 
     def _begin(self, run, jobs):
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("run %d: jobs %s from above", run.number, jobs["node"].tolist())
         run.source.begin(jobs)
         return self.master.handle(More(run.number))
 
     def _open(self, message):
+        log.info("run %d opens", message.run)
         record = to_records(message.payload, OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
         run = self._runs[message.run] = _Run(message.run, setup.make(len(self._ranks)))
@@ -232,6 +239,7 @@ class Group:
         out = []
         for setup in self._setups.values():
             if setup.awaited and self.master.is_ready(setup.text):
+                log.info("setup %d is ready", setup.number)
                 setup.make, setup.awaited = setup.make or self._maker(setup.content), False
                 out.append(Outgoing(ABOVE, Message(READY, setup.number)))
         return out
@@ -255,12 +263,15 @@ class Group:
         ended = run.stopping and not self.master.is_open(number) and not source.waits
         if not run.stopping:
             for job, words in source.hand_ups():
+                log.debug("run %d: job %d is exported", number, job)
                 messages.append(Message(HANDED, number, from_records(np.concatenate(([job], words)))))
             out += self.master.handle(More(number)) if messages else []  # who was at work below them is to be told
         for node, rest, part in source.parts():
             record = from_records(np.array([(node, rest)], GAVE_RECORD))
             messages.append(Message(GAVE, number, np.concatenate((record, part))))
         records = source.answers(ended)
+        if len(records):
+            log.debug("run %d: answers of jobs %s", number, records["node"])
         most = max(1, LARGEST // records.itemsize)
         messages += [
             Message(RESULTS, number, from_records(records[i : i + most])) for i in range(0, len(records), most)

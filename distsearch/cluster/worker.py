@@ -1,6 +1,7 @@
 """The worker as a state machine: messages in, messages out, and a slice of work when it is asked for one."""
 
 import json
+import logging
 import time
 
 import numpy as np
@@ -59,6 +60,9 @@ _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
 
 
+log = logging.getLogger("distsearch.worker")
+
+
 class _Visit:
     """A job of another rank that this one has joined."""
 
@@ -79,6 +83,7 @@ class Worker:
     def __init__(self, kinds, clock=time.perf_counter, cpu_clock=time.process_time, joint=None, shared_slice=None):
         self._kinds, self._clock, self._cpu_clock = kinds, clock, cpu_clock
         self._joint, self._shared_slice = joint, shared_slice or SLICE
+        self._logs_jobs = log.isEnabledFor(logging.DEBUG)
         self._opened = None  # the Run whose job at work other ranks can join
         self._visit = None  # while this worker searches a job of another rank
         self._setups = {}  # number → Setup
@@ -138,7 +143,9 @@ class Worker:
         if message.run not in self._setups:  # it is where this worker was taken for lost and is asked again
             text = message.payload.tobytes()
             self._setups[message.run] = Setup(self._kinds[json.loads(text)["kind"]], text)
+            began = time.perf_counter()
             self._setups[message.run].compile()
+            log.info("setup %d compiled in %.2f s: %s", message.run, time.perf_counter() - began, text.decode())
         return [self._ready(message.run)]
 
     def _ready(self, number):
@@ -147,6 +154,7 @@ class Worker:
 
     def _restart(self, life):
         """Forget all runs: the master took this worker for lost, and others have its jobs."""
+        log.warning("taken for lost: all runs are dropped")
         for run in self._runs.values():
             if run.runner is not None:
                 self._put_down(run)
@@ -156,6 +164,7 @@ class Worker:
         return [Message(RESTARTED, life)]
 
     def _begin_run(self, message):
+        log.info("run %d opens", message.run)
         record = to_records(message.payload, OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
         self._runs[message.run] = Run(
@@ -250,6 +259,8 @@ class Worker:
         had_work = run.has_work
         for record in records:
             node, low, high, rest, least = record.tolist()
+            if self._logs_jobs:
+                log.debug("run %d: job %d matters from %d to %d, split %d", run.number, node, low, high, least)
             wanted = low < high
             if run.shares and run.runner.has(node):
                 self._steer_one_of_many(run, node, low, high)
@@ -308,6 +319,7 @@ class Worker:
         self._close(run)
         node = next(node for node, asked in run.wishes.items() if asked == wish)
         del run.wishes[node]
+        log.debug("run %d: job %d is split, the rest is job %d", run.number, node, wish[0])
         if self.timers.trace:
             self.timers.trace.instant(GAVE_AWAY, self._clock(), node)
         record = np.array([(node, wish[0])], GAVE_RECORD)
@@ -347,6 +359,9 @@ class Worker:
             run.was_joined = run.joined[0] > 0
             run.joined = 0, 0.0
         run.results.append(result)
+        if self._logs_jobs:
+            how = "done" if result["complete"][0] else "stopped"
+            log.debug("run %d: job %d is %s after %.6f s", run.number, result["node"][0], how, now - began)
         if self.timers.trace:
             self.timers.trace.job(run.record, result[0], began, now)
         if run.wishes:
@@ -574,13 +589,20 @@ class Worker:
     def _take_in(self, run, records):
         """Keep the records of some of many jobs."""
         run.shares.settle(records, run.runner.boards)
+        self._log_ended(run, records)
         if len(records):
             run.results.append(records)
         for node in records["node"].tolist() if run.wishes else ():
             run.wishes.pop(node, None)
 
+    def _log_ended(self, run, records):
+        if self._logs_jobs and len(records):
+            log.debug("run %d: jobs %s have ended", run.number, records["node"].tolist())
+
     def _begin(self, run, now):
         job = run.record = _first(run.queue)
+        if self._logs_jobs:
+            log.debug("run %d: job %d begins", run.number, job["node"])
         saved = run.saved.pop(int(job["node"]), None)
         run.job, run.reported = (now, 0.0), now
         if saved is None:
@@ -603,6 +625,7 @@ class Worker:
         parts = (records["boards"] + 1) / counted
         records["seconds"], records["cpu"] = parts * (now - began), parts * (cpu - cpu_began)
         _adapt(run, boards, cpu - cpu_began)
+        self._log_ended(run, records)
         self.timers.jobs += len(records)
         if len(records):
             run.results.append(records)

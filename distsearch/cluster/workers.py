@@ -3,11 +3,16 @@
 What a worker is to be told of it is returned as Outgoing messages.
 """
 
+import logging
+
 import numpy as np
 
 from .messages import FORGET, RESTART, RESTARTED, RESULTS, SETUP, Message, Outgoing
 
 _COMEBACKS = 5  # of a worker that was lost at work so often without a result in between
+
+
+log = logging.getLogger("distsearch.master")
 
 
 class Member:
@@ -111,6 +116,7 @@ class Crew:
 
     def _welcome(self, known):
         """Take a worker in again; it is ready at once for the setups that it had compiled."""
+        log.warning("worker %d is back", known.rank)
         worker = self.workers[known.rank] = Member(known.rank, known.host, known.losses)
         self.back.append((worker.rank, worker.host))
         self.idle.add(worker.rank)
