@@ -43,15 +43,15 @@ def find(name: str) -> Game:
 
 
 def knowledge(game: Game):
-    """Return the knowledge module beside a game's module, or None."""
+    """Return the module that has a game's hooks: its knowledge module, or else the game's own module."""
     name = game.__name__ + "_knowledge"
-    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+    return importlib.import_module(name) if importlib.util.find_spec(name) else game
 
 
 def functions(game: Game) -> dict:
     """Return the compiled functions of a game that engines are specialised with, by name.
 
-    The hooks of the knowledge module replace plain ones: without ``ordered_moves``, ``moves`` stands in for it.
+    The hooks of ``knowledge`` replace plain ones: without ``ordered_moves``, ``moves`` stands in for it.
     """
     found = {name: getattr(game, name) for name in ("kind", "moves", "play", "final", "key", "moves_left")}
     hooks = knowledge(game)
@@ -65,7 +65,7 @@ def tag(game: Game) -> str:
     if game.__name__.startswith(__name__):
         return game.NAME
     hooks = knowledge(game)
-    return f"{game.NAME}_{jit.source_hash(*(Path(m.__file__) for m in (game, hooks) if m))}"
+    return f"{game.NAME}_{jit.source_hash(*(Path(m.__file__) for m in {game: 0, hooks: 0}))}"
 
 
 def parse_board(text: str) -> Board:

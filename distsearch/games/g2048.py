@@ -8,7 +8,21 @@ import numpy as np
 from ..core import jit
 from ..core.jit import compiled
 from . import sliding
-from .sliding import BOARDS, ENDED_STAYS, PLAYERS, UNIT, draw, due, final, key, move_text, parse_move, start, words  # noqa: F401, the game's interface
+from .sliding import (  # noqa: F401, the game's interface
+    BOARDS,
+    ENDED_STAYS,
+    PLAYERS,
+    UNIT,
+    draw,
+    due,
+    final,
+    key,
+    move_text,
+    parse_move,
+    start,
+    turn,
+    words,
+)
 
 NAME = "2048"
 SPAWN = "2:0.9,4:0.1"
@@ -38,6 +52,17 @@ def transpose(x):
     b = x & np.uint64(0x00FF00FF00000000)
     c = x & np.uint64(0x00000000FF00FF00)
     return a | b >> np.uint64(24) | c << np.uint64(24)
+
+
+@compiled
+def cells_of(s):
+    return s[0]
+
+
+@compiled
+def state_of(x):
+    """Return the state of cells, with no tile due."""
+    return x, np.uint64(0)
 
 
 @compiled
@@ -77,18 +102,6 @@ def rewards(x, r, at):
 
 
 @compiled
-def moved(s, r, m):
-    """Return the state after a move of the player, with no tile due, the same if the move is not legal; its points."""
-    across = m < 2
-    at = np.int64(r[sliding.ACROSS if across else sliding.DOWN])
-    x = s[0] if across else transpose(s[0])
-    left, right = slide(x, r, at)
-    points_left, points_right = rewards(x, r, at)
-    x, points = (right, points_right) if m & 1 else (left, points_left)
-    return (x if across else transpose(x), np.uint64(0)), points
-
-
-@compiled
 def free_cells(s, r):
     """Return a word with the lowest bit set of every empty cell."""
     x = s[0] | s[0] >> np.uint64(2)
@@ -112,28 +125,10 @@ def code_at(s, cell):
     return s[0] >> np.uint64(4 * cell) & np.uint64(15)
 
 
-_functions = jit.specialise_all(
-    sliding.TEMPLATES,
-    NAME,
-    {"moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at},
+_OWN = cells_of, state_of, transpose, slide, rewards, free_cells, cell_of, put, code_at
+_functions = jit.specialise_all(sliding.TEMPLATES, NAME, {function.__name__: function for function in _OWN})
+kind, moves, outcomes, play, moves_left, expand = (
+    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "expand")
 )
-kind, moves, outcomes, play, moves_left, largest_code = (
-    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "largest_code")
-)
-
-
-def parse(text, r):
-    """Return the Position of a text; raises UserError."""
-    return sliding.parse_cells(text, r, VALUES, NAME, put)
-
-
-def text(position, r):
-    return sliding.text_of(position, r, VALUES, code_at)
-
-
-def largest(state, r):
-    return sliding.largest_of(state, VALUES, largest_code)
-
-
-def empties(state, r):
-    return int(free_cells(state, r)).bit_count()
+_texts = sliding.Texts(NAME, VALUES, _functions)
+parse, text, largest, empties = _texts.parse, _texts.text, _texts.largest, _texts.empties

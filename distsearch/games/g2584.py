@@ -9,7 +9,21 @@ import numpy as np
 from ..core import jit
 from ..core.jit import compiled
 from . import sliding
-from .sliding import BOARDS, ENDED_STAYS, PLAYERS, UNIT, draw, due, final, key, move_text, parse_move, start, words  # noqa: F401, the game's interface
+from .sliding import (  # noqa: F401, the game's interface
+    BOARDS,
+    ENDED_STAYS,
+    PLAYERS,
+    UNIT,
+    draw,
+    due,
+    final,
+    key,
+    move_text,
+    parse_move,
+    start,
+    turn,
+    words,
+)
 
 NAME = "2584"
 SPAWN = "1:0.75,3:0.25"
@@ -53,8 +67,20 @@ def _swap(x, mask, distance):
 
 
 @compiled
-def transpose(low, high):
+def cells_of(s):
+    return s[0], s[1] & WORD
+
+
+@compiled
+def state_of(cells):
+    """Return the state of cells, with no tile due."""
+    return cells
+
+
+@compiled
+def transpose(cells):
     """Return the two words of the board with rows and columns exchanged."""
+    low, high = cells
     # within each square of four cells, then the squares: cells 1 and 4, 3 and 6 are 15 bits apart
     low = _swap(low, 0x1F << 5 | 0x1F << 15, 15)
     high = _swap(high, 0x1F << 5 | 0x1F << 15, 15)
@@ -72,12 +98,13 @@ def rows_of(s):
 @compiled
 def columns_of(s):
     """Return the four columns, as if they were rows."""
-    return rows_of(transpose(s[0], s[1] & WORD))
+    return rows_of(transpose(cells_of(s)))
 
 
 @compiled
-def slide(low, high, r, at):
+def slide(cells, r, at):
     """Return the words with all rows slid to the left, and to the right; at: where their table begins."""
+    low, high = cells
     left0, right0 = sliding.slide_row(low & _ROW, r, at)
     left1, right1 = sliding.slide_row(low >> _20, r, at)
     left2, right2 = sliding.slide_row(high & _ROW, r, at)
@@ -86,24 +113,13 @@ def slide(low, high, r, at):
 
 
 @compiled
-def rewards(low, high, r, at):
+def rewards(cells, r, at):
     """Return what the same brings."""
+    low, high = cells
     at += _TABLE
     total = r[at + np.int64(low & _ROW)] + r[at + np.int64(low >> _20)]
     total += r[at + np.int64(high & _ROW)] + r[at + np.int64(high >> _20)]
     return np.int64(total & np.uint64(0xFFFFFFFF)), np.int64(total >> np.uint64(32))
-
-
-@compiled
-def moved(s, r, m):
-    """Return the state after a move of the player, with no tile due, the same if the move is not legal; its points."""
-    across = m < 2
-    at = np.int64(r[sliding.ACROSS if across else sliding.DOWN])
-    low, high = (s[0], s[1] & WORD) if across else transpose(s[0], s[1] & WORD)
-    left, right = slide(low, high, r, at)
-    points_left, points_right = rewards(low, high, r, at)
-    cells, points = (right, points_right) if m & 1 else (left, points_left)
-    return cells if across else transpose(cells[0], cells[1]), points
 
 
 @compiled
@@ -137,28 +153,10 @@ def code_at(s, cell):
     return s[cell >> 3] >> np.uint64(5 * (cell & 7)) & np.uint64(31)
 
 
-_functions = jit.specialise_all(
-    sliding.TEMPLATES,
-    NAME,
-    {"moved": moved, "free_cells": free_cells, "cell_of": cell_of, "put": put, "code_at": code_at},
+_OWN = cells_of, state_of, transpose, slide, rewards, free_cells, cell_of, put, code_at
+_functions = jit.specialise_all(sliding.TEMPLATES, NAME, {function.__name__: function for function in _OWN})
+kind, moves, outcomes, play, moves_left, expand = (
+    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "expand")
 )
-kind, moves, outcomes, play, moves_left, largest_code = (
-    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "largest_code")
-)
-
-
-def parse(text, r):
-    """Return the Position of a text; raises UserError."""
-    return sliding.parse_cells(text, r, VALUES, NAME, put)
-
-
-def text(position, r):
-    return sliding.text_of(position, r, VALUES, code_at)
-
-
-def largest(state, r):
-    return sliding.largest_of(state, VALUES, largest_code)
-
-
-def empties(state, r):
-    return int(free_cells(state, r)).bit_count()
+_texts = sliding.Texts(NAME, VALUES, _functions)
+parse, text, largest, empties = _texts.parse, _texts.text, _texts.largest, _texts.empties

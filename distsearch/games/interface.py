@@ -3,7 +3,7 @@
 A game is one module with the names of ``Game``; a game with chance has those of ``ChanceGame`` too. Its compiled
 functions (``core.jit.compiled``) work on a *state*, a tuple of ``words(r)`` uint64, and on *rules* ``r``, a uint64
 array that holds board size, options and the tables that the game reads. One compiled kernel so serves every board
-of the same width. A module next to it called ``NAME_knowledge`` may have any of the hooks of ``Knowledge``.
+of the same width. The module, or one next to it called ``NAME_knowledge``, may have any of the hooks of ``Knowledge``.
 """
 
 from typing import Any, NamedTuple, Protocol

@@ -19,7 +19,7 @@ import numpy as np
 from ..core.errors import UserError
 from ..core.jit import compiled
 from . import lanes
-from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, as_state
+from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, Rules, State, as_state
 
 PLAYERS = 1
 UNIT = "points"
@@ -48,7 +48,8 @@ _CERTAIN = 2.0**62
 ONE_DUE = np.uint64(1 << 62)
 _CELL_WORDS = np.uint64((1 << 62) - 1)
 
-moved = free_cells = cell_of = put = code_at = None  # bound for each game
+# bound for each game; cells: what a game's ``slide``, ``rewards`` and ``transpose`` take a board as
+cells_of = state_of = transpose = slide = rewards = free_cells = cell_of = put = code_at = None
 
 
 def slid(rows, merges):
@@ -161,6 +162,40 @@ def slide_row(row, r, at):
     return found & _ROW, found >> _RIGHT & _ROW
 
 
+def moved(s, r, m):
+    """Return the state after a move of the player, with no tile due, the same if the move is not legal; its points."""
+    across = m < 2
+    at = np.int64(r[ACROSS if across else DOWN])
+    cells = cells_of(s) if across else transpose(cells_of(s))
+    left, right = slide(cells, r, at)
+    points_left, points_right = rewards(cells, r, at)
+    cells, points = (right, points_right) if m & 1 else (left, points_left)
+    return state_of(cells if across else transpose(cells)), points
+
+
+def expand(s, r, out, states, gains, at):
+    """All four moves by two slides, instead of one slide a move."""
+    cells, turned = cells_of(s), transpose(cells_of(s))
+    left, right = slide(cells, r, np.int64(r[ACROSS]))
+    up, down = slide(turned, r, np.int64(r[DOWN]))
+    gain_left, gain_right = rewards(cells, r, np.int64(r[ACROSS]))
+    gain_up, gain_down = rewards(turned, r, np.int64(r[DOWN]))
+    n = 0
+    for m, child, old, gain in (
+        (0, left, cells, gain_left),
+        (1, right, cells, gain_right),
+        (2, up, turned, gain_up),
+        (3, down, turned, gain_down),
+    ):
+        if child != old:
+            i = at + n
+            out[i], gains[i] = m, gain
+            low, high = state_of(child if m < 2 else transpose(child))
+            states[2 * i], states[2 * i + 1] = low, high | ONE_DUE
+            n += 1
+    return n
+
+
 def kind(s, r):
     if due(s) > 0:
         return CHANCE
@@ -251,7 +286,7 @@ def key(s, r):
     return x ^ x >> np.uint64(29)
 
 
-TEMPLATES = kind, tiles, moves, outcomes, play, moves_left, largest_code
+TEMPLATES = moved, expand, kind, tiles, moves, outcomes, play, moves_left, largest_code
 
 
 def words(r):
@@ -264,47 +299,63 @@ def start(r):
     return Position((np.uint64(0), np.uint64(2 << int(_DUE))), 0)
 
 
-def parse_cells(text, r, values, name, put_cell):
-    """Return the Position of tile values row by row, 0 for empty; ``+N`` after them says that N tiles are due."""
-    text = text.split(";")[0].strip()
-    if text in ("", "startpos"):
-        return start(r)
-    body, plus, late = text.partition("+")
-    late = late.strip()
-    if plus and late not in ("1", "2"):
-        raise UserError(f"'+{late[:20]}' does not say how many tiles are due: +1 or +2")
-    given = re.split(r"[,\s]+", body.strip())
-    rows, columns = int(r[ROWS]), int(r[COLUMNS])
-    if len(given) != rows * columns:
-        raise UserError(
-            f"a position of {name} {rows}x{columns} is {rows * columns} tile values, 0 for empty, not {len(given)}"
-        )
-    s = (np.uint64(0), np.uint64(0))
-    for i, tile in enumerate(given):
-        if not tile.isdecimal() or len(tile) > 9 or int(tile) not in values:
-            first = ", ".join(map(str, values[1:5]))
-            raise UserError(f"'{tile[:20]}' is not a tile of {name}: 0, {first} ... {values[-1]}")
-        s = as_state(put_cell(s, np.int64(i // columns * 4 + i % columns), np.uint64(values.index(int(tile)))))
-    free = sum(int(tile) == 0 for tile in given)
-    if int(late or 0) > free:
-        raise UserError(f"+{late}: so many tiles are due, and {free} cells are empty")
-    return Position(as_state(with_due(s, np.uint64(late or 0))), 0)
+class Texts:
+    """Positions of a game of sliding tiles as texts, and what is read off its boards.
 
+    values: of tiles, by code; functions: the game's compiled ``put``, ``code_at``, ``largest_code`` and ``free_cells``.
+    """
 
-def text_of(position, r, values, code):
-    """Return the text that ``parse_cells`` reads."""
-    tiles_due = int(due(position.state))
-    cells = [
-        str(values[int(code(position.state, np.int64(4 * row + column)))])
-        for row in range(int(r[ROWS]))
-        for column in range(int(r[COLUMNS]))
-    ]
-    return ",".join(cells) + (f" +{tiles_due}" if tiles_due else "")
+    def __init__(self, name: str, values: tuple[int, ...], functions: dict):
+        self._name, self._values = name, values
+        self._put, self._code_at = functions["put"], functions["code_at"]
+        self._largest_code, self._free_cells = functions["largest_code"], functions["free_cells"]
 
+    def parse(self, text: str, r: Rules) -> Position:
+        """Return the Position of tile values row by row, 0 for empty; ``+N`` after them says that N tiles are due."""
+        text = text.split(";", 1)[0].strip()
+        if text in ("", "startpos"):
+            return start(r)
+        body, plus, late = text.partition("+")
+        late = late.strip()
+        if plus and late not in ("1", "2"):
+            raise UserError(f"'+{late[:20]}' does not say how many tiles are due: +1 or +2")
+        given = re.split(r"[,\s]+", body.strip())
+        rows, columns = int(r[ROWS]), int(r[COLUMNS])
+        if len(given) != rows * columns:
+            raise UserError(
+                f"a position of {self._name} {rows}x{columns} is {rows * columns} tile values, 0 for empty, "
+                f"not {len(given)}"
+            )
+        s = (np.uint64(0), np.uint64(0))
+        for i, tile in enumerate(given):
+            if not tile.isdecimal() or len(tile) > 9 or int(tile) not in self._values:
+                first = ", ".join(map(str, self._values[1:5]))
+                raise UserError(f"'{tile[:20]}' is not a tile of {self._name}: 0, {first} ... {self._values[-1]}")
+            s = as_state(
+                self._put(s, np.int64(i // columns * 4 + i % columns), np.uint64(self._values.index(int(tile))))
+            )
+        free = sum(int(tile) == 0 for tile in given)
+        if int(late or 0) > free:
+            raise UserError(f"+{late}: so many tiles are due, and {free} cells are empty")
+        return Position(as_state(with_due(s, np.uint64(late or 0))), 0)
 
-def largest_of(state, values, code):
-    """Return the value of the largest tile; code: the game's ``largest_code``."""
-    return values[code(as_state(state))]
+    def text(self, position: Position, r: Rules) -> str:
+        """Return the text that ``parse`` reads."""
+        tiles_due = int(due(position.state))
+        cells = [
+            str(self._values[int(self._code_at(position.state, np.int64(4 * row + column)))])
+            for row in range(int(r[ROWS]))
+            for column in range(int(r[COLUMNS]))
+        ]
+        return ",".join(cells) + (f" +{tiles_due}" if tiles_due else "")
+
+    def largest(self, state: State, r: Rules) -> int:
+        """Return the value of the largest tile."""
+        return self._values[self._largest_code(as_state(state))]
+
+    def empties(self, state: State, r: Rules) -> int:
+        """Return the number of empty cells."""
+        return int(self._free_cells(state, r)).bit_count()
 
 
 def move_text(m, r):

@@ -62,7 +62,7 @@ def _upside_down_2584(low, high):
 def all_2584(s):
     """Return the same, of 2584."""
     low, high = s[0], s[1] & g2584.WORD
-    turned_low, turned_high = g2584.transpose(low, high)
+    turned_low, turned_high = g2584.transpose((low, high))
     m, n = _mirrored_2584(low), _mirrored_2584(high)
     p, q = _mirrored_2584(turned_low), _mirrored_2584(turned_high)
     return (
