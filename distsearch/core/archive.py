@@ -1,8 +1,8 @@
-"""Files of arrays by name beside a header: zip archives that ``numpy.load`` reads as well.
+"""Files of arrays by name with a header: zip archives that ``numpy.load`` reads as well.
 
-They are written beside their place and moved there when they are whole, so that whatever happens leaves the old file or
-the new one. A checksum over all of it is looked at before anything is believed. What is not compressed is mapped, not
-read: the processes of a host then share one copy of it, in the system's own cache.
+They are written under another name and moved to their place when they are whole, so that whatever happens leaves the
+old file or the new one. A checksum over all of it is looked at before anything is believed. What is not compressed is
+mapped, not read: the processes of a host then share one copy of it, in the system's own cache.
 """
 
 import contextlib
@@ -38,22 +38,22 @@ def save(path, kind, header, arrays, compress=False):
     replace(path, write)
 
 
-def replace(path, write, beside=None):
+def replace(path, write, temporary=None):
     """Make a file of what write(file) writes, in the place of any other; raises OSError, and leaves what was there.
 
-    beside: what it is called until it is whole, for whoever is not the only one to write it.
+    temporary: the name of the file until it is whole, for writers that may be several.
     """
     path = os.fspath(path)
-    beside = beside or f"{path}.new"
+    temporary = temporary or f"{path}.new"
     try:
-        with open(beside, "wb") as file:
+        with open(temporary, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError, ValueError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise
     folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
     try:

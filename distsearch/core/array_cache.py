@@ -1,4 +1,4 @@
-"""Arrays that take a while to make: made once, kept beside the kernels, and mapped, so that a host shares one copy."""
+"""Arrays that take a while to make: made once, kept in the kernels' folder, and mapped: a host shares one copy."""
 
 import hashlib
 import uuid
@@ -12,9 +12,9 @@ def kept(kind, source, shape, dtype, make):
     """Return the array that ``make()`` makes of ``source``, mapped from a file that is made if it is not there.
 
     kind: what sort of array it is; source: bytes, or a contiguous array, that the content follows from; shape, dtype:
-    what the array is to be, with None for any length. A file that is cut short, or says it is of another shape or
-    dtype, is made again; what is in the others is believed, as kernels are. What is written to the array stays in this
-    process. Where no file can be made, it is an array of this process alone.
+    the array's expected dtype and shape, with None for any length. A file that is cut short, or says it is of another
+    shape or dtype, is made again; what is in the others is believed, as kernels are. What is written to the array stays
+    in this process. Where no file can be made, it is an array of this process alone.
     """
     path = jit.CACHE / f"{kind}-{hashlib.sha256(source).hexdigest()[:16]}.npy"
     found = _mapped(path, shape, dtype)

@@ -21,10 +21,10 @@ class RanksLostError(RuntimeError):
 
 
 def complain(text):
-    """Write a line or several to stderr. Where nobody takes them the answers still count, and stderr says no more."""
+    """Write a line or several to stderr. If stderr cannot be written, it stays silent, and the answers still count."""
     try:
         print(text, file=sys.stderr, flush=True)
-    except (OSError, ValueError):  # a pipe that nobody reads, a full disk; closed
+    except (OSError, ValueError):  # a pipe without a reader, a full disk; closed
         # what stderr still holds would fail again as the interpreter ends
         with contextlib.suppress(AttributeError, OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)

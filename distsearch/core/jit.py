@@ -66,7 +66,7 @@ CACHE = _cache_directory()
 numba.config.CACHE_DIR = str(CACHE)
 
 
-# nobody calls kernels from C: without wrappers for that they compile in 3 to 10% less time
+# kernels are not called from C: without wrappers for that they compile in 3 to 10% less time
 _CHOICES = {"cache": True, "_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
@@ -122,6 +122,6 @@ def seen(name: str) -> bool:
 
 
 def mark_seen(name: str) -> None:
-    """Remember, beside the kernels themselves, that those called ``name`` are compiled."""
+    """Keep a note in the kernels' folder that those called ``name`` are compiled."""
     CACHE.mkdir(parents=True, exist_ok=True)
     (CACHE / f"{name}.seen").touch()

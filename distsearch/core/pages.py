@@ -2,7 +2,7 @@
 
 A large array of zeros takes memory page by page, as it is written to. Small pages suit short work: a first write to a
 huge one clears 2 MiB, 2 s for 1 GiB. Huge ones suit long work: random access to 1 GiB is a third faster. So arrays
-begin with small pages, and whoever has worked on one for a while has them made huge, one after another.
+begin with small pages, and a worker that has searched for a while has them made huge, one after another.
 """
 
 import contextlib
@@ -103,7 +103,7 @@ class HugePages:
     def make_one(self):
         """Make the next page huge; if the system cannot, none is left.
 
-        It takes about 1 ms, but 4.5 to 4.7 ms were measured at times, and 8 to 10 ms beside other work: a slice takes
+        It takes about 1 ms, but 4.5 to 4.7 ms were measured at times, and 8 to 10 ms next to other work: a slice takes
         that much longer.
         """
         where, size = ctypes.c_void_p(self._next), ctypes.c_size_t(HUGE_PAGE)

@@ -12,7 +12,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 
 def address(array):
-    """Return where the elements of a contiguous numpy array are; whoever uses it keeps the array alive."""
+    """Return where the elements of a contiguous numpy array are; the caller keeps the array alive."""
     if not array.flags.c_contiguous:
         raise ValueError("an array whose elements are not one after another has no single address")
     return int(array.ctypes.data)

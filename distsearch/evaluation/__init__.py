@@ -1,15 +1,15 @@
 """Evaluations: what a position is worth where a search stops looking.
 
-A game's evaluations are in a table ``EVALUATIONS`` of the module of its name here, or of the game's own module if it is
-somebody else's; without any there is ``outcome``, which sees nothing before the end. An evaluation is a compiled
-function ``(s, r, tables) -> int64`` for the side to move. A finished game counts its final score, moved out by the
-evaluation's bound so that any win is worth more than any unfinished position. In games against chance evaluations are
-float64, of a board before or after chance has moved, and a finished game counts its evaluation; there a text may also
-ask for a weighted sum of several, see ``sums``.
+A game's evaluations are in a table ``EVALUATIONS`` of the module of its name here, or of the game's own module if it
+belongs to another package; without any there is ``outcome``, which sees nothing before the end. An evaluation is a
+compiled function ``(s, r, tables) -> int64`` for the side to move. A finished game counts its final score, moved out by
+the evaluation's bound so that any win is worth more than any unfinished position. In games against chance evaluations
+are float64, of a board before or after chance has moved, and a finished game counts its evaluation; there a text may
+also ask for a weighted sum of several, see ``sums``.
 
 ``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names those that come
 with this package, by the rules; ``for_order`` says which one exact searches order moves by. Learnt evaluations of
-games against chance say what points are still to come, so the points of moves count beside them.
+games against chance say what points are still to come, so the points of moves count as well.
 
 ``WEIGHTED`` in the same module has those whose name may be followed by ``:`` and weights: what reads that text, and the
 weights of the name alone. Their tables take weights as another argument.
@@ -38,7 +38,7 @@ class Evaluation(NamedTuple):
     function: Callable  # compiled (s, r, tables) -> int64
     tables: np.ndarray  # uint64, what the function reads
     bound: int  # no unfinished position is worth more, nor less than minus this; 0: values are final scores
-    points: bool = False  # whether what moves bring counts beside it
+    points: bool = False  # whether what moves bring counts as well
     keeps: object = None  # what holds memory that the tables point to
     version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores

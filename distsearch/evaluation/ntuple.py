@@ -147,7 +147,7 @@ def kernels(game, promoting=False):
 
 
 def tables_of(game, columns, tuples, symmetric, stages, weights):
-    """Return the tables (uint64) of a network of ``game``, a module; whoever uses them keeps the weights alive.
+    """Return the tables (uint64) of a network of ``game``, a module; the caller keeps the weights alive.
 
     columns: of its board, which lies in the corner of one of 4×4.
     """

@@ -6,9 +6,9 @@ high-quality evaluation function for Othello"; the preset is the set that Edax u
 disc, of the final score that the side to move may expect. Swapping the sides does not negate them: to have the move is
 worth something. A board of 6×6 is embedded in the middle of one of 8×8, where turning and mirroring leave it.
 
-What is looked up is made from a network once and kept in a file beside the kernels, which the processes of a host map:
-weights as int16, and of a pattern that a mirror leaves in its place the weights of what it looks like there added up.
-A quarter of the look-ups is saved so, and half of the memory.
+What is looked up is made from a network once and kept in a file in the kernels' folder, which the processes of a host
+map: weights as int16, and of a pattern that a mirror leaves in its place the weights of what it looks like there added
+up. A quarter of the look-ups is saved so, and half of the memory.
 """
 
 import functools
@@ -290,7 +290,7 @@ def check_fits(network, board, shown):
         raise UserError(f"{shown} has weights for {'x'.join(map(str, network.board))[:20]}, not for {_text(board)}")
     fit = all(len(cells) <= MOST_CELLS for cells in network.tuples)
     if not fit or not network.symmetric or 8 * len(network.tuples) > MOST_PLACES:
-        raise UserError(f"{shown}: patterns are to be symmetric, {MOST_PLACES // 8} of up to {MOST_CELLS} squares")
+        raise UserError(f"{shown}: patterns must be symmetric, {MOST_PLACES // 8} of up to {MOST_CELLS} squares")
     if not np.isfinite(network.weights).all():
         raise UserError(f"{shown} has weights that are not numbers")
 

@@ -15,7 +15,7 @@ from ..games import sliding
 _SCALE, _BITS, _ALIVE = 4, 4, 15
 MOST = ((1 << 31 - _BITS) - 1) // _SCALE  # that a line may be worth, or minus that
 
-LOST = -1_500_000.0  # what a lost board is worth beside its lines: more than any board that goes on loses by them
+LOST = -1_500_000.0  # what a loss adds to a board's lines: more than any board that goes on loses by them
 rows_of = columns_of = None  # bound for each game
 
 

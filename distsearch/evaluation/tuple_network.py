@@ -62,7 +62,7 @@ def parse_tuples(text, board):
 def save(path, network, compact=False, others=None):
     """Write a network to a file; raises OSError.
 
-    compact: compressed, and weights rounded to 11 bits; others: further arrays to keep beside it, by name.
+    compact: compressed, and weights rounded to 11 bits; others: further arrays to keep with it, by name.
     """
     header = network._asdict()
     weights = header.pop("weights")
@@ -76,7 +76,7 @@ def load(path, game, codes):
 
 
 def load_all(path, game, codes):
-    """Return the Network of a file and the arrays that are kept beside it, by name; raises UserError."""
+    """Return the Network of a file and the arrays that are kept with it, by name; raises UserError."""
     header, arrays = archive.load(path, KIND)
     shown = str(path)[:200]
     try:

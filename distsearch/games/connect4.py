@@ -226,7 +226,7 @@ def _parse_board(text, r):
         raise UserError(f"position '{text[:70]}' must have {'O' if side in 'Xx' else 'X'} to move: X began")
     own = crosses if first_moves else stones ^ crosses
     if has_four(np.uint64(own), r):
-        raise UserError(f"position '{text[:70]}' has four in a row of {side}, who won before and has no move to make")
+        raise UserError(f"position '{text[:70]}' has four in a row of {side}, which won before and has no move to make")
     return Position((np.uint64(own), np.uint64(stones)), 0 if first_moves else 1)
 
 
@@ -248,9 +248,9 @@ def text(position, r):
 
 
 def _order(stones, last, other, tops, r, fours, steps, dead):
-    """Return columns in an order that makes the position, or None; ``last`` are the stones of who moved last.
+    """Return columns in an order that makes the position, or None; ``last`` are the stones of the side that moved last.
 
-    fours: whether anybody has four in a row, who then must not have had them before the last stone.
+    fours: whether a side has four in a row, which it must not have had before the last stone.
     """
     if not stones:
         return []

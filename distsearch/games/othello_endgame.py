@@ -1,8 +1,8 @@
 """Othello's last moves on boards of one word: exact scores of up to four empty squares, and discs that stay.
 
 Masks are uint64, squares, scores and counts of boards int64; scores are the side to move's and, from two squares on,
-fail-soft at ``beta``: at least it, or below it, as the true score is. A *region* is a quarter of the board; whoever
-moves last in a region gains, so regions with an odd number of empty squares are played in first (parity).
+fail-soft at ``beta``: at least it, or below it, as the true score is. A *region* is a quarter of the board; the
+side that moves last in a region gains, so regions with an odd number of empty squares are played in first (parity).
 """
 
 import numpy as np

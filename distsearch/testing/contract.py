@@ -90,7 +90,7 @@ def check_game(game, rules, twin, positions, rng, perft_depth=3, hooks=None):
     """Check a game against its twin on ``positions`` positions of random games, each played to its end.
 
     ``rules`` is the game's rules array (uint64), ``rng`` a seeded ``random.Random`` and ``hooks`` the knowledge module,
-    by default the one beside the game. Returns a Counter of the kinds of positions met ("end", "max", ...) and of those
+    by default the game's own. Returns a Counter of the kinds of positions met ("end", "max", ...) and of those
     where the side to move had to "pass", so that a test can tell whether its sample covered them.
     """
     subject = Subject(game, rules, twin, hooks or games.knowledge(game))
@@ -279,7 +279,7 @@ def check_outcomes(subject, case):
         case,
     )
     around = np.isnan(probability).sum() == len(out) - n and (out == _UNTOUCHED).sum() == len(out) - n
-    _same("what is beside the outcomes untouched", bool(around), True, case)
+    _same("what is around the outcomes untouched", bool(around), True, case)
     if hasattr(game, "draw"):
         check_draws(subject, case, out[_MARGIN : _MARGIN + n].tolist())
 

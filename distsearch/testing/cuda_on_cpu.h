@@ -158,7 +158,7 @@ T& shared(const void* which) {
     auto& place = state.current->block->shared[which];
     if (!place) {
         place.reset(new char[sizeof(T) + 64]);
-        memset(place.get(), 0xA5, sizeof(T) + 64);  // whoever reads before writing sees nonsense
+        memset(place.get(), 0xA5, sizeof(T) + 64);  // a read before the first write sees nonsense
     }
     return *reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(place.get()) + 63) & ~uintptr_t(63));
 }

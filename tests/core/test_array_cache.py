@@ -1,4 +1,4 @@
-"""Arrays that are kept beside the kernels: made once, and made again where the file is not what it should be."""
+"""Arrays that are kept in the kernels' folder: made once, and made again where the file is not what it should be."""
 
 import io
 
@@ -32,7 +32,7 @@ class Making:
 
     @property
     def file(self):
-        (file,) = self.folder.iterdir()  # and nothing beside it
+        (file,) = self.folder.iterdir()  # and nothing else
         return file
 
 

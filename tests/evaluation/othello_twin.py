@@ -54,7 +54,7 @@ def mobility(squares, side):
 
 
 def stable(squares, side):
-    """The discs of ``side``, as a set of squares, that lie beside the edge or a stable one on all four axes."""
+    """The discs of ``side``, as a set of squares, that lie next to the edge or a stable one on all four axes."""
     on_board = {(i, j) for i in range(len(squares)) for j in range(len(squares[0]))}
     own = {(i, j) for i, j in on_board if squares[i][j] == side}
     found = set()

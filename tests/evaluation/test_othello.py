@@ -97,7 +97,7 @@ def test_a_corners_neighbours_are_bad_only_while_it_is_empty():
 def test_stability_grows_from_a_corner():
     squares = [list(row) for row in ("XXX-----", "XX------", "X-------", *["--------"] * 4, "-------O")]
     assert othello_twin.stable(squares, "X") == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)}
-    # discs 6 : 1, nobody can move, stable discs 6 : 1, each a share of 71 in 100
+    # discs 6 : 1, neither side can move, stable discs 6 : 1, each a share of 71 in 100
     assert value("complex", squares, "X") == (25 * 71 + 40 * 71) // 100
 
 

@@ -1,4 +1,4 @@
-"""Files of networks: what comes back, small files, and what is kept beside the weights."""
+"""Files of networks: what comes back, small files, and what is kept with the weights."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ def name(i, j):
 
 
 class OthelloTwin:
-    """Othello on rows × columns squares; ``empties`` says who gets the empty ones at the end: "winner" or "none"."""
+    """Othello on rows × columns squares; ``empties`` says which side they count for at the end: "winner", "none"."""
 
     def __init__(self, rows, columns, empties="winner"):
         self.rows, self.columns, self.empties = rows, columns, empties

@@ -1,4 +1,4 @@
-"""Connect 4: rules and text against a plain twin, by known numbers, and the knowledge beside them by exact scores."""
+"""Connect 4: rules and text against a plain twin, by known numbers, and the knowledge by exact scores."""
 
 import random
 from functools import cache

@@ -169,7 +169,7 @@ PLANTED = {
     "game that never ends": ("kind:", {"kind": lambda s, r: MAX}),
     "chance in a game of two": ("kind:", {"kind": lambda s, r: CHANCE}),
     "score of the other side": ("final:", {"final": lambda s, r: -othello.final(s, r)}),
-    "empties to nobody": ("final:", {"final": lambda s, r: othello.count(s[:1]) - othello.count(s[1:])}),
+    "empties to neither side": ("final:", {"final": lambda s, r: othello.count(s[:1]) - othello.count(s[1:])}),
     "key of the discs alone": ("state of a key", {"key": lambda s, r: int(s[0] | s[1])}),
     "key by chance": ("key of a state", {"key": lambda s, r: _random_key(64)}),
     "bound that does not fall": ("moves_left:", {"moves_left": lambda s, r: 16}),
