@@ -1,14 +1,17 @@
-"""Compiling CUDA sources of this package: for a card by nvcc, kept on disk by source, options and architecture."""
+"""Compiling CUDA sources of this package: for a GPU by nvcc, kept on disk by source, options and architecture."""
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 import uuid
 from pathlib import Path
 
 from ..core import jit
 from ..core.errors import UserError
+from . import structs
 
 SOURCES = Path(__file__).parent / "cuda"
 _OPTIONS = "-O3", "-std=c++17", "-lineinfo", "-Xcudafe", "--diag_suppress=declared_but_not_referenced"
@@ -29,7 +32,7 @@ def compiler():
 
 
 def cubin(source, architecture, defines=()):
-    """Return the path of machine code for a card; raises UserError if nvcc is missing or fails.
+    """Return the path of machine code for a GPU; raises UserError if nvcc is missing or fails.
 
     source: a file name of ``sources()``; architecture: such as "sm_90"; defines: pairs of a macro's name and value.
     """
@@ -43,22 +46,34 @@ def built(source, command, defines, ending):
     The command gets the options -D for the defines, -I for the sources, -o and the source behind its own.
     """
     command = [*command, *(f"-D{name}={value}" for name, value in defines), f"-I{SOURCES}"]
-    digest = hashlib.sha256(repr((_version(command[0]), command)).encode())
-    for path in sorted(SOURCES.iterdir()):
-        digest.update(path.name.encode() + path.read_bytes())
+    texts = {}
+    _include(str(source), texts)
+    digest = hashlib.sha256(repr((_version(command[0]), command, sorted(texts.items()))).encode())
     folder = jit.CACHE / "cuda"
     path = folder / f"{Path(source).stem}-{digest.hexdigest()[:24]}.{ending}"
     if not path.exists():
         made = path.with_suffix(f".{uuid.uuid4().hex}")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _run([*command, "-o", str(made), str(SOURCES / source)], source)
+            with tempfile.TemporaryDirectory() as headers:
+                (Path(headers) / "dtypes").mkdir()
+                for name in filter(structs.is_header, texts):
+                    (Path(headers) / name).write_text(texts[name])
+                _run([*command, f"-I{headers}", "-o", str(made), str(SOURCES / source)], source)
             os.replace(made, path)
         except OSError as error:
             raise UserError(f"cannot keep kernels in {folder}: {error.strerror}") from error
         finally:
             made.unlink(missing_ok=True)
     return path
+
+
+def _include(name, texts):
+    """Add the text of a source, and of all that it includes, to ``texts`` by name."""
+    if name not in texts:
+        texts[name] = structs.header(name) if structs.is_header(name) else (SOURCES / name).read_text()
+        for each in re.findall(r'^#include "(.+)"', texts[name], re.MULTILINE):
+            _include(each, texts)
 
 
 def _run(command, source):

@@ -12,8 +12,8 @@ MOST_MOVES = 16  # columns for which there is room in a frame
 
 # Moves left from which on the solver uses its table and shares work; with so many more left there is room for twice as
 # many groups below a position, and below one that is asked for.
-TABLE, SHARE, ROOM_DOUBLES, CREW_DOUBLES = 6, 16, 2, 1
-LEND = 22  # moves left of what is lent to a CPU, before it is known how long that takes one
+TABLE, SHARE, NODE_GROUPS_DOUBLE, JOB_GROUPS_DOUBLE = 6, 16, 2, 1
+OFFLOAD_LEFT = 22  # moves left of what is offloaded to a CPU, before it is known how long that takes one
 
 _BITS = np.array([bin(i).count("1") for i in range(256)], np.uint8)
 _ONE = np.uint64(1)

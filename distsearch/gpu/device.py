@@ -15,8 +15,8 @@ _HINTS = {
     "out of memory": "fewer ranks on this GPU take less of its memory",
     "insufficient driver": "the NVIDIA driver is older than the CUDA toolkit: update it, or use --device cpu",
     "unsupported toolchain": "the NVIDIA driver is older than nvcc: update it, or use an older nvcc",
-    "no kernel image": "nvcc does not know this card: use a newer CUDA toolkit",
-    "unsupported gpu architecture": "nvcc does not know this card: use a newer CUDA toolkit",
+    "no kernel image": "nvcc does not know this GPU: use a newer CUDA toolkit",
+    "unsupported gpu architecture": "nvcc does not know this GPU: use a newer CUDA toolkit",
 }
 _STAGED = 1 << 14  # bytes, up to which what is read goes through memory that the GPU writes itself
 

@@ -12,17 +12,18 @@ import numpy as np
 from ..core.errors import UserError
 from ..games.sliding import CELLS
 from . import expectimax_tables
-from .expectimax_merged import Merged
+from .expectimax_merged import AfterstateLevels
 from .expectimax_reference import Multilevel, Naive
+from .structs import struct, typed
 
-METHODS = {"merged": Merged, "multilevel": Multilevel, "naive": Naive}
+METHODS = {"merged": AfterstateLevels, "multilevel": Multilevel, "naive": Naive}
 MOVES = 4
 _DUE = np.uint64(62)
 _CELLS = np.uint64((1 << 62) - 1)
 NO_MOVE = -1e299  # values below are none: moves that are not legal
 
 
-class Found(NamedTuple):
+class ExpectimaxResult(NamedTuple):
     """What searches of n states found."""
 
     values: np.ndarray  # float64 (n,)
@@ -45,23 +46,23 @@ class GpuExpectimax:
         if points is not None:
             evaluation = evaluation._replace(points=bool(points))
         self._gpu, self._game, self._rules = gpu, game, rules
-        self._judge = expectimax_tables.judge_of(gpu, game, rules, evaluation, alike)
-        self._kinds = self._judge.macros["KINDS"]
-        self.method = METHODS[method](gpu, self._judge, **sizes)
+        self._evaluator = expectimax_tables.make_evaluator(gpu, game, rules, evaluation, alike)
+        self._kinds = self._evaluator.macros["KINDS"]
+        self.method = METHODS[method](gpu, self._evaluator, **sizes)
 
     def compile(self):
         """Compile, or load from disk, what searches take. Method merged alone."""
         self.method.compile()
 
     def values(self, states, layers=None, depth=None):
-        """Return what was Found of states (uint64, shape (n, 2)).
+        """Return what was ExpectimaxResult of states (uint64, shape (n, 2)).
 
         layers: as many moves with what follows each, and one; or depth: plies, 0 for the evaluation.
         """
         found, leaves = self._found(states, layers, depth)
         moves = found[:, :MOVES].argmax(axis=1).astype(np.int16)
         moves[found[:, :MOVES].max(axis=1) < NO_MOVE] = -1
-        return Found(found[:, MOVES].copy(), moves, leaves)
+        return ExpectimaxResult(found[:, MOVES].copy(), moves, leaves)
 
     def all_moves(self, states, layers=None, depth=None):
         """Return what moves left, right, up, down are worth: float64 (n, 4), NaN where one is not legal."""
@@ -72,8 +73,8 @@ class GpuExpectimax:
         """Return what states are worth at the depth limit: float64 (n,)."""
         given = self._gpu.upload(_checked(states))
         out = self._gpu.array(max(1, len(states)), np.float64)
-        record = np.array((self._judge.record, given.address, out.address, len(states)), _LEAVES)
-        kernel = self._gpu.kernel("expectimax_leaves.cu", "judge_states", **self._judge.macros)
+        record = np.array((self._evaluator.record, given.address, out.address, len(states)), _LEAVES)
+        kernel = self._gpu.kernel("expectimax_leaves.cu", "evaluate_states", **self._evaluator.macros)
         kernel(record, min(max(1, -(-len(states) // 256)), 8 * self._gpu.multiprocessors), 256)
         return out.get()[: len(states)]
 
@@ -125,17 +126,25 @@ class GpuExpectimax:
         after, weights = [], []
         for cell in range(CELLS):
             for kind in range(self._kinds):
-                code = np.uint64(self._judge.record["codes"][kind])
+                code = np.uint64(self._evaluator.record["codes"][kind])
                 cells = np.uint64(state[0]), np.uint64(state[1]) & _CELLS
                 if self._game.code_at(cells, np.int64(cell)) == 0:
                     low, high = self._game.put(cells, np.int64(cell), code)
                     after.append((low, np.uint64(high) | np.uint64(due - 1) << _DUE))
-                    weights.append(float(self._judge.record["chances"][kind]))
+                    weights.append(float(self._evaluator.record["chances"][kind]))
         found, leaves = self._found(np.array(after, np.uint64), None, depth - 1)
         return float(np.average(found[:, MOVES], weights=weights)), leaves
 
 
-_LEAVES = np.dtype([("by", expectimax_tables.JUDGE), ("states", "u8"), ("values", "u8"), ("count", "u8")], align=True)
+_LEAVES = struct(
+    "Leaves",
+    [
+        ("by", expectimax_tables.EVALUATOR),
+        ("states", typed("const ulonglong2*")),
+        ("values", typed("double*")),
+        ("count", "u8"),
+    ],
+)
 
 
 def _checked(states):

@@ -3,50 +3,52 @@
 import numpy as np
 
 from ..core.errors import UserError
-from .expectimax_tables import JUDGE
+from .expectimax_tables import EVALUATOR
+from .structs import COUNTER, struct, typed
 
 SOURCE = "expectimax.cu"
 _MOST_LEVELS, _FEW, _FOUND = 6, 4, 5
 MOST_PLIES = 2 * _MOST_LEVELS + 1
-_KERNELS = "search_whole", "plant_roots", "grow_level", "judge_level", "back_level", "choose_moves"
+_KERNELS = "search_whole", "plant_roots", "grow_level", "evaluate_level", "back_level", "choose_moves"
 _FULL, _LEAVES, _ARRIVED, _COUNTERS = 12, 13, 14, 15
 _GUESS = 4.0, 20.0  # boards of the first level a root, and from one level to the next, in the middle of a game
 _SPARE, _LEAST = 1.5, 1024  # room for more boards, in all and besides
 _ONCE_MORE = 1.25  # the room that was too small: of games, boards grow from launch to launch
 _FORGET = 0.8  # of what roots had, from one launch to the next
 _ITEMS = 16  # of a board and a kind of tile, at most
-_LEVEL = np.dtype(
+_LEVEL = struct(
+    "Level",
     [
-        ("boards", "u8"),
-        ("values", "u8"),
-        ("firsts", "u8"),
-        ("edges", "u8"),
-        ("slots", "u8"),
-        ("capacity", "u4"),
-        ("mask", "u4"),
+        ("boards", typed("ulonglong2*")),  # cells alone; a tile is due
+        ("values", typed("double*")),
+        ("firsts", typed("unsigned*")),  # of each batch: where its edges begin
+        ("edges", typed("uint2*")),  # of each item: which boards of the next level sliding to either side makes
+        ("slots", typed("unsigned long long*")),
+        ("capacity", "u4"),  # boards; there is room for all items that so many boards can have
+        ("mask", "u4"),  # slots - 1
     ],
-    align=True,
 )
-_PARAMETERS = np.dtype(
+_PARAMETERS = struct(
+    "Parameters",
     [
-        ("by", JUDGE),
+        ("by", EVALUATOR),
         ("levels", _LEVEL, _MOST_LEVELS),
         ("few", "u8", 2 * _FEW),
-        ("states", "u8"),
-        ("planted", "u8"),
-        ("found", "u8"),
-        ("counters", "u8"),
-        ("arrived", "u8"),
+        ("states", typed("const ulonglong2*")),  # the roots, if there are more
+        ("planted", typed("unsigned*")),  # of a root: four afterstates
+        ("found", typed("double*")),  # of a root _FOUND; behind them the counters
+        ("counters", typed("unsigned long long*")),
+        ("arrived", COUNTER),  # at meetings of earlier launches
         ("roots", "i4"),
         ("level_count", "i4"),
-        ("level", "i4"),
-        ("rest", "i4"),
+        ("level", "i4"),  # of this phase
+        ("rest", "i4"),  # plies below the last level's boards: 0, 1 (chance) or 2
     ],
-    align=True,
 )
+_BATCH_BYTES = struct("BatchBytes", [("bytes", typed("unsigned*"))])
 
 
-class Merged:
+class AfterstateLevels:
     """Searches of many roots go in launches of their own for each phase; few roots in a single launch, whose blocks
     wait for one another.
 
@@ -56,10 +58,10 @@ class Merged:
     """
 
     def __init__(
-        self, gpu, judge, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=1, whole_batch=2
+        self, gpu, evaluator, threads=128, blocks=8, batch=None, boards=1 << 22, few=_FEW, whole_blocks=1, whole_batch=2
     ):
-        self._gpu, self._judge, self._threads, self._most, self._few = gpu, judge, threads, boards, few
-        kinds = judge.macros["KINDS"]
+        self._gpu, self._evaluator, self._threads, self._most, self._few = gpu, evaluator, threads, boards, few
+        kinds = evaluator.macros["KINDS"]
         self._batch = batch or (8 if kinds <= 2 else 4 if kinds <= 4 else 2), whole_batch
         self._blocks = blocks, whole_blocks
         self._kernels = {}  # by name: the kernel, its blocks and its bytes of shared memory
@@ -67,7 +69,7 @@ class Merged:
         self._counters.zero()
         self._arrived = 0  # blocks at meetings so far
         self._parameters = np.zeros((), _PARAMETERS)
-        self._parameters["by"], self._parameters["counters"] = judge.record, self._counters.address
+        self._parameters["by"], self._parameters["counters"] = evaluator.record, self._counters.address
         self._levels = [None] * _MOST_LEVELS  # Arrays of each
         self._roots = 0  # that there is room for
         self._growth = {}  # by the number of levels: boards of each that a root had, lately
@@ -86,7 +88,7 @@ class Merged:
             whole = name == "search_whole"
             macros = self.macros(whole)
             found = self._gpu.array(1, np.uint32)
-            self._gpu.kernel(SOURCE, "batch_bytes", **macros)(np.array([found.address], np.uint64), 1, 1)
+            self._gpu.kernel(SOURCE, "batch_bytes", **macros)(np.array((found.address,), _BATCH_BYTES), 1, 1)
             shared = int(found.get()[0]) * self._threads // 32
             kernel = self._gpu.kernel(SOURCE, name, **macros)
             blocks = kernel.resident(self._threads, shared)
@@ -98,7 +100,7 @@ class Merged:
     def macros(self, whole):
         """Return what the source is compiled with for the single launch, or for those of phases."""
         sizes = {"THREADS": self._threads, "BLOCKS": self._blocks[0], "BATCH": self._batch[whole]}
-        return self._judge.macros | sizes | ({"WHOLE": 1} if whole else {})
+        return self._evaluator.macros | sizes | ({"WHOLE": 1} if whole else {})
 
     def search(self, roots, rest):
         """Return (values: float64 (n, 5), leaves) of roots, uint64 (n, 2), searched to ``rest`` plies below them.
@@ -164,7 +166,7 @@ class Merged:
         levels = self._parameters["levels"]
         for at, boards in enumerate(growth):
             capacity = int(_SPARE * boards * roots) + _LEAST
-            items = _ITEMS * self._judge.macros["KINDS"] if at + 1 < len(growth) else 0
+            items = _ITEMS * self._evaluator.macros["KINDS"] if at + 1 < len(growth) else 0
             slots = 1 << (2 * capacity - 1).bit_length()
             if not self._levels[at] or levels["capacity"][at] < capacity or self._levels[at][3].nbytes < 8 * items:
                 more = _ONCE_MORE if self._levels[at] else 1
@@ -214,7 +216,7 @@ class Merged:
         self._run("plant_roots", -(-4 * roots // self._threads))
         for level in range(levels - 1):
             self._run("grow_level", level=level)
-        self._run("judge_level", level=levels - 1)
+        self._run("evaluate_level", level=levels - 1)
         for level in reversed(range(levels - 1)):
             self._run("back_level", level=level)
         self._run("choose_moves")

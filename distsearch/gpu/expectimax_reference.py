@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..core.errors import UserError
-from .expectimax_tables import JUDGE
+from .expectimax_tables import EVALUATOR
+from .structs import struct, typed
 
 _THREADS = 256
 _FOUND = 5  # of a root: the values of its moves, and its own
@@ -22,45 +23,47 @@ def _blocks(gpu, kernel, tasks):
 class _Method:
     """What both have: kernels, and roots that are searched some at a time."""
 
-    def __init__(self, gpu, judge, source, names):
-        self._gpu, self._judge = gpu, judge
-        self._kernels = {name: gpu.kernel(source, name, **judge.macros) for name in names}
+    def __init__(self, gpu, evaluator, source, names):
+        self._gpu, self._evaluator = gpu, evaluator
+        self._kernels = {name: gpu.kernel(source, name, **evaluator.macros) for name in names}
 
     def _run(self, name, record, tasks):
         kernel = self._kernels[name]
         kernel(record, _blocks(self._gpu, kernel, tasks), _THREADS)
 
 
-_PATHS = np.dtype(
+_PATHS = struct(
+    "Paths",
     [
-        ("by", JUDGE),
-        ("states", "u8"),
-        ("values", "u8"),
-        ("found", "u8"),
-        ("each", "u8"),
+        ("by", EVALUATOR),
+        ("states", typed("const ulonglong2*")),  # the roots: all of them the player's turn, or all chance's
+        ("values", typed("Value*")),  # of all paths
+        ("found", typed("double*")),  # of a root: the values of its moves, and its own
+        ("each", "u8"),  # paths of a root
         ("roots", "i4"),
         ("layers", "i4"),
         ("by_chance", "i4"),
         ("pad", "i4"),
     ],
-    align=True,
 )
-_REDUCTION = np.dtype([("by", JUDGE), ("from", "u8"), ("to", "u8"), ("count", "u8")], align=True)
+_REDUCTION = struct(  # count: of nodes of chance
+    "Reduction", [("by", EVALUATOR), ("from", typed("const Value*")), ("to", typed("Value*")), ("count", "u8")]
+)
 
 
 class Naive(_Method):
     """A thread a path. paths: of a launch, at most."""
 
-    def __init__(self, gpu, judge, paths=1 << 28):
-        super().__init__(gpu, judge, "expectimax_paths.cu", ("walk_paths", "reduce_paths", "finish_paths"))
+    def __init__(self, gpu, evaluator, paths=1 << 28):
+        super().__init__(gpu, evaluator, "expectimax_paths.cu", ("walk_paths", "reduce_paths", "finish_paths"))
         self._paths = paths
 
     def search(self, roots, rest):
-        """As ``Merged.search``; leaves are paths, valid or not."""
+        """As ``AfterstateLevels.search``; leaves are paths, valid or not."""
         layers, by_chance = _layers(rest), int(roots[0, 1]) >> 62
-        outcomes = 16 * self._judge.macros["KINDS"]
+        outcomes = 16 * self._evaluator.macros["KINDS"]
         each = (1 if by_chance else 4) * (4 * outcomes) ** layers
-        item = 4 if self._judge.macros["PARTS"] == 64 else 8
+        item = 4 if self._evaluator.macros["PARTS"] == 64 else 8
         share = max(1, min(self._paths // each, len(roots)))
         need = share * each * item * (1 + 1 / outcomes)
         if need > self._gpu.free():
@@ -73,63 +76,77 @@ class Naive(_Method):
         return out, len(roots) * each
 
     def _search(self, roots, layers, by_chance, each, values):
-        n, outcomes = len(roots), 16 * self._judge.macros["KINDS"]
+        n, outcomes = len(roots), 16 * self._evaluator.macros["KINDS"]
         states, found = self._gpu.upload(roots), self._gpu.array((n, _FOUND), np.float64)
         addresses = states.address, values[0].address, found.address
-        record = np.array((self._judge.record, *addresses, each, n, layers, by_chance, 0), _PATHS)
+        record = np.array((self._evaluator.record, *addresses, each, n, layers, by_chance, 0), _PATHS)
         self._run("walk_paths", record, n * each)
         for i in range(layers):
             count = n * each // (4 * outcomes) ** (i + 1)
-            reduction = np.array((self._judge.record, values[i].address, values[i + 1].address, count), _REDUCTION)
+            reduction = np.array((self._evaluator.record, values[i].address, values[i + 1].address, count), _REDUCTION)
             self._run("reduce_paths", reduction, 32 * count)
         record["values"] = values[layers].address
         self._run("finish_paths", record, n)
         return found.get()
 
 
-_LEVELS = np.dtype(
+_NODE = struct(  # the player is to move; first: where its afterstates begin; legal: a bit for each move
+    "Node", [("state", typed("State", "V16")), ("first", "u4"), ("legal", "u4")], align=16
+)
+_AFTER = struct(  # first, count: its nodes
+    "After",
     [
-        ("by", JUDGE),
-        ("states", "u8"),
-        ("nodes", "u8"),
-        ("afterstates", "u8"),
-        ("below", "u8"),
-        ("found", "u8"),
-        ("counters", "u8"),
+        ("state", typed("State", "V16")),
+        ("value", "f8"),
+        ("first", "u4"),
+        ("count", "u4"),
+        ("gain", "i4"),
+        ("pad", "i4"),
+    ],
+    align=16,
+)
+_LEVELS = struct(
+    "Levels",
+    [
+        ("by", EVALUATOR),
+        ("states", typed("const ulonglong2*")),
+        ("nodes", typed("Node*")),  # of this phase
+        ("afterstates", typed("After*")),  # above these nodes, or below, as the phase has it
+        ("below", typed("After*")),  # afterstates below these nodes, where both are needed
+        ("found", typed("double*")),  # of a root: the values of its moves, and its own
+        ("counters", typed("unsigned long long*")),  # how many of both there are
         ("roots", "u4"),
-        ("readable", "u4"),
+        ("readable", "u4"),  # what the lists at work have room for, and so hold of what their counters say
         ("writable", "u4"),
-        ("from", "i4"),
+        ("from", "i4"),  # which counters
         ("to", "i4"),
         ("pad", "i4"),
     ],
-    align=True,
 )
-_NODE_BYTES, _AFTER_BYTES = 32, 48
 _FULL, _LEAVES, _LISTS = 0, 1, 2  # counters
 
 
 class Multilevel(_Method):
     """Level by level. afterstates: of a launch, at most."""
 
-    def __init__(self, gpu, judge, afterstates=1 << 25):
+    def __init__(self, gpu, evaluator, afterstates=1 << 25):
         names = (
             "first_nodes",
             "first_afterstates",
             "slide_nodes",
             "spawn_nodes",
-            "judge_afterstates",
+            "evaluate_afterstates",
             "reduce_afterstates",
             "finish_nodes",
             "finish_afterstates",
         )
-        super().__init__(gpu, judge, "expectimax_levels.cu", names)
+        super().__init__(gpu, evaluator, "expectimax_levels.cu", names)
         self._most = afterstates
         self._growth = {}  # by layers and whose turn it is: how long lists get for a root, lately
         self._arrays = {}
 
     def search(self, roots, rest):
-        """As ``Merged.search``."""
+        """As ``AfterstateLevels.search``."""
         layers, by_chance = _layers(rest), int(roots[0, 1]) >> 62
         key = layers, by_chance
         out, leaves, at = np.empty((len(roots), _FOUND)), 0, 0
@@ -159,7 +176,7 @@ class Multilevel(_Method):
         """Return (Array, capacity) of each list, nodes and afterstates by turns."""
         lists = []
         for i, length in enumerate(growth):
-            capacity, item = int(1.5 * length * roots) + 1024, _AFTER_BYTES if i % 2 else _NODE_BYTES
+            capacity, item = int(1.5 * length * roots) + 1024, (_AFTER if i % 2 else _NODE).itemsize
             array = self._arrays.get(i)
             if array is None or array.shape[0] < capacity * item:
                 self._arrays.pop(i, None)
@@ -179,7 +196,7 @@ class Multilevel(_Method):
         counters = self._gpu.upload(start)
         p = np.zeros((), _LEVELS)
         p["by"], p["states"], p["found"], p["counters"], p["roots"] = (
-            self._judge.record,
+            self._evaluator.record,
             states.address,
             found.address,
             counters.address,
@@ -200,7 +217,7 @@ class Multilevel(_Method):
         run("first_afterstates" if by_chance else "first_nodes", by_chance)
         for at in range(by_chance, last):
             run("spawn_nodes" if at % 2 else "slide_nodes", at, at + 1)
-        run("judge_afterstates", last)
+        run("evaluate_afterstates", last)
         for at in range(last - 2, 0, -2):
             run("reduce_afterstates", at)
         run("finish_afterstates" if by_chance else "finish_nodes", by_chance)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.errors import UserError
 from ..games.sliding import COLUMNS, KINDS, ROWS, SPAWNS
+from .structs import struct, typed
 
 MOST_KINDS, MOST_STAGES, MOST_LOOKUPS = 8, 8, 64
 PARTS = "rows", "monotonicity", "smoothness", "free", "snake", "haskell"  # the n-th is macro PARTS' bit n
@@ -20,37 +21,37 @@ _BY_LINES = 3  # of them
 _NETWORK = 64
 _CERTAIN = 2.0**62
 
-JUDGE = np.dtype(
+EVALUATOR = struct(
+    "Evaluator",
     [
-        ("weights", "u8"),
-        ("lines", "u8", _BY_LINES),
-        ("factors", "f8", len(PARTS)),
-        ("chances", "f8", MOST_KINDS),
-        ("codes", "u4", MOST_KINDS),
-        ("begins", "u4", MOST_STAGES),
-        ("stage_size", "u4"),
+        ("weights", typed("const float*")),  # of a network, of all stages; symmetric look-ups merged
+        ("lines", typed("const int*"), _BY_LINES),  # tables of lines, columns behind no others: boards are square
+        ("factors", "f8", len(PARTS)),  # how often each heuristic counts
+        ("chances", "f8", MOST_KINDS),  # of the kinds of tiles: how likely each is; they sum to 1
+        ("codes", "u4", MOST_KINDS),  # of the kinds
+        ("begins", "u4", MOST_STAGES),  # of stages after the first: the code of the largest tile
+        ("stage_size", "u4"),  # weights of a stage
         ("pad", "u4"),
     ],
-    align=True,
 )
 
 
-class Judge(NamedTuple):
-    """An evaluation on a GPU. macros: by name; record: a JUDGE; keeps: the Arrays whose addresses it holds."""
+class GpuEvaluator(NamedTuple):
+    """An evaluation on a GPU. macros: by name; record: a EVALUATOR; keeps: the Arrays whose addresses it holds."""
 
     macros: dict
     record: np.ndarray
     keeps: tuple
 
 
-def judge_of(gpu, game, rules, evaluation, alike):
-    """Return the Judge of an ``Evaluation`` of a game (a module) by its rules; raises UserError as ``check`` does.
+def make_evaluator(gpu, game, rules, evaluation, alike):
+    """Return the GpuEvaluator of an ``Evaluation`` of a game (a module) by its rules; raises what ``check`` raises.
 
     alike: whether kinds of tiles are all as likely.
     """
     check(game, rules, evaluation)
     kinds = int(rules[KINDS])
-    record = np.zeros((), JUDGE)
+    record = np.zeros((), EVALUATOR)
     for kind in range(kinds):
         code, _, probability = (int(rules[SPAWNS + 3 * kind + i]) for i in range(3))
         record["codes"][kind] = code
@@ -60,11 +61,11 @@ def judge_of(gpu, game, rules, evaluation, alike):
         more, keeps = _network(gpu, game, evaluation.keeps, record)
     else:
         more, keeps = _heuristics(gpu, evaluation, record)
-    return Judge(macros | more, record, keeps)
+    return GpuEvaluator(macros | more, record, keeps)
 
 
 def check(game, rules, evaluation):
-    """Raise UserError unless there is a Judge of an ``Evaluation``, where the GPU has memory for it."""
+    """Raise UserError unless there is a GpuEvaluator of an ``Evaluation``, where the GPU has memory for it."""
     if game.NAME not in ("2048", "2584") or (int(rules[ROWS]), int(rules[COLUMNS])) != (4, 4):
         raise UserError("expectimax on a GPU is for 2048 and 2584 on boards of 4x4")
     if evaluation.name.startswith("ntuple"):
@@ -75,7 +76,7 @@ def check(game, rules, evaluation):
 
 
 def _heuristics(gpu, evaluation, record):
-    """Fill in a JUDGE for hand-made evaluations; return (macros, Arrays)."""
+    """Fill in a EVALUATOR for hand-made evaluations; return (macros, Arrays)."""
     bits, keeps = 0, []
     for name, factor, tables in _parts(evaluation.name, evaluation.tables):
         part = PARTS.index(name)
@@ -100,7 +101,7 @@ def _parts(name, tables):
 
 
 def _network(gpu, game, net, record):
-    """Fill in a JUDGE for a network of tuples; return (macros, Arrays)."""
+    """Fill in a EVALUATOR for a network of tuples; return (macros, Arrays)."""
     images, weights = merged(game, net)
     if len(images) > MOST_LOOKUPS:
         raise UserError(f"a network of {len(images)} look-ups a board: a GPU takes up to {MOST_LOOKUPS}")

@@ -3,7 +3,7 @@
 What is learnt, and which games are played, is as in ``learning.td``: chance is a function of seed and number of a game,
 and one game at a time changes weights as the CPU does, to the last bit, but for coherence (weights that one board looks
 up twice take their rate from the traces before). Many games at once read what others have learnt so far; each addition
-is atomic, so none is lost, but in which order they come is up to the card. Source of a thread a step, all at once: the
+is atomic, so none is lost, but in which order they come is up to the GPU. Source of a thread a step, all at once: the
 report on 2584 on GPUs.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..core.errors import UserError
 from ..evaluation.tuple_network import sizes
 from ..games.sliding import COLUMNS, KINDS, ROWS, SPAWNS
+from .structs import COUNTER, struct, typed
 
 SOURCE = "learning.cu"
 WATCH, FORWARD, BACKWARD, RECORD = range(4)  # what games are played for
@@ -29,43 +30,60 @@ _PATH = 1 << 13  # afterstates that a game keeps to learn from; longer games lea
 _THREADS = 128
 _CERTAIN = 2.0**62
 
-_LEARNT = np.dtype([("weights", "u8"), ("traces", "u8"), ("rate", "f8")], align=True)
-_SLOT = np.dtype(
+_LEARNT = struct(
+    "Learnt",
+    [
+        ("weights", typed("float*")),
+        ("traces", typed("float*")),  # of each weight the sum of its errors and that of their sizes
+        ("rate", "f8"),
+    ],
+)
+_SLOT = struct(
+    "Slot",
     [
         ("board", "u8", 2),
-        ("before", "u8", 2),
+        ("before", "u8", 2),  # the last afterstate
         ("stream", "u8"),
-        ("number", "i8"),
+        ("number", "i8"),  # -1: none
         ("drawn", "i4"),
         ("length", "i4"),
         ("score", "i4"),
         ("played", "i4"),
-        ("worth", "f4"),
+        ("worth", "f4"),  # of the last afterstate, when it was chosen
         ("unused", "i4"),
     ],
-    align=True,
 )
-# of a game that is over: its number from the phase's first on, its points, the code of its largest tile, its moves, and
-# where these begin among the words of what is recorded
-GAME = np.dtype([("number", "i4"), ("score", "i4"), ("largest", "i4"), ("moves", "i4"), ("words", "i8")], align=True)
-_COUNTERS = np.dtype([("next", "u8"), ("words", "u8"), ("moves", "u8"), ("finished", "u4"), ("at_work", "u4")])
-_PLAY = np.dtype(
+GAME = struct(  # a game that is over
+    "Finished",
+    [
+        ("number", "i4"),  # from the phase's first on
+        ("score", "i4"),
+        ("largest", "i4"),  # the code of its largest tile
+        ("moves", "i4"),
+        ("words", "i8"),  # where its moves begin among the words of what is recorded
+    ],
+)
+_COUNTERS = struct(
+    "Counters", [("next", COUNTER), ("words", COUNTER), ("moves", COUNTER), ("finished", "u4"), ("at_work", "u4")]
+)
+_PLAY = struct(
+    "Play",
     [
         ("learnt", _LEARNT),
-        ("slots", "u8"),
-        ("states", "u8"),
-        ("gains", "u8"),
-        ("moves", "u8"),
-        ("records", "u8"),
-        ("counters", "u8"),
-        ("finished", "u8"),
+        ("slots", typed("Slot*")),
+        ("states", typed("uint64_t*")),  # of each slot's path
+        ("gains", typed("int*")),
+        ("moves", typed("unsigned*")),  # of each slot's game, 16 a word
+        ("records", typed("unsigned*")),  # moves of games that are over
+        ("counters", typed("Counters*")),
+        ("finished", typed("Finished*")),
         ("seed", "u8"),
         ("chances", "f8", 8),
         ("codes", "i4", 8),
-        ("first", "i8"),
+        ("first", "i8"),  # numbers of games
         ("limit", "i8"),
-        ("record_room", "i8"),
-        ("slice", "i8"),
+        ("record_room", "i8"),  # words
+        ("slice", "i8"),  # nanoseconds of a launch
         ("kinds", "i4"),
         ("games", "i4"),
         ("room", "i4"),
@@ -73,31 +91,30 @@ _PLAY = np.dtype(
         ("budget", "i4"),
         ("finished_room", "i4"),
     ],
-    align=True,
 )
-_REPLAY = np.dtype(
+_REPLAY = struct(
+    "Replay",
     [
-        ("rules", _PLAY),
-        ("games", "u8"),
-        ("places", "u8"),
-        ("records", "u8"),
-        ("states", "u8"),
-        ("gains", "u8"),
+        ("rules", _PLAY),  # seed, first, and what chance does
+        ("games", typed("const Finished*")),
+        ("places", typed("const int64_t*")),  # where each path begins
+        ("records", typed("const unsigned*")),
+        ("states", typed("uint64_t*")),
+        ("gains", typed("int*")),
         ("count", "i4"),
     ],
-    align=True,
 )
-_LEARN = np.dtype(
+_LEARN = struct(
+    "Learn",
     [
         ("learnt", _LEARNT),
-        ("states", "u8"),
-        ("gains", "u8"),
-        ("places", "u8"),
-        ("values", "u8"),
-        ("count", "i4"),
-        ("combined", "i4"),
+        ("states", typed("uint64_t*")),
+        ("gains", typed("int*")),
+        ("places", typed("const int64_t*")),  # of each game, and behind them the end
+        ("values", typed("float*")),  # of each step
+        ("count", "i4"),  # games; of kernels values and apply: steps
+        ("combined", "i4"),  # apply: whether a warp adds once to a weight that several of its threads change
     ],
-    align=True,
 )
 
 
@@ -130,7 +147,7 @@ def check(rules, tuples):
         raise UserError(f"learning on a GPU is for {MOST_TUPLES} tuples at most; more take --device cpu")
 
 
-class CardLearner:
+class GpuLearner:
     """Weights on a GPU, and games that change them.
 
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
@@ -163,7 +180,7 @@ class CardLearner:
     ):
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
-        self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the card
+        self._words = 1 if game.BITS == 4 else 2  # of an afterstate on the GPU
         self._images, self._threads = 8 if symmetric else 1, threads
         self._lanes = moves_at_once * self._images  # of a game
         self._size, self._coherent = sum(sizes(tuples, 1 << game.BITS)), coherent
@@ -273,7 +290,7 @@ class CardLearner:
         if not len(games):
             return
         self._steps = None  # these take their place
-        games = games[np.argsort(-games["moves"], kind="stable")]  # the longest first: nobody waits for one at the end
+        games = games[np.argsort(-games["moves"], kind="stable")]  # the longest first: no GPU waits for one at the end
         places = np.concatenate([[0], np.cumsum(games["moves"], dtype=np.int64)])
         with_moves = self._path(int(places[-1]))
         given = [self._filled(name, each) for name, each in (("games", games), ("places", places), ("words", words))]

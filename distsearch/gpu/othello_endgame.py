@@ -10,6 +10,7 @@ import numpy as np
 from ..core.errors import UserError
 from ..games import othello
 from ..games.othello import AXES, BOARD, COLUMNS, EMPTIES_TO_WINNER, ROWS, SQUARES, STEPS
+from .structs import struct, typed
 
 SOURCE = "endgame.cu"
 MOST = 24  # empty squares that a kernel can be made for
@@ -17,18 +18,34 @@ NO_MOVE = -2
 _WAITS, _SOLVED, _OVER = 0, 1, 2
 _LARGEST_SCORE = 64
 _COUNTS = 7
-_PARAMETERS = np.dtype(
+_WINDOW = struct("Window", [("low", "i1"), ("high", "i1")])  # of a position; it is given up where low >= high
+_PARAMETERS = struct(
+    "Parameters",
     [
-        *((name, "u8") for name in ("states", "windows", "order", "answers", "table", "kept", "next", "done")),
-        *((name, "u8") for name in ("working", "marks", "counts", "table_mask", "salt", "limit")),
-        ("mark_mask", "u4"),
-        ("share_from", "i4"),
-        *((name, "i4") for name in ("positions", "table_from", "to_winner", "first")),
+        ("states", typed("const ulonglong2*")),  # own and other discs of each position
+        ("windows", typed("const Window*")),
+        ("order", typed("const int*")),  # in which positions are taken
+        ("answers", typed("unsigned*")),
+        ("table", typed("Entry*")),
+        ("kept", typed("char*")),  # of each group what it goes on with in the next launch
+        ("next", typed("int*")),  # how many positions are taken
+        ("done", typed("int*")),  # how many are answered
+        ("working", typed("int*")),  # the position that each group is at, or -1
+        ("node_counters", typed("unsigned*")),  # groups below positions, by hash
+        ("counts", typed("unsigned long long*")),
+        ("table_mask", "u8"),  # entries - 1
+        ("salt", "u8"),
+        ("limit", "u8"),  # nanoseconds
+        ("counter_mask", "u4"),
+        ("share_from", "i4"),  # empty squares of positions at which groups are counted
+        ("positions", "i4"),
+        ("table_from", "i4"),  # empty squares from which on the table is used
+        ("to_winner", "i4"),  # 1: empty squares count for the winner
+        ("first", "i4"),  # 1: nothing is kept yet
     ],
-    align=True,
 )
 _ANSWER = np.dtype([("score", "i1"), ("move", "i1"), ("state", "u1"), ("unused", "u1")])
-_MARKS = 1 << 16
+_COUNTERS = 1 << 16
 
 
 class GpuEndgame:
@@ -82,7 +99,7 @@ class GpuEndgame:
         self._parameters["to_winner"] = rules[EMPTIES_TO_WINNER]
         self._parameters["table_from"] = table_from
         self._parameters["salt"] = rules[ROWS] * np.uint64(16) + rules[COLUMNS]
-        self._counters = gpu.array(2, np.int32)  # positions taken, and answered
+        self._progress = gpu.array(2, np.int32)  # positions taken, and answered
         self._counts = gpu.array(_COUNTS, np.uint64)
         self._kept = gpu.array(self._most_blocks * self._groups * self._kept_bytes, np.uint8)
         self._table = None
@@ -90,9 +107,12 @@ class GpuEndgame:
             self._make_table(table_mib)
         self._parameters["share_from"] = share_from
         if share_from:
-            self._marks = gpu.array(_MARKS, np.uint32)
+            self._node_counters = gpu.array(_COUNTERS, np.uint32)
             self._working = gpu.array(self._most_blocks * self._groups, np.int32)
-            self._parameters["marks"], self._parameters["mark_mask"] = self._marks.address, _MARKS - 1
+            self._parameters["node_counters"], self._parameters["counter_mask"] = (
+                self._node_counters.address,
+                _COUNTERS - 1,
+            )
             self._parameters["working"] = self._working.address
 
     @staticmethod
@@ -134,9 +154,9 @@ class GpuEndgame:
         left = _count(empty)
         if n and left.max() > self._most:
             raise UserError(f"a position has {left.max()} empty squares: here the GPU solves up to {self._most}")
-        self._windows = np.empty((n, 2), np.int8)
-        self._windows[:, 0] = np.clip(-_LARGEST_SCORE if low is None else low, -_LARGEST_SCORE, _LARGEST_SCORE)
-        self._windows[:, 1] = np.clip(_LARGEST_SCORE if high is None else high, -_LARGEST_SCORE, _LARGEST_SCORE)
+        self._windows = np.empty(n, _WINDOW)
+        self._windows["low"] = np.clip(-_LARGEST_SCORE if low is None else low, -_LARGEST_SCORE, _LARGEST_SCORE)
+        self._windows["high"] = np.clip(_LARGEST_SCORE if high is None else high, -_LARGEST_SCORE, _LARGEST_SCORE)
         order = np.arange(n, dtype=np.int32)
         if n > self._most_blocks * self._groups:  # some wait for others: the large ones are not to come last
             order = np.argsort(-_largeness(states, left, self._rules), kind="stable").astype(np.int32)
@@ -144,16 +164,16 @@ class GpuEndgame:
         gpu, record = self._gpu, self._parameters
         self._held = [gpu.upload(states), gpu.upload(self._windows), gpu.upload(order), gpu.array(4 * n, np.uint8)]
         self._held[3].zero()
-        self._counters.zero()
+        self._progress.zero()
         self._counts.zero()
         for name, array in zip(("states", "windows", "order", "answers"), self._held, strict=True):
             record[name] = array.address
-        record["next"], record["done"] = self._counters.address, self._counters.address + 4
+        record["next"], record["done"] = self._progress.address, self._progress.address + 4
         record["counts"], record["kept"] = self._counts.address, self._kept.address
         record["positions"], record["first"] = n, 1
         self._blocks = min(self._most_blocks, -(-n // self._groups))
-        if record["marks"]:
-            self._marks.zero()
+        if record["node_counters"]:
+            self._node_counters.zero()
             self._working.set(-1)
             self._blocks = self._most_blocks
         self._changed = False
@@ -168,7 +188,7 @@ class GpuEndgame:
 
     def finished(self):
         """Return whether all is done, once the launches so far are."""
-        return int(self._counters.get()[1]) == int(self._parameters["positions"])
+        return int(self._progress.get()[1]) == int(self._parameters["positions"])
 
     def advance(self):
         """Search on for one launch; return whether all is done."""
@@ -178,7 +198,8 @@ class GpuEndgame:
 
     def narrow(self, i, low, high):
         """Have the score of position i matter no further than from low to high, from the next launch on."""
-        self._windows[i] = max(self._windows[i, 0], low), min(self._windows[i, 1], high)
+        window = self._windows[i]
+        self._windows[i] = max(window["low"], low), min(window["high"], high)
         self._changed = True
 
     def drop(self, i):
@@ -194,7 +215,7 @@ class GpuEndgame:
         """
         answers = self._held[3].get().view(_ANSWER)
         scores, state = answers["score"].astype(np.int32), answers["state"]
-        low, high = self._windows.astype(np.int32).T
+        low, high = self._windows["low"].astype(np.int32), self._windows["high"].astype(np.int32)
         scores = np.where(state == _OVER, scores, np.clip(scores, low, np.maximum(low, high)))
         complete = (state == _SOLVED) | (state == _OVER)
         return np.where(complete, scores, 0), complete, answers["move"].astype(np.int16)

@@ -2,68 +2,82 @@
 
 A batch is begun, goes on by launches of a bounded time, and can be steered between them: windows narrowed, positions
 dropped. Positions that are asked for are the roots of a forest in the GPU's memory, which the host may expand further
-(``split``); equal positions behind equally many moves are one node of it. All else the card does by itself.
+(``split``); equal positions behind equally many moves are one node of it. All else the GPU does by itself.
 """
 
 import numpy as np
 
 from ..core.errors import UserError
 from . import connect4, offload
+from .structs import COUNTER, struct, typed
 
 GAMES = {connect4.NAME: connect4}  # those with a source, by name
 
-_ROOMS = 72  # more than moves are ever left
-JOB = np.dtype(
+_MOST_LEFT = 72  # more than moves are ever left
+JOB = struct(  # a node of the forest: a position that was asked for, or one that the host expanded
+    "Job",
     [
         ("state", "u8", 2),
-        ("low", "i4"),
+        ("low", "i4"),  # bounds of its score; low is UNKNOWN until a group looks at it
         ("high", "i4"),
-        ("window_low", "i4"),
+        ("window_low", "i4"),  # of those asked for: the score matters no further
         ("window_high", "i4"),
-        ("children", "i4"),
+        ("children", "i4"),  # where among ``children`` the nodes of its moves are; -1: the table has them
         ("unused", "i4", 3),
-    ]
-)
-COUNTS = np.dtype(
-    [
-        ("nodes", "u8"),
-        ("boards", "u8"),
-        ("looks", "u8"),
-        ("hits", "u8"),
-        ("stores", "u8"),
-        ("next", "u4"),
-        ("busy", "u4"),
-    ]
-)
-RESTING = np.dtype([("batch", "u4"), ("job", "i4"), ("level", "i4"), ("beta", "i4")])
-PARAMETERS = np.dtype(
-    [
-        ("counts", "u8"),
-        ("jobs", "u8"),
-        ("forest", "u8"),
-        ("children", "u8"),
-        ("marks", "u8"),
-        ("stacks", "u8"),
-        ("resting", "u8"),
-        ("entries", "u8"),
-        ("buckets", "u4"),
-        ("run", "u4"),
-        ("count", "i4"),
-        ("groups", "i4"),
-        ("levels", "i4"),
-        ("mark_mask", "u4"),
-        ("table_left", "i4"),
-        ("share_left", "i4"),
-        ("batch", "u4"),
-        ("nanoseconds", "u8"),
-        ("crew", "u2", _ROOMS),
-        ("room", "u2", _ROOMS),
     ],
-    align=True,
+    align=16,
+)
+COUNTS = struct(  # takes a job's place, before the first one
+    "Counts",
+    [
+        *((name, COUNTER) for name in ("nodes", "boards", "looks", "hits", "stores")),  # looks: at the table
+        ("next", "u4"),  # job that no group has taken
+        ("busy", "u4"),  # groups that stopped in the middle
+    ],
+    align=16,
+)
+SUSPENDED_SEARCH = struct(  # a group between launches
+    "SuspendedSearch", [("batch", "u4"), ("job", "i4"), ("level", "i4"), ("beta", "i4")]
+)
+TABLE = struct("Table", [("entries", typed("ulonglong2*")), ("buckets", "u4"), ("run", "u4")])  # run: modulo 65536
+PARAMETERS = struct(
+    "Parameters",
+    [
+        ("counts", typed("Counts*")),
+        ("jobs", typed("Job*")),  # those asked for
+        ("forest", typed("Job*")),  # those behind them
+        ("children", typed("const int*")),
+        ("node_counters", typed("unsigned*")),  # groups below positions, by hash; then those of jobs and of the forest
+        ("stacks", typed("uint4*")),  # of all groups, between launches
+        ("suspended", typed("SuspendedSearch*")),
+        ("table", TABLE),
+        ("count", "i4"),  # jobs asked for
+        ("groups", "i4"),  # searches at a time
+        ("levels", "i4"),  # frames of a stack
+        ("counter_mask", "u4"),
+        ("table_left", "i4"),  # moves left from which on the table is used
+        ("share_left", "i4"),  # and from which on work is shared
+        ("batch", "u4"),
+        ("nanoseconds", "u8"),  # of a launch
+        ("max_groups_per_job", "u2", _MOST_LEFT),  # by moves left
+        ("max_groups_per_node", "u2", _MOST_LEFT),  # below a position, before others are sent elsewhere
+    ],
+)
+PART = offload.PART
+OFFLOAD_PARAMETERS = struct(
+    "OffloadParameters",
+    [
+        ("search", PARAMETERS),  # its ``groups`` are those of the GPU and of the parts
+        ("parts", typed("Part*")),
+        ("first", "i4"),  # the first of the parts' groups
+        ("count", "i4"),
+        ("wanted", "i4"),  # how many are to be offloaded
+        ("left", "i4"),  # of positions with at most so many moves left
+    ],
 )
 
-UNKNOWN, HIGHEST = -128, 127  # bounds of a position that nobody has looked at
-_MARKS = 1 << 18  # counters of groups at work, by hash: 1 MiB, most of which stays in the L2 cache
+UNKNOWN, HIGHEST = -128, 127  # bounds of a position that no group has looked at
+_COUNTERS = 1 << 18  # counters of groups at work, by hash: 1 MiB, most of which stays in the L2 cache
 _BUCKET = 32  # bytes
 _MOST_BUCKETS = (1 << 32) - 1
 _MOST_NODES = 1 << 26  # of a forest
@@ -71,7 +85,7 @@ _MOST_NODES = 1 << 26  # of a forest
 
 def _doubling(first, every):
     """Return numbers (uint16) by moves left: 1, up to ``first``, then twice as many every so many moves."""
-    return np.minimum(2.0 ** (np.maximum(np.arange(_ROOMS) - first, 0) / every), 65535).astype(np.uint16)
+    return np.minimum(2.0 ** (np.maximum(np.arange(_MOST_LEFT) - first, 0) / every), 65535).astype(np.uint16)
 
 
 class GpuSolver:
@@ -103,7 +117,7 @@ class GpuSolver:
         self._gpu, self._game, self._rules = gpu, GAMES[name], rules
         macros = {"LANES": lanes, "THREADS": threads, "BLOCKS": blocks, **self._game.defines(rules)}
         self.kernel = gpu.kernel(self._game.SOURCE, "solve", **macros)
-        self._lender = offload.Lender(gpu, gpu.kernel(self._game.SOURCE, "lend", **macros), PARAMETERS)
+        self._offloader = offload.Offloader(gpu, gpu.kernel(self._game.SOURCE, "offload", **macros), OFFLOAD_PARAMETERS)
         self.seconds = seconds
         self.split, self._lanes, self._threads = split, lanes, threads
         self._moves = self._game.moves(rules)
@@ -113,9 +127,9 @@ class GpuSolver:
         share = self._game.SHARE if share_left is None else share_left
         self._record["table_left"] = self._game.TABLE if table_left is None else table_left
         self._record["share_left"] = share
-        self._record["crew"] = _doubling(share - 1, self._game.CREW_DOUBLES)
-        self._record["room"] = _doubling(share, self._game.ROOM_DOUBLES)
-        self._record["mark_mask"] = _MARKS - 1
+        self._record["max_groups_per_job"] = _doubling(share - 1, self._game.JOB_GROUPS_DOUBLE)
+        self._record["max_groups_per_node"] = _doubling(share, self._game.NODE_GROUPS_DOUBLE)
+        self._record["counter_mask"] = _COUNTERS - 1
         self._make_table(table_mib)
         self._busy = True
 
@@ -126,7 +140,7 @@ class GpuSolver:
         self._need(mib << 20, f"table {mib}")
         self._table = self._gpu.array((buckets, 4), np.uint64)
         self._table.zero()
-        self._record["entries"], self._record["buckets"] = self._table.address, buckets
+        self._record["table"]["entries"], self._record["table"]["buckets"] = self._table.address, buckets
 
     def _need(self, size, what):
         free = self._gpu.free()
@@ -160,7 +174,7 @@ class GpuSolver:
         jobs["window_high"] = HIGHEST if high is None else np.minimum(high, HIGHEST)
         self._dropped = np.zeros(n, bool)
         self._record["count"], self._record["batch"] = n, self._record["batch"] + 1
-        self._record["run"] = self._record["batch"]
+        self._record["table"]["run"] = self._record["batch"]
         forest = self._expand(states) if self.split and n else 0
         self._shape_launches(left, forest)
         self._device = self._array("positions", len(self._records), JOB)
@@ -169,7 +183,7 @@ class GpuSolver:
             self._counts, self._jobs = self._records[:1].view(COUNTS)[0], self._records[1 : n + 1]
         self._record["counts"], self._record["jobs"] = self._device.address, self._device.address + JOB.itemsize
         self._changed = True
-        self._lender.clear()
+        self._offloader.clear()
 
     def _shape_launches(self, left, forest):
         """Choose blocks and groups: as many as there is room for, in warps of their own if they are few."""
@@ -177,18 +191,18 @@ class GpuSolver:
         levels = int(left.max(initial=0)) + 2 | 1  # an odd number: equal levels of groups lie in different banks
         self._shared = threads // lanes * levels * self._frame
         resident = self.kernel.resident(threads, self._shared)
-        wanted = int(record["crew"][left].sum(dtype=np.int64))
+        wanted = int(record["max_groups_per_job"][left].sum(dtype=np.int64))
         multiprocessors = self._gpu.multiprocessors
         self._blocks = multiprocessors * min(resident, max(1, -(-wanted // (threads // 32 * multiprocessors))))
         groups = min(self._blocks * threads // lanes, max(wanted, 1))
         record["levels"], record["groups"] = levels, groups
-        marks = self._array("marks", _MARKS + len(left) + forest, np.uint32)
+        counters = self._array("node_counters", _COUNTERS + len(left) + forest, np.uint32)
         if self._busy:
-            marks.zero()  # groups that stopped in the middle have left theirs
-        record["marks"] = marks.address
+            counters.zero()  # groups that stopped in the middle are still counted
+        record["node_counters"] = counters.address
         every = groups + offload.MOST
         record["stacks"] = self._array("frames", every * levels * self._frame // 16, "V16").address
-        record["resting"] = self._array("searches", every, RESTING).address
+        record["suspended"] = self._array("searches", every, SUSPENDED_SEARCH).address
 
     def _expand(self, states):
         """Expand the forest breadth-first by ``split`` plies; return how many nodes it has beside the jobs."""
@@ -231,7 +245,7 @@ class GpuSolver:
         self._record["nanoseconds"] = int(self.seconds * 1e9)
         self.kernel(self._record, self._blocks, self._threads, self._shared)
         self._records[:] = self._device.get()
-        self._busy = int(self._counts["busy"]) != before or bool(self.lent)
+        self._busy = int(self._counts["busy"]) != before or bool(self.offloaded)
         return bool(self._known().all())
 
     def _bring(self):
@@ -240,20 +254,22 @@ class GpuSolver:
             self._changed = False
 
     @property
-    def lent(self):
-        """What others search for it, see ``lending.Lender.out``."""
-        return self._lender.out
+    def offloaded(self):
+        """What others search for it, see ``Offloader.out``."""
+        return self._offloader.out
 
-    def lend(self, wanted, left, answers):
-        """Between two launches: take answers in, lend more; see ``lending.Lender.lend``.
+    def offload(self, wanted, left, answers):
+        """Between two launches: take answers in, offload more; see ``Offloader.offload``.
 
-        Positions lent out have at least so much left that groups leave marks at them.
+        Positions that are offloaded have at least so much left that groups are counted there.
         """
         self._bring()
-        left = max(left or self._game.LEND, int(self._record["share_left"]) + 1)
+        left = max(left or self._game.OFFLOAD_LEFT, int(self._record["share_left"]) + 1)
         shared = 32 // self._lanes * int(self._record["levels"]) * self._frame
         self._busy = True
-        return self._lender.lend(self._record, int(self._record["groups"]), shared, self._lanes, wanted, left, answers)
+        return self._offloader.offload(
+            self._record, int(self._record["groups"]), shared, self._lanes, wanted, left, answers
+        )
 
     def _known(self):
         jobs = self._jobs

@@ -248,7 +248,7 @@ class GpuSolveRunner:
     def _ask(self, states, low, high):
         self._counted = 0
         if self._on_gpu.lends:
-            self._told += [self._row(number) for number in self._on_gpu.solver.lent]
+            self._told += [self._row(number) for number in self._on_gpu.solver.offloaded]
         self._on_gpu.solver.begin(states, low, high)
 
     def lend(self, count, left):
@@ -262,7 +262,7 @@ class GpuSolveRunner:
 
     def take_back(self, rows):
         """Take in what others have found of such parts: rows of a part's number, and bounds of its score."""
-        lent = self._on_gpu.solver.lent
+        lent = self._on_gpu.solver.offloaded
         for number, low, high in rows.tolist():
             if number in lent:
                 self._answers[number] = low if low >= lent[number][2] else high
@@ -273,10 +273,10 @@ class GpuSolveRunner:
         if alone or not self._wanted or not self._on_gpu.lends:
             return
         solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
-        fresh, gone = solver.lend(*self._wanted, answers)
+        fresh, gone = solver.offload(*self._wanted, answers)
         self._told += [self._row(number) for number in gone if number not in answers]
         for number in fresh:
-            job, state, beta = solver.lent[number]
+            job, state, beta = solver.offloaded[number]
             left = int(self._game.moves_left(tuple(state), self._rules))
             self._told.append(offloaded.row(self._jobs["node"][job], number, beta - 1, beta, left, state))
 

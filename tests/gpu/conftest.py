@@ -1,4 +1,4 @@
-"""Where kernels run in tests: on a CPU, and on a card if this host has one."""
+"""Where kernels run in tests: on a CPU, and on a GPU if this host has one."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from distsearch.gpu import device
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 
-def _card():
+def _gpu():
     try:
         if device.count():
             return device.Gpu(0)
@@ -17,10 +17,10 @@ def _card():
     pytest.skip(reason)
 
 
-@pytest.fixture(params=["emulated", "card"])
+@pytest.fixture(params=["emulated", "gpu"])
 def gpus(request):
     """A function from a seed (of the order of threads, where that can be chosen) to a GPU."""
     if request.param == "emulated":
         return EmulatedGpu
-    card = _card()
-    return lambda seed=0: card
+    gpu = _gpu()
+    return lambda seed=0: gpu

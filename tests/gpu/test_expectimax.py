@@ -1,6 +1,6 @@
 """Expectimax on a GPU: the values of the CPU's engine, by every method, on boards of all kinds.
 
-The emulated GPU runs threads in an order of its own for every seed; on a card the same tests run on it.
+The emulated GPU runs threads in an order of its own for every seed; on a GPU the same tests run on it.
 """
 
 import numpy as np

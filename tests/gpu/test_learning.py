@@ -8,7 +8,7 @@ import pytest
 from distsearch import games
 from distsearch.core.errors import UserError
 from distsearch.games import sliding_symmetries
-from distsearch.gpu import learning as card
+from distsearch.gpu import learning as gpu_learning
 
 from .learning_twin import Cpu, Player, learn_at_once
 
@@ -72,9 +72,9 @@ def test_rows_slide_and_boards_turn_as_on_the_cpu(name, gpus, slides, seed):
             assert (a, b, told >> 1, bool(told & 1)) == (*map(int, child), points, tuple(child) != state)
 
 
-def on_card(gpu, player, games=1, rate=None, **options):
-    """Return a CardLearner with a Player's weights."""
-    learner = card.CardLearner(
+def on_gpu(gpu, player, games=1, rate=None, **options):
+    """Return a GpuLearner with a Player's weights."""
+    learner = gpu_learning.GpuLearner(
         gpu,
         player.game,
         player.rules,
@@ -107,7 +107,7 @@ def results(found, learning=1):
 
 
 def learnt(learner, player):
-    """Return (weights, traces) of a card."""
+    """Return (weights, traces) of a GPU."""
     weights = np.zeros_like(player.weights)
     traces = None if player.traces is None else np.zeros_like(player.traces)
     learner.download(weights, traces)
@@ -143,8 +143,8 @@ def player_of(name, seed, **options):
 def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
     player = player_of(name, seed, **options)
     before, room = player.weights.copy(), {"room": options["room"]} if "room" in options else {}
-    learner = on_card(gpus(seed + len(str(options))), player, **room)
-    mode = card.FORWARD if options.get("forward") else card.BACKWARD
+    learner = on_gpu(gpus(seed + len(str(options))), player, **room)
+    mode = gpu_learning.FORWARD if options.get("forward") else gpu_learning.BACKWARD
     for number in range(3):
         found = played(learner, number, 1, mode, budget=40)
         assert results(found) == [player.play(number)[0]]
@@ -153,9 +153,9 @@ def test_one_game_at_a_time_teaches_what_it_should(name, options, gpus, seed):
 
 
 def test_games_begin_few_at_a_time_and_become_more(gpus, seed, monkeypatch):
-    monkeypatch.setattr(card, "FIRST", 1)
-    learner = on_card(gpus(seed), player_of("2048", seed), games=4, ramp=2)
-    learner.begin(0, 0, 30, card.BACKWARD)
+    monkeypatch.setattr(gpu_learning, "FIRST", 1)
+    learner = on_gpu(gpus(seed), player_of("2048", seed), games=4, ramp=2)
+    learner.begin(0, 0, 30, gpu_learning.BACKWARD)
     slots = []
     while not learner.over:
         learner.launch(budget=30)
@@ -169,8 +169,8 @@ def test_games_side_by_side_are_the_same_games(name, gpus, seed):
     player = player_of(name, seed)
     expected = [player.play(number, learning=False)[0] for number in range(90, 98)]
     for n, (at_once, budget) in enumerate(((1, -1), (3, 50), (8, 7), (11, 33), (5, 200))):
-        learner = on_card(gpus(seed + n), player, at_once)
-        assert results(played(learner, 90, 8, card.WATCH, budget=budget), 0) == expected
+        learner = on_gpu(gpus(seed + n), player, at_once)
+        assert results(played(learner, 90, 8, gpu_learning.WATCH, budget=budget), 0) == expected
         assert learnt(learner, player)[0].tobytes() == player.weights.tobytes()
         assert learner.moves == sum(row[2] for row in expected)
 
@@ -179,10 +179,10 @@ def test_games_side_by_side_are_the_same_games(name, gpus, seed):
 def test_games_that_others_have_played_are_learnt_from(name, gpus, seed):
     """By their moves alone: one after another as the player of the same games learns."""
     player = player_of(name, seed)
-    learner = on_card(gpus(seed), player)
+    learner = on_gpu(gpus(seed), player)
     for number in range(3):
         expected, _, _ = player.play(number)
-        learner.begin(0, number, number + 1, card.RECORD)
+        learner.begin(0, number, number + 1, gpu_learning.RECORD)
         found = learner.launch(seconds=60)
         found, words = learner.records(found)
         assert results(found) == [expected]
@@ -193,10 +193,10 @@ def test_games_that_others_have_played_are_learnt_from(name, gpus, seed):
 
 def test_records_of_many_launches_are_learnt_from_together(gpus, seed, monkeypatch):
     """With room for two games a launch; at a rate so small that their order hardly matters."""
-    monkeypatch.setattr(card, "FINISHED", 2)
+    monkeypatch.setattr(gpu_learning, "FINISHED", 2)
     player = player_of("2048", seed, rate=1e-4)
-    learner, before, ended, words = on_card(gpus(seed), player, 4), player.weights.copy(), [], []
-    learner.begin(0, 0, 12, card.RECORD)
+    learner, before, ended, words = on_gpu(gpus(seed), player, 4), player.weights.copy(), [], []
+    learner.begin(0, 0, 12, gpu_learning.RECORD)
     while not learner.over:
         found, its = learner.records(learner.launch(budget=60))
         assert len(found) <= 2
@@ -221,7 +221,7 @@ def test_steps_learnt_at_once_are_those_of_frozen_weights(combined, gpus, seed):
     states = np.array([player.state_of(board) for boards, _ in paths for board in boards], np.uint64)
     gains = np.concatenate([points for _, points in paths])
     starts = np.cumsum([0, *(len(boards) for boards, _ in paths)])
-    learner = on_card(gpus(seed), player, 8)
+    learner = on_gpu(gpus(seed), player, 8)
     learner.take_steps(states, gains, starts)
     learner.update_steps(combined)
     learn_at_once(player, paths)
@@ -230,7 +230,7 @@ def test_steps_learnt_at_once_are_those_of_frozen_weights(combined, gpus, seed):
 
 def test_games_learnt_at_once_are_one_after_another_where_there_is_one(gpus, seed):
     player = player_of("2048", seed)
-    learner = on_card(gpus(seed), player)
+    learner = on_gpu(gpus(seed), player)
     _, states, points = player.play(0)
     learner.take_steps(states, points, [0, len(states)])
     learner.update_games()
@@ -239,8 +239,8 @@ def test_games_learnt_at_once_are_one_after_another_where_there_is_one(gpus, see
 
 def test_games_at_work_end_and_no_more_begin(gpus, seed):
     player = player_of("2048", seed)
-    learner = on_card(gpus(seed), player, 5)
-    learner.begin(0, 0, 1000, card.BACKWARD)
+    learner = on_gpu(gpus(seed), player, 5)
+    learner.begin(0, 0, 1000, gpu_learning.BACKWARD)
     learner.launch(budget=3)
     learner.stop()
     ended = []
@@ -257,8 +257,8 @@ def test_what_a_gpu_cannot_learn_is_refused(gpus, seed, monkeypatch):
         (player.rules, tuple(itertools.repeat((0,), 17)), "16"),
     ):
         with pytest.raises(UserError, match=said):
-            card.check(rules, tuples)
+            gpu_learning.check(rules, tuples)
     gpu = gpus(seed)
     monkeypatch.setattr(gpu, "free", lambda: 1 << 20)
     with pytest.raises(UserError, match=r"GPU memory, and 1 are free"):
-        on_card(gpu, player, 1000)
+        on_gpu(gpu, player, 1000)

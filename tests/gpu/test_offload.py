@@ -24,7 +24,7 @@ def worth_sharing(board, left, count, rng):
 
 
 def answered(board, number, out):
-    """Return a bound of a lent position's score, as a CPU would tell it."""
+    """Return a bound of an offloaded position's score, as a CPU would tell it."""
     _, state, beta = out[number]
     return cpu_score(board, state, beta - 1, beta)
 
@@ -40,14 +40,14 @@ def test_scores_are_the_cpus_whoever_searched(board, left, how, gpus, full, seed
         on_gpu.begin(states)
         known = {}
         while True:
-            fresh, gone = on_gpu.lend(rng.randrange(3, 12), LEFT, known)
+            fresh, gone = on_gpu.offload(rng.randrange(3, 12), LEFT, known)
             taken, returned = taken + len(fresh), returned + len(set(known) & set(gone))
             assert set(known) <= set(gone)
             if on_gpu.advance():
                 break
             known = {
-                number: answered(board, number, on_gpu.lent)
-                for number in on_gpu.lent
+                number: answered(board, number, on_gpu.offloaded)
+                for number in on_gpu.offloaded
                 if how == "some" and rng.random() < 0.3
             }
         scores, complete, _, _ = on_gpu.result()
@@ -56,25 +56,25 @@ def test_scores_are_the_cpus_whoever_searched(board, left, how, gpus, full, seed
     assert taken
     if how == "none":
         assert not returned
-    elif isinstance(gpus(seed), EmulatedGpu):  # a card has solved such positions before anybody answers
+    elif isinstance(gpus(seed), EmulatedGpu):  # a GPU has solved such positions before anybody answers
         assert returned
 
 
-def test_no_position_is_lent_twice_and_marks_are_taken_back(gpus, seed, rng):
+def test_no_position_is_offloaded_twice_and_counts_are_taken_back(gpus, seed, rng):
     board, left = BOARDS[0]
     on_gpu = solver(gpus, seed, board, seconds=0.002)
-    while not on_gpu.lent:  # of some positions there is nothing to lend: all ways down are answered before LEFT
+    while not on_gpu.offloaded:  # of some positions there is nothing to offload: all ways down are answered before LEFT
         on_gpu.begin(worth_sharing(board, range(17, 21), 1, rng))
-        on_gpu.lend(offload.MOST, LEFT, {})
-    marks = on_gpu._arrays["marks"]
-    assert 0 < np.count_nonzero(marks.get() >> 20) <= len(on_gpu.lent)
+        on_gpu.offload(offload.MOST, LEFT, {})
+    counters = on_gpu._arrays["node_counters"]
+    assert 0 < np.count_nonzero(counters.get() >> 20) <= len(on_gpu.offloaded)
     for _ in range(4):
-        states = [state.tobytes() for _, state, _ in on_gpu.lent.values()]
+        states = [state.tobytes() for _, state, _ in on_gpu.offloaded.values()]
         assert len(set(states)) == len(states)
         on_gpu.advance()
-        known = {number: answered(board, number, on_gpu.lent) for number in list(on_gpu.lent)[::3]}
-        on_gpu.lend(offload.MOST, LEFT, known)
-    assert np.count_nonzero(marks.get() >> 20) <= len(on_gpu.lent)
-    on_gpu.lend(0, LEFT, {number: answered(board, number, on_gpu.lent) for number in on_gpu.lent})
-    assert not on_gpu.lent
-    assert not (marks.get() >> 20).any()
+        known = {number: answered(board, number, on_gpu.offloaded) for number in list(on_gpu.offloaded)[::3]}
+        on_gpu.offload(offload.MOST, LEFT, known)
+    assert np.count_nonzero(counters.get() >> 20) <= len(on_gpu.offloaded)
+    on_gpu.offload(0, LEFT, {number: answered(board, number, on_gpu.offloaded) for number in on_gpu.offloaded})
+    assert not on_gpu.offloaded
+    assert not (counters.get() >> 20).any()

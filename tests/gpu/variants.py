@@ -1,4 +1,4 @@
-"""The macros that sources are compiled with, to see that they compile for cards: the usual ones first."""
+"""The macros that sources are compiled with, to see that they compile for GPUs: the usual ones first."""
 
 _NETWORK = {
     "GAME": 2584,

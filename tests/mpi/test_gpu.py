@@ -53,7 +53,7 @@ def test_scores_do_not_depend_on_who_has_a_gpu(game, board, plies, comm, alike, 
 
 def test_one_search_is_a_gpus_and_the_others(comm, alike, monkeypatch):
     """The GPU has the position, and lends parts of it to the ranks without one."""
-    monkeypatch.setattr(connect4, "LEND", 18)
+    monkeypatch.setattr(connect4, "OFFLOAD_LEFT", 18)
     monkeypatch.setattr(gpu_solve, "_ALONE", 0)
     line = "6727744333361412112"  # 37,000 boards of one rank
     alike(

@@ -1,7 +1,7 @@
 // Levels of afterstates, each board once: a hash table of a level, and the batches of afterstates that a warp takes up.
 //
 // A slot holds 32 bits of a board's hash and, plus 1, its number in the level's list, where the whole board is
-// compared: 2584 needs 80 bits, more than one atomic exchange takes on every card. What other blocks may have written
+// compared: 2584 needs 80 bits, more than one atomic exchange takes on every GPU. What other blocks may have written
 // is read by __ldcg, past L1, since phases may follow one another within a launch.
 #pragma once
 #include "evaluations.cuh"
@@ -16,14 +16,7 @@ static_assert(BATCH >= 2 && BATCH <= 16 && (BATCH & (BATCH - 1)) == 0, "lanes ar
 constexpr int PER_BOARD = 32 / BATCH;                       // lanes that add up one's outcomes
 constexpr int MOST_ITEMS = 16 * KINDS;                      // of an afterstate: no line has more than two gaps
 
-struct Level {
-    ulonglong2* boards;         // cells alone; a tile is due
-    double* values;
-    unsigned* firsts;           // of each batch: where its edges begin
-    uint2* edges;               // of each item: which boards of the next level sliding to either side makes
-    unsigned long long* slots;
-    unsigned capacity, mask;    // boards; slots - 1. There is room for all items that so many boards can have
-};
+#include "dtypes/expectimax_merged.h"
 
 // Counters (unsigned long long): of each level its boards, and its items from ITEMS on.
 constexpr int ITEMS = MOST_LEVELS, FULL = 2 * MOST_LEVELS, LEAVES = FULL + 1, ARRIVED = FULL + 2, COUNTERS = FULL + 3;

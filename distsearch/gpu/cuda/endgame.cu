@@ -31,7 +31,7 @@ ON_DEVICE Group resumed(const Parameters& p, const Place& at, const Kept& kept) 
     }
     if (g.top >= 0 && of_group() == 0) {  // the window may be narrower now
         Line& line = at.frames[0].line;
-        const bool passed = line.marks & PASSED;
+        const bool passed = line.flags & PASSED;
         line.alpha = int8_t(max(int(line.alpha), passed ? -window.high : window.low));
         line.beta = int8_t(min(int(line.beta), passed ? -window.low : window.high));
     }
@@ -74,7 +74,7 @@ KERNEL_BOUNDS(endgame, Parameters, THREADS, BLOCKS) {
         if (SHARING && some(g.mode == MOVE)) put_off(p, g, at);
         make_move(p, g, at, counts);
         open(p, g, at, counts);
-        if (++turn % PATIENCE) continue;
+        if (++turn % POLL_INTERVAL) continue;
         stops = __shfl_sync(ALL_LANES, nanoseconds() >= end, 0);
         if (!SHARING) continue;
         __syncwarp();

@@ -35,54 +35,29 @@ using Game = othello::Board<BOARD_ROWS, BOARD_COLUMNS>;
 constexpr int GROUPS = THREADS / LANES, FRAMES = MOST > LEAF + 1 ? MOST - LEAF - 1 : 1;
 constexpr int NONE = -128;  // instead of a score: no move was found
 constexpr int NO_MOVE = -2, PASS = -1;
-constexpr int PATIENCE = 16;  // turns between looks at the clock
+constexpr int POLL_INTERVAL = 16;  // turns between looks at the clock
 
 struct alignas(16) Entry {  // of the table of positions: a hash xor the data, and the data
     unsigned long long check, data;
 };
 
-struct Window {  // of a position; it is given up where low >= high
-    int8_t low, high;
-};
-
 // Of a position: score (at most alpha: an upper bound; at least beta: a lower one), move, state, a byte each.
 enum State : unsigned { WAITS, SOLVED, OVER, GIVEN_UP };
 
-struct Parameters {
-    const ulonglong2* states;  // own and other discs of each position
-    const Window* windows;
-    const int* order;  // positions as they are to be taken
-    unsigned* answers;
-    Entry* table;
-    char* kept;  // of each group what it goes on with in the next launch
-    int* next;  // how many positions are taken
-    int* done;  // how many are answered
-    int* working;  // the position that each group is at, or −1
-    unsigned* marks;  // groups at work below positions, by hash
-    unsigned long long* counts;  // COUNTS numbers, see below
-    uint64_t table_mask;  // entries − 1
-    uint64_t salt;
-    uint64_t limit;  // nanoseconds
-    unsigned mark_mask;  // marks − 1
-    int share_from;  // empty squares of positions that get a mark
-    int positions;
-    int table_from;  // empty squares from which on the table is used
-    int to_winner;  // 1: empty squares count for the winner
-    int first;  // 1: nothing is kept yet
-};
+#include "dtypes/othello_endgame.h"
 
 struct alignas(8) Line {  // what changes of a frame
     int8_t alpha, beta, best, given;  // given: the upper end of the window that the move at work got
     int8_t next, count, best_move;
-    uint8_t marks;
+    uint8_t flags;
 };
-// own is who moves after a pass; the move at work is to get all of the window; the position behind it has a mark
-constexpr uint8_t PASSED = 1, AGAIN = 2, MARKED = 4;
+// own is who moves after a pass; the move at work is to get all of the window; its group is counted at the position behind it
+constexpr uint8_t PASSED = 1, AGAIN = 2, COUNTED = 4;
 
 struct Frame {
     uint64_t own, opp, hash;
     Line line;
-    unsigned mark, unused;  // which one
+    unsigned counter, unused;  // which one
     uint8_t squares[(MOST + 7) / 8 * 8];  // moves, the best ones first
 };
 

@@ -25,15 +25,15 @@ ON_DEVICE void fold(const Parameters& p, Group& g, const Place& at, unsigned* co
         line.best_move = int8_t(f.squares[line.next - 1]);
         if (line.alpha < value && value < line.beta && line.given < line.beta) {  // better, but how much is not known
             --line.next;
-            line.marks |= AGAIN;
+            line.flags |= AGAIN;
         }
     }
-    if (SHARING && of_group() == 0 && line.marks & MARKED) atomicAdd(p.marks + f.mark, ~0u);
-    line.marks &= uint8_t(~MARKED);
+    if (SHARING && of_group() == 0 && line.flags & COUNTED) atomicAdd(p.node_counters + f.counter, ~0u);
+    line.flags &= uint8_t(~COUNTED);
     if (of_group() == 0) f.line = line;
     g.mode = MOVE;
     if (line.next < line.count && line.best < line.beta) return;
-    const bool keeps = p.table_mask && !(line.marks & PASSED) && bits_in(Game::empty(f.own, f.opp)) >= p.table_from;
+    const bool keeps = p.table_mask && !(line.flags & PASSED) && bits_in(Game::empty(f.own, f.opp)) >= p.table_from;
     if (keeps && of_group() == 0) {
         ++counts[STORES];
         const int low = line.best > line.alpha ? line.best : -Game::SQUARES;
@@ -42,7 +42,7 @@ ON_DEVICE void fold(const Parameters& p, Group& g, const Place& at, unsigned* co
         *reinterpret_cast<ulonglong2*>(p.table + (f.hash & p.table_mask)) = {f.hash ^ data, data};
     }
     --g.top;
-    give_back(g, line.marks & PASSED ? -line.best : line.best, line.marks & PASSED ? PASS : line.best_move);
+    give_back(g, line.flags & PASSED ? -line.best : line.best, line.flags & PASSED ? PASS : line.best_move);
 }
 
 // A group without a position takes the next one, or joins others.
@@ -82,10 +82,10 @@ ON_DEVICE void make_move(const Parameters& p, Group& g, const Place& at, unsigne
     __syncwarp();
     if (!makes) return;
     const int low = max(int(line.alpha), int(line.best));
-    const bool all_of_it = line.next == 0 || line.marks & AGAIN;
+    const bool all_of_it = line.next == 0 || line.flags & AGAIN;
     const int high = all_of_it ? line.beta : low + 1;
     const int square = f.squares[line.next++];
-    line.marks &= uint8_t(~AGAIN);
+    line.flags &= uint8_t(~AGAIN);
     line.given = int8_t(high);
     const uint64_t discs = Game::turned(f.own, f.opp, square, at.rays);
     g.own = f.opp & ~discs;
@@ -192,13 +192,13 @@ ON_DEVICE void open(const Parameters& p, Group& g, const Place& at, unsigned* co
     }
     bool opens = g.mode == OPEN;
     Frame& f = at.frames[opens ? g.top + 1 : 0];
-    uint8_t marks = 0;
+    uint8_t flags = 0;
     while (some(opens)) {
         counts[ORDERS] += of_group() == 0;
         counts[ORDERED] += opens && of_group() == 0;
         const int count = ordered_moves(g, opens, first, at);
         if (!opens) continue;
-        if (count == 0 && marks) {  // neither side can move
+        if (count == 0 && flags) {  // neither side can move
             g.value = -Game::final(g.own, g.opp, p.to_winner);
             g.move = NO_MOVE;
             if (g.top < 0)
@@ -213,7 +213,7 @@ ON_DEVICE void open(const Parameters& p, Group& g, const Place& at, unsigned* co
             const int alpha = g.alpha;
             g.alpha = -g.beta;
             g.beta = -alpha;
-            marks = PASSED;
+            flags = PASSED;
             first = NO_MOVE;
         } else {
             ++g.top;
@@ -222,7 +222,7 @@ ON_DEVICE void open(const Parameters& p, Group& g, const Place& at, unsigned* co
                 f.own = g.own;
                 f.opp = g.opp;
                 f.hash = hash;
-                f.line = {int8_t(g.alpha), int8_t(g.beta), NONE, 0, 0, int8_t(count), NO_MOVE, marks};
+                f.line = {int8_t(g.alpha), int8_t(g.beta), NONE, 0, 0, int8_t(count), NO_MOVE, flags};
             }
             opens = false;
         }

@@ -1,7 +1,7 @@
 // Groups that search one position together, where there are fewer positions than groups.
 //
 // All begin at its root, and share the table: what one has found the others need not look for. Of the moves behind the
-// first they take those that no other is at work on (ABDADA: Weill 1996): a position has a *mark*, how many groups are
+// first they take those that no other is at work on (ABDADA: Weill 1996): a position has a *counter* of the groups
 // below it. Now and then a group looks up the nodes above it, and leaves the first that others have answered.
 #pragma once
 #include "endgame.cuh"
@@ -27,7 +27,7 @@ ON_DEVICE int joined(const Parameters& p, unsigned turn) {
 // The group is no longer below the frames from `from` on.
 ON_DEVICE void release(const Parameters& p, const Group& g, const Place& at, int from) {
     for (int i = from + of_group(); i <= g.top; i += LANES)
-        if (at.frames[i].line.marks & MARKED) atomicAdd(p.marks + at.frames[i].mark, ~0u);
+        if (at.frames[i].line.flags & COUNTED) atomicAdd(p.node_counters + at.frames[i].counter, ~0u);
 }
 
 // The move that comes next at the last frame is the first below which there is room for one more group, else the one
@@ -37,31 +37,31 @@ ON_DEVICE void put_off(const Parameters& p, const Group& g, const Place& at) {
     Line line = f.line;
     const int left = bits_in(Game::empty(f.own, f.opp)) - 1, leader = int(lane_number()) & ~(LANES - 1);
     const bool first_of_window = line.next == 0 && line.beta - line.alpha > 1;  // it tells the others what to beat
-    const bool chooses = g.mode == MOVE && left >= p.share_from && !first_of_window && !(line.marks & AGAIN);
+    const bool chooses = g.mode == MOVE && left >= p.share_from && !first_of_window && !(line.flags & AGAIN);
     for (unsigned choosing = which(chooses && of_group() == 0); choosing; choosing &= choosing - 1) {
         const bool mine = leader == lowest_bit(choosing);
-        unsigned least = ~0u, mark = 0;
+        unsigned least = ~0u, counter = 0;
         if (mine)
             for (int i = line.next + of_group(); i < line.count; i += LANES) {
                 const int square = f.squares[i];
                 const uint64_t discs = Game::turned(f.own, f.opp, square, at.rays);
                 const uint64_t hash = Game::hash(f.opp & ~discs, f.own | discs | bit(square), p.salt);
-                const unsigned groups = __ldcg(p.marks + (unsigned(hash) & p.mark_mask)) >> (left - p.share_from);
+                const unsigned groups = __ldcg(p.node_counters + (unsigned(hash) & p.counter_mask)) >> (left - p.share_from);
                 const unsigned key = min(groups, 0xFFFFu) << 8 | unsigned(i);
-                mark = key < least ? unsigned(hash) & p.mark_mask : mark;
+                counter = key < least ? unsigned(hash) & p.counter_mask : counter;
                 least = min(least, key);
             }
         unsigned chosen = least;
         for (int by = LANES / 2; by; by /= 2) chosen = min(chosen, __shfl_xor_sync(ALL_LANES, chosen, by, LANES));
         __syncwarp();
         if (mine && chosen == least) {
-            atomicAdd(p.marks + mark, 1u);
+            atomicAdd(p.node_counters + counter, 1u);
             const int square = f.squares[chosen & 0xFF];
             for (int i = int(chosen & 0xFF); i > line.next; --i) f.squares[i] = f.squares[i - 1];
             f.squares[line.next] = uint8_t(square);
-            line.marks |= MARKED;
+            line.flags |= COUNTED;
             f.line = line;
-            f.mark = mark;
+            f.counter = counter;
         }
         __syncwarp();
     }
@@ -74,7 +74,7 @@ ON_DEVICE void look_back(const Parameters& p, Group& g, const Place& at) {
     if (looks)
         for (int i = of_group(); i <= g.top && first == FRAMES; i += LANES) {
             const Frame& f = at.frames[i];
-            if (f.line.marks & PASSED || bits_in(Game::empty(f.own, f.opp)) < p.share_from) continue;
+            if (f.line.flags & PASSED || bits_in(Game::empty(f.own, f.opp)) < p.share_from) continue;
             const ulonglong2 entry = __ldcg(reinterpret_cast<const ulonglong2*>(p.table + (f.hash & p.table_mask)));
             if ((entry.x ^ entry.y) != f.hash || !entry.y) continue;
             const int low = int(entry.y & 0xFF) - 128, high = int(entry.y >> 8 & 0xFF) - 128;

@@ -47,15 +47,7 @@ using Value = float;
 using Value = double;
 #endif
 
-struct Judge {
-    const float* weights;              // of a network, of all stages; symmetric look-ups merged
-    const int* lines[BY_LINES];        // tables of lines, columns behind no others: boards are square
-    double factors[PART_COUNT];        // how often each heuristic counts
-    double chances[8];                 // of the kinds of tiles: how likely each is; they sum to 1
-    unsigned codes[8];                 // of the kinds
-    unsigned begins[8];                // of stages after the first: the code of the largest tile
-    unsigned stage_size, pad;          // weights of a stage
-};
+#include "dtypes/expectimax_tables.h"
 
 #define IMAGE(x) x##ull,
 constexpr uint64_t IMAGE_LIST[] = {IMAGES};
@@ -107,7 +99,7 @@ HD unsigned largest_code(State s) {
     return largest;
 }
 
-ON_DEVICE float network(const Judge& by, State s) {
+ON_DEVICE float network(const Evaluator& by, State s) {
     const float* weights = by.weights;
     if constexpr (STAGES > 1) {
         unsigned largest = largest_code(s);
@@ -171,7 +163,7 @@ HD double haskell(State s, State across) {
 }
 
 // What a board is worth if the game goes on, or before chance has moved.
-ON_DEVICE Value worth(const Judge& by, State s) {
+ON_DEVICE Value worth(const Evaluator& by, State s) {
     if constexpr (PARTS == NTUPLE) {
         return network(by, s);
     } else {
@@ -188,10 +180,10 @@ ON_DEVICE Value worth(const Judge& by, State s) {
 }
 
 // What a board is worth where the player has no move: to a network, which says what is still to come, nothing.
-ON_DEVICE Value worth_of_end(const Judge& by, State s) { return PARTS == NTUPLE ? Value(0) : worth(by, s); }
+ON_DEVICE Value worth_of_end(const Evaluator& by, State s) { return PARTS == NTUPLE ? Value(0) : worth(by, s); }
 
 // What a state is worth at the depth limit, as the CPU's evaluations have it.
-ON_DEVICE Value worth_of_leaf(const Judge& by, State s) {
+ON_DEVICE Value worth_of_leaf(const Evaluator& by, State s) {
     State cells = cells_of(s);
     return PARTS == NTUPLE && tiles_due(s) == 0 && is_over<G>(cells) ? Value(0) : worth(by, cells);
 }

@@ -1,6 +1,6 @@
 // Expectimax of many boards at once: each afterstate of a level is searched once, whatever boards and moves lead to it.
 //
-// Phases: plant the afterstates of the roots' moves; grow a level from the one before; judge the last level, whose
+// Phases: plant the afterstates of the roots' moves; grow a level from the one before; evaluate the last level, whose
 // outcomes and their slides are never stored; back values up level by level; choose the roots' moves. Each is a launch
 // with its counts in device memory, or all are one launch whose blocks meet in between (WHOLE, compiled on its own).
 #include "afterstates.cuh"
@@ -16,21 +16,8 @@ constexpr int FEW = 4;          // roots that come with the parameters, without 
 constexpr int FOUND = 5;        // of a root: the values of its moves, and its own
 constexpr double ILLEGAL = -1e300;
 
-struct Parameters {
-    Judge by;
-    Level levels[MOST_LEVELS];
-    Fixed<uint64_t, 2 * FEW> few;
-    const ulonglong2* states;   // the roots, if there are more
-    unsigned* planted;          // of a root: four afterstates
-    double* found;              // of a root FOUND; behind them the counters
-    unsigned long long* counters;
-    unsigned long long arrived; // at meetings of earlier launches
-    int roots, level_count;
-    int level;                  // of this phase
-    int rest;                   // plies below the last level's boards: 0, 1 (chance) or 2
-};
 
-enum { GROW, JUDGE, BACK };
+enum { GROW, EVALUATE, BACK };
 
 ON_DEVICE State root_at(const Parameters& p, unsigned i) {
     if (p.roots <= FEW) return {p.few[2 * int(i)], p.few[2 * int(i) + 1]};
@@ -58,7 +45,7 @@ ON_DEVICE void plant(const Parameters& p) {
     }
 }
 
-// One side of an item: the next level's board is numbered (GROW), judged, or has its value (BACK).
+// One side of an item: the next level's board is numbered (GROW), evaluated, or has its value (BACK).
 template <int DO>
 ON_DEVICE Value slid_to(const Parameters& p, int at, const Batch& batch, const Item& item, int side, unsigned& edge,
                         bool& legal_at_end, unsigned& leaves) {
@@ -116,7 +103,7 @@ ON_DEVICE void work(const Parameters& p, int at, Batch& batch) {
             level.firsts[turn] = first;
         }
         if (DO == BACK && lane == 0) first = __ldcg(level.firsts + turn);
-        if (DO != JUDGE) first = __shfl_sync(ALL_LANES, first, 0);
+        if (DO != EVALUATE) first = __shfl_sync(ALL_LANES, first, 0);
         for (unsigned number = lane; number < items; number += 32) {
             Item item = item_of(batch, number);
             uint2 edge = {NONE, NONE};
@@ -141,7 +128,7 @@ ON_DEVICE void work(const Parameters& p, int at, Batch& batch) {
 }
 
 // The last level where its boards are leaves, or where those after chance are: a thread a board.
-ON_DEVICE void judge_near(const Parameters& p, int at) {
+ON_DEVICE void evaluate_near(const Parameters& p, int at) {
     const Level& level = p.levels[at];
     const unsigned count = boards_in(p, at);
     unsigned leaves = 0;
@@ -194,9 +181,9 @@ ON_DEVICE void choose(const Parameters& p) {
         }
 }
 
-ON_DEVICE void judge(const Parameters& p, int at, Batch& batch) {
-    if (p.rest == 2) work<JUDGE>(p, at, batch);
-    else judge_near(p, at);
+ON_DEVICE void evaluate(const Parameters& p, int at, Batch& batch) {
+    if (p.rest == 2) work<EVALUATE>(p, at, batch);
+    else evaluate_near(p, at);
 }
 
 // Every block of the launch comes here; `meetings` counts those of this launch.
@@ -223,9 +210,9 @@ KERNEL_BOUNDS(grow_level, Parameters, THREADS, BLOCKS) {
     work<GROW>(p, p.level, own_batch(memory));
 }
 
-KERNEL_BOUNDS(judge_level, Parameters, THREADS, BLOCKS) {
+KERNEL_BOUNDS(evaluate_level, Parameters, THREADS, BLOCKS) {
     SHARED_BYTES(memory);
-    judge(p, p.level, own_batch(memory));
+    evaluate(p, p.level, own_batch(memory));
 }
 
 KERNEL_BOUNDS(back_level, Parameters, THREADS, BLOCKS) {
@@ -246,7 +233,7 @@ KERNEL_BOUNDS(search_whole, Parameters, THREADS, 2) {
         work<GROW>(p, l, batch);
         meet(p, meetings);
     }
-    judge(p, p.level_count - 1, batch);
+    evaluate(p, p.level_count - 1, batch);
     meet(p, meetings);
     for (int l = p.level_count - 2; l >= 0; --l) {
         work<BACK>(p, l, batch);
@@ -256,8 +243,4 @@ KERNEL_BOUNDS(search_whole, Parameters, THREADS, 2) {
 }
 #endif
 
-struct Size {
-    unsigned* bytes;
-};
-
-KERNEL(batch_bytes, Size) { *p.bytes = unsigned(sizeof(Batch)); }
+KERNEL(batch_bytes, BatchBytes) { *p.bytes = unsigned(sizeof(Batch)); }

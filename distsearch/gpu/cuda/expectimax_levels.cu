@@ -4,34 +4,9 @@
 // block's threads count what is valid by ballots and in shared memory, and take room for it by one atomic addition.
 #define COMMA ,
 #include "evaluations.cuh"
+#include "dtypes/expectimax_reference.h"
 
 constexpr int WARPS = 8;  // of a block
-
-struct Node {  // the player is to move
-    State state;
-    unsigned first, legal;  // where its afterstates begin; a bit for each move
-};
-
-struct After {
-    State state;
-    double value;
-    unsigned first, count;  // its nodes
-    int gain, pad;
-};
-
-struct Levels {
-    Judge by;
-    const ulonglong2* states;
-    Node* nodes;                  // of this phase
-    After* afterstates;           // above these nodes, or below, as the phase has it
-    After* below;                 // afterstates below these nodes, where both are needed
-    double* found;                // of a root: the values of its moves, and its own
-    unsigned long long* counters; // how many of both there are; see below
-    unsigned roots;
-    unsigned readable, writable;  // what the lists at work have room for, and so hold of what their counters say
-    int from, to;                 // which counters
-    int pad;
-};
 
 constexpr int FULL = 0, LEAVES = 1;  // counters; lists' own follow
 
@@ -107,7 +82,7 @@ KERNEL(spawn_nodes, Levels) {
     }
 }
 
-KERNEL(judge_afterstates, Levels) {
+KERNEL(evaluate_afterstates, Levels) {
     const unsigned count = given(p);
     for (uint64_t i = thread_number(); i < count; i += thread_count())
         p.afterstates[i].value = p.afterstates[i].gain + double(worth(p.by, p.afterstates[i].state));

@@ -3,18 +3,9 @@
 // A path's number has a digit for each of these; a path with an illegal move or a cell that is not there is dropped, by
 // a value that is no number. Reductions then go up the tree, a warp for each node of chance.
 #include "evaluations.cuh"
+#include "dtypes/expectimax_reference.h"
 
 constexpr int OUTCOMES = 16 * KINDS;  // the n-th empty cell, and the kind
-
-struct Paths {
-    Judge by;
-    const ulonglong2* states;  // the roots: all of them the player's turn, or all chance's
-    Value* values;             // of all paths
-    double* found;             // of a root: the values of its moves, and its own
-    unsigned long long each;   // paths of a root
-    int roots, layers;
-    int by_chance, pad;
-};
 
 ON_DEVICE Value not_there() { return Value(NAN); }
 ON_DEVICE bool is_there(Value value) { return value == value; }
@@ -49,13 +40,6 @@ KERNEL(walk_paths, Paths) {
         p.values[i] = value_of_path(p, cells_of({root.x, root.y}), i % p.each);
     }
 }
-
-struct Reduction {
-    Judge by;
-    const Value* from;
-    Value* to;
-    unsigned long long count;  // of nodes of chance
-};
 
 // The mean over outcomes of the best move after each.
 KERNEL(reduce_paths, Reduction) {

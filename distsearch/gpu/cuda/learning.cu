@@ -1,6 +1,6 @@
 // Temporal differences on afterstates, on a GPU; see gpu/learning.py, and learning/td.py for what is learnt.
 //
-// play: games that stay on the card, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
+// play: games that stay on the GPU, a group of lanes each: AT_ONCE moves are looked at side by side, each by IMAGES
 //   lanes. A launch ends at a deadline, or after so many moves of a game; games go on in the next one.
 // replay, learn: games that any GPU has played, of which the moves are known: made into afterstates and learnt from, each
 //   from its end to its beginning, by IMAGES lanes, no more of them side by side than groups of lanes were launched.
@@ -9,45 +9,9 @@
 
 enum Mode { WATCH, FORWARD, BACKWARD, RECORD };
 
-// --- games on the card ---
+// --- games on the GPU ---
 
 constexpr int LANES = AT_ONCE * IMAGES;  // of a game
-
-struct Slot {  // a game at work
-    uint64_t board[2], before[2];  // before: the last afterstate
-    uint64_t stream;
-    int64_t number;  // −1: none
-    int drawn, length, score, played;
-    float worth;  // of the last afterstate, when it was chosen
-    int unused;
-};
-
-struct Finished {
-    int number, score, largest, moves;  // number: from the phase's first on
-    int64_t words;                      // where its moves begin
-};
-
-struct Counters {
-    unsigned long long next, words, moves;
-    unsigned finished, at_work;
-};
-
-struct Play {
-    Learnt learnt;
-    Slot* slots;
-    uint64_t* states;  // of each slot's path
-    int* gains;
-    unsigned *moves, *records;  // moves: of each slot's game, 16 a word; records: of games that are over
-    Counters* counters;
-    Finished* finished;
-    uint64_t seed;
-    double chances[8];
-    int codes[8];
-    int64_t first, limit;  // numbers of games
-    int64_t record_room;   // words
-    int64_t slice;         // nanoseconds of a launch
-    int kinds, games, room, mode, budget, finished_room;
-};
 
 constexpr int MOST_MOVES = 1 << 17;  // of a game that is recorded
 constexpr int LOOK_EVERY = 8;        // moves between two looks at the clock
@@ -211,16 +175,6 @@ KERNEL(play, Play) {
 
 // --- games that were played elsewhere ---
 
-struct Replay {
-    Play rules;  // seed, first, and what chance does
-    const Finished* games;
-    const int64_t* places;  // where each path begins
-    const unsigned* records;
-    uint64_t* states;
-    int* gains;
-    int count;
-};
-
 KERNEL(replay, Replay) {
     const uint64_t i = thread_number();
     if (i >= uint64_t(p.count)) return;
@@ -240,16 +194,6 @@ KERNEL(replay, Replay) {
         moves >>= 2;
     }
 }
-
-struct Learn {
-    Learnt learnt;
-    uint64_t* states;
-    int* gains;
-    const int64_t* places;  // of each game, and behind them the end
-    float* values;          // of each step
-    int count;              // games; values and apply: steps
-    int combined;           // apply: whether a warp adds once to a weight that several of its threads change
-};
 
 KERNEL(learn, Learn) {
     const int inner = int(threadIdx.x) % IMAGES;

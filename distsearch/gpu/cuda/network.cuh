@@ -87,10 +87,7 @@ ON_DEVICE float added(float part, unsigned mask) {
     return part;
 }
 
-struct Learnt {  // arrays; traces: of each weight the sum of its errors and that of their sizes
-    float *weights, *traces;
-    double rate;
-};
+#include "dtypes/learning.h"
 
 // Changes what an image looks up, by an error of its board.
 ON_DEVICE void change(const Learnt& p, State image, float error) {

@@ -1,4 +1,4 @@
-// How often a second a card can find the discs that a move turns, and nothing else: the limit of the end-game kernel.
+// How often a second a GPU can find the discs that a move turns, and nothing else: the limit of the end-game kernel.
 #include "othello.cuh"
 
 using Game = othello::Board<8, 8>;

@@ -11,7 +11,7 @@
 // on the same position share it:
 // - The position, and all that the host has expanded from it, are nodes of a forest in the GPU's memory, with bounds
 //   that anybody improves. Below it the table tells what others have found.
-// - At nodes with much left, groups leave a trace: how many are at work below each position (``marks``). Who comes along
+// - At nodes with much left, groups are counted: how many are at work below each position (``node_counters``). A group
 //   takes the first move in order where there is room, or else the one with the fewest, as ABDADA does (Weill 1996).
 //   There is room for one; but for more, by what is left there, at the first move of a node where it is likely to be
 //   good enough. A group chooses anew after every answer, with what the others have found meanwhile.
@@ -28,51 +28,15 @@
 #ifndef BLOCKS
 #define BLOCKS 8
 #endif
-#ifndef PATIENCE
-#define PATIENCE 32  // nodes from one look at the clock and at the way from the root to the next
+#ifndef POLL_INTERVAL
+#define POLL_INTERVAL 32  // nodes from one look at the clock and at the way from the root to the next
 #endif
 
-struct alignas(16) Job {  // a node of the forest: a position that was asked for, or one that the host expanded
-    uint64_t state[2];
-    int low, high;                 // bounds of its score; low is UNKNOWN until somebody looks at it
-    int window_low, window_high;   // of those asked for: the score matters no further
-    int children;                  // where in ``children`` its moves' nodes are; -1: the table has them
-    int unused[3];
-};
-
-struct alignas(16) Counts {  // takes a job's place, before the first one
-    unsigned long long nodes, boards, looks, hits, stores;  // looks: at the table
-    unsigned next, busy;  // job that nobody has taken; groups that stopped in the middle
-};
-static_assert(sizeof(Job) == 48 && sizeof(Counts) == 48, "Python writes and reads them");
-
-struct Resting {  // a group between launches
-    unsigned batch;
-    int job, level, beta;
-};
-
-struct Parameters {
-    Counts* counts;
-    Job* jobs;    // those asked for
-    Job* forest;  // and those behind them
-    const int* children;
-    unsigned* marks;  // groups at work below positions, by hash; behind them those of jobs and of the forest
-    uint4* stacks;    // of all groups, between launches
-    Resting* resting;
-    Table table;
-    int count, groups, levels;  // jobs asked for; searches at a time; frames of a stack
-    unsigned mark_mask;
-    int table_left, share_left;  // moves left from which on the table is used, and work is shared
-    unsigned batch;
-    uint64_t nanoseconds;       // of a launch
-    Fixed<uint16_t, 72> crew;  // groups that may work on a job, by moves left
-    Fixed<uint16_t, 72> room;  // and below a position before others are sent elsewhere
-};
 
 constexpr int UNKNOWN = -128, HIGHEST = 127;
-constexpr int SEEKING = -1, GONE = -2;  // instead of a job
+constexpr int UNASSIGNED = -1, GONE = -2;  // instead of a job
 constexpr int ASKING = -1;              // instead of a level: the question is to be found
-constexpr unsigned UNMARKED = 0xFFFFFFFF;
+constexpr unsigned NOT_COUNTED = 0xFFFFFFFF;
 
 template <class Game>
 struct Group {
@@ -89,7 +53,7 @@ struct Group {
         };
         int8_t low, high, best;  // bounds of the node; of the moves that are not good enough
         uint8_t next;            // move at work: its place in the order, or CHOOSES and itself
-        unsigned mark;
+        unsigned counter;
     };
 
     const Parameters& p;
@@ -100,14 +64,14 @@ struct Group {
     State s;
     unsigned nodes = 0, boards = 0, looks = 0, hits = 0, stores = 0;
     int cursor = 0, looked = 0;  // of a search for a job
-    bool away = false;           // does not take part, see ``lending.cuh``
+    bool detached = false;           // does not take part, see ``offload.cuh``
 
     ON_DEVICE Group(const Parameters& p, char* memory)
         : p(p), lane(threadIdx.x % LANES), first_lane(lane_number() - threadIdx.x % LANES) {
         const unsigned per_warp = 32 / LANES, warp = threadIdx.x / 32, warps = blockDim.x / 32;
         const unsigned of_warp = lane_number() / LANES;
         stack = reinterpret_cast<Level*>(memory) + size_t(warp * per_warp + of_warp) * p.levels;
-        // neighbours in number are far apart, so that a few jobs spread over the card
+        // neighbours in number are far apart, so that a few jobs spread over the GPU
         number = (of_warp * warps + warp) * gridDim.x + blockIdx.x;
     }
 
@@ -128,17 +92,17 @@ struct Group {
     ON_DEVICE bool leads() const { return lane == 0; }
 
     ON_DEVICE Job& node(int i) const { return i < p.count ? p.jobs[i] : p.forest[i - p.count]; }
-    ON_DEVICE int node_of(unsigned mark) const {  // a mark's node of the forest, or -1
-        return mark != UNMARKED && mark > p.mark_mask ? int(mark - p.mark_mask - 1) : -1;
+    ON_DEVICE int node_of(unsigned counter) const {  // a counter's node of the forest, or -1
+        return counter != NOT_COUNTED && counter > p.counter_mask ? int(counter - p.counter_mask - 1) : -1;
     }
-    ON_DEVICE unsigned mark_of(int node) const { return p.mark_mask + 1 + unsigned(node); }
+    ON_DEVICE unsigned counter_of(int node) const { return p.counter_mask + 1 + unsigned(node); }
     ON_DEVICE int beta_at(int level) const { return level & 1 ? 1 - beta0 : beta0; }
 
-    ON_DEVICE void rest() const {  // leave the search for the next launch
+    ON_DEVICE void suspend() const {  // leave the search for the next launch
         if (number >= unsigned(p.groups)) return;
         bool works = job >= 0;
         if (leads()) {
-            p.resting[number] = {p.batch, works ? job : SEEKING, level, beta0};
+            p.suspended[number] = {p.batch, works ? job : UNASSIGNED, level, beta0};
             if (works) atomicAdd(&p.counts->busy, 1u);
         }
         copy(reinterpret_cast<const uint4*>(stack), p.stacks + size_t(number) * p.levels * (sizeof(Level) / 16), works);
@@ -164,21 +128,21 @@ struct Group {
     ON_DEVICE void go_on() {
         job = GONE;
         if (number >= unsigned(p.groups)) return;
-        Resting was = p.resting[number];
-        job = SEEKING;
+        SuspendedSearch was = p.suspended[number];
+        job = UNASSIGNED;
         if (was.batch != p.batch || was.job < 0) return;
         job = was.job, level = was.level, beta0 = was.beta;
         copy(p.stacks + size_t(number) * p.levels * (sizeof(Level) / 16), reinterpret_cast<uint4*>(stack), true);
     }
 
-    ON_DEVICE bool searches() const { return job >= 0 && level >= 0 && !away; }
+    ON_DEVICE bool searches() const { return job >= 0 && level >= 0 && !detached; }
 
     // Take a job that nobody has, or else one that has room, or none.
-    ON_DEVICE void seek() {
+    ON_DEVICE void acquire_job() {
         int taken = GONE;
-        if (job == SEEKING && looked == 0 && leads()) taken = int(min(atomicAdd(&p.counts->next, 1u), unsigned(p.count)));
+        if (job == UNASSIGNED && looked == 0 && leads()) taken = int(min(atomicAdd(&p.counts->next, 1u), unsigned(p.count)));
         taken = from(0, taken);
-        bool helps = job == SEEKING && (looked > 0 || taken >= p.count);
+        bool helps = job == UNASSIGNED && (looked > 0 || taken >= p.count);
         if (helps && looked == 0) cursor = int((number * 2654435761u >> 8) % unsigned(p.count));
         bool room = false;
         int i = cursor + int(lane);
@@ -186,7 +150,7 @@ struct Group {
         if (helps && looked + int(lane) < p.count) {
             const Job& each = p.jobs[i];
             int left = reinterpret_cast<const State&>(each.state).left();
-            room = !solved(each) && __ldcg(&p.marks[mark_of(i)]) < p.crew[left];
+            room = !solved(each) && __ldcg(&p.node_counters[counter_of(i)]) < p.max_groups_per_job[left];
         }
         unsigned with_room = ballot(room);
         if (helps && with_room) {
@@ -197,9 +161,9 @@ struct Group {
             cursor = (cursor + LANES) % p.count;
             if (looked >= p.count) job = GONE;
         }
-        if (job == SEEKING && (!helps || with_room)) {
+        if (job == UNASSIGNED && (!helps || with_room)) {
             job = taken, level = ASKING, looked = 0;
-            if (leads()) atomicAdd(&p.marks[mark_of(job)], 1u);
+            if (leads()) atomicAdd(&p.node_counters[counter_of(job)], 1u);
         }
     }
 
@@ -226,22 +190,22 @@ struct Group {
         if (!asks) return;
         const int least = max(low, p.jobs[job].window_low), greatest = min(high, p.jobs[job].window_high);
         if (least >= greatest) {
-            if (leads()) atomicAdd(&p.marks[mark_of(job)], 0xFFFFFFFFu);
-            job = SEEKING;
+            if (leads()) atomicAdd(&p.node_counters[counter_of(job)], 0xFFFFFFFFu);
+            job = UNASSIGNED;
             return;
         }
         beta0 = Game::question(s.left(), least, greatest);
         level = 0;
-        if (leads()) place(low, high, mark_of(job), 0);
+        if (leads()) place(low, high, counter_of(job), 0);
     }
 
     // Begin a level of the stack, of state ``s``.
-    ON_DEVICE void place(int low, int high, unsigned mark, unsigned kind) {
+    ON_DEVICE void place(int low, int high, unsigned counter, unsigned kind) {
         Level& here = stack[level];
         here.state = s;
         here.done = 0;
         here.low = int8_t(low), here.high = int8_t(high), here.best = UNKNOWN, here.next = uint8_t(kind);
-        here.mark = mark;
+        here.counter = counter;
     }
 
     // Look at all moves of the node; return whether it is answered, by ``value`` and ``move``, else go on to a move.
@@ -249,16 +213,16 @@ struct Group {
         const bool works = searches();
         const int left = works ? s.left() : 0, beta = works ? beta_at(level) : 0;
         Level& here = stack[works ? level : 0];
-        const int inner = works ? node_of(here.mark) : -1;
+        const int inner = works ? node_of(here.counter) : -1;
         const int children = inner < 0 ? -1 : node(inner).children;
         const bool chooses = works && (children >= 0 || left > p.share_left);
         const unsigned done = chooses ? here.done : 0;
         const auto moves = s.moves();
 
         int low[EACH], high[EACH], order[EACH], child[EACH];
-        unsigned mark[EACH], crowd[EACH];
+        unsigned counter[EACH], crowd[EACH];
         bool open[EACH], cut[EACH];
-        Known self = {UNKNOWN, HIGHEST, Table::NOTHING, false};
+        Known self = {UNKNOWN, HIGHEST, NO_MOVE, false};
         bool second = false;
         int best = UNKNOWN;
         unsigned count = 0;
@@ -270,18 +234,18 @@ struct Group {
             const State c = valid ? s.played(m) : s;
             const int left_there = valid ? c.left() : left;
             child[k] = valid && children >= 0 ? p.children[children + m] : -1;
-            mark[k] = UNMARKED, crowd[k] = 0;
+            counter[k] = NOT_COUNTED, crowd[k] = 0;
             low[k] = UNKNOWN, high[k] = HIGHEST, order[k] = -1;
-            Known known = {UNKNOWN, HIGHEST, Table::NOTHING, false};
+            Known known = {UNKNOWN, HIGHEST, NO_MOVE, false};
             bool worthier = false;
             if (works && (valid || is_self) && (left_there >= p.table_left || chooses)) {
                 const uint64_t hash = c.hash();
-                known = p.table.look(hash, left_there, worthier);
+                known = probe(p.table, hash, left_there, worthier);
                 ++looks;
-                if (chooses && valid && left_there >= p.share_left) mark[k] = unsigned(hash) & p.mark_mask;
+                if (chooses && valid && left_there >= p.share_left) counter[k] = unsigned(hash) & p.counter_mask;
             }
-            if (child[k] >= 0) mark[k] = mark_of(child[k]);
-            if (mark[k] != UNMARKED) crowd[k] = __ldcg(&p.marks[mark[k]]);
+            if (child[k] >= 0) counter[k] = counter_of(child[k]);
+            if (counter[k] != NOT_COUNTED) crowd[k] = __ldcg(&p.node_counters[counter[k]]);
             if (valid) c.bounds(m, left_there, 1 - beta, low[k], high[k], order[k]);
             hits += known.there;
             if (is_self) self = known, second = worthier;
@@ -305,7 +269,7 @@ struct Group {
 
         best = most(best);
         bool good = false, some = false;
-        value = 0, move = Table::NOTHING;
+        value = 0, move = NO_MOVE;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const unsigned cuts = ballot(cut[k]);
@@ -335,9 +299,9 @@ struct Group {
         for (int k = 0; k < EACH; ++k) {
             const int m = k * LANES + int(lane);
             if (m == self_move) order[k] += Game::BEST;
-            if (chooses) {  // first those with room, then those with the fewest
-                const unsigned room = waits ? p.room[max(left - 1, 0)] : 1;
-                if (crowd[k] >= room) order[k] -= Game::BEST * 2 * int(1 + min(255 * crowd[k] / room, 8191u) / 16);
+            if (chooses) {  // first those with fewer groups than may be there, then those with the fewest
+                const unsigned limit = waits ? p.max_groups_per_node[max(left - 1, 0)] : 1;
+                if (crowd[k] >= limit) order[k] -= Game::BEST * 2 * int(1 + min(255 * crowd[k] / limit, 8191u) / 16);
             }
             if (!open[k]) order[k] = INT32_MIN;
         }
@@ -357,12 +321,12 @@ struct Group {
         __syncwarp();  // all lanes have read the level before it changes
         const int source = max(first, 0) % LANES;
         int bounds = 0, inner_child = -1;
-        unsigned its_mark = UNMARKED;
+        unsigned its_counter = NOT_COUNTED;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const int these = from(source, low[k] + 128 | (high[k] + 128) << 8), there = from(source, child[k]);
-            const unsigned place = from(source, mark[k]);
-            if (first / LANES == k) bounds = these, inner_child = there, its_mark = place;
+            const unsigned place = from(source, counter[k]);
+            if (first / LANES == k) bounds = these, inner_child = there, its_counter = place;
         }
         if (goes_on && !chooses) {
 #pragma unroll
@@ -378,8 +342,8 @@ struct Group {
             s = inner_child >= 0 ? reinterpret_cast<const State&>(node(inner_child).state) : s.played(first);
             ++level;
             if (leads()) {
-                place((bounds & 0xFF) - 128, (bounds >> 8 & 0xFF) - 128, its_mark, waits ? 0 : CUT);
-                if (its_mark != UNMARKED) atomicAdd(&p.marks[its_mark], 1u);
+                place((bounds & 0xFF) - 128, (bounds >> 8 & 0xFF) - 128, its_counter, waits ? 0 : CUT);
+                if (its_counter != NOT_COUNTED) atomicAdd(&p.node_counters[its_counter], 1u);
             }
         }
         return answered;
@@ -398,14 +362,14 @@ struct Group {
 
     struct Answer {  // of the last level, and what is above it
         int low, high, best;
-        unsigned mark, flags, next, at_work, following;
+        unsigned counter, flags, next, at_work, following;
         bool yes;
         State above;
     };
 
     ON_DEVICE Answer read(int value) const {
         const Level& here = stack[level];
-        Answer found = {here.low, here.high, UNKNOWN, here.mark, here.next, 0, 0, END, value >= beta_at(level), s};
+        Answer found = {here.low, here.high, UNKNOWN, here.counter, here.next, 0, 0, END, value >= beta_at(level), s};
         if (found.yes) found.low = max(value, found.low);
         else found.high = min(value, found.high);
         if (level == 0) return found;
@@ -422,18 +386,18 @@ struct Group {
 
     // Keep an answer, and leave its node; return whether that answers the one above, by ``value`` and ``move``.
     ON_DEVICE bool take_up(const Answer& found, int& value, int& move) {
-        const int inner = node_of(found.mark), left = s.left();
+        const int inner = node_of(found.counter), left = s.left();
         if (left >= p.table_left || inner >= 0) {
             ++stores;
             if (leads()) {
-                const int best_move = found.yes ? move : Table::NOTHING;
-                p.table.keep(s.hash(), found.low, found.high, best_move, left, found.flags & SECOND);
+                const int best_move = found.yes ? move : NO_MOVE;
+                store(p.table, s.hash(), found.low, found.high, best_move, left, found.flags & SECOND);
             }
         }
         if (leads()) {
             if (inner >= 0 && found.yes) atomicMax(&node(inner).low, found.low);
             if (inner >= 0 && !found.yes) atomicMin(&node(inner).high, found.high);
-            if (level > 0 && found.mark != UNMARKED) atomicAdd(&p.marks[found.mark], 0xFFFFFFFFu);
+            if (level > 0 && found.counter != NOT_COUNTED) atomicAdd(&p.node_counters[found.counter], 0xFFFFFFFFu);
         }
         if (level-- == 0) return false;  // now it is ASKING
         s = found.above;
@@ -456,7 +420,7 @@ struct Group {
         ++level;
         int low, high;
         Game::settle(s.left(), true, low, high);
-        if (leads()) place(low, high, UNMARKED, 0);
+        if (leads()) place(low, high, NOT_COUNTED, 0);
         return false;
     }
 
@@ -467,12 +431,12 @@ struct Group {
         for (int base = 0; any(going); base += LANES) {
             const int i = base + int(lane);
             bool answered = false;
-            int found = 0, best = Table::NOTHING;
+            int found = 0, best = NO_MOVE;
             if (going && i <= level) {
                 const Level& each = stack[i];
-                const int beta = beta_at(i), left = each.state.left(), inner = node_of(each.mark);
+                const int beta = beta_at(i), left = each.state.left(), inner = node_of(each.counter);
                 bool unused;
-                Known known = p.table.look(each.state.hash(), left, unused);
+                Known known = probe(p.table, each.state.hash(), left, unused);
                 if (inner >= 0) {
                     const Job& there = node(inner);
                     known.low = max(known.low, __ldcg(&there.low));
@@ -492,7 +456,7 @@ struct Group {
         }
         if (top < 0) return false;
         for (int i = top + 1 + int(lane); i <= level; i += LANES)
-            if (stack[i].mark != UNMARKED) atomicAdd(&p.marks[stack[i].mark], 0xFFFFFFFFu);
+            if (stack[i].counter != NOT_COUNTED) atomicAdd(&p.node_counters[stack[i].counter], 0xFFFFFFFFu);
         level = top;
         s = stack[top].state;
         if (value != HIGHEST) return true;
@@ -507,7 +471,7 @@ struct Group {
         if (looks_back) {
             answered = look_back(value, move);
         } else {
-            if (any(job == SEEKING)) seek();
+            if (any(job == UNASSIGNED)) acquire_job();
             if (any(job >= 0 && level == ASKING)) ask();
             __syncwarp();
             answered = expand(value, move);
@@ -523,9 +487,9 @@ ON_DEVICE void search(const Parameters& p, char* memory) {
     const uint64_t end = nanoseconds() + p.nanoseconds;
     group.resume();
     for (unsigned turns = 0; group.any(group.job != GONE); ++turns) {
-        const bool looks_up = turns % PATIENCE == 0;
+        const bool looks_up = turns % POLL_INTERVAL == 0;
         if (looks_up && turns && group.any(nanoseconds() > end)) break;
         group.turn(looks_up);
     }
-    group.rest();
+    group.suspend();
 }

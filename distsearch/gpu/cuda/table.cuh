@@ -1,4 +1,4 @@
-// A transposition table in the GPU's memory: what is known of positions that were searched before, for a whole card.
+// A transposition table in the GPU's memory: what is known of positions that were searched before, for a whole GPU.
 //
 // An entry is 16 bytes, read and written by one vector instruction: the position's hash xor the data, and the data
 // (Hyatt and Mann 2002). So what two writers leave that raced, or a torn write, is simply not found. The hash tells
@@ -9,46 +9,42 @@
 // left in it, of the latest run; the second takes whatever comes.
 #pragma once
 #include "common.cuh"
+#include "dtypes/solver.h"
 
 struct Known {  // of a position: the bounds of its value, and the move that was good enough last
     int low, high, move;
     bool there;
 };
 
-struct Table {
-    static constexpr int NOTHING = 0xFF;  // instead of a move
-    static constexpr int HALF = 128;      // bounds are kept with this added
+constexpr int NO_MOVE = 0xFF;
+constexpr int BOUND_OFFSET = 128;  // bounds are stored with this added
 
-    ulonglong2* entries;
-    unsigned buckets;
-    unsigned run;  // modulo 65536
+HD ulonglong2* bucket_of(const Table& table, uint64_t hash) {
+    return table.entries + 2 * size_t((hash >> 32) * table.buckets >> 32);
+}
 
-    HD ulonglong2* bucket(uint64_t hash) const {
-        return entries + 2 * size_t((hash >> 32) * buckets >> 32);
-    }
+HD uint64_t packed(int low, int high, int move, int left, unsigned run) {
+    return uint64_t(unsigned(low + BOUND_OFFSET)) | uint64_t(unsigned(high + BOUND_OFFSET)) << 8 |
+           uint64_t(unsigned(move)) << 16 | uint64_t(unsigned(left)) << 24 | uint64_t(run & 0xFFFF) << 32 |
+           uint64_t(1) << 63;
+}
 
-    HD static uint64_t packed(int low, int high, int move, int left, unsigned run) {
-        return uint64_t(unsigned(low + HALF)) | uint64_t(unsigned(high + HALF)) << 8 | uint64_t(unsigned(move)) << 16 |
-               uint64_t(unsigned(left)) << 24 | uint64_t(run & 0xFFFF) << 32 | uint64_t(1) << 63;
-    }
+HD Known unpacked(uint64_t data) {
+    return {int(data & 0xFF) - BOUND_OFFSET, int(data >> 8 & 0xFF) - BOUND_OFFSET, int(data >> 16 & 0xFF), true};
+}
 
-    HD static Known unpacked(uint64_t data) {
-        return {int(data & 0xFF) - HALF, int(data >> 8 & 0xFF) - HALF, int(data >> 16 & 0xFF), true};
-    }
+// What is known of a hash; ``second``: whether what comes of it belongs into the second entry of its bucket.
+ON_DEVICE Known probe(const Table& table, uint64_t hash, int left, bool& second) {
+    ulonglong2* at = bucket_of(table, hash);
+    ulonglong2 first = __ldcg(at), other = __ldcg(at + 1);
+    bool same = (first.x ^ first.y) == hash && first.y;
+    second = !same && unsigned(first.y >> 32 & 0xFFFF) == (table.run & 0xFFFF) && int(first.y >> 24 & 0xFF) > left;
+    if (same) return unpacked(first.y);
+    if ((other.x ^ other.y) == hash && other.y) return unpacked(other.y);
+    return {-BOUND_OFFSET, BOUND_OFFSET - 1, NO_MOVE, false};
+}
 
-    // What is known of a hash; ``second``: whether what comes of it belongs into the second entry of its bucket.
-    ON_DEVICE Known look(uint64_t hash, int left, bool& second) const {
-        ulonglong2* at = bucket(hash);
-        ulonglong2 first = __ldcg(at), other = __ldcg(at + 1);
-        bool same = (first.x ^ first.y) == hash && first.y;
-        second = !same && unsigned(first.y >> 32 & 0xFFFF) == (run & 0xFFFF) && int(first.y >> 24 & 0xFF) > left;
-        if (same) return unpacked(first.y);
-        if ((other.x ^ other.y) == hash && other.y) return unpacked(other.y);
-        return {-HALF, HALF - 1, NOTHING, false};
-    }
-
-    ON_DEVICE void keep(uint64_t hash, int low, int high, int move, int left, bool second) const {
-        uint64_t data = packed(low, high, move, left, run);
-        __stcg(bucket(hash) + second, ulonglong2{hash ^ data, data});
-    }
-};
+ON_DEVICE void store(const Table& table, uint64_t hash, int low, int high, int move, int left, bool second) {
+    uint64_t data = packed(low, high, move, left, table.run);
+    __stcg(bucket_of(table, hash) + second, ulonglong2{hash ^ data, data});
+}
