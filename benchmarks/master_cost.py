@@ -1,25 +1,21 @@
 """What a job costs the master in CPU time: a search on virtual workers, its messages handled once more.
 
-    python benchmarks/master_cost.py --workers 63 --ranks 3
+    python benchmarks/master_cost.py --workers 63
     mpirun -n 2 python benchmarks/master_cost.py --workers 63
 
 Solves an Othello position, reached by random moves from a seed, on virtual workers, and keeps every event that the
 master gets. Then a new master gets the same events, and nothing else is done: microseconds of CPU a job and a
 message, minima of the repeats. The parts: to decode what comes in, what the source of work takes, what the master does
 besides, and to encode what goes out. On two ranks, the second one sends the workers' messages by MPI, a few ahead, and
-takes what is sent to them, so that MPI's calls and the bell are counted as well. ``--ranks``: the same search by mpirun
-on so many ranks, with all that the first one does, the naps between two messages among it.
+takes what is sent to them, so that MPI's calls and the bell are counted as well. On real ranks
+it is ``master_seconds`` over ``jobs`` of ``search --json``, the naps between two messages among it.
 
 What MPI adds, divided by the messages, is ``Network.handling`` of ``cluster/simulated.py``; what is left of a job,
 divided by the messages that the master gets, is ``Processors.message``.
 """
 
 import argparse
-import json
 import random
-import shutil
-import subprocess
-import sys
 import time
 from collections import Counter, deque
 from typing import NamedTuple
@@ -237,18 +233,6 @@ def play_the_workers(comm, bell, events):
         bell.empty()
 
 
-def real(args, text):
-    """Print what a job costs on real ranks."""
-    command = [shutil.which("mpirun"), "-n", str(args.ranks), sys.executable, "-m", "distsearch", "search", "othello"]
-    runs = []
-    for _ in range(args.repeats):
-        how = [text, "--exact", "--policy", args.policy, "--json"]
-        done = subprocess.run([*command, *how], capture_output=True, text=True, check=True)
-        runs.append(json.loads(done.stdout))
-    costs = [f"{1e6 * run['master_seconds'] / run['jobs']:.1f}" for run in runs]
-    print(f"{args.ranks} ranks: {', '.join(costs)} µs a job, of {[run['jobs'] for run in runs]}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=63)
@@ -257,7 +241,6 @@ def main():
     parser.add_argument("--rate", type=float, default=2e6, help="boards a second of a virtual worker")
     parser.add_argument("--policy", default="split")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--ranks", type=int, default=0)
     args = parser.parse_args()
     comm, bell = MPI.COMM_WORLD, Bell()
     if comm.Get_rank() == 1:
@@ -280,8 +263,6 @@ def main():
         print(f"{by_mpi:.1f} µs a job with MPI, which is {by_mpi - cost:.1f} of it")
         handling, message = (by_mpi - cost) * search.jobs / (received + sent), cost * search.jobs / received
         print(f"for virtual clusters: {handling:.1f} µs of handling, {message:.1f} µs a message")
-    if args.ranks:
-        real(args, game.text(position, rules))
 
 
 if __name__ == "__main__":

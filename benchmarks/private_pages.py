@@ -23,8 +23,8 @@ from distsearch.learning import cpu_team as teams
 from distsearch.learning.cpu_team import Team, shared_size
 from distsearch.learning.learner import Learner
 from distsearch.learning.private_pages import private_pages
+from distsearch.learning.rank_group import wait
 from distsearch.learning.shared_arrays import RESULTS, Arrays
-from distsearch.learning.waiting import wait
 
 RATE = 0.1
 WATCHED = 1 << 62  # number of the first game without learning

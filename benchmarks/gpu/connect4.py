@@ -1,6 +1,6 @@
 """Measure exact Connect 4 on a GPU beside one CPU rank: late and early positions by the thousand, hard ones, and 6x7.
 
-    python benchmarks/gpu/connect4.py                 # on a card: about a minute and a half
+    python benchmarks/gpu/connect4.py                 # on a GPU: about a minute and a half
     python benchmarks/gpu/connect4.py --emulated      # the script itself, on a few positions of a small board
 
 One JSON line a row. Positions are of random games by seed, in Pons's classes: ``L3_R1`` 29 to 41 stones, ``L1_R2`` 8
@@ -9,13 +9,12 @@ won at once. ``check``: positions whose scores are compared with the CPU engine'
 the best of several tables; CPU seconds. ``sweep``: settings, on 1,000 positions of L1_R2. ``gpu``: the best of them;
 seconds of the kernel by events, and from the states in numpy to the scores in numpy, and how often that goes into the
 CPU's time. ``single``: one position of L1_R3 at a time. ``empty``: the empty board. Nodes are positions of which all
-moves were made, boards those moves. ``limit``: nodes a second for which the card's rates of random accesses (16-byte
+moves were made, boards those moves. ``limit``: nodes a second for which the GPU's rates of random accesses (16-byte
 reads and writes, by size of the table) would be enough, and the share of it that was reached.
 """
 
 import argparse
 import concurrent.futures
-import json
 import multiprocessing
 import time
 
@@ -26,6 +25,7 @@ from distsearch.gpu import device
 from distsearch.gpu.connect4 import ended, left
 from distsearch.gpu.solver import GpuSolver
 from distsearch.studies.gpu_bench.connect4 import cpu_scores, drawn, limit_of
+from distsearch.studies.gpu_bench.timing import Timed, print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 DEFAULTS = {"lanes": 8, "threads": 128, "blocks": 6, "table_mib": 4096, "split": 0}
@@ -42,51 +42,28 @@ CHANGES = [
 EMULATED = {"lanes": 8, "threads": 64, "blocks": 8, "table_mib": 1, "split": 0, "seconds": 60, "share_left": 10}
 
 
-class Timed:
-    """A kernel whose launches are timed by events."""
-
-    def __init__(self, gpu, kernel):
-        self._gpu, self._kernel, self.marks = gpu, kernel, []
-        self.resident, self.registers = kernel.resident, kernel.registers
-
-    def __call__(self, *launch):
-        first = self._gpu.mark()
-        self._kernel(*launch)
-        self.marks.append((first, self._gpu.mark()))
-
-    def seconds(self):
-        """Return each launch's seconds since the last call."""
-        found = [self._gpu.seconds(*marks) for marks in self.marks]
-        self.marks.clear()
-        return found
-
-
 def plies_to_end(left_there, scores):
     """Return the plies until games end by best play, by squares left and scores."""
     won = left_there - 2 * (np.abs(scores) - 1) - (left_there + (scores > 0)) % 2
     return np.where(scores == 0, left_there, won)
 
 
-def row(row, /, **fields):
-    print(json.dumps({"row": row, **fields}), flush=True)
-
-
 def measured(gpu, board, states, options, times=1):
     """Return (scores, fields of a row) of the fastest of several times on the GPU, and once before to warm up."""
-    solver = GpuSolver(gpu, connect4, connect4.rules(board), **options)
-    timed = solver.kernel = Timed(gpu, solver.kernel)
+    timed = Timed(gpu)
+    solver = GpuSolver(timed, connect4, connect4.rules(board), **options)
     solver.solve(states[:1])
-    timed.seconds()
+    timed.launches()
     best = None
     for _ in range(times):
         solver._table.zero()  # each time the same work: what an earlier time has found would answer at once
         gpu.wait()
         began = time.perf_counter()
         scores, complete, nodes, counts = solver.solve(states)
-        seconds, launches = time.perf_counter() - began, timed.seconds()
+        seconds, launches = time.perf_counter() - began, [each for _, each in timed.launches()]
         assert complete.all()
         if best is None or seconds < best[1]["seconds"]:
-            best = scores, row_of(options, len(states), seconds, launches, nodes, counts, timed.registers)
+            best = scores, row_of(options, len(states), seconds, launches, nodes, counts, solver.kernel.registers)
     return best
 
 
@@ -96,18 +73,18 @@ def row_of(options, count, seconds, launches, nodes, counts, registers):
     return {
         **options,
         "positions": count,
-        "kernel_seconds": round(kernel, 6),
-        "seconds": round(seconds, 6),
+        "kernel_seconds": kernel,
+        "seconds": seconds,
         "launches": len(launches),
-        "longest_launch": round(max(launches), 5),
+        "longest_launch": max(launches),
         "nodes": nodes,
         **counts,
-        "nodes_per_second": round(nodes / kernel),
-        "boards_per_second": round(counts["boards"] / kernel),
-        "nodes_per_position": round(nodes / count, 1),
-        "positions_per_second": round(count / seconds, 1),
-        "limit": round(limit),
-        "of_limit": round(nodes / kernel / limit, 3),
+        "nodes_per_second": nodes / kernel,
+        "boards_per_second": counts["boards"] / kernel,
+        "nodes_per_position": nodes / count,
+        "positions_per_second": count / seconds,
+        "limit": limit,
+        "of_limit": nodes / kernel / limit,
         "registers": registers,
     }
 
@@ -131,7 +108,7 @@ def main():
     real = not args.emulated
     gpu = device.Gpu(0) if real else EmulatedGpu(1, 4)
     board, options = ((6, 7), DEFAULTS) if real else ((4, 5), EMULATED)
-    row("device", name=gpu.name, board="x".join(map(str, board)))
+    print_row(row="device", name=gpu.name, board="x".join(map(str, board)))
     pool = concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
     with pool:
         check = drawn(board, range(1, 27) if real else range(1, 12), 10_000 if real else 30, 1)
@@ -150,7 +127,7 @@ def main():
 
         found = measured(gpu, board, check, options)[0]
         scores, seconds, boards, mib = checked.result()
-        row("check", positions=len(check), wrong=int((found != scores).sum()))
+        print_row(row="check", positions=len(check), wrong=int((found != scores).sum()))
 
         if real and not args.no_sweep:
             options = best_of_sweep(gpu, board, early, options)
@@ -162,14 +139,14 @@ def main():
     if not args.no_empty:
         large = {**options, "table_mib": 65000} if real else options
         found, fields = measured(gpu, board, np.zeros((1, 2), np.uint64), large)
-        row("empty", score=int(found[0]), **fields)
+        print_row(row="empty", score=int(found[0]), **fields)
 
 
 def best_of_sweep(gpu, board, states, options):
     best = None
     for change in CHANGES:
         _, fields = measured(gpu, board, states, {**options, **change})
-        row("sweep", change=change, **fields)
+        print_row(row="sweep", change=change, **fields)
         if best is None or fields["seconds"] < best[0]:
             best = fields["seconds"], change
     return {**options, **best[1]}
@@ -178,20 +155,20 @@ def best_of_sweep(gpu, board, states, options):
 def compare(gpu, board, kind, states, sample, cpu, options, every, times):
     """Print rows of what the CPU took for a sample, every so many-th of ``states``, and what the GPU took for all."""
     scores, seconds, boards, mib = cpu
-    row(
-        "cpu",
+    print_row(
+        row="cpu",
         kind=kind,
         positions=len(sample),
-        seconds=round(seconds, 6),
+        seconds=seconds,
         boards=boards,
         table_mib=mib,
-        boards_per_second=round(boards / seconds),
-        positions_per_second=round(len(sample) / seconds, 1),
+        boards_per_second=boards / seconds,
+        positions_per_second=len(sample) / seconds,
     )
     found, fields = measured(gpu, board, states, options, times)
     wrong = int((found[::every] != scores).sum())
     speedup = seconds / len(sample) * len(states) / fields["seconds"]
-    row("gpu", kind=kind, times_cpu=round(speedup, 2), wrong=wrong, **fields)
+    print_row(row="gpu", kind=kind, times_cpu=speedup, wrong=wrong, **fields)
 
 
 if __name__ == "__main__":

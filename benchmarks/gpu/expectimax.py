@@ -1,10 +1,10 @@
 """Expectimax on a GPU: whether it finds what the CPU's engine does, and how fast, method by method.
 
-    python benchmarks/gpu/expectimax.py              a few minutes' work of a card, a line of JSON a row
-    python benchmarks/gpu/expectimax.py --emulated   the same script where there is no card, on a handful of boards
+    python benchmarks/gpu/expectimax.py              a few minutes' work of a GPU, a line of JSON a row
+    python benchmarks/gpu/expectimax.py --emulated   the same script where there is no GPU, on a handful of boards
 
 Boards are of games that the shipped network plays with one layer, by the classes of `distsearch sample`: starter,
-normal, late. `kernel` is the card's time by events around every launch, `total` the time of the call, both the best
+normal, late. `kernel` is the GPU's time by events around every launch, `total` the time of the call, both the best
 of some repeats. `cpu` is one rank's time for the same decisions in one compiled loop, with the table's size that is
 fastest, which goes on from board to board; `times` compares it with `total`. `leaves` are evaluations made: `merged`
 makes fewer than others for the same value. `share` is leaves a second of the kernels against what L2 gives for the
@@ -12,7 +12,6 @@ look-ups that the report makes for a leaf (137 G/s; 24 look-ups for 2584's netwo
 """
 
 import argparse
-import json
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -21,10 +20,10 @@ import numpy as np
 from distsearch import evaluation, games
 from distsearch.gpu import build, device
 from distsearch.gpu.expectimax import GpuExpectimax
-from distsearch.gpu.expectimax_merged import SOURCE, Merged
-from distsearch.gpu.expectimax_tables import judge_of
+from distsearch.gpu.expectimax_merged import SOURCE, AfterstateLevels
+from distsearch.gpu.expectimax_tables import make_evaluator
 from distsearch.studies.gpu_bench.expectimax import LOOKUPS, Cpu, boards_of_games, repeated
-from distsearch.studies.gpu_bench.timing import L2_READS, Timed
+from distsearch.studies.gpu_bench.timing import L2_READS, Timed, print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 _SOURCES = {"multilevel": "expectimax_levels.cu", "naive": "expectimax_paths.cu"}
@@ -83,7 +82,7 @@ def check(search, cpu, boards, checked, row):
         values, _, _ = cpu.values(states, layers)
         found = search.values(states, layers=layers)
         worst = (np.abs(found.values - values) / np.maximum(np.abs(values), 1)).max()  # sums of heuristics may cancel
-        print(json.dumps(row | {"checked": len(states), "layers": layers, "worst": float(worst)}), flush=True)
+        print_row(**row, checked=len(states), layers=layers, worst=float(worst))
         assert worst < 1e-5
 
 
@@ -173,12 +172,7 @@ class Bench:
         if lookups:
             row |= {"limit": L2_READS / lookups, "share": leaves / kernel * lookups / L2_READS}
         row["kernels_us"] = {name: each * 1e6 for name, each in by_kernel.items()}
-        print(
-            json.dumps(
-                {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}
-            ),
-            flush=True,
-        )
+        print_row(**row)
 
     def sweep(self, boards):
         """Sizes of ``merged``: 2584, 3 layers, normal boards, many and one."""
@@ -191,18 +185,13 @@ class Bench:
             states = repeated(boards["normal"], 1 if single else self.count(_BATCH["merged"][layers]))
             search, timed = self.searches(game, rules, chosen, "merged", **sizes)
             kernel, total, leaves, by_kernel = measured(search, timed, states, layers, self.repeats)
-            print(
-                json.dumps(
-                    {
-                        "sweep": sizes,
-                        "boards": len(states),
-                        "kernel_us": round(kernel / len(states) * 1e6, 3),
-                        "total_us": round(total / len(states) * 1e6, 3),
-                        "leaves_per_second": float(f"{leaves / kernel:.4g}"),
-                        "kernels_us": {name: round(each * 1e6, 1) for name, each in by_kernel.items()},
-                    }
-                ),
-                flush=True,
+            print_row(
+                sweep=sizes,
+                boards=len(states),
+                kernel_us=kernel / len(states) * 1e6,
+                total_us=total / len(states) * 1e6,
+                leaves_per_second=leaves / kernel,
+                kernels_us={name: round(each * 1e6, 1) for name, each in by_kernel.items()},
             )
 
 
@@ -212,19 +201,21 @@ def compile_for(gpu, cases):
     for name, chosen, methods in cases:
         game = games.find(name)
         rules = game.rules()
-        judge = judge_of(gpu, game, rules, evaluation.find(game, chosen, rules), False)
+        evaluator = make_evaluator(gpu, game, rules, evaluation.find(game, chosen, rules), False)
         swept = [*_SWEEP, *_SWEEP_WHOLE] if (name, chosen) == ("2584", "ntuple") else []
         for sizes in [{}, *swept]:
-            merged = Merged(gpu, judge, **sizes)
+            merged = AfterstateLevels(gpu, evaluator, **sizes)
             wanted |= {(SOURCE, tuple(sorted(merged.macros(whole).items()))) for whole in (False, True)}
-        wanted |= {(_SOURCES[method], tuple(sorted(judge.macros.items()))) for method in methods if method in _SOURCES}
+        wanted |= {
+            (_SOURCES[method], tuple(sorted(evaluator.macros.items()))) for method in methods if method in _SOURCES
+        }
     with ThreadPoolExecutor() as threads:
         list(threads.map(lambda each: build.cubin(each[0], gpu.architecture, each[1]), wanted))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--emulated", action="store_true", help="without a card, a handful of boards")
+    parser.add_argument("--emulated", action="store_true", help="without a GPU, a handful of boards")
     parser.add_argument("--games", type=int, default=24, help="that boards are drawn from (default 24)")
     parser.add_argument("--cases", type=int, default=len(_CASES), help="how many of the games and evaluations")
     args = parser.parse_args()

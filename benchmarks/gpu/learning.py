@@ -24,18 +24,13 @@ import numpy as np
 
 from distsearch.api.progress import Silent
 from distsearch.evaluation import ntuple
-from distsearch.gpu import learning as card
+from distsearch.gpu import learning as gpu_learning
 from distsearch.learning.options import TrainOptions
 from distsearch.learning.train import Files, train
-from distsearch.studies.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, on_card
+from distsearch.studies.gpu_bench.learning import LIMITS, NETWORKS, SEED, Cpu, gpu_learner
+from distsearch.studies.gpu_bench.timing import print_row
 
 CURVES = Path(__file__).parent / "learning_cpu.json"
-
-
-def tell(**row):
-    print(
-        json.dumps({key: round(each, 6) if isinstance(each, float) else each for key, each in row.items()}), flush=True
-    )
 
 
 def played(learner, count, mode, first=0):
@@ -49,7 +44,7 @@ def played(learner, count, mode, first=0):
 
 
 def check(gpu, tiny):
-    """Whether a card has the CPU's values and games."""
+    """Whether a GPU has the CPU's values and games."""
     boards, watched, alone = (30, 4, 1) if tiny else (10_000, 1000, 20)
     for name, tuples in NETWORKS:
         known = Cpu(name, tuples, known=True)
@@ -58,13 +53,13 @@ def check(gpu, tiny):
             known.play(len(states), 1)
             states += known.learner.path[0][:: 1 if tiny else 7].tolist()
         states = np.array(states[:boards], np.uint64)
-        learner = on_card(gpu, known, 2 if tiny else 1024)
+        learner = gpu_learner(gpu, known, 2 if tiny else 1024)
         learner.take_steps(states, np.zeros(boards, np.int32), [0, boards])
         found = learner.values()
         tables = ntuple.tables_of(known.game, 4, known.tuples, True, (), known.arrays.weights)
         value_of = ntuple.kernels(name)["value_of"]
         expected = np.array([value_of(tuple(map(np.uint64, state)), tables) for state in states], np.float32)
-        tell(
+        print_row(
             what="check",
             game=name,
             boards=boards,
@@ -73,17 +68,17 @@ def check(gpu, tiny):
         )
         known.learner.learning = False
         expected = known.play(0, watched)
-        rows, _ = played(learner, watched, card.WATCH)
+        rows, _ = played(learner, watched, gpu_learning.WATCH)
         same = (rows["score"] + 1 == expected[:, 0]) & (rows["moves"] == expected[:, 2])
-        tell(what="check games without learning", game=name, games=watched, same=int(same.sum()))
+        print_row(what="check games without learning", game=name, games=watched, same=int(same.sum()))
         cpu = Cpu(name, "2x4" if name == "2048" else "3x4")
         cpu.arrays.weights[:] = np.random.default_rng(SEED).normal(0, 30, cpu.arrays.weights.shape)
-        learner = on_card(gpu, cpu, 1)
-        rows, _ = played(learner, alone, card.BACKWARD)
+        learner = gpu_learner(gpu, cpu, 1)
+        rows, _ = played(learner, alone, gpu_learning.BACKWARD)
         expected, weights = cpu.play(0, alone), np.zeros_like(cpu.arrays.weights)
         learner.download(weights)
         same = (rows["score"] + 1 == expected[:, 0]) & (rows["moves"] == expected[:, 2])
-        tell(
+        print_row(
             what="check one game at a time",
             game=name,
             games=alone,
@@ -94,7 +89,7 @@ def check(gpu, tiny):
 
 
 def update(gpu, tiny):
-    """Recorded games, 1,000 of 1,000 steps: seconds on a card and on one CPU rank."""
+    """Recorded games, 1,000 of 1,000 steps: seconds on a GPU and on one CPU rank."""
     count, steps, repeats = (3, 20, 1) if tiny else (1000, 1000, 5)
     for name, tuples in NETWORKS:
         paths = list(Cpu(name, tuples, known=True).paths(count, steps))
@@ -112,7 +107,7 @@ def update(gpu, tiny):
             cpu_seconds.append((time.process_time() - began) / len(some) * count)
         cpu_seconds, lookups, n = min(cpu_seconds), 8 * len(cpu.tuples), count * steps
         reads, adds = LIMITS[name]
-        learner = on_card(gpu, cpu, 512, room=16, rate=1e-3)  # steps learnt all at once add up
+        learner = gpu_learner(gpu, cpu, 512, room=16, rate=1e-3)  # steps learnt all at once add up
         learner.take_steps(states, gains, starts)
         for way, do, limit in (
             ("steps", learner.update_steps, n * lookups * (1 / reads + 1 / adds)),
@@ -135,7 +130,7 @@ def update(gpu, tiny):
             do()
             gpu.wait()
             whole = time.perf_counter() - began
-            tell(
+            print_row(
                 what="update",
                 game=name,
                 way=way,
@@ -154,7 +149,7 @@ def update(gpu, tiny):
 
 
 def training(gpu, tiny):
-    """Moves a second of games that stay on the card, from a network that knows nothing."""
+    """Moves a second of games that stay on the GPU, from a network that knows nothing."""
     for name, tuples in NETWORKS:
         cpu, lookups = Cpu(name, "2x4" if tiny and name == "2048" else tuples), 0
         lookups = 8 * len(cpu.tuples)
@@ -177,10 +172,10 @@ def training(gpu, tiny):
                 (1, 2048),
             ]
         ):
-            learner = on_card(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
-            learner.begin(0, 0, 1 << 30, card.BACKWARD)
+            learner = gpu_learner(gpu, cpu, count, moves_at_once=moves)  # from what the CPU has just learnt
+            learner.begin(0, 0, 1 << 30, gpu_learning.BACKWARD)
             ended = 0
-            while ended < (1 if tiny else card.RAMP * count):  # until all are at once
+            while ended < (1 if tiny else gpu_learning.RAMP * count):  # until all are at once
                 ended += len(learner.launch(budget=20) if tiny else learner.launch())
             before, began, marks = learner.moves, time.perf_counter(), gpu.mark()
             scores, ended = 0, 0
@@ -191,7 +186,7 @@ def training(gpu, tiny):
             limit = 1 / (
                 lookups * (6 / reads + 1 / adds)
             )  # four moves looked at, an afterstate read twice, changed once
-            tell(
+            print_row(
                 what="training",
                 game=name,
                 tuples=tuples,
@@ -219,10 +214,10 @@ def curve_of(name, seed, count, gpu=None, line=1000, **options):
 
 
 def curve(gpu, tiny):
-    """Averages by games, on cards and on the CPU."""
+    """Averages by games, on GPUs and on the CPU."""
     if tiny:
         averages, evaluation, _ = curve_of("2048", 1, 30, gpu, 10, device="gpu", at_once=8, tuples="2x4")
-        tell(what="curve", game="2048", averages=averages, evaluation=evaluation)
+        print_row(what="curve", game="2048", averages=averages, evaluation=evaluation)
         return
     known = json.loads(CURVES.read_text())
     for name, _ in NETWORKS:
@@ -231,7 +226,7 @@ def curve(gpu, tiny):
         for seed in range(1, 7):
             averages, evaluation, seconds = curve_of(name, seed, len(cpu[0]) * 1000, gpu, device="gpu")
             last = [statistics.fmean(each[-5:]) for each in (averages, *cpu)]
-            tell(
+            print_row(
                 what="curve",
                 game=name,
                 seed=seed,
@@ -251,9 +246,9 @@ def sweep(gpu, tiny):
         cpu = Cpu(name, "2x4" if tiny and name == "2048" else tuples)
         for count in counts:
             for ramp in (0, 4, 16, 64):
-                learner = on_card(gpu, cpu, count, ramp=ramp)
-                found, seconds = played(learner, games_, card.BACKWARD)
-                tell(
+                learner = gpu_learner(gpu, cpu, count, ramp=ramp)
+                found, seconds = played(learner, games_, gpu_learning.BACKWARD)
+                print_row(
                     what="sweep",
                     game=name,
                     games_at_once=count,
@@ -298,11 +293,11 @@ def main():
         from distsearch.gpu.device import Gpu
 
         gpu = Gpu()
-    tell(what="gpu", name=gpu.name, architecture=gpu.architecture)
+    print_row(what="gpu", name=gpu.name, architecture=gpu.architecture)
     for part in args.parts.split(","):
         began = time.perf_counter()
         PARTS[part](gpu, args.emulated)
-        tell(what="took", part=part, seconds=time.perf_counter() - began)
+        print_row(what="took", part=part, seconds=time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Measure Othello's end games on a GPU beside one CPU rank: 100,000 exact scores of 10 to 12 empty squares.
 
-    python benchmarks/gpu/othello.py                 # on a card: about a minute and a half
-    python benchmarks/gpu/othello.py --emulated      # the script itself, on a few small positions, without a card
+    python benchmarks/gpu/othello.py                 # on a GPU: about a minute and a half
+    python benchmarks/gpu/othello.py --emulated      # the script itself, on a few small positions, without a GPU
 
 One JSON line a row. ``check``: positions whose scores are compared with the CPU engine's. ``cpu``: one rank, the solver
 with its learnt order of moves and a 64 MiB table, in batches of compiled code, on a sample; CPU seconds, best of three.
-``limit``: how often a second the card finds the discs that a move turns, if it does nothing else. ``sweep``: kernels on
+``limit``: how often a second the GPU finds the discs that a move turns, if it does nothing else. ``sweep``: kernels on
 a part of the positions; the best goes on to all of them. ``gpu``: seconds of the kernel by events, seconds from the
 states in numpy to the scores in numpy, and both beside the CPU's for as many positions. ``lanes_at_work``: how many of
 the lanes tried a square when their warp did.
@@ -18,12 +18,12 @@ is played three times of four (``played``), by seed.
 
 import argparse
 import concurrent.futures
-import json
 
 from distsearch.games import othello
 from distsearch.gpu import build, device
 from distsearch.gpu.othello_endgame import SOURCE, GpuEndgame
 from distsearch.studies.gpu_bench.othello import cpu, drawn, solved, turning_limit
+from distsearch.studies.gpu_bench.timing import print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 DEFAULTS = {"lanes": 8, "leaf": 5, "waiting": 8, "threads": 128, "blocks": 2, "table_mib": 1024, "share_from": 9}
@@ -38,12 +38,6 @@ CHANGES = [
     {"lanes": 16, "waiting": 16},
     {"lanes": 16, "share_from": 8},
 ]
-
-
-def tell(row, **fields):
-    """Print a row; numbers to four digits."""
-    rounded = {k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in fields.items()}
-    print(json.dumps({"row": row, **rounded}), flush=True)
 
 
 def measured(gpu, states, options, times, warm=None):
@@ -88,7 +82,7 @@ def check(gpu, count, empties, options):
         states = drawn("random", max(1, int(share * count)), empties, 7, r)
         scores = GpuEndgame(gpu, othello, r, **options).solve(states)[0]
         wrong = int((scores != cpu(states, r, 1)[1]).sum())
-        tell("check", board=f"{board[0]}x{board[1]}", empties=to, positions=len(states), wrong=wrong)
+        print_row(row="check", board=f"{board[0]}x{board[1]}", empties=to, positions=len(states), wrong=wrong)
         if wrong:
             raise SystemExit(f"{wrong} wrong scores")
 
@@ -106,16 +100,16 @@ def main():
     options = [DEFAULTS | change | ({"table_mib": 1} if tiny else {}) for change in changes]
     if not tiny:
         compile_all(gpu, [*((o, 12) for o in options), (options[0], 16)])
-    tell("device", name=gpu.name, multiprocessors=gpu.multiprocessors)
+    print_row(row="device", name=gpu.name, multiprocessors=gpu.multiprocessors)
     r = othello.rules()
     check(gpu, checked, empties, options[0])
     limit = turning_limit(gpu, 10 if tiny else 20_000)
-    tell("limit", turnings_per_second=limit)
+    print_row(row="limit", turnings_per_second=limit)
     states = drawn("random", count, empties, 1, r)
     rows = []
     for each in options:
         fields, _ = measured(gpu, states[:part], each, 1)
-        tell("sweep", of_limit=fields["tried_per_second"] / limit, **fields)
+        print_row(row="sweep", of_limit=fields["tried_per_second"] / limit, **fields)
         rows.append((fields["seconds"], each))
     best = min(rows, key=lambda row: row[0])[1]
     for kind in ("random", "played"):
@@ -136,8 +130,8 @@ def one_by_one(gpu, states, options):
     for state in states:
         seconds, score, boards = cpu(state[None], othello.rules(), 1)
         kernel, took, launches, found = solved(gpu, solver, state[None])
-        tell(
-            "hard",
+        print_row(
+            row="hard",
             **options,
             cpu_seconds=seconds,
             cpu_boards=boards,
@@ -154,10 +148,10 @@ def beside(gpu, kind, states, sample, options, limit, times):
     """Measure the GPU on all states and the CPU on a sample of them, and compare the scores."""
     seconds, scores, boards = cpu(states[:sample], othello.rules())
     each = seconds / len(scores)
-    tell("cpu", kind=kind, positions=len(scores), microseconds=1e6 * each, boards=boards / len(scores))
+    print_row(row="cpu", kind=kind, positions=len(scores), microseconds=1e6 * each, boards=boards / len(scores))
     fields, found = measured(gpu, states, options, times, warm=1000)
-    tell(
-        "gpu",
+    print_row(
+        row="gpu",
         kind=kind,
         **fields,
         of_limit=fields["tried_per_second"] / limit,

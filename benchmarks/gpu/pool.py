@@ -1,7 +1,7 @@
 """Measure one search by a GPU rank and CPU ranks together, beside each of them alone, by turns.
 
     mpirun -n 16 python benchmarks/gpu/pool.py                  # rank 0 the master, rank 1 a GPU, 14 ranks on cores
-    mpirun -n 4 python benchmarks/gpu/pool.py --emulated        # the script itself, on small boards, without a card
+    mpirun -n 4 python benchmarks/gpu/pool.py --emulated        # the script itself, on small boards, without a GPU
 
 One JSON line a row. ``ways``: ``gpu`` (the master and the GPU rank), ``cpu`` (the master and the others), ``both``.
 Every way has all positions of a case, in a session of its own that has searched another position before, so nothing is
@@ -19,7 +19,6 @@ Scores of the three ways are compared; a difference ends the script with status 
 
 import argparse
 import itertools
-import json
 import random
 import sys
 import tempfile
@@ -37,11 +36,12 @@ from distsearch.api.session import Session
 from distsearch.games import othello
 from distsearch.games.interface import Position, as_state, legal_moves
 from distsearch.games.random_play import random_positions
-from distsearch.gpu import connect4 as on_card
+from distsearch.gpu import connect4 as on_gpu
 from distsearch.gpu import device
 from distsearch.gpu.solver import GpuSolver
 from distsearch.jobs import gpu_solve
 from distsearch.studies.gpu_bench import othello as on_bench
+from distsearch.studies.gpu_bench.timing import print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
 from distsearch.tree import schedule
 
@@ -73,7 +73,7 @@ def remote(gpu, board, plies):
     def fits(positions):
         states = np.array([each.state for each in positions], np.uint64).reshape(-1, 2)
         scores, _, _, _ = solver.solve(states)
-        left = on_card.left(states, rules)
+        left = on_gpu.left(states, rules)
         won = left - 2 * (np.abs(scores) - 1) - (left + (scores > 0)) % 2
         to_go = np.where(scores == 0, left, won)
         return [positions[i] for i in np.flatnonzero((to_go >= plies.start) & (to_go < plies.stop))]
@@ -195,23 +195,13 @@ def lines_of(session, game, size, texts):
 
 
 def sweep(pool, args, case):
-    """Measure all ranks together where lending begins at other times, and with other sizes of parts."""
+    """Measure all ranks together where offloading begins at other times, and with other sizes of parts."""
     name, *asked = case
     for alone, grains in itertools.product(map(int, args.alone.split(",")), map(float, args.grains.split(","))):
         gpu_solve._ALONE, schedule._GRAINS_OF_A_LOAN = alone, grains
         found = [pool.measured("both", *asked) for _ in range(args.turns)]
         if pool.rank == 0:
-            print(
-                json.dumps(
-                    {
-                        "sweep": name,
-                        "alone": alone,
-                        "grains": grains,
-                        "seconds": [round(seconds, 4) for seconds, _ in found],
-                    }
-                ),
-                flush=True,
-            )
+            print_row(sweep=name, alone=alone, grains=grains, seconds=[round(seconds, 4) for seconds, _ in found])
 
 
 def main():
@@ -221,7 +211,7 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--hard", type=int, default=8, help="positions of the case of that name")
     parser.add_argument("--table", type=int, default=None, help="MiB of the CPU ranks' table")
-    parser.add_argument("--alone", default="", help="launches before parts are lent, to compare (numbers)")
+    parser.add_argument("--alone", default="", help="launches before parts are offloaded, to compare (numbers)")
     parser.add_argument("--grains", default="2", help="sizes of such parts, likewise (see tree/schedule.py)")
     args = parser.parse_args()
     comm = MPI.COMM_WORLD
@@ -244,19 +234,14 @@ def main():
             differ = any(scores != rows["cpu"][0][1] for found in rows.values() for _, scores in found)
             wrong |= differ
             alone = min(best["gpu"], best["cpu"])
-            print(
-                json.dumps(
-                    {
-                        "case": name,
-                        "positions": len(texts),
-                        "ranks": comm.Get_size(),
-                        "seconds": {way: round(seconds, 4) for way, seconds in best.items()},
-                        "all": {way: [round(seconds, 4) for seconds, _ in found] for way, found in rows.items()},
-                        "gain": round(alone / best["both"], 3),
-                        "differ": differ,
-                    }
-                ),
-                flush=True,
+            print_row(
+                case=name,
+                positions=len(texts),
+                ranks=comm.Get_size(),
+                seconds={way: round(seconds, 4) for way, seconds in best.items()},
+                all={way: [round(seconds, 4) for seconds, _ in found] for way, found in rows.items()},
+                gain=alone / best["both"],
+                differ=differ,
             )
         if game == "connect4" and not as_file and args.alone:
             sweep(pool, args, (name, game, board, texts, as_file))

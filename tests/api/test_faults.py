@@ -2,12 +2,13 @@
 
 import pytest
 
-from benchmarks.faults import Case, answers, do, drawn
 from distsearch.api.options import Options
 from distsearch.api.simulate import Machine
 from distsearch.cluster.master import EveryWorkerLostError
 from distsearch.cluster.simulated import Faults
 from distsearch.games import connect4
+
+from .faulty_runs import Case, answers, do, drawn
 
 RUNS = 300  # seeds that are always the same, so that each kind of fault is among them
 
@@ -17,7 +18,7 @@ def test_the_answer_is_that_of_one_worker_whatever_goes_wrong(part, full, seed):
     each = RUNS // 3
     first, count = (seed + part * 10**6, 2000) if full else (part * each, each)
     wrong = {done.seed: done.wrong for done in map(do, range(first, first + count)) if done.wrong}
-    assert not wrong, f"python benchmarks/faults.py --runs 1 --seed {next(iter(wrong))}: {wrong}"
+    assert not wrong, f"python tests/api/faulty_runs.py --runs 1 --seed {next(iter(wrong))}: {wrong}"
 
 
 def test_faults_of_all_kinds_are_among_them():

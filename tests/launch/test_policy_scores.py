@@ -1,14 +1,13 @@
-"""Every policy has the sequential score, on 1 to 9 ranks and on 200 virtual workers: see the benchmark."""
+"""Every policy has the sequential score, on 1 to 9 ranks and on 200 virtual workers: see ``policy_scores``."""
 
 from pathlib import Path
 
 import pytest
 
-from benchmarks.policy_scores import checked, drawn, report, sequential, simulated
-
+from .policy_scores import checked, drawn, report, sequential, simulated
 from .running import run
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "policy_scores.py"
+SCRIPT = Path(__file__).with_name("policy_scores.py")
 pytestmark = pytest.mark.any_mpi  # tests/mpi has all policies under both
 POSITIONS = 300
 SAMPLE = 8  # one of each search
@@ -16,7 +15,7 @@ LIMIT = 1800  # seconds, where the machine is busy
 
 
 def checks(*arguments, ranks=0, positions=POSITIONS, seed):
-    """Have the benchmark check all policies."""
+    """Have the script check all policies."""
     given = *arguments, "--positions", str(positions), "--seed", str(seed)
     done = run(*given, program=[str(SCRIPT)], ranks=ranks, timeout=LIMIT)
     assert done.status == 0, done.out + done.err

@@ -10,7 +10,7 @@ import pytest
 from ..server.serving import Wire, ask, code, status
 from .running import SOON, TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "service.py"
+SCRIPT = Path(__file__).with_name("service_load.py")
 SMALL = ["--ranks", "3", "--requests", "200", "--malformed", "60", "--flood", "0.05", "--positions", "4"]
 EASY, SCORE = "67773775553433522221211211515", -2  # Connect 4
 _STARTING = 60  # seconds
@@ -134,10 +134,10 @@ def test_requests_from_stdin_under_mpirun(tmp_path):
 
 @pytest.mark.any_mpi
 def test_a_soak(full, seed):
-    """Clients of every kind: see the benchmark."""
+    """Clients of every kind: see the script."""
     size = [] if full else SMALL
     timeout = 3000 if full else 300  # kernels may have to be compiled
-    done = run("soak", "--seed", str(seed), *size, program=[str(BENCHMARK)], timeout=timeout)
+    done = run("soak", "--seed", str(seed), *size, program=[str(SCRIPT)], timeout=timeout)
     assert done.status == 0, done.out + done.err
     assert done.out.splitlines()[-1] == "all right"
     assert TRACEBACK not in done.err

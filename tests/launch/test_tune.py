@@ -29,7 +29,7 @@ def test_the_same_record_at_any_number_of_ranks(ranks, options, alone, tmp_path,
     done = run(*SHORT, "--record", str(path), "--json", *options, ranks=ranks, timeout=100)
     assert done.status == 0, done.err
     assert path.read_text() == alone
-    assert done.results[0]["evaluation"] == json.loads(alone.splitlines()[-1])["favourite"]
+    assert done.results[0]["evaluation"] == json.loads(alone.splitlines()[-1])["mean_weights"]
 
 
 @pytest.mark.parametrize("ranks", [0, 3])
@@ -46,4 +46,4 @@ def test_ctrl_c_leaves_the_best_so_far(ranks, tmp_path, full):
     assert TRACEBACK not in done.err
     (found,), lines = done.results, path.read_text().splitlines()
     assert (found["complete"], found["generations"]) == (False, len(lines))
-    assert found["evaluation"] == json.loads(lines[-1])["favourite"]
+    assert found["evaluation"] == json.loads(lines[-1])["mean_weights"]

@@ -1,5 +1,7 @@
 """What ``bench --device gpu`` and benchmarks/gpu measure by, and a row of what they found."""
 
+import json
+
 L2_READS = 137e9  # random ones a second, of an H200
 
 
@@ -29,10 +31,21 @@ class Timed:
     def seconds_by_kernel(self):
         """Return the seconds of each kernel since the last call of this."""
         found = {}
-        for name, before, after in self.marks:
-            found[name] = found.get(name, 0.0) + self._gpu.seconds(before, after)
+        for name, seconds in self.launches():
+            found[name] = found.get(name, 0.0) + seconds
+        return found
+
+    def launches(self):
+        """Return (kernel, seconds) of each launch since the last call of this or the above."""
+        found = [(name, self._gpu.seconds(before, after)) for name, before, after in self.marks]
         self.marks.clear()
         return found
+
+
+def print_row(**fields):
+    """Print fields as a line of JSON, numbers to four digits."""
+    rounded = {name: float(f"{each:.4g}") if isinstance(each, float) else each for name, each in fields.items()}
+    print(json.dumps(rounded), flush=True)
 
 
 def row(kernel, unit, count, kernel_seconds, limit, seconds, cpu_seconds, **more):

@@ -1,4 +1,4 @@
-"""A real service under mpirun for benchmarks, what /proc tells of its ranks, and positions to ask it about."""
+"""A real service under mpirun, what /proc tells of its ranks, and positions to ask it about."""
 
 import os
 import re

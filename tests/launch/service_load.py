@@ -1,8 +1,8 @@
 """What a service costs and stands: latency, throughput, and a long day with clients of every kind.
 
-    python benchmarks/service.py latency [--ranks 3] [--requests 1000] [--seed 1]
-    python benchmarks/service.py throughput [--ranks 3] [--clients 8] [--requests 5000]
-    python benchmarks/service.py soak [--ranks 5] [--clients 8] [--requests 20000] [--flood 10]
+    python tests/launch/service_load.py latency [--ranks 3] [--requests 1000] [--seed 1]
+    python tests/launch/service_load.py throughput [--ranks 3] [--clients 8] [--requests 5000]
+    python tests/launch/service_load.py soak [--ranks 5] [--clients 8] [--requests 20000] [--flood 10]
 
 Each starts the service it measures. latency: seconds from asking to knowing for easy Connect 4 positions, asked one
 after another without a pause or after up to 2 s, of a service that has nothing else to do, while another client has a

@@ -1,6 +1,6 @@
 """Searches on virtual workers that die, are slow, and send their messages late: is the score the right one?
 
-    python benchmarks/faults.py --runs 5000 --seed 1
+    python tests/api/faulty_runs.py --runs 5000 --seed 1
 
 Each run is drawn from its own seed: game, board, position, policy, machine and faults. Its score, or counts, must be
 those of a cluster of one worker. Failures are printed with their seeds; ``--runs 1 --seed S`` tells how one went.

@@ -1,7 +1,7 @@
 """Every policy against the sequential engine: is the score the same, on real ranks and on virtual workers?
 
-    mpirun -n 5 python benchmarks/policy_scores.py
-    python benchmarks/policy_scores.py --simulated 200
+    mpirun -n 5 python tests/launch/policy_scores.py
+    python tests/launch/policy_scores.py --simulated 200
 
 Positions of both games on several boards are drawn from a seed, each to be searched to the end of the game or to a
 depth, and searched by all policies: on the ranks that there are, on one without mpirun, or on so many virtual workers.
