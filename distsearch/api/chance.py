@@ -13,7 +13,7 @@ import numpy as np
 from .. import evaluation, games
 from ..core.errors import UserError
 from ..engines.player import plies_for
-from ..formats.checkpoint import NOT_KEPT
+from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import CHANCE, END, MAX_MOVES, step
 from ..jobs.expectimax import ChancePool
 from ..jobs.expectiminimax import Placements
@@ -69,7 +69,7 @@ class ChanceSearcher:
         """Those that have subtrees of their own: hosts, or workers."""
         return len(set(self._cluster.hosts.values())) if self._by_host else self._cluster.workers
 
-    def search(self, positions, kept=NOT_KEPT):
+    def search(self, positions, kept=NO_CHECKPOINT):
         """Yield an Outcome for each of a list of Positions, in order; the last may be incomplete after an interrupt."""
         for position in positions:
             yield self._search(position)

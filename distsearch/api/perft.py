@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from .. import __version__, games
 from ..core.errors import UserError
 from ..engines.perft import MAX_DEPTH
-from ..formats.checkpoint import NOT_KEPT
+from ..formats.checkpoint import NO_CHECKPOINT
 from ..tree.perft_pool import PerftPool
 from .metrics import summary
 from .progress import compact
@@ -53,10 +53,10 @@ class Count:
         )
 
 
-def perft(options, depth, positions, cluster, progress, interrupted, kept=NOT_KEPT):
+def perft(options, depth, positions, cluster, progress, interrupted, kept=NO_CHECKPOINT):
     """Return a Count of each position to ``depth`` plies; raises UserError for a depth out of range.
 
-    kept: a ``checkpoint.Kept``.
+    kept: a ``checkpoint.CheckpointHandle``.
     """
     if not 0 <= depth <= MAX_DEPTH:
         raise UserError(f"depth {depth} is not from 0 to {MAX_DEPTH}")
@@ -74,7 +74,7 @@ def perft(options, depth, positions, cluster, progress, interrupted, kept=NOT_KE
         return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
 
     def keep(seconds):
-        kept.offer(lambda: {"source": pool.snapshot(cluster.save(cluster.current)), "seconds": before + seconds})
+        kept.maybe_save(lambda: {"source": pool.snapshot(cluster.save(cluster.current)), "seconds": before + seconds})
 
     took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, keep=keep)
     return [

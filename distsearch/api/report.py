@@ -9,11 +9,11 @@ import time
 import numpy as np
 
 from ..formats.answer_log import Ledger
-from ..formats.checkpoint import NOT_KEPT, Kept
+from ..formats.checkpoint import NO_CHECKPOINT, CheckpointHandle
 from ..formats.positions import Lines, format_scores
 from ..tree.schedule import ANY
 from .result import Batch, tidy
-from .solve import Solving, outcomes
+from .solve import StreamSolver, outcomes
 
 _NO_MOVE = -1000
 _TOLD_DIFFERENCES = 20
@@ -28,7 +28,7 @@ class Report:
     the averages and totals as text, None for less than two positions.
     """
 
-    def __init__(self, session, options, game, rules, descriptor, style, check, complain, checkpoint=NOT_KEPT):
+    def __init__(self, session, options, game, rules, descriptor, style, check, complain, checkpoint=NO_CHECKPOINT):
         self._session, self._options, self._game, self._rules = session, options, game, rules
         self._lines = Lines(game, rules, descriptor, scored=check)
         self._style, self._check, self._complain = style, check, complain
@@ -88,9 +88,11 @@ class Report:
         }
 
     def _kept(self, searcher):
-        """Return what is kept of the positions at work, a Kept within this one's checkpoint."""
+        """Return what is kept of the positions at work, a CheckpointHandle within this one's checkpoint."""
         earlier = self._checkpoint.state and self._checkpoint.state["at_work"]
-        return Kept(earlier, lambda make: self._checkpoint.offer(lambda: self._state(searcher, make())))
+        return CheckpointHandle(
+            earlier, lambda make: self._checkpoint.maybe_save(lambda: self._state(searcher, make()))
+        )
 
     def _passed(self, chunk, begin, end):
         """Lines of a chunk were answered, and the answers written."""
@@ -116,7 +118,9 @@ class Report:
 
     def _stream(self, searcher):
         plain = self._style == "lines" and not self._options.all_moves
-        solving = Solving(self._session, searcher, self._lines, self._refused, brief=plain, kept=self._kept(searcher))
+        solving = StreamSolver(
+            self._session, searcher, self._lines, self._refused, brief=plain, kept=self._kept(searcher)
+        )
         for part in solving:
             if self._style == "lines" and not part.records["complete"].all():
                 # an interrupt left it unanswered: programs count on an answer for every line before the last
@@ -142,7 +146,7 @@ class Report:
         kept = self._kept(searcher)
         while not self._lines.ended and not self._halted:
             self._halted = self._session.interrupted()
-            kept.offer(lambda state=kept.state: state)
+            kept.maybe_save(lambda state=kept.state: state)
             chunk = None if self._halted else self._lines.read(1, wait=0.1)
             if chunk is not None:
                 yield from self._search_one(searcher, chunk, kept)

@@ -94,7 +94,7 @@ class Outcome:
     per_worker: list = field(default_factory=list)
 
     def add_run(self, took):
-        """Take over what a ``run.Run`` says of the workers."""
+        """Take over what a ``RunStats`` says of the workers."""
         vars(self).update(summary(took.workers))
         self.table_full = table_full(took.workers)
         self.startup_seconds, self.per_worker = round(took.startup_seconds, 6), took.workers

@@ -12,7 +12,7 @@ from ..tree.schedule import Schedule, rehearse
 from .metrics import per_worker
 
 
-class Run(NamedTuple):
+class RunStats(NamedTuple):
     """What a run took.
 
     seconds: wall time from when all workers were ready; startup_seconds: until then; master_seconds: CPU of the
@@ -80,4 +80,4 @@ def run(
     progress.clear()
     ended, busy = cluster.clock(), cluster.master_seconds - busy
     began = ended if began is None else began
-    return Run(ended - began, busy, began - asked, per_worker(records), stopped)
+    return RunStats(ended - began, busy, began - asked, per_worker(records), stopped)

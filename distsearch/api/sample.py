@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..core.errors import UserError
-from ..formats.recorded_game import parse
+from ..formats.game_records import parse
 from ..games.interface import Position
 
 CLASSES = {"starter": (0.0, 0.05), "normal": (0.4, 0.6), "late": (0.95, 1.0)}  # shares of the player's moves

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.errors import UserError
-from ..formats.checkpoint import NOT_KEPT
+from ..formats.checkpoint import NO_CHECKPOINT
 from ..formats.positions import NO_SCORE
 from ..games.interface import Position, as_state
 from .metrics import per_worker
 from .progress import compact
-from .run import Run
+from .run import RunStats
 
 _CHUNK = 8192  # lines read at a time: 2 ms
 # Reading and writing keep the master for milliseconds, and a message with many jobs travels in pieces: so batches are
@@ -25,7 +25,7 @@ _DOZE = 0.01  # seconds between two looks at all else while nothing comes: a loo
 _REFRESH = 1.0  # seconds between two questions to the workers where their time goes
 
 
-class Part(NamedTuple):
+class AnswerBatch(NamedTuple):
     """Answers to lines ``begin`` to ``end`` of a chunk of the input.
 
     records: one for each good line among them, in order (see ``tree.jobs.SUBTREE_RESULT``); grown: index of a line →
@@ -51,7 +51,7 @@ class Part(NamedTuple):
         return scores
 
 
-class Given:
+class InMemoryPositions:
     """Positions of an iterable, as ``lines.Lines`` has those of an input."""
 
     class Chunk:
@@ -80,16 +80,16 @@ class Given:
         return None if self.ended else self.Chunk(self.place - len(positions) + 1, positions)
 
 
-class Solving:
+class StreamSolver:
     """Has the positions of an input solved by a session's workers; iterate over it for the Parts, once.
 
     lines: a ``lines.Lines`` or like it; complain(number, text): told of every bad line; brief: nobody wants lines of
     play. Memory is bounded: no more is read while many wait for an answer. After an interrupt what is known of the
-    rest comes, incomplete. Raises UserError if the session is closed before the end. ``taken()``: a ``run.Run``, of
-    what was spent so far. kept: a ``checkpoint.Kept``, of the lines from the first one that was not in a Part.
+    rest comes, incomplete. Raises UserError if the session is closed before the end. ``taken()``: a ``RunStats``, of
+    what was spent so far. kept: a ``CheckpointHandle``, of the lines from the first one that was not in a AnswerBatch.
     """
 
-    def __init__(self, session, searcher, lines, complain=lambda number, text: None, brief=False, kept=NOT_KEPT):
+    def __init__(self, session, searcher, lines, complain=lambda number, text: None, brief=False, kept=NO_CHECKPOINT):
         self._session, self._cluster, self._lines, self._complain = session, session.cluster, lines, complain
         self._searcher, self.bad = searcher, 0  # lines that could not be read
         self._stream, self._brief = searcher.stream(brief, snapshot=kept.state), brief
@@ -158,7 +158,7 @@ class Solving:
             return
         interrupted = self._session.interrupted()
         if not self.halted:  # then jobs that were stopped would pass for done
-            self._kept.offer(lambda: self._stream.snapshot(self._cluster.save(self._run)))
+            self._kept.maybe_save(lambda: self._stream.snapshot(self._cluster.save(self._run)))
         if interrupted:
             self._stop()
         if self._began is not None and progress.due() and cluster.is_open(self._run):
@@ -220,7 +220,7 @@ class Solving:
             yield part
 
     def _bad_lines(self):
-        """Return a Part of the bad lines that come next, or None."""
+        """Return a AnswerBatch of the bad lines that come next, or None."""
         if not self._chunks:
             return None
         chunk = self._chunks[0]
@@ -229,7 +229,7 @@ class Solving:
         return self._part(end, np.empty(0, self._stream.result_dtype), {}) if end > self._done else None
 
     def _next_part(self, number, records):
-        """Return the Part of the first chunk that the records, of positions from ``number`` on, make."""
+        """Return the AnswerBatch of the first chunk that the records, of positions from ``number`` on, make."""
         chunk = self._chunks[0]
         lines = self._done + np.flatnonzero(chunk.good[self._done :])
         here = lines[: len(records)]
@@ -241,7 +241,7 @@ class Solving:
         return self._part(end, records[: len(here)], grown)
 
     def _part(self, end, records, grown):
-        part = Part(self._chunks[0], self._done, end, records, grown)
+        part = AnswerBatch(self._chunks[0], self._done, end, records, grown)
         self._passed += end - self._done
         self._done = end
         if end == part.chunk.size:
@@ -258,7 +258,7 @@ class Solving:
                     yield part
 
     def taken(self):
-        """Return a ``run.Run`` of what was spent so far; asks the workers where their time went, once a second."""
+        """Return a ``RunStats`` of what was spent so far; asks the workers where their time went, once a second."""
         if self._cluster.is_open(self._run) and time.perf_counter() - self._asked > _REFRESH:
             self._cluster.ask(self._run)
             self._hear(self._cluster.metrics)
@@ -266,7 +266,7 @@ class Solving:
         if self._workers is None:  # for thousands of answers a second
             self._workers = per_worker(self._records)
         seconds = 0.0 if self._began is None else time.perf_counter() - self._began
-        return Run(
+        return RunStats(
             seconds, self._cluster.master_seconds - self._master_before, self._startup, self._workers, self.halted
         )
 
@@ -284,13 +284,13 @@ def solve(session, searcher, positions):
     if searcher.deepening:
         yield from searcher.search(positions)
         return
-    solving = Solving(session, searcher, Given(positions))
+    solving = StreamSolver(session, searcher, InMemoryPositions(positions))
     for part in solving:
         yield from outcomes(searcher, solving, part)
 
 
 def outcomes(searcher, solving, part):
-    """Yield the Outcomes of a Part."""
+    """Yield the Outcomes of a AnswerBatch."""
     took = solving.taken()
     for line, record in zip(part.lines.tolist(), part.records, strict=True):
         outcome = searcher.answer(part.chunk.position(line), record, part.grown.get(line))

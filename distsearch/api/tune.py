@@ -23,7 +23,7 @@ _MOST_GAMES = 10**6  # of a generation, and generations
 
 
 @dataclass
-class Effort:
+class TuneBudget:
     """How much to play: games a candidate in each generation, generations, candidates; sigma: the first step.
 
     Creating one raises UserError if it makes no sense.
@@ -45,7 +45,7 @@ class Effort:
 
 
 @dataclass
-class Tuned:
+class TuneResult:
     """What was found. asked: how, by name; weights: the middle of where the last generation led."""
 
     asked: dict
@@ -102,10 +102,10 @@ class Tuned:
         )
 
 
-def tune(options, effort, seed, cluster, progress, interrupted, record=None):
-    """Search for weights that play well, from those of ``options.evaluation`` on; return what was Tuned.
+def tune(options, budget, seed, cluster, progress, interrupted, record=None):
+    """Search for weights that play well, from those of ``options.evaluation`` on; return a TuneResult.
 
-    Raises UserError for what makes no sense. The same options, Effort and seed (a whole number from 0 on) give the same
+    Raises UserError for what makes no sense. The same options, budget and seed (a whole number from 0 on) give the same
     weights. record: the name of a file to make, with a line of JSON for each generation.
     """
     game = games.find(options.game)
@@ -120,20 +120,20 @@ def tune(options, effort, seed, cluster, progress, interrupted, record=None):
         "depth": options.depth,
         "min_probability": options.min_probability or 0.0,
         "chance": options.chance or CHANCES[0],
-        **vars(effort),
+        **vars(budget),
         "seed": seed,
         "start": f"rows:{start.text}",
         **({"deeper": options.deeper} if options.deeper else {}),
     }
-    search = WeightsSearch(start, len(game.VALUES) - 1, effort.population, effort.sigma, seed)
+    search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")
     runner = KINDS["weighted_game"](setup)
     compile_once(runner.name, options.game, runner.compile, progress)
-    found = Tuned(asked, 0, start, None, None, 0, 0, 0.0, 0.0, cluster.ranks)
+    found = TuneResult(asked, 0, start, None, None, 0, 0, 0.0, 0.0, cluster.ranks)
     with nullcontext() if record is None else RecordFile(record) as lines:
         while not found.complete:
             candidates, games_seed = search.ask(), seed_of(seed, found.generations)
-            pool = CandidatesPool(game, rules, options.depth, np.array(candidates), effort.games, games_seed)
+            pool = CandidatesPool(game, rules, options.depth, np.array(candidates), budget.games, games_seed)
             took = run(
                 cluster,
                 setup,
@@ -151,7 +151,7 @@ def tune(options, effort, seed, cluster, progress, interrupted, record=None):
             values = mean_logs(scores)
             search.tell(values)
             best = int(np.argmax(values))
-            found.weights, found.generations = search.favourite, found.generations + 1
+            found.weights, found.generations = search.mean_weights, found.generations + 1
             found.value, found.average = values[best], float(scores[best].mean())
             if lines is not None:
                 line = {
@@ -160,7 +160,7 @@ def tune(options, effort, seed, cluster, progress, interrupted, record=None):
                     "candidates": [f"rows:{weights.text}" for weights in candidates],
                     "values": values,
                     "averages": scores.mean(axis=1).tolist(),
-                    "favourite": f"rows:{found.weights.text}",
+                    "mean_weights": f"rows:{found.weights.text}",
                     "step": search.sigma,
                 }
                 lines.write(json.dumps({**asked, **line, "version": __version__}))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import evaluation, games
 from ..core.errors import UserError
-from ..formats.checkpoint import NOT_KEPT
+from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import legal_moves
 from ..jobs.two_player import TO_THE_END
 from ..tree.deepening import Deepening
@@ -80,8 +80,8 @@ class Searcher:
         other._take(options)
         return other
 
-    def search(self, positions, kept=NOT_KEPT):
-        """Yield an Outcome for each of a list of Positions, in order; kept: a ``checkpoint.Kept``, for one position.
+    def search(self, positions, kept=NO_CHECKPOINT):
+        """Yield an Outcome for each of a list of Positions, in order; kept: a ``CheckpointHandle``, for one.
 
         After an interrupt some are incomplete; None stands for what was never looked at, or the rest is missing.
 
@@ -283,7 +283,7 @@ class Searcher:
         before = kept.state["seconds"] if kept.state else 0.0
 
         def keep(seconds):
-            kept.offer(lambda: self._state(source, before + seconds))
+            kept.maybe_save(lambda: self._state(source, before + seconds))
 
         setup = {**self._setup, "part": self._cluster.workers > 1}
         if self._shares:

@@ -52,7 +52,7 @@ class WeightsSearch:
         return float(self._search.sigma)
 
     @property
-    def favourite(self):
+    def mean_weights(self):
         """The Weights in the middle of where candidates come from.
 
         The best candidate of a generation owes its value to luck with its games as well; the middle is an average of

@@ -9,7 +9,8 @@ import sys
 import traceback
 
 from ..core.errors import RanksLostError, UserError, complain
-from ..formats import position_file, stdout
+from ..formats import positions as position_file
+from ..formats import stdout
 from .arguments import parse
 from .study_arguments import STUDIES
 
@@ -72,7 +73,7 @@ def _run(argv):
     if comm is not None and comm.Get_rank() > 0:
         ignore()
     if args.command == "train":  # on every rank: learning takes no jobs from rank 0
-        from ..learning.trainers import trainer_of
+        from ..learning.command import trainer_of
 
         return trainer_of(args.game)(args, comm, interrupts, Progress(), stdout.say)
     if getattr(args, "parallel", None) == "evaluation":  # on every rank as well
@@ -209,13 +210,12 @@ def _answer(args, interrupts, checkpoint, search):
 
 def _checkpoint(args, options, interrupts, positions=(), suffixes=(), **asked):
     """Return the Checkpoint of a search, or what stands for none; asked: what else tells one search from another."""
-    from ..formats.checkpoint import NOT_KEPT, Checkpoint
-    from ..formats.fingerprint import fingerprint
+    from ..formats.checkpoint import NO_CHECKPOINT, Checkpoint, fingerprint
 
     if args.checkpoint is None:
         if args.resume:
             raise UserError("resume goes with checkpoint, which names the file to resume from")
-        return NOT_KEPT
+        return NO_CHECKPOINT
     if options.against_chance:
         raise UserError("checkpoint is for games of two players")
     search = fingerprint(options, positions, command=args.command, json=args.json, **asked)
@@ -273,15 +273,15 @@ def _play(args, session, interrupts):
 
 
 def _tune(args, session, interrupts):
-    from ..api.tune import Effort, tune
+    from ..api.tune import TuneBudget, tune
 
     if args.depth is None and args.layers is None:
         args.depth = 3
     options, _, _ = _options(args)
     names = "games", "generations", "population", "sigma"
-    effort = Effort(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
+    budget = TuneBudget(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
     asked = session.cluster, session.progress, session.interrupted, args.record
-    found = tune(options, effort, args.seed or 0, *asked)
+    found = tune(options, budget, args.seed or 0, *asked)
     stdout.say(found.to_json() if args.json else found.to_text())
     return 0
 

@@ -1,32 +1,30 @@
-"""A file that holds how far a search has come, so that another run can go on from there.
+"""A file that holds how far a search has come, so that another run can go on from there; see ``core.archive``.
 
-The file begins with a line that names its format and version, and the SHA-256 of the rest, which is an npz archive: a
-header as JSON, in which ``{"array": n}`` stands for the archive's n-th array. A new state is written beside the old one
-and renamed over it, so that a crash at any moment leaves one of the two.
+Its header has all that tells one search from another, and the state, in which ``{"array": n}`` stands for the archive's
+n-th array.
 """
 
-import contextlib
 import hashlib
-import io
 import json
 import math
 import os
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
+from .. import __version__, games
+from ..core import archive
 from ..core.errors import UserError
 
 INTERVAL = 60.0  # seconds
 INTERVAL_VARIABLE = "DISTSEARCH_CHECKPOINT_SECONDS"  # in the environment: another interval, for tests
 
-_MAGIC = b"distsearch checkpoint "
-_VERSION = 4
-_HEADER, _ARRAY = "header", "array"
-_DIGEST = hashlib.sha256
+_KIND, _FORMAT = "checkpoints", 5
+_BEFORE_5 = b"distsearch checkpoint "  # what files of earlier formats begin with
+_ARRAY = "array"
+_SHARED_OUT = "load_factor", "prefetch"  # options that do not decide what a search answers, like the number of ranks
 
 
 def _interval():
@@ -40,23 +38,23 @@ def _interval():
     return seconds
 
 
-class Kept(NamedTuple):
+class CheckpointHandle(NamedTuple):
     """What a search or a part of one needs of its checkpoint: see there. By default nothing is kept."""
 
     state: dict | None = None
-    offer: Callable = lambda make: None
-    save: Callable = lambda make: None
+    maybe_save: Callable[[Callable[[], dict]], None] = lambda make: None
+    save: Callable[[Callable[[], dict]], None] = lambda make: None
     path: str | None = None
 
 
-NOT_KEPT = Kept()
+NO_CHECKPOINT = CheckpointHandle()
 
 
 class Checkpoint:
     """The checkpoint of one search.
 
     path: of the file; search: what is searched, as ``fingerprint`` has it; resume: go on where the file says, from the
-    beginning if there is none; wanted: an ``interrupt.Interrupts``, whose ``save`` says that somebody wants a state
+    beginning if there is none; wanted: an ``interrupt.Interrupts``, whose ``save`` says that a state is wanted
     now; complain(text): told if a state cannot be written, and if there is no file to resume; suffixes: of other files
     beside it; interval: seconds between two states.
 
@@ -82,15 +80,10 @@ class Checkpoint:
                 raise UserError(f"{existing} exists: --resume goes on with it; or remove it, or name another file")
         self._try_out()
 
-    def _load(self):
-        try:
-            with open(self.path, "rb") as file:
-                content = file.read()
-        except FileNotFoundError:
+    def _load(self) -> dict | None:
+        if not os.path.lexists(self.path):
             return None
-        except OSError as error:
-            raise UserError(f"cannot read {self._name}: {error.strerror}") from error
-        saved = _unpacked(content, self._name)
+        saved = _load(self._name)
         if saved["version"] != __version__:
             raise UserError(f"{self._name} was written by distsearch {saved['version']}, this is {__version__}")
         for name, value in self._search.items():
@@ -102,89 +95,83 @@ class Checkpoint:
     def _try_out(self):
         """Raise UserError now, and not after a minute, if nothing can be written there."""
         try:
-            with open(self._beside, "wb"):
+            with open(f"{self.path}.new", "wb"):
                 pass
-            os.unlink(self._beside)
+            os.unlink(f"{self.path}.new")
         except OSError as error:
             raise UserError(f"cannot write {self._name}: {error.strerror}") from error
 
-    @property
-    def _beside(self):
-        return self.path + ".new"
-
-    def offer(self, make):
-        """Save what ``make()`` returns if the interval is over or somebody wants it saved now."""
+    def maybe_save(self, make: Callable[[], dict]) -> None:
+        """Save what ``make()`` returns if the interval is over or a state is wanted now."""
         if self._wanted.save or time.monotonic() - self._saved >= self._interval:
             self.save(make)
 
-    def save(self, make):
+    def save(self, make: Callable[[], dict]) -> None:
         """Save what ``make()`` returns: dictionaries by text, lists, plain values and numpy arrays.
 
         Complains once if it cannot be written, or ``make`` raises OSError; the state before then stays.
         """
         self._wanted.save = False
         try:
-            self._replace(_packed({"version": __version__, "search": self._search, "state": make()}))
+            _save(self.path, {"version": __version__, "search": self._search, "state": make()})
         except OSError as error:
             if not self._complained:
                 self._complain(f"cannot write {self._name}: {error.strerror}; the search goes on")
             self._complained = True
-            with contextlib.suppress(OSError):
-                os.unlink(self._beside)
         self._saved = time.monotonic()
 
-    def _replace(self, content):
-        with open(self._beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(self._beside, self.path)
-        folder = os.open(os.path.dirname(self.path), os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
-
-def policy_in(path):
+def policy_in(path: str) -> str | None:
     """Return the policy of the search that a checkpoint file is of, or None if nothing can be read there."""
     try:
-        with open(path, "rb") as file:
-            return _unpacked(file.read(), path)["search"].get("policy")
-    except (OSError, UserError):
+        return _load(path)["search"].get("policy")
+    except UserError:
         return None
 
 
-def _packed(saved):
-    """Return the file's content as bytes."""
-    arrays, out = [], io.BytesIO()
+def fingerprint(options: Any, positions: Sequence = (), **asked: Any) -> dict[str, Any]:
+    """Return all that decides a search's output as plain values by name.
+
+    options: the Options; positions: those it is about, where they are known before it begins; asked: what else was
+    asked of it, by name.
+    """
+    game = games.find(options.game)
+    rules = game.rules(options.board, **options.rules)
+    found = {name: value for name, value in vars(options).items() if name not in _SHARED_OUT}
+    texts = [game.text(position, rules) for position in positions]
+    many = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    return {**asked, **found, "game": games.tag(game), "position": texts[0] if len(texts) == 1 else many}
+
+
+def _save(path, saved):
+    arrays = {}
 
     def stand_in(value):
-        arrays.append(np.asarray(value))
+        arrays[str(len(arrays))] = np.asarray(value)
         return {_ARRAY: len(arrays) - 1}
 
-    header = json.dumps(saved, default=stand_in)
-    np.savez(out, *arrays, **{_HEADER: np.frombuffer(header.encode(), np.uint8)})
-    content = out.getbuffer()
-    return b"%s%d\n%s%s" % (_MAGIC, _VERSION, _DIGEST(content).digest(), content)
+    header = json.loads(json.dumps({"format": _FORMAT, **saved}, default=stand_in))
+    archive.save(path, _KIND, header, arrays)
 
 
-def _unpacked(content, name):
-    """Return what was packed; raises UserError for anything else. name: of the file, for people."""
-    title, _, rest = content.partition(b"\n")
-    if not title.startswith(_MAGIC):
-        raise UserError(f"{name} is not a checkpoint of distsearch")
-    if title != b"%s%d" % (_MAGIC, _VERSION):
-        raise UserError(f"{name} is a checkpoint of another version of distsearch")
-    size = _DIGEST().digest_size
-    if _DIGEST(rest[size:]).digest() != rest[:size]:
-        raise UserError(f"{name} is damaged: its content does not match its checksum")
-    with np.load(io.BytesIO(rest[size:]), allow_pickle=False) as archive:
+def _load(path):
+    """Return what was saved; raises UserError for anything else."""
+    try:
+        with open(path, "rb") as file:
+            before = file.read(len(_BEFORE_5)) == _BEFORE_5
+    except OSError as error:
+        raise UserError(f"cannot read {path[:200]}: {error.strerror}") from error
+    saved, arrays = (None, {}) if before else archive.load(path, _KIND)
+    if saved is None or saved.get("format") != _FORMAT:
+        raise UserError(
+            f"{path[:200]} is a checkpoint of another version of distsearch: end that search with the version that "
+            "began it, or begin anew under another name"
+        )
 
-        def put_back(entry):
-            return archive[f"arr_{entry[_ARRAY]}"] if entry.keys() == {_ARRAY} else entry
+    def put_back(entry):
+        return np.array(arrays[str(entry[_ARRAY])]) if entry.keys() == {_ARRAY} else entry
 
-        return json.loads(archive[_HEADER].tobytes(), object_hook=put_back)
+    return json.loads(json.dumps(saved), object_hook=put_back)
 
 
 def _shown(value):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..cluster.backoff import sleep_until
 from . import td
-from .waiting import wait
+from .rank_group import wait
 
 QUIT, LEARN, WATCH, FETCH = range(4)  # kinds of phases, see ``Team.phase``
 

@@ -11,15 +11,15 @@ import time
 
 import numpy as np
 
-from ..gpu import learning as card
+from ..gpu import learning as gpu_learning
 from .cpu_team import FETCH, LEARN, QUIT
-from .waiting import wait
+from .rank_group import wait
 
 EXCHANGES = "games", "weights"
 _TOLD = 3  # numbers that say what a phase is
 
 
-class CardTeam:
+class GpuTeam:
     """All ranks, a GPU each: collective over ``comm`` (an mpi4py communicator, or None for this process alone).
 
     exchange: of EXCHANGES; merge: ``sum`` or ``mean`` of changes of a weight, every ``merge_every`` games; forward:
@@ -39,7 +39,9 @@ class CardTeam:
         self._games_go_round = self.comm is not None and exchange == "games"
         self._merges = self.comm is not None and exchange == "weights"
         self._merge, self._merge_every = merge, merge_every
-        self._mode = card.RECORD if self._games_go_round else card.FORWARD if forward else card.BACKWARD
+        self._mode = (
+            gpu_learning.RECORD if self._games_go_round else gpu_learning.FORWARD if forward else gpu_learning.BACKWARD
+        )
         self._base, self._given = None, False
         self.at_work = self.stopped = False
         self.others_cpu = self.merging = 0.0
@@ -54,8 +56,8 @@ class CardTeam:
         self.hosts = comm.allreduce(int(self.place == 0))
 
     def join(self, arrays, learner):
-        """Take the Arrays that hold weights before and after, and this rank's CardLearner."""
-        self._arrays, self._card = arrays, learner
+        """Take the Arrays that hold weights before and after, and this rank's GpuLearner."""
+        self._arrays, self._learner = arrays, learner
 
     def meet(self):
         """Wait until all ranks are here."""
@@ -92,7 +94,7 @@ class CardTeam:
 
     def settle(self):
         """Have the arrays hold what this rank's GPU has learnt."""
-        self._card.download(self._arrays.weights, self._arrays.traces)
+        self._learner.download(self._arrays.weights, self._arrays.traces)
 
     def cpu_seconds(self):
         """Return what this rank has used of CPU."""
@@ -115,7 +117,7 @@ class CardTeam:
             return
         self._arrays.results[:games] = 0
         share = first + games * self.rank // self.ranks, first + games * (self.rank + 1) // self.ranks
-        self._card.begin(first, *share, self._mode if kind == LEARN else card.WATCH)
+        self._learner.begin(first, *share, self._mode if kind == LEARN else gpu_learning.WATCH)
         over, ended, merged = False, 0, 0
         while not over:
             found, over = self._round(kind == LEARN)
@@ -134,30 +136,30 @@ class CardTeam:
         """Have all GPUs begin with the weights of rank 0."""
         if self.comm is not None:
             wait(self.comm.Ibcast(self._arrays.learnt))
-        self._card.upload(self._arrays.weights, self._arrays.traces)
+        self._learner.upload(self._arrays.weights, self._arrays.traces)
         if self._merges:
             self._base = self._arrays.learnt.copy()
         self._given = True
 
     def _round(self, learning):
         """Play for a launch, and learn; return (the games that have ended on all ranks, whether all are over)."""
-        found = self._card.launch()
+        found = self._learner.launch()
         words = np.zeros(0, np.uint32)
         if learning and self._games_go_round:
-            found, words = self._card.records(found)
+            found, words = self._learner.records(found)
         if self.comm is None:
             if self.stopped:
-                self._card.stop()
-            return found, self._card.over
+                self._learner.stop()
+            return found, self._learner.over
         told = np.zeros((self.ranks, 4), np.int64)
-        wait(self.comm.Iallgather(np.array([len(found), len(words), self._card.over, self.stopped]), told))
+        wait(self.comm.Iallgather(np.array([len(found), len(words), self._learner.over, self.stopped]), told))
         over = bool(told[:, 2].all())
         if told[:, 3].any():
-            self._card.stop()
+            self._learner.stop()
         found, words = self._gathered(found, told[:, 0]), self._gathered(words, told[:, 1])
         if learning and self._games_go_round:
             found["words"] += np.repeat(np.cumsum(told[:, 1]) - told[:, 1], told[:, 0])
-            self._card.learn_recorded(found, words)
+            self._learner.learn_recorded(found, words)
         return found, over
 
     def _gathered(self, own, counts):
@@ -186,5 +188,5 @@ class CardTeam:
             changes[:weights] /= np.maximum(times, 1)
         self._base += changes
         self._arrays.learnt[:] = self._base
-        self._card.upload(self._arrays.weights, self._arrays.traces)
+        self._learner.upload(self._arrays.weights, self._arrays.traces)
         self.merging += time.perf_counter() - began

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.jit import compiled
 from ..core.pointers import float32s, uint8s, uint64s
-from .waiting import wait
+from .rank_group import wait
 
 MODES = "visits", "sum", "mean"
 LINE = 16  # weights, or pairs of traces, that are sent together

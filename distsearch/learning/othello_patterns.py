@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import evaluation
-from ..cluster.backoff import sleep_until
 from ..core.jit import compiled
 from ..engines.pvs import batch, kernels
 from ..engines.pvs.depth_search import Deep
@@ -22,14 +21,13 @@ from ..games import othello
 from ..games.interface import END, MAX_MOVES
 from ..games.othello import SQUARES, count, final, kind, moves, play
 from .regression import Regression, Samples, joined
-from .waiting import wait
 
 _MOST_PLIES = 128  # of a game, passes among them
 _AT_ONCE = 256  # games that are played side by side, so that a call searches a position of each
 _BUDGET = 1 << 40  # boards: no search stops early
 
 
-class Plan(NamedTuple):
+class RoundPlan(NamedTuple):
     """How games are played."""
 
     games: int
@@ -159,58 +157,23 @@ def falling(passes, first=0.5, last=0.02):
     return np.geomspace(first, last, passes).tolist()
 
 
-class Crew:
-    """The ranks of ``comm`` (None: this process): each plays its share of games, the first one learns from them all."""
+def train(games, depths, solved, passes, seed, group, tell, board=(pt.SIDE, pt.SIDE)):
+    """Return the Network of rounds of so many games with searches so deep each, on the first rank of a RankGroup.
 
-    def __init__(self, comm):
-        self._comm, self.rank, self.size = comm, *((0, 1) if comm is None else (comm.rank, comm.size))
-
-    def share(self, games):
-        """Return how many of so many games this rank plays."""
-        return games // self.size + (self.rank < games % self.size)
-
-    def gathered(self, found):
-        """Return the Samples of all ranks on the first one, None on the others."""
-        if self.rank > 0:
-            self._send(found, 0)
-            return None
-        return joined([found, *(self._received(rank) for rank in range(1, self.size))])
-
-    def told(self, network):
-        """Return the first rank's Network on every rank."""
-        if self.rank > 0:
-            return self._received(0)
-        for rank in range(1, self.size):
-            self._send(network, rank)
-        return network
-
-    # a blocking call would keep a core busy until the other rank is there as well
-
-    def _send(self, what, rank):
-        wait(self._comm.isend(what, rank))
-
-    def _received(self, rank):
-        sleep_until(lambda: self._comm.Iprobe(rank))
-        return self._comm.recv(source=rank)
-
-
-def train(games, depths, solved, passes, seed, crew, tell, board=(pt.SIDE, pt.SIDE)):
-    """Return the Network of rounds of so many games with searches so deep each, on the first rank of a Crew.
-
-    games, depths: of each round; solved: as a ``Plan`` has it; passes: over the positions of a round; tell: takes a
+    games, depths: of each round; solved: see ``RoundPlan``; passes: over the positions of a round; tell: takes a
     line of text about the progress; board: (rows, columns), one of ``patterns.PRESETS``.
     """
     began, rules, network, parts = time.process_time(), othello.rules(board), None, []
     for number, (played, depth) in enumerate(zip(games, depths, strict=True)):
-        plan = Plan(crew.share(played), depth, solved)
+        plan = RoundPlan(group.share(played), depth, solved)
         found = samples(
-            plan, network, [seed, number, crew.rank], rules, lambda n, of=plan: tell(f"{n} of {of.games} games")
+            plan, network, [seed, number, group.rank], rules, lambda n, of=plan: tell(f"{n} of {of.games} games")
         )
-        taught = crew.gathered(found)
-        if crew.rank == 0:
+        taught = group.gathered(found)
+        if group.rank == 0:
             parts = [*parts[-1:], taught]  # weak play is forgotten
             taught = joined(parts)
-            unseen = samples(plan._replace(games=_AT_ONCE), network, [seed, number, crew.size], rules)
+            unseen = samples(plan._replace(games=_AT_ONCE), network, [seed, number, group.size], rules)
             fitted, error = fit(
                 taught,
                 unseen,
@@ -226,11 +189,11 @@ def train(games, depths, solved, passes, seed, crew, tell, board=(pt.SIDE, pt.SI
                     "solved": solved,
                     "passes": passes,
                     "seed": seed,
-                    "ranks": crew.size,
+                    "ranks": group.size,
                     "positions": len(taught.scores),
                     "error": round(error, 2),
                     "cpu_seconds": round(time.process_time() - began),
                 }
             )
-        network = crew.told(network)
+        network = group.told(network)
     return network

@@ -11,19 +11,17 @@ from ..api.run import compile_once
 from ..cluster import mpi_runtime
 from ..core.errors import UserError, complain
 from ..evaluation import tuple_network
+from ..gpu.learning import GpuLearner, games_at_once
 from .cpu_team import Team, shared_size
-from .gpu_team import CardTeam
+from .gpu_team import GpuTeam
 from .learner import Learner
 from .merging import Merger
 from .options import WINS
-from .phases import Plan, Training
+from .phases import Statistics, Training, TrainingPlan
 from .private_pages import private_pages
-from .record import LearningCurve
-from .report import Trained
+from .rank_group import agreed
+from .report import LearningCurve, TrainingResult
 from .shared_arrays import Arrays
-from .statistics import Statistics
-from .train_gpu import learner_of
-from .waiting import agreed
 
 LINE = 1000  # games of a line
 
@@ -51,14 +49,14 @@ class Files:
 
 
 def train(options, files, comm, progress, interrupted, told, gpu=None):
-    """Learn by ``TrainOptions``, on all ranks of ``comm`` (None: this process alone); return Trained on rank 0.
+    """Learn by ``TrainOptions``, on all ranks of ``comm`` (None: this process alone); return TrainingResult on rank 0.
 
     told(dictionary): takes each line and each evaluation, on rank 0; gpu: what this rank has for a GPU, None: one of
     its host's. Raises UserError on every rank for what makes no sense or cannot be read, and on rank 0 for what cannot
     be written at the end.
     """
     if options.device == "gpu":
-        return _train_on_cards(options, files, comm, progress, interrupted, told, gpu)
+        return _train_on_gpus(options, files, comm, progress, interrupted, told, gpu)
     team = Team(comm, options.sharing)
     if options.stages and team.copies > 1:
         raise UserError("stages are for ranks that share their weights: those not learnt yet cannot be merged")
@@ -94,31 +92,31 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
         if several and team.place == 0:
             merger = Merger(team.leaders, arrays, options.merge, options.rate, None if pages is None else pages.shared)
         team.join(arrays, learner, merger, pages)
-        begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
+        begun = agreed(comm, lambda: TrainingState(options, files, game, arrays) if team.first else None)
         _compile(team, options, learner, merger, pages, progress)
         if not team.first:
             team.work()
             return None
-        return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
+        return _run_training(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
     finally:
         if pages is not None:
             pages.close()
         arrays.close()
 
 
-def _train_on_cards(options, files, comm, progress, interrupted, told, gpu):
+def _train_on_gpus(options, files, comm, progress, interrupted, told, gpu):
     """As ``train``, a GPU a rank."""
-    team = CardTeam(comm, options.exchange, options.merge, options.merge_every, options.forward)
+    team = GpuTeam(comm, options.exchange, options.merge, options.merge_every, options.forward)
     game = games.find(options.game)
     arrays = agreed(comm, lambda: Arrays(None, 1, options.size, options.coherence, shared_size(1), here=team.here))
     try:
-        learner = agreed(comm, lambda: learner_of(options, game, team, gpu, progress))
+        learner = agreed(comm, lambda: _gpu_learner(options, game, team, gpu, progress))
         team.join(arrays, learner)
-        begun = agreed(comm, lambda: _Begun(options, files, game, arrays) if team.first else None)
+        begun = agreed(comm, lambda: TrainingState(options, files, game, arrays) if team.first else None)
         if not team.first:
             team.work()
             return None
-        return _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
+        return _run_training(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
     except UserError as error:
         if team.ranks > 1 and team.at_work:  # the others wait for this rank, which a GPU has failed
             complain(f"distsearch: rank {team.rank}: {error}")
@@ -126,6 +124,42 @@ def _train_on_cards(options, files, comm, progress, interrupted, told, gpu):
         raise
     finally:
         arrays.close()
+
+
+def _gpu_learner(options, game, team, gpu, progress):
+    """Return this rank's GpuLearner; gpu: its GPU, None: one of the host's, shared if there are more ranks."""
+    if options.forward and team.ranks > 1 and options.exchange == "games":
+        raise UserError("GPUs that tell one another their games learn from them when they are over: no --forward")
+    rules, (tuples, _) = game.rules(options.board, **options.rules), options.network
+    gpu = gpu or _gpu_of_host(team.place)
+    made = None
+
+    def make():
+        nonlocal made
+        made = GpuLearner(
+            gpu,
+            game,
+            rules,
+            tuples,
+            not options.asymmetric,
+            options.coherence,
+            options.rate,
+            options.seed,
+            options.at_once or games_at_once(tuples, options.forward),
+        )
+
+    name = f"cuda-{game.NAME}-{options.tuples}-{options.asymmetric:d}{options.coherence:d}-{gpu.architecture}"
+    compile_once(name, f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
+    return made
+
+
+def _gpu_of_host(place):
+    from ..gpu import device
+
+    count = device.count()
+    if not count:
+        raise UserError("this host has no GPU: use --device cpu")
+    return device.Gpu(place % count)
 
 
 def _compile(team, options, learner, merger, pages, progress):
@@ -147,7 +181,7 @@ def _compile(team, options, learner, merger, pages, progress):
     team.meet(count_from_here=True)
 
 
-class _Begun:
+class TrainingState:
     """What training begins with: what was saved, or weights that know nothing."""
 
     def __init__(self, options, files, game, arrays):
@@ -195,18 +229,18 @@ def try_out(path, again=False, hint=""):
         raise UserError(f"cannot write {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _lead(team, options, files, game, arrays, learner, begun, progress, interrupted, told):
-    """Have the ranks learn, on rank 0; return Trained."""
+def _run_training(team, options, files, game, arrays, learner, begun, progress, interrupted, told):
+    """Have the ranks learn, on rank 0; return TrainingResult."""
     if files.save is None:
         progress.note("what is learnt is not kept: there is no --save FILE")
     try:
-        return _Lead(team, options, files, game, arrays, begun, progress, told).run(interrupted, learner)
+        return TrainingRun(team, options, files, game, arrays, begun, progress, told).run(interrupted, learner)
     finally:
         team.finish()
         begun.curve.close()
 
 
-class _Lead:
+class TrainingRun:
     def __init__(self, team, options, files, game, arrays, begun, progress, told):
         self._team, self._options, self._files, self._game, self._arrays = team, options, files, game, arrays
         self._curve, self._progress, self._told, self._failed = begun.curve, progress, told, None
@@ -215,7 +249,7 @@ class _Lead:
         self._statistics = Statistics(
             files.line or LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
         )
-        plan = Plan(
+        plan = TrainingPlan(
             options.games,
             options.warm_up if team.ranks > 1 else 0,
             options.merge_every if team.copies > 1 else 0,
@@ -243,7 +277,7 @@ class _Lead:
         self._progress.clear()
         if self._failed is not None:
             raise self._failed
-        return Trained(
+        return TrainingResult(
             self._options.described(),
             training.games,
             training.games - before,

@@ -1,7 +1,7 @@
 """One search, or one file of positions, measured: what it found and what it took, as ``search --json`` tells it."""
 
 from ..api.metrics import summary
-from ..api.solve import Given, Solving, outcomes
+from ..api.solve import InMemoryPositions, StreamSolver, outcomes
 
 _FOUND = "score", "unit", "move", "depth", "proved"  # of one position
 _COUNTS = (  # figure → field of an Outcome, of which many positions have the sum
@@ -52,7 +52,7 @@ def measure(session, options, positions):
 
 def _solved(session, searcher, positions):
     """Return (Outcomes, seconds by name, per-worker times) of many positions that are a stream."""
-    solving = Solving(session, searcher, Given(positions))
+    solving = StreamSolver(session, searcher, InMemoryPositions(positions))
     found = [outcome for part in solving for outcome in outcomes(searcher, solving, part)]
     took = solving.taken()
     seconds = {name: getattr(took, name) for name in _SUMS if name != "cpu_seconds"}

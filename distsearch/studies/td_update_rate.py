@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from .gpu_bench.learning import Cpu, on_card
+from .gpu_bench.learning import Cpu, gpu_learner
 
 _TUPLES = {"2584": "3x4", "2048": "4x6"}
 _REPEATS = 3  # of a timing, of which the best counts
@@ -34,13 +34,13 @@ def by_core(name, paths):
     return {"seconds": min(taken)}
 
 
-def by_card(gpu, name, paths):
+def on_gpu(gpu, name, paths):
     """Return {way: figures} of learning from games by a GPU: seconds of its kernels, and with the transfer of games.
 
     steps: a thread a step, as a report has it; combined: the same, threads of a warp that change the same weight add
     once; games: one behind another, as a core does.
     """
-    learner = on_card(gpu, Cpu(name, _TUPLES[name]), _AT_ONCE, room=_ROOM, rate=_RATE)
+    learner = gpu_learner(gpu, Cpu(name, _TUPLES[name]), _AT_ONCE, room=_ROOM, rate=_RATE)
     given = (
         np.concatenate([states for states, _ in paths]),
         np.concatenate([np.diff(sums, prepend=0) for _, sums in paths]),

@@ -51,7 +51,7 @@ def by_core(name, wanted, boards, depth):
     return {"seconds": seconds / len(boards)}
 
 
-def by_card(gpu, name, wanted, boards, depth, method="merged"):
+def on_gpu(gpu, name, wanted, boards, depth, method="merged"):
     """Return figures of decisions by a GPU: seconds a board, from states in numpy to values there.
 
     worst_error: of some values against a core's, relative to these where they are larger than 1.

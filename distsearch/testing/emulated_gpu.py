@@ -1,6 +1,6 @@
 """A GPU that is not there: kernels of this package compiled for the CPU, behind the interface of ``gpu.device``.
 
-Threads are fibers (``cuda_on_cpu.h``), some ten million times slower than a card; it is for tests.
+Threads are fibers (``cuda_on_cpu.h``), some ten million times slower than a GPU; it is for tests.
 """
 
 import ctypes

@@ -9,7 +9,7 @@ from distsearch.core.errors import UserError
 from distsearch.gpu import device
 
 
-class Card:
+class FakeGpu:
     """What stands in for a Gpu: its number."""
 
     def __init__(self, number):
@@ -20,9 +20,9 @@ class Card:
 
 
 @pytest.fixture
-def cards(monkeypatch):
+def gpus(monkeypatch):
     """A function that gives this host so many GPUs."""
-    monkeypatch.setattr(device, "Gpu", Card)
+    monkeypatch.setattr(device, "Gpu", FakeGpu)
 
     def have(count):
         monkeypatch.setattr(device, "count", lambda: count)
@@ -50,14 +50,14 @@ def comm_of(rank, size, errors=()):
         ("auto", 2, 1, [0]),
     ],
 )
-def test_the_first_workers_of_a_host_come_first(name, count, ranks, expected, cards):
-    cards(count)
+def test_the_first_workers_of_a_host_come_first(name, count, ranks, expected, gpus):
+    gpus(count)
     found = [devices.chosen(comm_of(rank, ranks) if ranks > 1 else None, name) for rank in range(ranks)]
-    assert [card and card.number for card in found] == expected
+    assert [gpu and gpu.number for gpu in found] == expected
 
 
-def test_a_host_without_a_gpu_is_refused_where_each_worker_is_to_have_one(cards):
-    cards(0)
+def test_a_host_without_a_gpu_is_refused_where_each_worker_is_to_have_one(gpus):
+    gpus(0)
     with pytest.raises(UserError, match="this host has no GPU"):
         devices.chosen(None, "gpu")
 
@@ -77,8 +77,8 @@ def test_without_pycuda_or_a_driver_auto_searches_on_the_cpu(monkeypatch):
         devices.chosen(None, "gpu")
 
 
-def test_the_refusal_of_another_rank_is_everybodys(cards):
-    cards(2)
+def test_the_refusal_of_another_rank_is_everybodys(gpus):
+    gpus(2)
     comm = comm_of(1, 2, ["this host has no GPU"])
     with pytest.raises(UserError, match="this host has no GPU"):
         devices.chosen(comm, "gpu")

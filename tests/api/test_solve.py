@@ -12,7 +12,7 @@ from distsearch.api import solve
 from distsearch.api.options import resolve
 from distsearch.api.progress import Progress
 from distsearch.api.session import Session
-from distsearch.api.solve import Given, Solving
+from distsearch.api.solve import InMemoryPositions, StreamSolver
 from distsearch.core.errors import UserError
 from distsearch.formats.positions import NO_SCORE, Lines
 from distsearch.games import connect4
@@ -63,7 +63,7 @@ class Solver:
             (folder / "lines").write_text("".join(f"{line}\n" for line in source))
             source = os.open(folder / "lines", os.O_RDONLY)
         self.lines = Lines(connect4, RULES, source)
-        self.solving = Solving(session, searcher(session, **options), self.lines, self._complain, brief=True)
+        self.solving = StreamSolver(session, searcher(session, **options), self.lines, self._complain, brief=True)
 
     def _complain(self, number, text):
         self.complaints.append(number)
@@ -257,7 +257,7 @@ def test_an_error_in_the_input_ends_the_run(session, rng):
         yield connect4.parse("4453", RULES)
         raise UserError("enough")
 
-    solving = Solving(session, searcher(session), Given(positions()))
+    solving = StreamSolver(session, searcher(session), InMemoryPositions(positions()))
     with pytest.raises(UserError, match="enough"):
         list(solving)
     assert not session.cluster.is_open(solving._run)

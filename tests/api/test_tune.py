@@ -11,17 +11,17 @@ from distsearch.api import tune as module
 from distsearch.api.options import resolve
 from distsearch.api.play import play
 from distsearch.api.progress import Silent
-from distsearch.api.tune import Effort, mean_logs, tune
+from distsearch.api.tune import TuneBudget, mean_logs, tune
 from distsearch.cluster.local import LocalCluster
 from distsearch.formats.weights_file import named
 from distsearch.jobs.two_player import KINDS
 
-EFFORT = Effort(games=3, generations=3, population=4)
+BUDGET = TuneBudget(games=3, generations=3, population=4)
 
 
-def tuned(record=None, seed=5, interrupted=lambda: False, effort=EFFORT, **options):
+def tuned(record=None, seed=5, interrupted=lambda: False, budget=BUDGET, **options):
     chosen, _, _ = resolve("2048", "3x3", **{"depth": 1, **options})
-    return tune(chosen, effort, seed, LocalCluster(KINDS), Silent(), interrupted, record)
+    return tune(chosen, budget, seed, LocalCluster(KINDS), Silent(), interrupted, record)
 
 
 def test_a_record_has_what_it_takes_to_do_it_again(tmp_path):
@@ -38,7 +38,7 @@ def test_a_record_has_what_it_takes_to_do_it_again(tmp_path):
             scores = play(options, 3, line["games_seed"], LocalCluster(KINDS), Silent(), lambda: False).scores
             assert (average, value) == (pytest.approx(sum(scores) / 3), mean_logs(np.array([scores]))[0])
     told = json.loads(found.to_json())
-    assert told["evaluation"] == lines[-1]["favourite"] != lines[0]["favourite"]
+    assert told["evaluation"] == lines[-1]["mean_weights"] != lines[0]["mean_weights"]
     assert (told["complete"], told["generations"], told["games"]) == (True, 3, 36)
     assert told["value"] == max(lines[-1]["values"])
     assert told["evaluation"] in found.to_text()
@@ -68,20 +68,20 @@ def test_what_it_prints_is_a_file_of_weights(tmp_path):
 @pytest.mark.parametrize("looks", [0, 1, 30])
 def test_an_interrupt_leaves_the_generations_that_are_over(looks, tmp_path):
     left = iter(range(looks))
-    effort = Effort(games=5, generations=100_000, population=4)
-    found = tuned(str(tmp_path / "record"), interrupted=lambda: next(left, None) is None, effort=effort)
+    budget = TuneBudget(games=5, generations=100_000, population=4)
+    found = tuned(str(tmp_path / "record"), interrupted=lambda: next(left, None) is None, budget=budget)
     lines = (tmp_path / "record").read_text().splitlines()
     assert (found.complete, found.generations) == (False, len(lines))
     assert "stopped early" in found.to_text()
     told = json.loads(found.to_json())
-    assert told["evaluation"] == (json.loads(lines[-1])["favourite"] if lines else found.asked["start"])
+    assert told["evaluation"] == (json.loads(lines[-1])["mean_weights"] if lines else found.asked["start"])
     assert (told["value"] is None) == (not lines)
 
 
 def test_it_gets_better():
     """From weights that care for free cells alone, a few short generations go a long way."""
     bad = "rows:10,500,0.001,2,5,3"
-    found = tuned(evaluation=bad, effort=Effort(games=30, generations=8, population=8, sigma=1.0))
+    found = tuned(evaluation=bad, budget=TuneBudget(games=30, generations=8, population=8, sigma=1.0))
 
     def average(weights):
         options, _, _ = resolve("2048", "3x3", depth=1, evaluation=weights)
@@ -101,7 +101,7 @@ def test_progress_is_told():
             self.shown.append(text)
 
     options, _, _ = resolve("2048", "3x3", depth=1)
-    tune(options, EFFORT, 0, LocalCluster(KINDS), Progress(), lambda: False)
+    tune(options, BUDGET, 0, LocalCluster(KINDS), Progress(), lambda: False)
     assert any(text.startswith("generation 2/3: ") and "last one's best averages" in text for text in Progress.shown)
 
 
@@ -117,7 +117,7 @@ def test_without_its_package_it_says_how_to_get_it(monkeypatch):
 
 def test_record_and_text_say_how_moves_were_searched(tmp_path):
     how = {"deeper": ((2, 3),), "min_probability": 0.1, "chance": "uniform"}
-    found = tuned(str(tmp_path / "record"), effort=Effort(games=1, generations=1, population=4), **how)
+    found = tuned(str(tmp_path / "record"), budget=TuneBudget(games=1, generations=1, population=4), **how)
     line = json.loads((tmp_path / "record").read_text())
     assert (line["deeper"], line["min_probability"], line["chance"]) == ([[2, 3]], 0.1, "uniform")
     assert ", depth 3 at 2 empty, 1, min-probability 0.1, chance uniform, seed 5\n" in found.to_text()

@@ -192,14 +192,14 @@ def test_bad_lines_and_differences_of_earlier_runs_count(folder):
 def test_sigusr1_saves_a_state_and_the_search_goes_on(monkeypatch):
     """Here at the first look; other tests see that it comes in at any time."""
     states = []
-    real = module.Checkpoint.offer
+    real = module.Checkpoint.maybe_save
 
-    def offer(self, make):
+    def maybe_save(self, make):
         if not states:
             os.kill(os.getpid(), signal.SIGUSR1)
         real(self, lambda: states.append(make()) or states[-1])
 
-    monkeypatch.setattr(module.Checkpoint, "offer", offer)
+    monkeypatch.setattr(module.Checkpoint, "maybe_save", maybe_save)
     answer = run("depth", "--json", "--checkpoint", "file")
     assert answer.status == 0
     assert len(states) == 1

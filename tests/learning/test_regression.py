@@ -10,12 +10,13 @@ from distsearch.evaluation import tuple_network as nw
 from distsearch.games import othello
 from distsearch.games.interface import as_state
 from distsearch.learning import othello_patterns as games
+from distsearch.learning.rank_group import RankGroup
 from distsearch.learning.regression import Regression, Samples
 
 from ..evaluation.test_patterns import STAGES, TUPLES, network
 
 SMALL = TUPLES[:2] + TUPLES[3:4]
-PLAN = games.Plan(games=24, depth=1, solved=8)
+PLAN = games.RoundPlan(games=24, depth=1, solved=8)
 
 
 def test_scores_by_known_weights_are_learnt(seed):
@@ -69,8 +70,8 @@ def test_games_repeat_themselves():
 
 def test_a_training_makes_a_network_of_the_preset(tmp_path):
     told = []
-    crew = games.Crew(MPI.COMM_SELF)
-    net = games.train([300], [1], solved=6, passes=3, seed=1, crew=crew, tell=told.append)
+    group = RankGroup(MPI.COMM_SELF)
+    net = games.train([300], [1], solved=6, passes=3, seed=1, group=group, tell=told.append)
     assert net.tuples == pt.PRESETS[8, 8].tuples
     assert net.record["games"] == [300]
     assert len(told) == 2 + 3  # after every 256 games, and every pass

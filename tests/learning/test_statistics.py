@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.games import g2048
-from distsearch.learning.statistics import Statistics, figures
+from distsearch.learning.phases import Statistics, figures
 
 
 def results_of(rng, n):

@@ -255,7 +255,7 @@ def test_lines_that_cannot_be_written_end_training_which_is_saved(failing, tmp_p
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if failing == "record":
-        monkeypatch.setattr("distsearch.learning.record.print", full, raising=False)
+        monkeypatch.setattr("distsearch.learning.report.print", full, raising=False)
     told = full if failing == "stdout" else lambda line: None
     files = Files(str(path), record=str(tmp_path / "record"))
     with pytest.raises((UserError, OSError), match="No space left"):

@@ -23,8 +23,8 @@ def trained(comm, monkeypatch, interrupted=lambda: False, **options):
 
     monkeypatch.setattr(service.Arrays, "close", closing)
     for name in "work", "finish":
-        ending = getattr(service.CardTeam, name)
-        monkeypatch.setattr(service.CardTeam, name, lambda team, ending=ending: (ending(team), team.settle())[0])
+        ending = getattr(service.GpuTeam, name)
+        monkeypatch.setattr(service.GpuTeam, name, lambda team, ending=ending: (ending(team), team.settle())[0])
     asked = TrainOptions("2048", tuples="2x4", device="gpu", at_once=2, seed=5, **options)
     gpu = EmulatedGpu(comm.Get_rank())
     found = service.train(asked, service.Files(), comm, Silent(), interrupted, lines.append, gpu)

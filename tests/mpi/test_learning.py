@@ -20,9 +20,8 @@ from distsearch.learning.cpu_team import Team, shared_size
 from distsearch.learning.learner import Learner
 from distsearch.learning.merging import Merger
 from distsearch.learning.options import TrainOptions
-from distsearch.learning.phases import Plan, Training
+from distsearch.learning.phases import Statistics, Training, TrainingPlan
 from distsearch.learning.shared_arrays import Arrays
-from distsearch.learning.statistics import Statistics
 
 pytestmark = pytest.mark.mpi(min_size=2)
 GAME = games.find("2048")
@@ -153,7 +152,7 @@ def test_training_ends_with_the_same_on_all_copies(mode, warm_up, comm, agree, c
     rank = Rank(comm, copies, mode)
     team, arrays, saved, lines, evaluations = rank.team, rank.arrays, [], [], []
     statistics = Statistics(100, GAME.VALUES, 11, lines.append)
-    plan = Plan(2000, warm_up, 130 if copies > 1 else 0, 500, 60, 700)
+    plan = TrainingPlan(2000, warm_up, 130 if copies > 1 else 0, 500, 60, 700)
     training = Training(team, arrays, plan, statistics, GAME.VALUES, 11)
 
     def body():
@@ -187,7 +186,7 @@ def test_private_pages_end_with_the_same_on_all_ranks(comm, agree, monkeypatch):
         training = Training(
             team,
             arrays,
-            Plan(4000, 300, 130 if copies > 1 else 0, 500, 60, 700),
+            TrainingPlan(4000, 300, 130 if copies > 1 else 0, 500, 60, 700),
             Statistics(100, GAME.VALUES, 11, lambda line: None),
             GAME.VALUES,
             11,

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from distsearch.core.errors import UserError
-from distsearch.learning.othello_patterns import Crew
+from distsearch.learning.rank_group import RankGroup, agreed
 from distsearch.learning.regression import Samples
-from distsearch.learning.waiting import agreed
 
 pytestmark = pytest.mark.mpi(min_size=2)
 LATE = 0.4  # seconds
@@ -45,20 +44,20 @@ def test_without_a_refusal_each_rank_has_its_own(comm, agree):
 
 def test_samples_and_networks_arrive_while_the_others_sleep(comm, agree):
     """Of a size that MPI passes on only when both are there."""
-    crew, n = Crew(comm), 100_000
+    group, n = RankGroup(comm), 100_000
     own = Samples(np.full((n, 2), comm.rank, np.uint64), np.arange(n, dtype=np.float32))
-    time.sleep(LATE * (crew.rank == 0))
+    time.sleep(LATE * (group.rank == 0))
     before = time.process_time()
-    found = crew.gathered(own)
+    found = group.gathered(own)
     used = time.process_time() - before
     agree(used < LATE / 2, used)
-    if crew.rank == 0:
+    if group.rank == 0:
         agree(np.array_equal(found.states[:, 0], np.repeat(np.arange(comm.size), n)))
         time.sleep(LATE)
     else:
         agree(found is None)
     before = time.process_time()
-    told = crew.told(own if crew.rank == 0 else None)
+    told = group.told(own if group.rank == 0 else None)
     used = time.process_time() - before
     agree(not told.states.any() and np.array_equal(told.scores, own.scores))
     agree(used < LATE / 2, used)

@@ -11,8 +11,8 @@ from distsearch.studies.reports import report
 def small(study, wanted):
     """Return a study of those of its measurements whose points are wanted, each once."""
 
-    def measurements(effort):
-        return [each for each in study.measurements(effort) if each.repeat == 0 and wanted(each.point)]
+    def measurements(study_size):
+        return [each for each in study.measurements(study_size) if each.repeat == 0 and wanted(each.point)]
 
     return study._replace(measurements=measurements)
 

@@ -8,7 +8,7 @@ from distsearch.core.errors import UserError
 from distsearch.games import connect4 as game
 from distsearch.gpu import device
 from distsearch.studies.reports import connect4, connect4_positions, report
-from distsearch.studies.reports.report import Effort, Found
+from distsearch.studies.reports.report import MeasuredRows, StudySize
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from ..cli.asking import ask, assert_refused
@@ -74,7 +74,7 @@ def test_another_set_under_the_same_name_is_another_point(tmp_path):
 
     def points(content):
         path.write_text(content)
-        asked = Effort(asked=Namespace(positions=str(path)))
+        asked = StudySize(asked=Namespace(positions=str(path)))
         return [each.point for each in connect4.STUDY.measurements(asked)]
 
     first = points("4453 3\n")
@@ -87,7 +87,7 @@ def test_cores_and_a_gpu_have_the_same_scores(monkeypatch):
     """Rows of one rank and of an emulated GPU, of a handful of positions."""
     monkeypatch.setitem(connect4._COUNTS, "L3_R1", (4, 4))
     monkeypatch.setattr(device, "Gpu", lambda number=0: EmulatedGpu())
-    monkeypatch.setattr(report, "_cards", lambda: 1)
+    monkeypatch.setattr(report, "_gpus", lambda: 1)
     status, text, complaints = made(small(connect4.STUDY, lambda point: point["class"] == "L3_R1"))
     assert (status, complaints) == (0, [])
     rows = tables(text)["Connect 4, 4 positions, class L3_R1 (end, easy)"]
@@ -102,8 +102,8 @@ def timed(way, seconds, boards, scores=(1, 2, 0, -3), known=(1, None, None, None
 
 
 def test_the_table_is_worked_out_and_put_right():
-    found = Found([timed("sequential", 2e-6, 8), timed("GPU, S = 1", 4e-6, 80, hits=0)])
-    table, exchanged = connect4.STUDY.exhibits(found, Effort())
+    found = MeasuredRows([timed("sequential", 2e-6, 8), timed("GPU, S = 1", 4e-6, 80, hits=0)])
+    table, exchanged = connect4.STUDY.exhibits(found, StudySize())
     first, second = table.rows
     assert first[:8] == ("sequential", pytest.approx(0.5), 2e-6, 2.0, 8, pytest.approx(4.0), 2.0, 8)
     assert first[8:] == (1.0, 3.67, f"{4 / 3.67:.3g}×")
@@ -121,8 +121,8 @@ def test_the_table_is_worked_out_and_put_right():
 
 def test_another_score_is_a_complaint():
     right = timed("sequential", 1.0, 1)
-    assert connect4.STUDY.complaints(Found([right])) == []
-    (wrong,) = connect4.STUDY.complaints(Found([right, timed("GPU, S = 1", 1.0, 1, scores=(1, 2, 1, -3))]))
+    assert connect4.STUDY.complaints(MeasuredRows([right])) == []
+    (wrong,) = connect4.STUDY.complaints(MeasuredRows([right, timed("GPU, S = 1", 1.0, 1, scores=(1, 2, 1, -3))]))
     assert wrong == "L3_R1, position 3, GPU, S = 1: score 1, not 0"
-    (wrong,) = connect4.STUDY.complaints(Found([timed("sequential", 1.0, 1, known=(1, 3, None, None))]))
+    (wrong,) = connect4.STUDY.complaints(MeasuredRows([timed("sequential", 1.0, 1, known=(1, 3, None, None))]))
     assert wrong == "L3_R1, position 2, sequential: score 2, not 3"

@@ -6,7 +6,7 @@ from distsearch.api.session import Session
 from distsearch.gpu import build, device
 from distsearch.studies import time_per_move
 from distsearch.studies.reports import gpu2048, report
-from distsearch.studies.reports.report import Effort, Found
+from distsearch.studies.reports.report import MeasuredRows, StudySize
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from .reports import made, row, small, tables
@@ -18,7 +18,7 @@ def emulated(monkeypatch):
     monkeypatch.setattr(device, "Gpu", lambda number=0: EmulatedGpu())
     monkeypatch.setattr(device, "count", lambda: 1)
     monkeypatch.setattr(build, "compiler", lambda: "none")
-    monkeypatch.setattr(report, "_cards", lambda: 1)
+    monkeypatch.setattr(report, "_gpus", lambda: 1)
 
 
 def test_times_of_a_move_by_a_core_and_a_gpu(emulated, monkeypatch):
@@ -59,7 +59,7 @@ def test_tiles_and_scores_by_depth():
     """Shares beside the report's, worked out by hand."""
     point = {"part": "games", "depth": 5, "games": 4, "on": "CPU"}
     played = row(point, scores=[40, 10, 20, 30], largest=[512, 1024, 2048, 1024], moves=80, seconds=4.0)
-    exhibits = {each.title: each for each in gpu2048.STUDY.exhibits(Found([played]), Effort())}
+    exhibits = {each.title: each for each in gpu2048.STUDY.exhibits(MeasuredRows([played]), StudySize())}
     ours, theirs = exhibits["Tiles reached"].rows
     assert ours == (5, "CPU", 4, "100.0%", "100.0%", "75.0%", "25.0%", "0.0%", "0.0%", "0.0%")
     assert theirs[3:] == (None, None, "90.0%", "80.0%", None, None, None)
@@ -68,10 +68,10 @@ def test_tiles_and_scores_by_depth():
 
 def test_a_gpu_that_finds_something_else_is_a_complaint():
     wrong = row({"part": "time", "on": "GPU", "depth": 3}, worst_error=1e-3)
-    assert gpu2048.STUDY.complaints(Found([wrong])) == ["depth 3: a GPU's value is off by 1.0e-03"]
+    assert gpu2048.STUDY.complaints(MeasuredRows([wrong])) == ["depth 3: a GPU's value is off by 1.0e-03"]
 
 
 def test_what_is_planned():
-    planned = gpu2048.STUDY.measurements(Effort())
+    planned = gpu2048.STUDY.measurements(StudySize())
     assert {each.point["depth"] for each in planned} == {2, 3, 4, 5, 6, 7}
-    assert {each.cards for each in planned} == {0, 1}
+    assert {each.gpus for each in planned} == {0, 1}

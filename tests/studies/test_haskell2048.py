@@ -6,7 +6,7 @@ import pytest
 
 from distsearch.games.interface import legal_moves
 from distsearch.studies.reports import haskell2048
-from distsearch.studies.reports.report import Effort, Found
+from distsearch.studies.reports.report import MeasuredRows, StudySize
 
 from .reports import made, row, small, tables
 
@@ -37,7 +37,7 @@ def test_the_final_table_puts_theirs_beside_ours():
     ]
     at = {"ranks": 9, "par_depth": 3, **count}
     rows += [row({"way": "Brothers", **at}, seconds=1.0, boards=5, jobs_used=1, jobs_wasted=2, jobs_cut=3)]
-    exhibits = {each.title: each for each in haskell2048.STUDY.exhibits(Found(rows), Effort(ranks=9))}
+    exhibits = {each.title: each for each in haskell2048.STUDY.exhibits(MeasuredRows(rows), StudySize(ranks=9))}
     final = {cells[0]: cells for cells in exhibits["The final table, maximum depth 7"].rows}
     assert final["Base"][2:] == (8.0, 92.95, 1.0, 1.0, "1×")
     assert final["AB"][2:4] == (2.0, 30.69)
@@ -53,18 +53,18 @@ def test_the_final_table_puts_theirs_beside_ours():
 def searched():
     """Rows of Base and AB to depth 4."""
     planned = [
-        each for each in haskell2048.STUDY.measurements(Effort()) if each.ranks == 1 and each.point["depth"] == 4
+        each for each in haskell2048.STUDY.measurements(StudySize()) if each.ranks == 1 and each.point["depth"] == 4
     ]
     bench = type("Bench", (), {"interrupted": lambda self: False})()
     return [row(each.point, **each.body(bench)) for each in planned]
 
 
 def test_what_differs_from_the_plain_search_is_a_complaint(searched):
-    assert haskell2048.STUDY.complaints(Found(searched)) == []
+    assert haskell2048.STUDY.complaints(MeasuredRows(searched)) == []
     assert [each["point"]["way"] for each in searched] == ["Base", "AB"]
     other = copy.deepcopy(searched)
     other[1]["result"]["scores"][7] += 1e-6
-    (wrong,) = haskell2048.STUDY.complaints(Found(other))
+    (wrong,) = haskell2048.STUDY.complaints(MeasuredRows(other))
     assert "AB, depth 4, board 7: score" in wrong
     values = other[0]["result"]["values"]
     i, worst = next(
@@ -72,7 +72,7 @@ def test_what_differs_from_the_plain_search_is_a_complaint(searched):
     )
     other = copy.deepcopy(searched)
     other[1]["result"]["moves"][i] = worst
-    (wrong,) = haskell2048.STUDY.complaints(Found(other))
+    (wrong,) = haskell2048.STUDY.complaints(MeasuredRows(other))
     assert f"board {i}: move" in wrong
 
 
@@ -80,7 +80,9 @@ def test_more_boards_than_without_pruning_are_a_complaint():
     count = {"depth": 7, "boards": 1, "seed": 1}
     plain = {"scores": [], "moves": [], "values": []}
     rows = [row({"way": way, "ranks": 1, **count}, boards=boards, **plain) for way, boards in (("Base", 9), ("AB", 9))]
-    assert haskell2048.STUDY.complaints(Found(rows)) == ["AB has searched no fewer boards than Base"]
+    assert haskell2048.STUDY.complaints(MeasuredRows(rows)) == ["AB has searched no fewer boards than Base"]
     at = {"ranks": 3, "par_depth": 3, **count}
     rows = [row({"way": way, **at}, boards=boards, **plain) for way, boards in (("Par+AB", 5), ("Brothers", 6))]
-    assert haskell2048.STUDY.complaints(Found(rows)) == ["Brothers has searched more boards than Par+AB on 3 ranks"]
+    assert haskell2048.STUDY.complaints(MeasuredRows(rows)) == [
+        "Brothers has searched more boards than Par+AB on 3 ranks"
+    ]

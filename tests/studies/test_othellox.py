@@ -6,7 +6,7 @@ from itertools import accumulate
 import pytest
 
 from distsearch.studies.reports import othellox
-from distsearch.studies.reports.report import Effort, Found
+from distsearch.studies.reports.report import MeasuredRows, StudySize
 
 from ..cli.asking import ask, assert_refused
 from .reports import made, row, small, tables
@@ -36,15 +36,15 @@ def test_pruning_is_counted_against_the_whole_tree(study):
 
 
 def test_what_takes_more_ranks_is_planned():
-    planned = othellox.STUDY.measurements(Effort(ranks=1))
+    planned = othellox.STUDY.measurements(StudySize(ranks=1))
     assert {each.ranks for each in planned} == {1, 2, 3, 4, 5}
-    assert {each.ranks for each in othellox.STUDY.measurements(Effort(full=True))} == {1, 2, 4, 8, 16, 32, 64}
+    assert {each.ranks for each in othellox.STUDY.measurements(StudySize(full=True))} == {1, 2, 4, 8, 16, 32, 64}
     assert {each.point["part"] for each in planned} == {"pruning", "pool", "evaluation", "policies"}
     assert len({json.dumps([each.point, each.repeat]) for each in planned}) == len(planned)
 
 
 def test_the_parallel_evaluation_by_one_rank(study):
-    planned = [each for each in othellox.STUDY.measurements(Effort()) if each.point["part"] == "evaluation"]
+    planned = [each for each in othellox.STUDY.measurements(StudySize()) if each.point["part"] == "evaluation"]
     chosen = small(othellox.STUDY, lambda point: point["part"] == "evaluation")
     status, text, complaints = made(chosen)
     assert (status, complaints) == (0, [])
@@ -60,13 +60,13 @@ def pool(ranks, factor, **result):
 def test_speedup_and_efficiency_both_ways():
     """By time and by boards, worked out by hand."""
     shares = {"load_balance": 0.5, "communication_computation": 0.1, "time_share": {"idle": 0.25}}
-    found = Found(
+    found = MeasuredRows(
         [
             pool(1, 1, seconds=8.0, boards=800, boards_per_second=100, **shares),
             pool(4, 1, seconds=4.0, boards=1200, boards_per_second=300, **shares),
         ]
     )
-    exhibits = {each.title: each for each in othellox.STUDY.exhibits(found, Effort(ranks=4))}
+    exhibits = {each.title: each for each in othellox.STUDY.exhibits(found, StudySize(ranks=4))}
     alone, together = exhibits["Speedup and efficiency both ways, 8x8, depth 10"].rows
     assert alone == (1, 1, 8.0, 1.0, "100.0%", 1.0, "100.0%", 1.0, 0.5, "10.0%", "25.0%")
     assert together == (4, 1, 4.0, 2.0, "50.0%", 3.0, "75.0%", 1.5, 0.5, "10.0%", "25.0%")
@@ -79,8 +79,8 @@ def test_speedup_and_efficiency_both_ways():
 def test_two_scores_of_one_position_are_a_complaint():
     point = {"board": "8x8", "position": "startpos", "depth": 3}
     rows = [row({**point, "ranks": ranks}, score=score) for ranks, score in ((1, 3), (2, 3))]
-    assert othellox.STUDY.complaints(Found(rows)) == []
-    (wrong,) = othellox.STUDY.complaints(Found([*rows, row({**point, "ranks": 3}, score=-1)]))
+    assert othellox.STUDY.complaints(MeasuredRows(rows)) == []
+    (wrong,) = othellox.STUDY.complaints(MeasuredRows([*rows, row({**point, "ranks": 3}, score=-1)]))
     assert "[-1, 3]" in wrong
 
 

@@ -11,7 +11,7 @@ from distsearch.api.session import Session
 from distsearch.core.errors import UserError
 from distsearch.studies.rank_pool import Stage
 from distsearch.studies.reports import report
-from distsearch.studies.reports.report import Effort, Found, Measurement, Study
+from distsearch.studies.reports.report import MeasuredRows, Measurement, Study, StudySize
 from distsearch.studies.reports.tables import Table
 
 ROWS = [
@@ -21,25 +21,25 @@ ROWS = [
 
 
 class Studied:
-    """A study of squares, which notes what it measured; the last one takes ranks or a card that are not here."""
+    """A study of squares, which notes what it measured; the last one takes ranks or a GPU that are not here."""
 
     def __init__(self, count=3, **last):
         self.measured, self.last, self.count = [], last, count
         self.interrupts = Interrupts()
         self.told, self.complained = [], []
 
-    def measurements(self, effort):
+    def measurements(self, study_size):
         def body(number):
             self.measured.append(number)
-            return {"square": number * number, "seed": effort.seed}
+            return {"square": number * number, "seed": study_size.seed}
 
         found = [Measurement({"number": i}, lambda bench, i=i: body(i)) for i in range(self.count)]
         return [*found, Measurement({"number": 99}, lambda bench: body(99), **self.last)] if self.last else found
 
-    def exhibits(self, found, effort):
+    def exhibits(self, found, study_size):
         rows = [(number, found.median("square", number=number)) for number in found.points("number")]
         return [
-            Table("Squares", ("number", "square"), rows, command=effort.command("squares")),
+            Table("Squares", ("number", "square"), rows, command=study_size.command("squares")),
             Table("Nothing", ("number",), []),
         ]
 
@@ -117,9 +117,9 @@ def test_an_interrupt_keeps_what_is_whole(tmp_path):
     assert rest.measured == [2, 3, 4]
 
 
-@pytest.mark.parametrize(("last", "why"), [({"ranks": 8}, "1 rank: what takes 8"), ({"cards": 1}, "a GPU")], ids=str)
+@pytest.mark.parametrize(("last", "why"), [({"ranks": 8}, "1 rank: what takes 8"), ({"gpus": 1}, "a GPU")], ids=str)
 def test_what_cannot_be_had_here_is_left_out_with_a_note(last, why, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "_cards", lambda: 0)
+    monkeypatch.setattr(report, "_gpus", lambda: 0)
     studied = Studied(1, **last)
     assert studied.run(tmp_path) == 0
     assert studied.measured == [0]
@@ -128,10 +128,10 @@ def test_what_cannot_be_had_here_is_left_out_with_a_note(last, why, tmp_path, mo
 
 
 def test_what_another_launch_measured_stays_in_the_tables(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "_cards", lambda: 1)
-    assert Studied(1, cards=1).run(tmp_path) == 0
-    monkeypatch.setattr(report, "_cards", lambda: 0)
-    again = Studied(2, cards=1)
+    monkeypatch.setattr(report, "_gpus", lambda: 1)
+    assert Studied(1, gpus=1).run(tmp_path) == 0
+    monkeypatch.setattr(report, "_gpus", lambda: 0)
+    again = Studied(2, gpus=1)
     assert again.run(tmp_path) == 0
     assert again.measured == [1]
     for text in (again.told[0], (tmp_path / "squares.md").read_text()):
@@ -139,9 +139,9 @@ def test_what_another_launch_measured_stays_in_the_tables(tmp_path, monkeypatch)
         assert "left out" not in text
 
 
-def test_a_card_is_used_where_there_is_one(monkeypatch):
-    monkeypatch.setattr(report, "_cards", lambda: 1)
-    studied = Studied(1, cards=1)
+def test_a_gpu_is_used_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(report, "_gpus", lambda: 1)
+    studied = Studied(1, gpus=1)
     assert studied.run() == 0
     assert studied.measured == [0, 99]
     assert "left out" not in studied.told[0]
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 
 
 def test_rows_by_their_points():
-    found = Found(ROWS)
+    found = MeasuredRows(ROWS)
     assert found.points("ranks") == [1, 2]
     assert found.points("way", ranks=2) == ["a", "b"]
     assert found.points("depth") == []
@@ -173,13 +173,13 @@ def test_rows_by_their_points():
     assert found.spread(1, "seconds", ranks=5) == []
 
 
-def test_effort_says_what_to_take():
-    laptop, cluster = Effort(ranks=5), Effort(full=True, ranks=64, seed=3)
+def test_study_size_says_what_to_take():
+    laptop, cluster = StudySize(ranks=5), StudySize(full=True, ranks=64, seed=3)
     assert (laptop.choose(1, 2), cluster.choose(1, 2)) == (1, 2)
     assert laptop.command("x") == "mpirun -n 5 distsearch study x --seed 1"
     assert cluster.command("x") == "mpirun -n 64 distsearch study x --full --seed 3"
-    assert Effort(repeats=2).command("x") == "distsearch study x --repeats 2 --seed 1"
-    assert Effort().command("x") == "distsearch study x --seed 1"
+    assert StudySize(repeats=2).command("x") == "distsearch study x --repeats 2 --seed 1"
+    assert StudySize().command("x") == "distsearch study x --seed 1"
 
 
 def test_a_bench_searches_and_calls(monkeypatch):

@@ -8,23 +8,23 @@ import pytest
 from distsearch.gpu import device
 from distsearch.studies import td_update_rate
 from distsearch.studies.reports import report, td2584, td2584_tables
-from distsearch.studies.reports.report import Effort, Found
+from distsearch.studies.reports.report import MeasuredRows, StudySize
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from .reports import made, row, small, tables
 
-PARTS = {"curve", "play", "decision", "tree", "learning", "update", "cards"}
+PARTS = {"curve", "play", "decision", "tree", "learning", "update", "gpus"}
 
 
 def exhibits(*rows):
-    return {each.title: each for each in td2584_tables.exhibits(Found(rows), Effort())}
+    return {each.title: each for each in td2584_tables.exhibits(MeasuredRows(rows), StudySize())}
 
 
 def test_everything_is_planned():
     for full in (False, True):
-        planned = td2584.STUDY.measurements(Effort(full=full, ranks=64))
+        planned = td2584.STUDY.measurements(StudySize(full=full, ranks=64))
         assert {each.point["part"] for each in planned} == PARTS
-        assert {each.cards for each in planned} == {0, 1, 2, 4}
+        assert {each.gpus for each in planned} == {0, 1, 2, 4}
         keys = [json.dumps([each.point, each.repeat]) for each in planned]
         assert len(set(keys)) == len(keys)
         assert {each.point["layers"] for each in planned if each.point["part"] == "curve"} == {0, 1, 2, 3}
@@ -34,7 +34,7 @@ def test_one_rank_learns_and_plays(monkeypatch):
     monkeypatch.setitem(td2584._LEARNT, 0, (200, 200))
     monkeypatch.setitem(td2584._PLAYED, 0, (5, 5))
     wanted = small(td2584.STUDY, lambda point: point["part"] in ("curve", "play") and point["layers"] == 0)
-    monkeypatch.setattr(report, "_cards", lambda: 0)
+    monkeypatch.setattr(report, "_gpus", lambda: 0)
     status, text, complaints = made(wanted)
     assert (status, complaints) == (0, [])
     found = tables(text)
@@ -52,7 +52,7 @@ def test_an_emulated_gpu_decides_and_learns(monkeypatch):
     for batches in td2584._BATCHES.values():
         monkeypatch.setitem(batches, 1, 4)
     monkeypatch.setattr(device, "Gpu", lambda number=0: EmulatedGpu())
-    monkeypatch.setattr(report, "_cards", lambda: 1)
+    monkeypatch.setattr(report, "_gpus", lambda: 1)
 
     def wanted(point):
         normal = point.get("class") == "normal" and point["part"] == "decision" and point["layers"] == 1
@@ -78,11 +78,11 @@ def test_recorded_games_have_their_steps():
 
 def test_speedups_are_beside_theirs():
     at = {"part": "decision", "layers": 3, "class": "normal"}
-    card = {"on": "GPU", "method": "merged"}
+    gpu = {"on": "GPU", "method": "merged"}
     found = exhibits(
         row({**at, "on": "CPU", "boards": 9}, seconds=6.4e-3),
-        row({**at, **card, "boards": 1}, seconds=2e-4),
-        row({**at, **card, "boards": 4000}, seconds=2e-6),
+        row({**at, **gpu, "boards": 1}, seconds=2e-4),
+        row({**at, **gpu, "boards": 4000}, seconds=2e-6),
         row({"part": "learning", "layers": 0, "ranks": 1}, moves_per_second=1e6),
         row({"part": "learning", "layers": 0, "ranks": 32}, moves_per_second=12e6),
         row({"part": "update", "games": 2, "steps": 500, "on": "CPU"}, seconds=0.1),
@@ -91,8 +91,8 @@ def test_speedups_are_beside_theirs():
             steps={"kernel": 0.001, "seconds": 0.01},
             combined={"kernel": 0.001, "seconds": 0.005},
         ),
-        row({"part": "cards", "what": "learning, exchange games", "cards": 1}, moves_per_second=100.0),
-        row({"part": "cards", "what": "learning, exchange games", "cards": 2}, moves_per_second=150.0),
+        row({"part": "gpus", "what": "learning, exchange games", "gpus": 1}, moves_per_second=100.0),
+        row({"part": "gpus", "what": "learning, exchange games", "gpus": 2}, moves_per_second=150.0),
     )
     rows = {cells[:2]: cells for cells in found["Board classes, and the GPU's speedup by layers"].rows}
     assert rows["normal", 3][2:] == pytest.approx((6400, 200, 32, 2, 3200, 32))
@@ -102,7 +102,7 @@ def test_speedups_are_beside_theirs():
     assert updated["GPU, steps"][1:] == pytest.approx((1, 10, 10, 12.5, 1e5))
     assert found["Several GPUs"].rows[1] == ("learning, exchange games", 2, 150.0, 1.5, "75.0%", "97.4%")
     (total,) = found["Totals: a game that is learnt from"].rows
-    # a step is 0.1 ms to learn from on the core, 5 µs on the card; 1,000 of them, and as many decisions
+    # a step is 0.1 ms to learn from on the core, 5 µs on the GPU; 1,000 of them, and as many decisions
     assert total == pytest.approx((3, 6400, 100, 6500, 2 + 5, 6500 / 7))
 
 
@@ -112,9 +112,9 @@ def test_trees_by_workers():
     found = exhibits(*rows)
     assert found["CPU tree-parallel search"].rows[1] == (3, "late", 5, 4, 1000.0, 2.0, "50.0%")
     assert found["Efficiency of CPU tree-parallel search"].series == {"3 layers, late": [(4, 0.5)]}
-    assert td2584_tables.complaints(Found(rows)) == []
+    assert td2584_tables.complaints(MeasuredRows(rows)) == []
     rows[1]["result"]["scores"][1] = math.nextafter(2.0, 3.0)
-    assert td2584_tables.complaints(Found(rows)) == []
+    assert td2584_tables.complaints(MeasuredRows(rows)) == []
     rows[1]["result"]["scores"][1] = 2.001
-    (wrong,) = td2584_tables.complaints(Found(rows))
+    (wrong,) = td2584_tables.complaints(MeasuredRows(rows))
     assert wrong == "5 ranks, 3 layers, late, board 1: 2.001, not 2.0"

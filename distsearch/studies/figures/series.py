@@ -12,7 +12,7 @@ _FIRST = "game", "board", "depth", "exact", "weak", "policy"
 _LONGEST = 24  # characters of a value
 
 
-class Run(NamedTuple):
+class StudyRun(NamedTuple):
     """One run: what it was asked (name → plain value, without ranks), on how many ranks, and what was measured."""
 
     asked: dict
@@ -37,7 +37,7 @@ def runs_of(rows):
         asked = {name: _plain(value) for name, value in {"study": row["study"], **point}.items()}
         grown = asked.get("weak") or None
         asked = {name: value for name, value in asked.items() if name not in ("ranks", "workers", grown)}
-        found.append(Run(asked, int(ranks), int(result.get("workers") or max(1, ranks - 1)), result))
+        found.append(StudyRun(asked, int(ranks), int(result.get("workers") or max(1, ranks - 1)), result))
     return found
 
 
@@ -88,7 +88,7 @@ def told(name, value):
 
 
 def grouped(runs, without=()):
-    """Return {label: [Run]} of runs that differ in nothing but ``without``; labels name what differs."""
+    """Return {label: [StudyRun]} of runs that differ in nothing but ``without``; labels name what differs."""
     names = [name for name in differing(runs) if name not in without]
     groups = {}
     for run in runs:

@@ -1,4 +1,4 @@
-"""Learning for ``bench --device gpu``: recorded games learnt from, and games that stay on the card."""
+"""Learning for ``bench --device gpu``: recorded games learnt from, and games that stay on the GPU."""
 
 import time
 
@@ -7,7 +7,7 @@ import numpy as np
 from ... import games
 from ...evaluation import ntuple, tuple_network
 from ...evaluation.tuple_network import sizes
-from ...gpu import learning as card
+from ...gpu import learning as gpu_learning
 from ...learning import td
 from ...learning.cpu_team import shared_size
 from ...learning.learner import Learner
@@ -57,9 +57,9 @@ class Cpu:
                 yield states[:steps], sums[:steps]
 
 
-def on_card(gpu, cpu, count, **options):
-    """Return a CardLearner that knows what a Cpu knows."""
-    learner = card.CardLearner(
+def gpu_learner(gpu, cpu, count, **options):
+    """Return a GpuLearner that knows what a Cpu knows."""
+    learner = gpu_learning.GpuLearner(
         gpu, cpu.game, cpu.rules, cpu.tuples, True, False, options.pop("rate", 0.1), SEED, count, **options
     )
     learner.upload(cpu.arrays.weights)
@@ -75,9 +75,9 @@ class Learning:
         self._steps, self._games = (20, 3) if tiny else (1000, 1000)
         paths = list(Cpu(name, tuples, known=True).paths(2 if tiny else 20, self._steps))
         self._paths = paths
-        self._updater = on_card(gpu, self._cpu, 512, room=16, rate=1e-3)
-        self._at_once = 2 if tiny else card.games_at_once(self._cpu.tuples)
-        self._trainer = on_card(gpu, self._cpu, self._at_once)
+        self._updater = gpu_learner(gpu, self._cpu, 512, room=16, rate=1e-3)
+        self._at_once = 2 if tiny else gpu_learning.games_at_once(self._cpu.tuples)
+        self._trainer = gpu_learner(gpu, self._cpu, self._at_once)
 
     def rows(self):
         return [self._update(), self._training()]
@@ -114,10 +114,10 @@ class Learning:
         cpu_moves = int(self._cpu.play(0, 5 if tiny else 500)[:, 2].sum())
         cpu_seconds = time.process_time() - began
         learner.upload(self._cpu.arrays.weights)
-        learner.begin(0, 0, 1 << 30, card.BACKWARD)
+        learner.begin(0, 0, 1 << 30, gpu_learning.BACKWARD)
         budget = {"budget": 100} if tiny else {}
         ended = 0
-        while ended < (1 if tiny else card.RAMP * self._at_once):  # until all are at once
+        while ended < (1 if tiny else gpu_learning.RAMP * self._at_once):  # until all are at once
             ended += len(learner.launch(**budget))
         before, began, first = learner.moves, time.perf_counter(), gpu.mark()
         for _ in range(2 if tiny else 20):

@@ -75,7 +75,7 @@ def solved(gpu, solver, states):
 
 
 def turning_limit(gpu, turns):
-    """Return how often a second the card finds turned discs."""
+    """Return how often a second the GPU finds turned discs."""
     kernel, threads = gpu.kernel("othello_turning.cu", "turning"), 256
     blocks = gpu.multiprocessors * kernel.resident(threads, 5120)
     out = gpu.array(blocks * threads, np.uint64)

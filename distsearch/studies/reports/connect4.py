@@ -25,7 +25,7 @@ _THEIR_BEST_GPU, _THEIRS_SLOWER = 1.06, "33 to 55"
 _OF_REPORT = "L3_R1"  # whose positions the report has
 _DEPTHS = 1, 4  # S
 _SLICE = 1 << 20  # boards of plain alpha-beta at a time
-_CARD_TABLE = {"R1": 32, "R2": 4096, "R3": 4096}  # MiB: one that stays in the L2 cache where little is stored
+_GPU_TABLE = {"R1": 32, "R2": 4096, "R3": 4096}  # MiB: one that stays in the L2 cache where little is stored
 _NO_TABLE = 1 << 10  # moves left from which on the GPU's table would be used
 _COUNTS = {  # positions: on a laptop, on a cluster
     "L3_R1": (1000, 1000),
@@ -45,34 +45,34 @@ _FIGURES = {
 }
 
 
-def _sets(effort):
+def _sets(size):
     """Return [(what of a point tells which positions, the class among it; what makes these Positions)]."""
-    path = getattr(effort.asked, "positions", None)
+    path = getattr(size.asked, "positions", None)
     if path is not None:
-        found = positions.of_file(path, effort.choose(1000, None))
+        found = positions.of_file(path, size.choose(1000, None))
         which = {"class": path, "positions": len(found.texts), "file": positions.digest(found)}
         return [(which, lambda: found)]
-    counts = {name: effort.choose(*each) for name, each in _COUNTS.items()}
+    counts = {name: size.choose(*each) for name, each in _COUNTS.items()}
     return [
-        ({"class": name, "positions": count}, lambda name=name, count=count: positions.drawn(name, count, effort.seed))
+        ({"class": name, "positions": count}, lambda name=name, count=count: positions.drawn(name, count, size.seed))
         for name, count in counts.items()
         if count
     ]
 
 
-def _measurements(effort):
+def _measurements(size):
     found = []
-    for which, make in _sets(effort):
-        name, point = which["class"], {"game": "connect4", **which, "seed": effort.seed}
-        for repeat in range(effort.repeats or effort.choose(1, 3)):
+    for which, make in _sets(size):
+        name, point = which["class"], {"game": "connect4", **which, "seed": size.seed}
+        for repeat in range(size.repeats or size.choose(1, 3)):
             found.append(Measurement({**point, "way": _SEQUENTIAL}, _alone(make), repeat))
             if _class_of(name) == _OF_REPORT:
                 found.append(Measurement({**point, "way": _PLAIN}, _plainly(make), repeat))
-            for ranks in effort.choose((3, 5), (5, 9, 17, 33, 64)):
+            for ranks in size.choose((3, 5), (5, 9, 17, 33, 64)):
                 found.append(_on_ranks({**point, "way": f"{ranks} ranks"}, make, ranks, repeat))
             for tabled in (False, True) if _class_of(name).endswith("R1") else (True,):
-                ways = [({**point, "way": _card_way(split, tabled)}, split) for split in _DEPTHS]
-                found += [_on_card(way, make, split, tabled, repeat) for way, split in ways]
+                ways = [({**point, "way": _gpu_way(split, tabled)}, split) for split in _DEPTHS]
+                found += [_on_gpu(way, make, split, tabled, repeat) for way, split in ways]
     return sorted(found, key=lambda each: each.repeat)
 
 
@@ -82,7 +82,7 @@ def _class_of(name):
     return found[0] if found else ""
 
 
-def _card_way(split, tabled):
+def _gpu_way(split, tabled):
     return f"GPU, S = {split}{', table' * tabled}"
 
 
@@ -147,14 +147,14 @@ def _on_ranks(point, make, ranks, repeat):
     return Measurement(point, body, repeat, ranks)
 
 
-def _on_card(point, make, split, tabled, repeat):
+def _on_gpu(point, make, split, tabled, repeat):
     def body(bench):
         given, rules = make(), game.rules()
-        mib = _CARD_TABLE.get(_class_of(point["class"])[-2:], 4096) if tabled else 1
+        mib = _GPU_TABLE.get(_class_of(point["class"])[-2:], 4096) if tabled else 1
         how = {"table_mib": mib, "split": split, "table_left": None if tabled else _NO_TABLE}
         states = positions.states(given.texts)
-        GpuSolver(bench.card, game, rules, **how).solve(states[:1])  # its kernel is compiled and loaded then
-        solver = GpuSolver(bench.card, game, rules, **how)  # with an empty table
+        GpuSolver(bench.gpu, game, rules, **how).solve(states[:1])  # its kernel is compiled and loaded then
+        solver = GpuSolver(bench.gpu, game, rules, **how)  # with an empty table
         began = time.perf_counter()
         solver.begin(states)
         while not solver.advance():
@@ -168,17 +168,17 @@ def _on_card(point, make, split, tabled, repeat):
             "table_hits": counts["hits"],
             "scores": scores.tolist(),
             "complete": bool(complete.all()),
-            "device": bench.card.name,
+            "device": bench.gpu.name,
             "known": given.scores,
             "source": given.source,
         }
 
-    return Measurement(point, body, repeat, cards=1)
+    return Measurement(point, body, repeat, gpus=1)
 
 
-def _exhibits(found, effort):
-    command = effort.command("connect4")
-    asked = getattr(effort.asked, "positions", None)
+def _exhibits(found, size):
+    command = size.command("connect4")
+    asked = getattr(size.asked, "positions", None)
     if asked is not None:
         command += f" --positions {asked}"
     tables = [_table(found, name) for name in found.points("class")]

@@ -14,54 +14,54 @@ _GAME, _EVALUATION = "2048", "monotonicity+0.1*smoothness+2.7*free"
 _DEPTHS = range(2, 8)
 _BOARDS_OF = 4  # games that the boards of timings are taken from
 _CORE_BOARDS = 200, 2000  # that a core decides: laptop, cluster
-_BATCHES = {2: 20_000, 3: 20_000, 4: 10_000, 5: 10_000, 6: 4_000, 7: 4_000}  # boards that a card decides together
+_BATCHES = {2: 20_000, 3: 20_000, 4: 10_000, 5: 10_000, 6: 4_000, 7: 4_000}  # boards that a GPU decides together
 _GAMES = {2: (100, 1000), 3: (100, 1000), 4: (100, 1000), 5: (100, 1000), 6: (20, 100), 7: (10, 100)}
-_CARD_GAMES = 100, 1000
+_GPU_GAMES = 100, 1000
 _TILES = 256, 512, 1024, 2048, 4096, 8192, 16384
 _THEIRS = {1024: 0.9, 2048: 0.8}  # of 100 games
 
 
-def _measurements(effort):
-    repeats = range(effort.repeats or effort.choose(1, 3))
-    found = [each for repeat in repeats for depth in _DEPTHS for each in _times(effort, depth, repeat)]
-    return found + [each for depth in _DEPTHS for each in _games(effort, depth)]
+def _measurements(study_size):
+    repeats = range(study_size.repeats or study_size.choose(1, 3))
+    found = [each for repeat in repeats for depth in _DEPTHS for each in _times(study_size, depth, repeat)]
+    return found + [each for depth in _DEPTHS for each in _games(study_size, depth)]
 
 
-def _times(effort, depth, repeat):
-    """A move, by a core, and by a card one board at a time and many together."""
-    point = {"game": _GAME, "part": "time", "depth": depth, "seed": effort.seed}
+def _times(study_size, depth, repeat):
+    """A move, by a core, and by a GPU one board at a time and many together."""
+    point = {"game": _GAME, "part": "time", "depth": depth, "seed": study_size.seed}
 
     def boards(count):
-        return time_per_move.states(_GAME, _EVALUATION, _BOARDS_OF, effort.seed, "normal", count)
+        return time_per_move.states(_GAME, _EVALUATION, _BOARDS_OF, study_size.seed, "normal", count)
 
     def by_core(bench):
         return time_per_move.by_core(_GAME, _EVALUATION, boards(count), depth)
 
-    count = effort.choose(*_CORE_BOARDS)
+    count = study_size.choose(*_CORE_BOARDS)
     yield Measurement({**point, "on": "CPU", "boards": count}, by_core, repeat)
     for many in (1, _BATCHES[depth]):
 
-        def by_card(bench, many=many):
-            return time_per_move.by_card(bench.card, _GAME, _EVALUATION, boards(many), depth)
+        def on_gpu(bench, many=many):
+            return time_per_move.on_gpu(bench.gpu, _GAME, _EVALUATION, boards(many), depth)
 
-        yield Measurement({**point, "on": "GPU", "boards": many}, by_card, repeat, cards=1)
+        yield Measurement({**point, "on": "GPU", "boards": many}, on_gpu, repeat, gpus=1)
 
 
-def _games(effort, depth):
-    """Whole games to a depth, by all ranks, and side by side on a card."""
-    for on, counts, ranks in (("CPU", _GAMES[depth], effort.ranks), ("GPU", _CARD_GAMES, 1)):
-        count = effort.choose(*counts)
+def _games(study_size, depth):
+    """Whole games to a depth, by all ranks, and side by side on a GPU."""
+    for on, counts, ranks in (("CPU", _GAMES[depth], study_size.ranks), ("GPU", _GPU_GAMES, 1)):
+        count = study_size.choose(*counts)
 
         def body(bench, on=on, count=count, ranks=ranks):
-            asked = _GAME, _EVALUATION, depth, count, effort.seed
+            asked = _GAME, _EVALUATION, depth, count, study_size.seed
             return time_per_move.played(bench, *asked, ranks, on.lower())
 
-        point = {"game": _GAME, "part": "games", "depth": depth, "seed": effort.seed, "on": on, "games": count}
-        yield Measurement({**point, "ranks": ranks}, body, ranks=ranks, cards=int(on == "GPU"))
+        point = {"game": _GAME, "part": "games", "depth": depth, "seed": study_size.seed, "on": on, "games": count}
+        yield Measurement({**point, "ranks": ranks}, body, ranks=ranks, gpus=int(on == "GPU"))
 
 
-def _exhibits(found, effort):
-    command = effort.command("gpu2048")
+def _exhibits(found, study_size):
+    command = study_size.command("gpu2048")
     return [each._replace(command=command) for each in (*_of_times(found), _tiles(found), *_scores(found))]
 
 

@@ -98,48 +98,48 @@ def _together(bench, way, depth, count, seed, ranks, par_depth):
     }
 
 
-def _measurements(effort):
-    found = [each for part in (_final, _by_par_depth, _by_depth) for each in part(effort)]
+def _measurements(study_size):
+    found = [each for part in (_final, _by_par_depth, _by_depth) for each in part(study_size)]
     return sorted({(*each.point.items(), each.repeat): each for each in found}.values(), key=lambda each: each.repeat)
 
 
-def _ranks(effort):
+def _ranks(study_size):
     """Return the ranks of the final table: 8 workers if they can be had, or else as many as there are."""
-    return min(effort.ranks, _CORES + 1)
+    return min(study_size.ranks, _CORES + 1)
 
 
-def _final(effort):
+def _final(study_size):
     """All ways to the report's depth, and deeper, by every number of cores from 1 to 8."""
     for depth in _DEPTH, _DEEP:
-        for repeat in range(effort.repeats or (3 if depth == _DEPTH else effort.choose(1, 3))):
+        for repeat in range(study_size.repeats or (3 if depth == _DEPTH else study_size.choose(1, 3))):
             for way in _ALONE:
-                yield _measured(effort, way, depth, repeat)
+                yield _measured(study_size, way, depth, repeat)
             for ranks in range(2, _CORES + 2):
                 for way in _PARALLEL:
-                    yield _measured(effort, way, depth, repeat, ranks, _PAR_DEPTH)
+                    yield _measured(study_size, way, depth, repeat, ranks, _PAR_DEPTH)
 
 
-def _by_par_depth(effort):
-    for repeat in range(effort.repeats or effort.choose(1, 3)):
+def _by_par_depth(study_size):
+    for repeat in range(study_size.repeats or study_size.choose(1, 3)):
         for depth in _DEPTH, _DEEP:
-            for par_depth in range(1, effort.choose(5, _DEPTH)):
+            for par_depth in range(1, study_size.choose(5, _DEPTH)):
                 for way in _PARALLEL:
-                    yield _measured(effort, way, depth, repeat, max(2, _ranks(effort)), par_depth)
+                    yield _measured(study_size, way, depth, repeat, max(2, _ranks(study_size)), par_depth)
 
 
-def _by_depth(effort):
+def _by_depth(study_size):
     for depth in (1, 4, _DEPTH, 10, _DEEP):
         for way in _ALONE:
-            yield _measured(effort, way, depth, 0)
+            yield _measured(study_size, way, depth, 0)
         for way in _PARALLEL:
             if depth > _PAR_DEPTH:
-                yield _measured(effort, way, depth, 0, max(2, _ranks(effort)), _PAR_DEPTH)
+                yield _measured(study_size, way, depth, 0, max(2, _ranks(study_size)), _PAR_DEPTH)
 
 
-def _measured(effort, way, depth, repeat, ranks=1, par_depth=None):
-    count = 100 if depth <= _DEPTH else effort.choose(10, 100) if depth == 10 else effort.choose(3, 20)
-    point = {"game": "2048", "way": way, "depth": depth, "ranks": ranks, "boards": count, "seed": effort.seed}
-    given = depth, count, effort.seed
+def _measured(study_size, way, depth, repeat, ranks=1, par_depth=None):
+    count = 100 if depth <= _DEPTH else study_size.choose(10, 100) if depth == 10 else study_size.choose(3, 20)
+    point = {"game": "2048", "way": way, "depth": depth, "ranks": ranks, "boards": count, "seed": study_size.seed}
+    given = depth, count, study_size.seed
     if par_depth is None:
         return Measurement(point, lambda bench: _alone(bench, way, *given), repeat)
     return Measurement(
@@ -147,8 +147,8 @@ def _measured(effort, way, depth, repeat, ranks=1, par_depth=None):
     )
 
 
-def _exhibits(found, effort):
-    command = effort.command("brothers")
+def _exhibits(found, study_size):
+    command = study_size.command("brothers")
     depths = _DEPTH, _DEEP
     parts = [each for depth in depths for each in _of_par_depth(found, depth)]
     parts += [each for depth in depths for each in _of_cores(found, depth)]

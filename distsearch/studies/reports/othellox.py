@@ -21,38 +21,38 @@ def _options(board, **more):
     return {"game": "othello", "board": board, "texts": [_POSITIONS[board]], **more}
 
 
-def _measurements(effort):
-    found = [each for part in (_pruning, _pool, _spread, _policies) for each in part(effort)]
+def _measurements(study_size):
+    found = [each for part in (_pruning, _pool, _spread, _policies) for each in part(study_size)]
     return sorted(found, key=lambda each: each.repeat)
 
 
-def _pruning(effort):
+def _pruning(study_size):
     """Boards by depth, of minimax and of alpha-beta with each ordering, by one rank."""
     for board in _POSITIONS:
-        for depth in range(1, effort.choose(7, 9) + 1):
-            ways = [("minimax", "none")] if depth <= effort.choose(7, 8) else []
+        for depth in range(1, study_size.choose(7, 9) + 1):
+            ways = [("minimax", "none")] if depth <= study_size.choose(7, 8) else []
             for algorithm, ordering in [*ways, *(("alphabeta", ordering) for ordering in _ORDERINGS)]:
                 how = {"depth": depth, "algorithm": algorithm, "ordering": ordering}
                 yield _search({"part": "pruning", "board": board, **how}, 1, 0, _options(board, **how))
 
 
-def _pool(effort):
+def _pool(study_size):
     """The pool by ranks and load factor, on both boards."""
     for board in _POSITIONS:
-        depth = {"8x8": effort.choose(10, 13), "6x6": effort.choose(13, 17)}[board]
-        for repeat in range(effort.repeats or 3):
-            for ranks in _counts(effort):
-                for factor in effort.choose((1, 4, 16), (1, 2, 4, 8, 16, 32, 64)) if ranks > 1 else (1,):
+        depth = {"8x8": study_size.choose(10, 13), "6x6": study_size.choose(13, 17)}[board]
+        for repeat in range(study_size.repeats or 3):
+            for ranks in _counts(study_size):
+                for factor in study_size.choose((1, 4, 16), (1, 2, 4, 8, 16, 32, 64)) if ranks > 1 else (1,):
                     how = {"depth": depth, "load_factor": factor}
                     point = {"part": "pool", "board": board, "ranks": ranks, **how}
                     yield _search(point, ranks, repeat, _options(board, ordering="static", **how))
 
 
-def _spread(effort):
+def _spread(study_size):
     """Every board evaluated by all ranks."""
-    depth = effort.choose(*_SPREAD_DEPTHS)
-    for repeat in range(effort.repeats or 3):
-        for ranks in _counts(effort):
+    depth = study_size.choose(*_SPREAD_DEPTHS)
+    for repeat in range(study_size.repeats or 3):
+        for ranks in _counts(study_size):
             point = {"part": "evaluation", "game": "othello", "board": "8x8", "position": "startpos", "depth": depth}
 
             def body(bench, ranks=ranks):
@@ -61,11 +61,11 @@ def _spread(effort):
             yield Measurement({**point, "ranks": ranks}, body, repeat, ranks)
 
 
-def _policies(effort):
+def _policies(study_size):
     """The policies that share one search with a table, beside the pool of the same."""
-    depth = effort.choose(12, 17)
-    for repeat in range(effort.repeats or 3):
-        for ranks in _counts(effort):
+    depth = study_size.choose(12, 17)
+    for repeat in range(study_size.repeats or 3):
+        for ranks in _counts(study_size):
             for policy in _POLICIES:
                 how = {"depth": depth, "policy": policy}
                 point = {"part": "policies", "board": "8x8", "ranks": ranks, **how}
@@ -77,8 +77,8 @@ def _search(point, ranks, repeat, how, table=0):
     return Measurement(point, lambda bench: bench.search(ranks=ranks, table=table, **how), repeat, ranks)
 
 
-def _counts(effort):
-    return effort.choose((1, 2, 3, 4, 5), (1, 2, 4, 8, 16, 32, 64))
+def _counts(study_size):
+    return study_size.choose((1, 2, 3, 4, 5), (1, 2, 4, 8, 16, 32, 64))
 
 
 def spread(comm, text, interrupted=lambda: False, **options):
@@ -100,8 +100,8 @@ def spread(comm, text, interrupted=lambda: False, **options):
     }
 
 
-def _exhibits(found, effort):
-    command = effort.command("othellox")
+def _exhibits(found, study_size):
+    command = study_size.command("othellox")
     parts = [each for board in _POSITIONS for each in _of_pruning(found, board)]
     parts += [each for board in _POSITIONS for each in _of_pool(found, board)]
     parts += _of_evaluation(found) + _of_policies(found)

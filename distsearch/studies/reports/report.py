@@ -26,9 +26,9 @@ _FORMATS = "png", "svg"
 class Study(NamedTuple):
     """A report's study.
 
-    name: as on the command line; title: of the report; measurements(effort) -> list of Measurement, in the order in
-    which they are made; exhibits(found, effort) -> list of Table and Figure, of what was ``Found``; complaints(found)
-    -> lines that say what is wrong with it, such as two scores of one position.
+    name: as on the command line; title: of the report; measurements(study_size) -> list of Measurement, in the order in
+    which they are made; exhibits(found, study_size) -> list of Table and Figure, of MeasuredRows; complaints(found) ->
+    lines that say what is wrong with it, such as two scores of one position.
     """
 
     name: str
@@ -42,45 +42,45 @@ class Measurement(NamedTuple):
     """One thing to measure.
 
     point: what it is of, by name, all of it JSON scalars; it must tell this measurement from all others of the study,
-    those of another effort included; body(bench) -> the figures, a dictionary of JSON values, called on rank 0
-    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks, cards: how many of these, and of GPUs, it takes.
+    those of another study_size included; body(bench) -> the figures, a dictionary of JSON values, called on rank 0
+    with a ``Bench``; repeat: 0, 1 ... of the same point; ranks, gpus: how many of each it takes.
     """
 
     point: dict
     body: Callable
     repeat: int = 0
     ranks: int = 1
-    cards: int = 0
+    gpus: int = 0
 
 
 @dataclass
-class Effort:
+class StudySize:
     """How much a study is to measure, and with what.
 
-    full: for a cluster, else minutes on a laptop; ranks: of this launch; cards: GPUs of rank 0's host; repeats: None
+    full: for a cluster, else minutes on a laptop; ranks: of this launch; gpus: of rank 0's host; repeats: None
     for what the study thinks right; asked: the arguments of the command line, for what is a study's own.
     """
 
     full: bool = False
     ranks: int = 1
-    cards: int = 0
+    gpus: int = 0
     seed: int = 1
     repeats: int | None = None
     asked: Namespace = field(default_factory=Namespace)
 
     def choose(self, laptop, cluster):
-        """Return what this effort takes of two values."""
+        """Return what this study_size takes of two values."""
         return cluster if self.full else laptop
 
     def command(self, study, ranks=None):
-        """Return the command line of a study with this effort."""
+        """Return the command line of a study with this study_size."""
         ranks = self.ranks if ranks is None else ranks
         launch = f"mpirun -n {ranks} " if ranks > 1 else ""
         repeats = f" --repeats {self.repeats}" if self.repeats else ""
         return f"{launch}distsearch study {study}{' --full' * self.full}{repeats} --seed {self.seed}"
 
 
-class Found:
+class MeasuredRows:
     """What was measured: rows of results, by what their points have."""
 
     def __init__(self, rows):
@@ -126,7 +126,7 @@ class Bench:
 
     def __init__(self, ranks, interrupts, progress):
         self._ranks, self._interrupts, self.progress = ranks, interrupts, progress
-        self._card = None
+        self._gpu = None
 
     def interrupted(self):
         return self._interrupts.signal is not None
@@ -137,13 +137,13 @@ class Bench:
         return self._ranks.session(ranks, table, device=device, **shown)
 
     @property
-    def card(self):
+    def gpu(self):
         """This host's first GPU, a ``device.Gpu``; raises UserError."""
-        if self._card is None:
+        if self._gpu is None:
             from ...gpu import device
 
-            self._card = device.Gpu(0)
-        return self._card
+            self._gpu = device.Gpu(0)
+        return self._gpu
 
     def search(self, texts, ranks=1, table=None, device="cpu", **options):
         """Search positions by a new session of the first ranks; return figures as ``measure`` has them.
@@ -169,33 +169,33 @@ def run(study, args, stage):
     args: of the command line: full, repeats, seed, and output, a folder for results, Markdown and figures, or None for
     tables on stdout alone. Raises UserError.
     """
-    effort = Effort(args.full, seed=args.seed, repeats=args.repeats, asked=args)
+    study_size = StudySize(args.full, seed=args.seed, repeats=args.repeats, asked=args)
     with stage.ranks() as ranks:
         if ranks is None:
             return 0
-        effort.ranks, effort.cards = ranks.size, _cards()
+        study_size.ranks, study_size.gpus = ranks.size, _gpus()
         folder = None if args.output is None else _made(args.output)
-        planned = study.measurements(effort)
+        planned = study.measurements(study_size)
         with stage.interrupts:
-            rows = _measure(study, planned, effort, ranks, folder, stage)
-        found, have = Found(rows), results.done(rows)
+            rows = _measure(study, planned, study_size, ranks, folder, stage)
+        found, have = MeasuredRows(rows), results.done(rows)
         missing = [each for each in planned if _identity(study, each) not in have]
-        exhibits = [each for each in study.exhibits(found, effort) if not each.empty]
-        left_out = [f"# {line}" for line in _left_out(missing, effort)]
+        exhibits = [each for each in study.exhibits(found, study_size) if not each.empty]
+        left_out = [f"# {line}" for line in _left_out(missing, study_size)]
         stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]))
         if folder is not None:
-            _write(study, exhibits, missing, effort, folder, stage.complain)
+            _write(study, exhibits, missing, study_size, folder, stage.complain)
         for wrong in (complaints := study.complaints(found)):
             stage.complain(f"{study.name}: {wrong}")
         return stage.interrupts.exit_status or int(bool(complaints))
 
 
-def _measure(study, planned, effort, ranks, folder, stage):
+def _measure(study, planned, study_size, ranks, folder, stage):
     """Return the rows of what is planned: those in the folder's file, by whatever launch, and what can be had here."""
     path = None if folder is None else folder / f"{study.name}.jsonl"
     rows = {} if path is None else {results.identity(row): row for row in results.begin(path)}
     wanted = {_identity(study, each): each for each in planned}
-    todo = {key: each for key, each in wanted.items() if key not in rows and _can(each, effort)}
+    todo = {key: each for key, each in wanted.items() if key not in rows and _can(each, study_size)}
     progress = Countdown(stage.progress, [_likenesses(each) for each in todo.values()])
     bench = Bench(ranks, stage.interrupts, progress)
     for key, each in todo.items():
@@ -207,7 +207,7 @@ def _measure(study, planned, effort, ranks, folder, stage):
             break
         progress.finish()
         places, game = ranks.places[: each.ranks], each.point.get("game")
-        meta = metadata.describe(places, effort.seed, game, stage.arguments)
+        meta = metadata.describe(places, study_size.seed, game, stage.arguments)
         rows[key] = {"study": study.name, "point": each.point, "repeat": each.repeat, "result": result, "meta": meta}
         if path is not None:
             results.append(path, rows[key])
@@ -225,8 +225,8 @@ def _likenesses(measurement):
     return json.dumps(point), json.dumps({name: value for name, value in point.items() if name != "ranks"}), "any"
 
 
-def _can(measurement, effort):
-    return measurement.ranks <= effort.ranks and measurement.cards <= effort.cards
+def _can(measurement, study_size):
+    return measurement.ranks <= study_size.ranks and measurement.gpus <= study_size.gpus
 
 
 def _described(point):
@@ -234,22 +234,22 @@ def _described(point):
     return ", ".join(f"{name} {value}" for name, value in point.items() if name not in ("game", "position"))
 
 
-def _left_out(missing, effort):
+def _left_out(missing, study_size):
     """Return lines that say what of the missing Measurements could not be made here."""
     lines = []
-    if more := {each.ranks for each in missing if each.ranks > effort.ranks}:
+    if more := {each.ranks for each in missing if each.ranks > study_size.ranks}:
         lines.append(
-            f"left out, for this launch has {effort.ranks} rank{'s' * (effort.ranks > 1)}: what takes "
+            f"left out, for this launch has {study_size.ranks} rank{'s' * (study_size.ranks > 1)}: what takes "
             f"{', '.join(map(str, sorted(more)))}"
         )
-    if not effort.cards and any(each.cards for each in missing):
+    if not study_size.gpus and any(each.gpus for each in missing):
         lines.append("left out: what takes a GPU, for there is none here (or no PyCUDA; see docs/gpu)")
-    elif more := {each.cards for each in missing if each.cards > effort.cards}:
+    elif more := {each.gpus for each in missing if each.gpus > study_size.gpus}:
         lines.append(f"left out, for this host has too few GPUs: what takes {', '.join(map(str, sorted(more)))}")
     return lines
 
 
-def _cards():
+def _gpus():
     """Return how many GPUs this host has."""
     from ...gpu import device
 
@@ -269,7 +269,7 @@ def _made(output):
     return folder
 
 
-def _write(study, exhibits, missing, effort, folder, complain):
+def _write(study, exhibits, missing, study_size, folder, complain):
     """Write the Markdown, and the figures where there is matplotlib."""
     from . import figures
 
@@ -284,7 +284,7 @@ def _write(study, exhibits, missing, effort, folder, complain):
                 complain(error)
                 drawing = False
         parts.append(to_markdown(exhibit, pictures))
-    parts += _left_out(missing, effort)
+    parts += _left_out(missing, study_size)
     path = folder / f"{study.name}.md"
     try:
         path.write_text("\n\n".join(parts) + "\n")

@@ -20,7 +20,7 @@ _SAMPLED = 3, 24  # games that boards are taken from: laptop, cluster
 _LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
 _LINES = 10  # points of a curve, but of few games, which have 2
 _PLAYED = {0: (300, 1000), 1: (30, 1000), 2: (4, 1000), 3: (3, 200)}
-_CARD_PLAYED = 200, 1000
+_GPU_PLAYED = 200, 1000
 _CORE_BOARDS = {1: (1000, 4000), 2: (100, 1000), 3: (10, 100)}
 _BATCHES = {
     "merged": {1: 100_000, 2: 20_000, 3: 4_000},
@@ -30,22 +30,22 @@ _BATCHES = {
 _TREE_BOARDS = 5, 20  # of a class, each searched by all ranks
 _SPEED = {0: (4000, 100_000), 1: (200, 5000)}  # games to learn from, by layers
 _UPDATED = (200, 1000), (1000, 1000)  # games, steps
-_CARDS = 1, 2, 4
-_CARDS_LEARN = 50_000, 400_000  # games
+_GPUS = 1, 2, 4
+_GPUS_LEARN = 50_000, 400_000  # games
 
 
-def _measurements(effort):
-    parts = _curves, _play, _decisions, _tree, _speed, _updates, _cards
-    found = [each for part in parts for each in part(effort)]
+def _measurements(study_size):
+    parts = _curves, _play, _decisions, _tree, _speed, _updates, _gpus
+    found = [each for part in parts for each in part(study_size)]
     return sorted(found, key=lambda each: each.repeat)
 
 
-def _point(effort, part, **more):
-    return {"game": GAME, "part": part, "seed": effort.seed, **more}
+def _point(study_size, part, **more):
+    return {"game": GAME, "part": part, "seed": study_size.seed, **more}
 
 
-def _repeats(effort):
-    return range(effort.repeats or effort.choose(1, 3))
+def _repeats(study_size):
+    return range(study_size.repeats or study_size.choose(1, 3))
 
 
 def learnt(comm, line, interrupted=lambda: False, **options):
@@ -69,80 +69,80 @@ def learnt(comm, line, interrupted=lambda: False, **options):
     }
 
 
-def _curves(effort):
+def _curves(study_size):
     """What is learnt by games that a search of 0 to 3 layers plays."""
     for layers, counts in _LEARNT.items():
-        count = effort.choose(*counts)
+        count = study_size.choose(*counts)
         asked = {
             "line": count // (_LINES if count >= 100 else 2),
             "games": count,
             "layers": layers,
-            "seed": effort.seed,
+            "seed": study_size.seed,
         }
 
         def body(bench, asked=asked):
-            return bench.call(learnt, effort.ranks, **asked)
+            return bench.call(learnt, study_size.ranks, **asked)
 
-        point = _point(effort, "curve", layers=layers, games=count, ranks=effort.ranks)
-        yield Measurement(point, body, ranks=effort.ranks)
+        point = _point(study_size, "curve", layers=layers, games=count, ranks=study_size.ranks)
+        yield Measurement(point, body, ranks=study_size.ranks)
 
 
-def _play(effort):
-    """Games of the network that comes with the package, to 0 to 3 layers, by all ranks and on a card."""
+def _play(study_size):
+    """Games of the network that comes with the package, to 0 to 3 layers, by all ranks and on a GPU."""
     for layers, counts in _PLAYED.items():
         for on, count, ranks in (
-            ("CPU", effort.choose(*counts), effort.ranks),
-            ("GPU", effort.choose(*_CARD_PLAYED), 1),
+            ("CPU", study_size.choose(*counts), study_size.ranks),
+            ("GPU", study_size.choose(*_GPU_PLAYED), 1),
         ):
 
             def body(bench, layers=layers, on=on, count=count, ranks=ranks):
-                return _games(bench, layers, count, effort.seed, ranks, on.lower())
+                return _games(bench, layers, count, study_size.seed, ranks, on.lower())
 
-            point = _point(effort, "play", layers=layers, games=count, on=on, ranks=ranks)
-            yield Measurement(point, body, ranks=ranks, cards=int(on == "GPU"))
+            point = _point(study_size, "play", layers=layers, games=count, on=on, ranks=ranks)
+            yield Measurement(point, body, ranks=ranks, gpus=int(on == "GPU"))
 
 
 def _games(bench, layers, count, seed, ranks, device):
     return time_per_move.played(bench, GAME, EVALUATION, 2 * layers + 1, count, seed, ranks, device)
 
 
-def _decisions(effort):
-    """A decision by class of board and layers, by a core and by each method of a card."""
-    for repeat in _repeats(effort):
+def _decisions(study_size):
+    """A decision by class of board and layers, by a core and by each method of a GPU."""
+    for repeat in _repeats(study_size):
         for layers, counts in _CORE_BOARDS.items():
             for stage in td2584_tables.STAGES:
-                count, at = effort.choose(*counts), {"layers": layers, "class": stage}
+                count, at = study_size.choose(*counts), {"layers": layers, "class": stage}
 
                 def by_core(bench, count=count, layers=layers, stage=stage):
-                    return time_per_move.by_core(GAME, EVALUATION, _states(effort, stage, count), 2 * layers + 1)
+                    return time_per_move.by_core(GAME, EVALUATION, _states(study_size, stage, count), 2 * layers + 1)
 
-                yield Measurement(_point(effort, "decision", **at, on="CPU", boards=count), by_core, repeat)
+                yield Measurement(_point(study_size, "decision", **at, on="CPU", boards=count), by_core, repeat)
                 for method, batches in _BATCHES.items():
                     for boards in (1, batches[layers]):
 
-                        def by_card(bench, method=method, boards=boards, layers=layers, stage=stage):
-                            given = _states(effort, stage, boards), 2 * layers + 1, method
-                            return time_per_move.by_card(bench.card, GAME, EVALUATION, *given)
+                        def on_gpu(bench, method=method, boards=boards, layers=layers, stage=stage):
+                            given = _states(study_size, stage, boards), 2 * layers + 1, method
+                            return time_per_move.on_gpu(bench.gpu, GAME, EVALUATION, *given)
 
                         how = {"on": "GPU", "method": method, "boards": boards}
-                        yield Measurement(_point(effort, "decision", **at, **how), by_card, repeat, cards=1)
+                        yield Measurement(_point(study_size, "decision", **at, **how), on_gpu, repeat, gpus=1)
 
 
-def _states(effort, stage, count):
-    return time_per_move.states(GAME, EVALUATION, effort.choose(*_SAMPLED), effort.seed, stage, count)
+def _states(study_size, stage, count):
+    return time_per_move.states(GAME, EVALUATION, study_size.choose(*_SAMPLED), study_size.seed, stage, count)
 
 
-def _tree(effort):
+def _tree(study_size):
     """One board's tree searched by several ranks, board after board."""
-    count = effort.choose(*_TREE_BOARDS)
-    for repeat in _repeats(effort):
-        for layers in effort.choose((2, 3, 4), (2, 3, 4, 5)):
+    count = study_size.choose(*_TREE_BOARDS)
+    for repeat in _repeats(study_size):
+        for layers in study_size.choose((2, 3, 4), (2, 3, 4, 5)):
             for stage in td2584_tables.STAGES:
-                for ranks in effort.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64)):
+                for ranks in study_size.choose((1, 2, 3, 5), (1, 2, 3, 5, 9, 17, 33, 64)):
 
                     def body(bench, layers=layers, stage=stage, ranks=ranks):
                         game = games.find(GAME)
-                        states = _states(effort, stage, count).tolist()
+                        states = _states(study_size, stage, count).tolist()
                         texts = [game.text(Position(tuple(state)), game.rules()) for state in states]
                         asked = {"game": GAME, "evaluation": EVALUATION, "layers": layers}
                         bench.search(texts[:1], ranks, 0, **asked)  # after which all ranks have the kernels
@@ -150,69 +150,69 @@ def _tree(effort):
                         names = "seconds", "cpu_seconds", "boards", "scores", "ranks", "workers"
                         return {name: found[name] for name in names}
 
-                    point = _point(effort, "tree", layers=layers, ranks=ranks, boards=count, **{"class": stage})
+                    point = _point(study_size, "tree", layers=layers, ranks=ranks, boards=count, **{"class": stage})
                     yield Measurement(point, body, repeat, ranks)
 
 
-def _speed(effort):
+def _speed(study_size):
     """Games that learn side by side without locks, by ranks."""
-    for repeat in _repeats(effort):
+    for repeat in _repeats(study_size):
         for layers, counts in _SPEED.items():
-            for ranks in effort.choose((1, 2, 4), (1, 2, 4, 8, 16, 32)):
-                count = effort.choose(*counts)
-                asked = {"line": count, "games": count, "layers": layers, "seed": effort.seed}
+            for ranks in study_size.choose((1, 2, 4), (1, 2, 4, 8, 16, 32)):
+                count = study_size.choose(*counts)
+                asked = {"line": count, "games": count, "layers": layers, "seed": study_size.seed}
 
                 def body(bench, asked=asked, ranks=ranks):
                     return bench.call(learnt, ranks, **asked)
 
                 yield Measurement(
-                    _point(effort, "learning", layers=layers, ranks=ranks, games=count), body, repeat, ranks
+                    _point(study_size, "learning", layers=layers, ranks=ranks, games=count), body, repeat, ranks
                 )
 
 
-def _updates(effort):
+def _updates(study_size):
     """Learning from recorded games."""
-    count, steps = effort.choose(*_UPDATED)
+    count, steps = study_size.choose(*_UPDATED)
 
     def by_core(bench):
-        return td_update_rate.by_core(GAME, td_update_rate.recorded(GAME, count, steps, effort.seed))
+        return td_update_rate.by_core(GAME, td_update_rate.recorded(GAME, count, steps, study_size.seed))
 
-    def by_card(bench):
-        return td_update_rate.by_card(bench.card, GAME, td_update_rate.recorded(GAME, count, steps, effort.seed))
+    def on_gpu(bench):
+        return td_update_rate.on_gpu(bench.gpu, GAME, td_update_rate.recorded(GAME, count, steps, study_size.seed))
 
-    for repeat in _repeats(effort):
-        for on, body in (("CPU", by_core), ("GPU", by_card)):
-            point = _point(effort, "update", on=on, games=count, steps=steps)
-            yield Measurement(point, body, repeat, cards=int(on == "GPU"))
+    for repeat in _repeats(study_size):
+        for on, body in (("CPU", by_core), ("GPU", on_gpu)):
+            point = _point(study_size, "update", on=on, games=count, steps=steps)
+            yield Measurement(point, body, repeat, gpus=int(on == "GPU"))
 
 
-def _cards(effort):
+def _gpus(study_size):
     """Games that learn, and games of 3 layers, on several GPUs of this host."""
-    count, many = effort.choose(*_CARDS_LEARN), effort.choose(*_CARD_PLAYED)
-    for repeat in _repeats(effort):
-        for cards in _CARDS:
-            for exchange in ("games", "weights") if cards > 1 else ("games",):
+    count, many = study_size.choose(*_GPUS_LEARN), study_size.choose(*_GPU_PLAYED)
+    for repeat in _repeats(study_size):
+        for gpus in _GPUS:
+            for exchange in ("games", "weights") if gpus > 1 else ("games",):
                 asked = {
                     "line": count,
                     "games": count,
                     "device": "gpu",
                     "exchange": exchange,
-                    "seed": effort.seed,
+                    "seed": study_size.seed,
                     "merge": "mean",
                 }
 
-                def learn(bench, cards=cards, asked=asked):
-                    return bench.call(learnt, cards, **asked)
+                def learn(bench, gpus=gpus, asked=asked):
+                    return bench.call(learnt, gpus, **asked)
 
-                point = _point(effort, "cards", what=f"learning, exchange {exchange}", cards=cards, games=count)
-                yield Measurement(point, learn, repeat, cards, cards)
-            ranks = 1 if cards == 1 else cards + 1  # the first of several hands games out and has no GPU
+                point = _point(study_size, "gpus", what=f"learning, exchange {exchange}", gpus=gpus, games=count)
+                yield Measurement(point, learn, repeat, gpus, gpus)
+            ranks = 1 if gpus == 1 else gpus + 1  # the first of several hands games out and has no GPU
 
-            def play(bench, cards=cards, ranks=ranks):
-                return _games(bench, 3, many * cards, effort.seed, ranks, "gpu")
+            def play(bench, gpus=gpus, ranks=ranks):
+                return _games(bench, 3, many * gpus, study_size.seed, ranks, "gpu")
 
-            point = _point(effort, "cards", what="play, 3 layers", cards=cards, games=many * cards)
-            yield Measurement(point, play, repeat, ranks, cards)
+            point = _point(study_size, "gpus", what="play, 3 layers", gpus=gpus, games=many * gpus)
+            yield Measurement(point, play, repeat, ranks, gpus)
 
 
 _TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"

@@ -8,16 +8,16 @@ _METHODS = "naive", "multilevel", "merged"
 _WON = 2584
 # what of the report's figures is known here
 _AVERAGE, _BEST, _WINS = 66_300, 212_741, 0.86  # of play with 3 layers
-_CARD_TIMES = {3: 32}  # a GPU beside one thread, by layers
+_GPU_TIMES = {3: 32}  # a GPU beside one thread, by layers
 _UPDATE_TIMES = 12.5
 _LEARNING_TIMES = {32: 24}  # by threads
-_CARD_EFFICIENCY = {2: 0.974}
+_GPU_EFFICIENCY = {2: 0.974}
 _MOVES = 1000  # of a game, in the totals
 _DIGITS = 1e-9  # of scores that several ranks add up in another order
 
 
-def exhibits(found, effort):
-    """Return the Tables and Figures of what was Found."""
+def exhibits(found, study_size):
+    """Return the Tables and Figures of what was MeasuredRows."""
     parts = (
         *_curves(found),
         _played(found),
@@ -26,10 +26,10 @@ def exhibits(found, effort):
         *_trees(found),
         *_learning(found),
         _updates(found),
-        _cards(found),
+        _gpus(found),
         _totals(found),
     )
-    return [each._replace(command=effort.command("td2584")) for each in parts]
+    return [each._replace(command=study_size.command("td2584")) for each in parts]
 
 
 def _curves(found):
@@ -118,7 +118,7 @@ def _core(found, stage, layers):
     return found.median("seconds", part="decision", on="CPU", layers=layers, **{"class": stage})
 
 
-def _card(found, stage, layers, method, single):
+def _gpu(found, stage, layers, method, single):
     """Return seconds a board of one board, or of the largest number of boards together."""
     at = {"part": "decision", "on": "GPU", "layers": layers, "method": method, "class": stage}
     counts = found.points("boards", **at)
@@ -130,9 +130,9 @@ def _decisions(found):
     for stage in STAGES:
         for layers in found.points("layers", part="decision"):
             core = _core(found, stage, layers)
-            one, many = (_card(found, stage, layers, "merged", single) for single in (True, False))
+            one, many = (_gpu(found, stage, layers, "merged", single) for single in (True, False))
             times = ratio(core, many)
-            known = beside(times, _CARD_TIMES.get(layers))[1]
+            known = beside(times, _GPU_TIMES.get(layers))[1]
             rows.append((stage, layers, _us(core), _us(one), ratio(core, one), _us(many), times, known))
             for name, value in (("one board", ratio(core, one)), ("many boards", times)):
                 if value is not None:
@@ -171,7 +171,7 @@ def _methods(found):
     for stage in STAGES:
         for layers in found.points("layers", part="decision", on="GPU"):
             for single in (True, False):
-                times = [_us(_card(found, stage, layers, method, single)) for method in _METHODS]
+                times = [_us(_gpu(found, stage, layers, method, single)) for method in _METHODS]
                 rows.append(
                     (
                         stage,
@@ -190,7 +190,7 @@ def _methods(found):
         "naive ÷ multilevel",
         "multilevel ÷ merged",
     )
-    note = f"A board. Many: as many as fill a card, fewer where a method needs more memory. Theirs are {UNKNOWN}."
+    note = f"A board. Many: as many as fill a GPU, fewer where a method needs more memory. Theirs are {UNKNOWN}."
     return (Table("Naive against multilevel", columns, rows, note),)
 
 
@@ -269,16 +269,16 @@ def _updates(found):
     return Table(f"Update times, {counts} games of 1,000 steps", columns, rows, note)
 
 
-def _cards(found):
+def _gpus(found):
     rows = []
-    for what in found.points("what", part="cards"):
+    for what in found.points("what", part="gpus"):
         one_what = "learning, exchange games" if what.startswith("learning") else what
-        one = found.median("moves_per_second", part="cards", what=one_what, cards=1)
-        for cards in found.points("cards", part="cards", what=what):
-            rate = found.median("moves_per_second", part="cards", what=what, cards=cards)
+        one = found.median("moves_per_second", part="gpus", what=one_what, gpus=1)
+        for gpus in found.points("gpus", part="gpus", what=what):
+            rate = found.median("moves_per_second", part="gpus", what=what, gpus=gpus)
             speedup = ratio(rate, one)
-            theirs = percent(_CARD_EFFICIENCY.get(cards))
-            rows.append((what, cards, rate, speedup, percent(ratio(speedup, cards)), theirs))
+            theirs = percent(_GPU_EFFICIENCY.get(gpus))
+            rows.append((what, gpus, rate, speedup, percent(ratio(speedup, gpus)), theirs))
     columns = "what", "GPUs", "moves/s", "speedup", "efficiency", "theirs"
     note = (
         "Theirs are 97.3% to 97.5% of learning that looks ahead. exchange games: every GPU learns from all games, as "
@@ -295,19 +295,19 @@ def _totals(found):
         at = {"part": "update", "games": count}
         steps = count * found.points("steps", **at)[0]
         core = found.median("seconds", **at, on="CPU")
-        card = found.median("combined.seconds", **at, on="GPU")
+        gpu = found.median("combined.seconds", **at, on="GPU")
         for layers in found.points("layers", part="decision"):
-            by_core, by_card = _core(found, "normal", layers), _card(found, "normal", layers, "merged", False)
+            by_core, on_gpu = _core(found, "normal", layers), _gpu(found, "normal", layers, "merged", False)
             total = _MOVES * (by_core + core / steps)
-            with_card = None if None in (by_card, card) else _MOVES * (by_card + card / steps)
+            with_gpu = None if None in (on_gpu, gpu) else _MOVES * (on_gpu + gpu / steps)
             rows.append(
                 (
                     layers,
                     1e3 * _MOVES * by_core,
                     1e3 * _MOVES * core / steps,
                     1e3 * total,
-                    None if with_card is None else 1e3 * with_card,
-                    ratio(total, with_card),
+                    None if with_gpu is None else 1e3 * with_gpu,
+                    ratio(total, with_gpu),
                 )
             )
     columns = ("layers", "CPU, search, ms", "CPU, learning, ms", "CPU, in all, ms", "GPU, in all, ms", "CPU ÷ GPU")

@@ -12,7 +12,7 @@ from .grid import work_of, workers_of
 
 
 def untimed(runs, rows):
-    """Return {work: a Run of it} of those works of which no row tells what one worker takes."""
+    """Return {work: a GridRun of it} of those works of which no row tells what one worker takes."""
     known, found = _alone(rows), {}
     points = _measured(rows)
     for run in runs:

@@ -25,7 +25,7 @@ _WORKS = {
 _SAME_WORK = "ranks", "policy", "load_factor", "prefetch", "table", "from_depth", "per_worker", "weak"
 
 
-class Run(NamedTuple):
+class GridRun(NamedTuple):
     """point: what a row has; options: an Options; positions: Positions; table: MiB for ``Ranks.session``."""
 
     point: dict
@@ -131,7 +131,7 @@ def _run(args, board, sharing, ranks, most):
     if args.weak == "depth":
         point["from_depth"] = options.depth - _more(ranks)
     positions = _positions(args, options, module, rules, point, most)
-    return Run(point, 0, options, positions, args.table if tabled else 0)
+    return GridRun(point, 0, options, positions, args.table if tabled else 0)
 
 
 def _limit(args):

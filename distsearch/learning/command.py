@@ -1,4 +1,4 @@
-"""Training of Othello's patterns from end to end, on all ranks; see ``learning.othello_patterns``."""
+"""``train`` as the command line asks for it: networks of tuples, or the patterns of Othello."""
 
 import json
 import re
@@ -8,14 +8,41 @@ from ..api.options import checked_seed
 from ..core.errors import UserError
 from ..evaluation import patterns, tuple_network
 from ..games import othello
-from .othello_patterns import Crew, train
-from .train import try_out
-from .waiting import agreed
+from . import othello_patterns
+from .options import asked
+from .rank_group import RankGroup, agreed
+from .report import line_text
+from .train import Files, train, try_out
 
 ROUNDS = "4096:2,16384:3,49152:4,98304:5"
 _SOLVED, _PASSES = 13, 12  # empty squares from which on scores are exact; passes over the positions of a round
 _MOST_GAMES, _DEEPEST = 10**7, 12
 _TAKEN = "command", "game", "board", "rounds", "seed", "save", "json"  # arguments
+
+
+def train_networks(args, comm, interrupts, progress, say):
+    """Learn by parsed arguments, see ``trainer_of``. Signals save what was learnt, and end it with status 0 then."""
+    if args.rounds is not None:
+        raise UserError(f"rounds are for {patterns.GAME}")
+    options = asked(args)
+    files = Files(args.save, args.resume, args.compact, args.record)
+
+    def told(line):
+        say(json.dumps(line) if args.json else line_text(line))
+
+    if comm is not None and comm.Get_rank() > 0:
+        train(options, files, comm, progress, lambda: False, told)
+        return 0
+    with interrupts:
+
+        def interrupted():
+            return interrupts.signal is not None or interrupts.save and files.save is not None
+
+        found = train(options, files, comm, progress, interrupted, told)
+        say(found.to_json() if args.json else found.to_text())
+        if files.save is not None:
+            interrupts.forgive()  # batch systems say so when time is up, and what was learnt is saved
+        return interrupts.exit_status
 
 
 def parse_rounds(text):
@@ -33,7 +60,7 @@ def parse_rounds(text):
 
 
 def train_patterns(args, comm, interrupts, progress, say):
-    """Learn by parsed arguments, see ``trainers``. Signals end it as they end any process: nothing is kept."""
+    """Learn by parsed arguments, see ``trainer_of``. Signals end it as they end any process: nothing is kept."""
     for name, value in vars(args).items():
         if name not in _TAKEN and value not in (None, False):
             raise UserError(f"{name.replace('_', '-')} is not for othello, which takes board, rounds, seed and save")
@@ -42,12 +69,12 @@ def train_patterns(args, comm, interrupts, progress, say):
     rounds, seed = parse_rounds(args.rounds or ROUNDS), checked_seed(args.seed or 0)
     board = games.checked_board(othello, None if args.board is None else games.parse_board(args.board))
     patterns.check_board(board)
-    crew = Crew(comm)
-    agreed(comm, lambda: try_out(args.save) if crew.rank == 0 else None)
+    group = RankGroup(comm)
+    agreed(comm, lambda: try_out(args.save) if group.rank == 0 else None)
     played, depths = zip(*rounds, strict=True)
-    tell = progress.note if crew.rank == 0 else lambda text: None
-    net = train(played, depths, _SOLVED, _PASSES, seed, crew, tell, board)
-    if crew.rank > 0:
+    tell = progress.note if group.rank == 0 else lambda text: None
+    net = othello_patterns.train(played, depths, _SOLVED, _PASSES, seed, group, tell, board)
+    if group.rank > 0:
         return 0
     try:
         tuple_network.save(args.save, net, compact=True)
@@ -63,3 +90,13 @@ def train_patterns(args, comm, interrupts, progress, say):
         f"{record['cpu_seconds']} CPU s, {record['ranks']} rank{'s' * (record['ranks'] > 1)}"
     )
     return 0
+
+
+def trainer_of(game):
+    """Return the function that trains for a game, by its name; all ranks call it.
+
+    (arguments, comm, interrupts, progress, say) -> exit status. comm: None for this process alone; interrupts: an
+    ``Interrupts``, which rank 0 may enter; say(text): takes what is to be printed, on rank 0. It raises UserError, on
+    every rank for what makes no sense or cannot be read, on rank 0 for what cannot be written at the end.
+    """
+    return train_patterns if game == patterns.GAME else train_networks
