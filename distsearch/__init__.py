@@ -1,9 +1,19 @@
 """A game-tree search service for clusters: an MPI master farms subtrees to workers and backs their scores up."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for editors and type checkers: what ``__getattr__`` loads
+    from .api.session import Session, search
+    from .server.client import Client, ServiceError
+
 __version__ = "0.1.0"
 
 __all__ = ["Client", "ServiceError", "Session", "search"]
 _HOMES = {"Client": "server.client", "ServiceError": "server.client", "Session": "api.session", "search": "api.session"}
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])
 
 
 def __getattr__(name):  # the library is loaded when it is asked for: `distsearch --help` needs none of it

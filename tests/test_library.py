@@ -20,3 +20,7 @@ def test_the_client_is_there():
 def test_other_names_are_not():
     with pytest.raises(AttributeError, match="no attribute 'serach'"):
         distsearch.serach  # noqa: B018
+
+
+def test_dir_shows_the_library():
+    assert {"Client", "ServiceError", "Session", "search", "__version__"} <= set(dir(distsearch))

@@ -36,12 +36,12 @@ class Count:
     messages: int = 0
     bytes: int = 0
 
-    def to_json(self):
+    def to_json(self) -> str:
         """Return the counts as one line of JSON; ``nodes`` is the count at the last depth."""
         fields = {**vars(self), "seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
         return json.dumps({**fields, "nodes": self.counts[-1], "version": __version__})
 
-    def to_text(self):
+    def to_text(self) -> str:
         """Return the counts as a table."""
         rows = "\n".join(f"{depth:>7} {count:>24,}" for depth, count in enumerate(self.counts))
         rate = self.counts[-1] / max(self.seconds, 1e-9)

@@ -18,7 +18,7 @@ def mean_interval(scores):
     return mean - _Z * error, mean + _Z * error
 
 
-def wilson(count, of):
+def wilson(count: int, of: int) -> tuple[float, float]:
     """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927)."""
     share, z2 = count / of, _Z * _Z
     centre = share + z2 / (2 * of)
@@ -73,7 +73,7 @@ class Summary:
     slowest: float = 0.0
     metrics: dict = field(default_factory=dict)
 
-    def figures(self):
+    def figures(self) -> dict:
         """Return the figures by name; what cannot be told from so few games is None."""
         scores = self.scores
         low, high = mean_interval(scores) if len(scores) > 1 else (None, None)
@@ -89,13 +89,13 @@ class Summary:
             "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
         }
 
-    def to_json(self):
+    def to_json(self) -> str:
         """Return all of it as one line of JSON."""
         fields = {name: value for name, value in vars(self).items() if name not in ("scores", "largest", "metrics")}
         fields |= {"seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
         return json.dumps({**fields, **self.figures(), **self.metrics, "version": __version__})
 
-    def to_text(self):
+    def to_text(self) -> str:
         """Return the figures for people."""
         figures = self.figures()
         rate, cpu_rate = compact(figures["moves_per_second"]), compact(figures["moves_per_cpu_second"])

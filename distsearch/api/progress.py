@@ -17,16 +17,16 @@ class Progress:
         self._width = 0
         self.begin()
 
-    def begin(self):
+    def begin(self) -> None:
         """A run begins: the first line is due a little later."""
         self._shown = time.monotonic()
         self._every = _LIVE if self._live else _FIRST
 
-    def due(self):
+    def due(self) -> bool:
         """Whether it is time for another line: ask this before making one."""
         return time.monotonic() - self._shown >= self._every
 
-    def show(self, text):
+    def show(self, text: str) -> None:
         """Show ``text`` as the state of things."""
         self._shown = time.monotonic()
         if self._live:
@@ -36,12 +36,12 @@ class Progress:
             self._every = _LOGGED
             self._write(text + "\n")
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         """Write a line that stays."""
         self.clear()
         self._write(text + "\n")
 
-    def clear(self):
+    def clear(self) -> None:
         """Take a live line away again."""
         if self._live and self._width:
             self._write("\r" + " " * self._width + "\r")
@@ -60,20 +60,20 @@ class Silent(Progress):
     def __init__(self):
         """There is no stream to look at."""
 
-    def begin(self):
+    def begin(self) -> None:
         """Nothing is due."""
 
-    def due(self):
+    def due(self) -> bool:
         return False
 
-    def clear(self):
+    def clear(self) -> None:
         """Nothing is there."""
 
     def _write(self, text):
         """Nobody reads it."""
 
 
-def compact(number):
+def compact(number: float) -> str:
     """Return a count in three or four digits and a unit: 999, 1.23 k, 45.6 M, 7.89 G."""
     units = ["", " k", " M", " G", " T"]
     while number >= 999.5 and len(units) > 1:

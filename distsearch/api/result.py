@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 from .. import __version__
 from ..tree.policies import POLICIES
@@ -101,25 +102,25 @@ class Outcome:
         self.master_seconds = round(took.master_seconds, 6)
 
     @property
-    def table_near_hits(self):
+    def table_near_hits(self) -> int:
         return self.table_hits - self.table_far_hits
 
     @property
-    def boards_per_second(self):
+    def boards_per_second(self) -> int:
         return round(self.nodes / self.seconds) if self.seconds > 0 else 0
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields that JSON shows, of plain types."""
         fields = {name: value for name, value in vars(self).items() if name not in _NOT_ALWAYS or value is not None}
         fields["boards_per_second"], fields["table_near_hits"] = self.boards_per_second, self.table_near_hits
         fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
         return {**fields, "version": __version__}
 
-    def to_json(self, **more):
+    def to_json(self, **more: Any) -> str:
         """Return the outcome as one line of JSON, ``more`` fields first."""
         return json.dumps({**more, **self.to_dict()})
 
-    def to_text(self):
+    def to_text(self) -> str:
         """Return the outcome as a small table."""
         rows = [
             ("position", self.position),
@@ -158,7 +159,7 @@ class Outcome:
             ]
         return f"{self.game} {self.board}\n" + "\n".join(f"  {name:<10} {value}" for name, value in rows)
 
-    def to_line(self, number):
+    def to_line(self, number: int) -> str:
         """Return the outcome as one line of a list of positions."""
         return (
             f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} boards "
@@ -166,7 +167,8 @@ class Outcome:
         )
 
     def _move_texts(self):
-        return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in self.moves]
+        moves = self.moves or []
+        return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in moves]
 
     def _without_move(self):
         if self.score is None:
@@ -244,7 +246,7 @@ class Batch:
         vars(batch).update(state)
         return batch
 
-    def to_text(self):
+    def to_text(self) -> str:
         """Return the figures as a few lines."""
         n, seconds, wall = max(1, self.positions), self._seconds, max(self._wall, 1e-9)
         rate = self._boards / seconds / 1e6 if seconds else 0.0

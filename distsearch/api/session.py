@@ -2,6 +2,8 @@
 
 import contextlib
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,10 +17,12 @@ from ..engines.pvs.table import DEFAULT_MIB, far_table
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
 from .chance import dealt
-from .options import checked_seed, resolve
-from .perft import perft
+from .options import Options, checked_seed, resolve
+from .perft import Count, perft
 from .play import DEFAULT_GAMES, check_limits, play
-from .progress import Silent
+from .play_summary import Summary
+from .progress import Progress, Silent
+from .result import Outcome
 from .sampled_options import ALGORITHMS as SAMPLED
 from .searchers import searcher_of
 from .solve import solve
@@ -27,12 +31,12 @@ _SHARE = 4  # of the memory that a host has left, a table takes one part in so m
 _MOST_MIB = 4096  # that it takes by itself, however much there is
 
 
-def default_mib():
+def default_mib() -> int:
     """Return how many MiB the table of this host may grow to where none is asked for."""
     return max(DEFAULT_MIB, min(available() // _SHARE >> 20, _MOST_MIB))
 
 
-def never():
+def never() -> bool:
     return False
 
 
@@ -55,23 +59,24 @@ class Session:
 
     def __init__(
         self,
-        comm=None,
-        table=None,
-        interrupted=never,
-        progress=None,
-        deadline=None,
-        groups=0,
-        device="cpu",
-        touched=False,
+        comm: Any = None,
+        table: int | None = None,
+        interrupted: Callable[[], bool] = never,
+        progress: Progress | None = None,
+        deadline: float | None = None,
+        groups: int = 0,
+        device: str = "cpu",
+        touched: bool = False,
     ):
         self._comm, self._size, self._deadline, self._groups = comm, table, deadline, groups
         self._touched = touched
         self.interrupted = interrupted
         self.progress = progress or Silent()
         self._device, self._gpu = device, None
-        self._table = self.cluster = None
+        self._table: SharedWords | None = None
+        self.cluster: Any = None  # a ``cluster.Cluster`` while the session is open, on rank 0
 
-    def __enter__(self):
+    def __enter__(self) -> Self:  # after the work of another rank than 0: None
         ranks = self._comm.Get_size() if self._comm else 1
         if self._groups and self._device != "cpu":
             raise UserError(f"device {self._device} goes without groups, whose first ranks do no jobs")
@@ -90,14 +95,14 @@ class Session:
         if self._comm.Get_rank() > 0:
             self._work(work_for_master, with_table, shared)
             self.close()
-            return None
+            return None  # type: ignore[return-value]
         self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
         most = max(Counter(self.cluster.hosts.values()).values())
         self.cluster.on_gpu = self._device != "cpu"
         self.cluster.joint = self._table is not None and not self._groups and most < joint.SLOTS
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         # what ends the block is what is to be told: ranks that leave because of it may make closing fail as well
         with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
             self.close()
@@ -138,18 +143,18 @@ class Session:
 
     def _parts_of_table(self):
         """Return the far table, and the ``Joint`` by which ranks of this host join each other's jobs, None if alone."""
-        if self._table is None:
+        if self._table is None or self._table.words is None:
             return None, None
         words, rank, ranks = self._table.words, self._table.rank, self._table.ranks
         if not 1 < ranks <= joint.SLOTS:
-            return self._far(words), None
-        return self._far(words[: -joint.WORDS]), joint.Joint(words[-joint.WORDS :].view(np.int64), rank, ranks)
+            return self._far(words, self._table), None
+        slots = joint.Joint(words[-joint.WORDS :].view(np.int64), rank, ranks)
+        return self._far(words[: -joint.WORDS], self._table), slots
 
-    def _far(self, words):
+    def _far(self, words: np.ndarray, table: Any) -> Any:
         """Return the far table in these words, one that grows where no size was asked for and there is room."""
-        if self._size is not None or self._touched or self._table.mib <= DEFAULT_MIB:
+        if self._size is not None or self._touched or table.mib <= DEFAULT_MIB:
             return words
-        table = self._table
 
         def back(begin, end):
             begin_huge(table.words, begin, end)
@@ -158,11 +163,11 @@ class Session:
         return Growing(words, DEFAULT_MIB, back)
 
     @property
-    def table_mib(self):
+    def table_mib(self) -> int:
         """MiB of a host's transposition table, as far as it may grow."""
         return self._table.mib if self._table else 0
 
-    def close(self):
+    def close(self) -> None:
         """Let the workers go; more than once does no more. A worker's ``with`` ends with it."""
         cluster, self.cluster = self.cluster, None
         table, self._table = self._table, None
@@ -175,16 +180,16 @@ class Session:
             gpu.close()
 
     @property
-    def gpu(self):
+    def gpu(self) -> Any:
         """The ``gpu.device.Gpu`` of this rank, None if it has none."""
         return self._gpu
 
     @property
-    def ranks(self):
+    def ranks(self) -> int:
         """How many there are, this one included."""
         return self.cluster.ranks
 
-    def searcher(self, options):
+    def searcher(self, options: Options) -> Any:
         """Return a Searcher for checked Options, compiled.
 
         Raises UserError unless the session is open, and for what no GPU does where all workers are to search on one.
@@ -208,7 +213,15 @@ class Session:
         if self._device == "gpu":
             raise UserError(f"no GPU does {what}: use device cpu, or auto")
 
-    def search(self, game, position="startpos", board=None, empties=None, seed=0, **options):
+    def search(
+        self,
+        game: str,
+        position: str = "startpos",
+        board: str | None = None,
+        empties: str | None = None,
+        seed: int = 0,
+        **options: Any,
+    ) -> Outcome:
         """Return the Outcome of a search of one position, a text; options as ``Options`` has them.
 
         board: text such as "6x8"; seed: of what chance puts down first, where the position is ``startpos``, and of
@@ -217,38 +230,51 @@ class Session:
         checked_seed(seed)
         if options.get("algorithm") in SAMPLED:
             options["seed"] = seed
-        options, module, rules = resolve(game, board, empties, **options)
+        asked, module, rules = resolve(game, board, empties, **options)
         start = module.parse(position, rules)
-        if position == "startpos" and options.against_chance:
+        if position == "startpos" and asked.against_chance:
             start = dealt(module, start, rules, seed)
-        return next(self.searcher(options).search([start]))
+        return next(self.searcher(asked).search([start]))
 
-    def solve(self, game, lines, board=None, empties=None, **options):
+    def solve(
+        self, game: str, lines: Iterable[str], board: str | None = None, empties: str | None = None, **options: Any
+    ) -> Iterator[Outcome]:
         """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given, or by ida.
 
         Lines are read ahead, by thousands. Raises UserError when it reads one that is no position, whatever was
         answered by then, if the session is closed before the end, and as ``search`` does.
         """
         limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"} or options.get("algorithm") == "ida"
-        options, module, rules = resolve(game, board, empties, **options, **({} if limited else {"exact": True}))
-        yield from solve(self, self.searcher(options), (module.parse(line, rules) for line in lines))
+        asked, module, rules = resolve(game, board, empties, **options, **({} if limited else {"exact": True}))
+        yield from solve(self, self.searcher(asked), (module.parse(line, rules) for line in lines))
 
-    def play(self, game, games=DEFAULT_GAMES, board=None, spawn=None, seed=0, record=None, **options):
+    def play(
+        self,
+        game: str,
+        games: int = DEFAULT_GAMES,
+        board: str | None = None,
+        spawn: str | None = None,
+        seed: int = 0,
+        record: str | None = None,
+        **options: Any,
+    ) -> Summary:
         """Return the ``played.Summary`` of whole games against chance; options as ``Options`` has them.
 
         record: the name of a file to make, with a line of JSON for each game. Raises UserError for what makes no sense.
         """
         self._check_open()
         check_limits(**options)
-        options, _, _ = resolve(game, board, spawn=spawn, **options)
-        return self.played(options, games, seed, record)
+        asked, _, _ = resolve(game, board, spawn=spawn, **options)
+        return self.played(asked, games, seed, record)
 
-    def played(self, options, games, seed, record=None):
+    def played(self, options: Options, games: int, seed: int, record: str | None = None) -> Summary:
         """Return what ``play`` does, for checked Options."""
         self._check_gpu(options.setup("game"), options.depth)
         return play(options, games, seed, self.cluster, self.progress, self.interrupted, record)
 
-    def perft(self, game, depth, position="startpos", board=None, empties=None):
+    def perft(
+        self, game: str, depth: int, position: str = "startpos", board: str | None = None, empties: str | None = None
+    ) -> Count:
         """Return the Count of positions below one, ``depth`` plies deep. Raises UserError as ``search`` does."""
         self._check_open()
         self._check_no_gpu("perft")
@@ -257,7 +283,7 @@ class Session:
         return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]
 
 
-def search(game, position="startpos", **options):
+def search(game: str, position: str = "startpos", **options: Any) -> Outcome:
     """Return the Outcome of one search by this process alone.
 
         distsearch.search("othello", "startpos", depth=8, board="8x8", empties="winner")

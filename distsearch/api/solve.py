@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections import deque
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class AnswerBatch(NamedTuple):
     the pool that it was grown into.
     """
 
-    chunk: object
+    chunk: Any
     begin: int
     end: int
     records: np.ndarray
@@ -97,7 +97,8 @@ class StreamSolver:
         self._chunks = deque()
         self._done = 0  # lines of the first chunk that were answered
         self._passed = lines.place  # lines of the input that were answered
-        self._since = self._began = None  # when the run was asked for, when it started
+        self._since = 0.0  # when the run was asked for
+        self._began: float | None = None  # when it started
         self._master_before = 0.0  # the master's CPU seconds by then
         self._startup, self._records, self._asked = 0.0, {}, -_REFRESH
         self._workers = None  # what ``taken`` tells of them, None if it is to be made anew
@@ -271,7 +272,7 @@ class StreamSolver:
         )
 
     def _describe(self):
-        stream, seconds = self._stream, time.perf_counter() - self._began
+        stream, seconds = self._stream, time.perf_counter() - (self._began or self._since)
         boards = stream.boards + self._cluster.state(self._run).boards_at_work
         return (
             f"{stream.answered:,} positions answered, {stream.in_flight:,} in flight, {compact(boards)} boards, "

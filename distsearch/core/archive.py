@@ -11,10 +11,14 @@ import json
 import os
 import struct
 import zipfile
+from collections.abc import Callable, Mapping
+from typing import IO, Any
 
 import numpy as np
 
 from .errors import UserError
+
+Path = str | os.PathLike[str]
 
 _HEADER = "header"
 _MAPPED = 64  # bytes that a mapped array's first element is aligned to
@@ -24,7 +28,9 @@ _ZIP64 = 20  # bytes of the field that says that a member may be large
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # for every member: the same content is the same file
 
 
-def save(path, kind, header, arrays, compress=False):
+def save(
+    path: Path, kind: str, header: dict[str, Any], arrays: Mapping[str, np.ndarray], compress: bool = False
+) -> None:
     """Write a file; raises OSError, and leaves what was there. kind: what sort of file it is; header: plain values."""
     header = {"kind": kind, **header}
     header["checksum"] = _checksum(header, arrays)
@@ -38,7 +44,7 @@ def save(path, kind, header, arrays, compress=False):
     replace(path, write)
 
 
-def replace(path, write, temporary=None):
+def replace(path: Path, write: Callable[[IO[bytes]], object], temporary: Path | None = None) -> None:
     """Make a file of what write(file) writes, in the place of any other; raises OSError, and leaves what was there.
 
     temporary: the name of the file until it is whole, for writers that may be several.
@@ -62,7 +68,7 @@ def replace(path, write, temporary=None):
         os.close(folder)
 
 
-def load(path, kind):
+def load(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return (header, arrays by name) of a file that ``save`` wrote, whose arrays may be read-only.
 
     Raises UserError for what cannot be read, is another sort of file, or is not as it was written.
@@ -93,7 +99,7 @@ def _checksum(header, arrays):
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.reshape(-1).view(np.uint8))
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

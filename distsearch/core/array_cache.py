@@ -2,13 +2,17 @@
 
 import hashlib
 import uuid
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from . import archive, jit
 
 
-def kept(kind, source, shape, dtype, make):
+def kept(
+    kind: str, source: Any, shape: tuple[int | None, ...], dtype: Any, make: Callable[[], np.ndarray]
+) -> np.ndarray:
     """Return the array that ``make()`` makes of ``source``, mapped from a file that is made if it is not there.
 
     kind: what sort of array it is; source: bytes, or a contiguous array, that the content follows from; shape, dtype:

@@ -12,7 +12,7 @@ class UserError(Exception):
     The text may quote what the user gave: line breaks in it become spaces, other unprintable characters "?".
     """
 
-    def __init__(self, text):
+    def __init__(self, text: object):
         super().__init__("".join(c if c.isprintable() else "?" for c in " ".join(str(text).split())))
 
 
@@ -20,7 +20,7 @@ class RanksLostError(RuntimeError):
     """Ranks have died without which there is no going on. Its text is one line; exit status 1."""
 
 
-def complain(text):
+def complain(text: str) -> None:
     """Write a line or several to stderr. If stderr cannot be written, it stays silent, and the answers still count."""
     try:
         print(text, file=sys.stderr, flush=True)
@@ -32,6 +32,6 @@ def complain(text):
             os.close(nowhere)
 
 
-def complain_of(error):
+def complain_of(error: BaseException) -> None:
     """Write a mistake of ours to stderr in the same way, with its traceback."""
     complain("".join(traceback.format_exception(error)).rstrip())

@@ -11,7 +11,9 @@ import os
 import sys
 import tempfile
 import types
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numba
 
@@ -60,17 +62,17 @@ def can_write(folder: Path) -> bool:
 # numba uses colorama if that is there, which on a terminal ends every process by writing a colour reset to stdout;
 # Open MPI's mpirun gives every rank a terminal, so a line of them would follow the results
 if "colorama.initialise" in sys.modules:
-    sys.modules["colorama.initialise"].atexit_done = True
+    sys.modules["colorama.initialise"].atexit_done = True  # pyright: ignore[reportAttributeAccessIssue]
 
 CACHE = _cache_directory()
-numba.config.CACHE_DIR = str(CACHE)
+numba.config.CACHE_DIR = str(CACHE)  # pyright: ignore[reportPrivateImportUsage, reportAttributeAccessIssue]
 
 
 # kernels are not called from C: without wrappers for that they compile in 3 to 10% less time
 _CHOICES = {"cache": True, "_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-def compiled(function):
+def compiled(function: Callable) -> Any:
     """Compile ``function`` with numba and keep it on disk: the decorator for every function that engines call.
 
     Reference counting is off (a kernel gets its arrays from its caller and makes none): counting took 30% of the time
@@ -79,7 +81,7 @@ def compiled(function):
     return numba.njit(**_CHOICES)(function)
 
 
-def inlined(template):
+def inlined(template: Any) -> Any:
     """Mark a template as one to be compiled into its callers: for large functions on the path of every node."""
     template.inlined = True
     return template
@@ -88,7 +90,7 @@ def inlined(template):
 _kernels = {}  # by name: a thousand virtual workers share one
 
 
-def specialise(template: types.FunctionType, name: str, functions: dict):
+def specialise(template: types.FunctionType, name: str, functions: dict) -> Any:
     """Return ``template`` compiled with ``functions`` in place of the globals of those names.
 
     The template's code is rebound to a new function called ``name``. Unlike a closure over compiled functions, or
@@ -108,7 +110,7 @@ def specialise(template: types.FunctionType, name: str, functions: dict):
     return kernel
 
 
-def specialise_all(templates, name: str, functions: dict) -> dict:
+def specialise_all(templates: Iterable[types.FunctionType], name: str, functions: dict) -> dict:
     """Specialise ``templates`` in order, each seeing those before it; return ``functions`` with the kernels added."""
     functions = dict(functions)
     for template in templates:

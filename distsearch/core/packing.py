@@ -8,14 +8,14 @@ import io
 import numpy as np
 
 
-def packed(*arrays):
+def packed(*arrays: np.ndarray) -> bytes:
     """Return numpy arrays as bytes."""
     out = io.BytesIO()
     np.savez(out, *arrays)
     return out.getvalue()
 
 
-def unpack(content, *places):
+def unpack(content: bytes, *places: np.ndarray) -> None:
     """Copy what ``packed`` made into the beginnings of arrays, in the same order."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         for i, place in enumerate(places):

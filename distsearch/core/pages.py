@@ -21,7 +21,7 @@ _COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1
 _CAN_CHOOSE = sys.platform == "linux" and hasattr(mmap, "MADV_NOHUGEPAGE")
 
 
-def lazy_zeros(size):
+def lazy_zeros(size: int) -> np.ndarray:
     """Return a uint64 array of zeros, in small pages that take memory when they are written to."""
     if size == 0 or not _CAN_CHOOSE:
         return np.zeros(size, np.uint64)
@@ -30,7 +30,7 @@ def lazy_zeros(size):
     return np.frombuffer(memory, np.uint64)
 
 
-def begin_huge(array, begin, end):
+def begin_huge(array: np.ndarray, begin: int, end: int) -> None:
     """Have bytes of an array from ``lazy_zeros`` take memory in huge pages as they are first written to."""
     start = address(array)
     begin, end = (-(-(start + place) // HUGE_PAGE) * HUGE_PAGE for place in (begin, end))
@@ -39,7 +39,7 @@ def begin_huge(array, begin, end):
         ctypes.CDLL(None).madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), mmap.MADV_HUGEPAGE)
 
 
-def available(proc=Path("/proc"), cgroups=Path("/sys/fs/cgroup")):
+def available(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int:
     """Return how many bytes this process could take before the system, or a limit set for it, runs short."""
     figures = _figures(proc / "meminfo")
     found = [1024 * figures[name] for name in ("MemAvailable",) if name in figures]
@@ -90,17 +90,17 @@ def _left_to_groups(lines, cgroups):
 class HugePages:
     """Makes the pages of an array from ``lazy_zeros`` huge, one at a time."""
 
-    def __init__(self, array):
+    def __init__(self, array: np.ndarray):
         start = address(array)
         self._next = -(-start // HUGE_PAGE) * HUGE_PAGE
         self._end = start + array.nbytes if _CAN_CHOOSE else 0
 
     @property
-    def left(self):
+    def left(self) -> int:
         """Huge pages that are still to be made."""
         return max(0, (self._end - self._next) // HUGE_PAGE)
 
-    def make_one(self):
+    def make_one(self) -> None:
         """Make the next page huge; if the system cannot, none is left.
 
         It takes about 1 ms, but 4.5 to 4.7 ms were measured at times, and 8 to 10 ms next to other work: a slice takes

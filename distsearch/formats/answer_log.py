@@ -19,7 +19,7 @@ class Ledger:
     if the file cannot be opened, or another run writes to it.
     """
 
-    def __init__(self, path, fresh=True):
+    def __init__(self, path: str, fresh: bool = True):
         self._path = path + SUFFIX
         self._name = os.path.basename(self._path)
         self._place, self._length, self.bad = 0, 0, 0  # lines of the input, bytes of answers, lines
@@ -36,11 +36,11 @@ class Ledger:
         except OSError:
             return  # a file system without locks
 
-    def close(self):
+    def close(self) -> None:
         """Let others have the file."""
         os.close(self._descriptor)
 
-    def begin(self):
+    def begin(self) -> None:
         """Begin with an empty file."""
         os.ftruncate(self._descriptor, 0)
 
@@ -74,7 +74,7 @@ class Ledger:
         self._place += end - begin
         self.bad += int(np.count_nonzero(~chunk.good[begin:end]))
 
-    def append(self, answers):
+    def append(self, answers: bytes) -> None:
         """Put answers (bytes) into the file. After an error nothing more is, and ``state`` raises it."""
         if self._error:
             return

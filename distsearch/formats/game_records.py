@@ -5,7 +5,9 @@ by the rules alone, with no search and no random numbers. Workers send them in p
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,17 +21,17 @@ _TEXTS, _NUMBERS = ("game", "board", "moves"), ("score", "largest")
 class RecordFile:
     """A context in which lines are written. Raises UserError if the file is there, or cannot be written."""
 
-    def __init__(self, path):
+    def __init__(self, path: str):
         self._path = path
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._file = self._do(lambda: open(self._path, "x"))  # noqa: SIM115, closed as the context ends
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._do(self._file.close)
 
-    def write(self, line):
+    def write(self, line: str) -> None:
         """Write a line, for others to read at once."""
         self._do(lambda: print(line, file=self._file, flush=True))
 
@@ -47,14 +49,14 @@ class GameRecords(RecordFile):
     heading: fields that all lines begin with.
     """
 
-    def __init__(self, path, game, rules, heading):
+    def __init__(self, path: str, game: Any, rules: np.ndarray, heading: dict[str, Any]):
         super().__init__(path)
         self._game, self._rules, self._heading = game, rules, heading
-        self._texts = {}  # of moves that have been met, by code
-        self._waiting = {}  # number → line, of games that ended before others of a lower number
+        self._texts: dict[int, str] = {}  # of moves that have been met, by code
+        self._waiting: dict[int, str] = {}  # number → line, of games that ended before others of a lower number
         self._next = 0
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         """What waited for games that did not end is written as well."""
         try:
             for number in sorted(self._waiting):
@@ -62,7 +64,7 @@ class GameRecords(RecordFile):
         finally:
             super().__exit__()
 
-    def add(self, played):
+    def add(self, played: Any) -> None:
         """Take in a game that is over."""
         self._waiting[played.number] = self._line(played)
         while self._next in self._waiting:
@@ -84,22 +86,22 @@ class GameRecords(RecordFile):
 
 @dataclass
 class RecordedGame:
-    """A line of a record. where: what to call it in messages; spawn: None for the usual tiles; moves: their texts."""
+    """A line of a record."""
 
-    where: str
-    name: str
+    where: str  # what to call it in messages
+    name: str  # of the game
     board: str
-    spawn: str | None
-    moves: list
+    spawn: str | None  # None: the usual tiles
+    moves: list[str]
     score: int
     largest: int
 
     @property
-    def played(self):
+    def played(self) -> int:
         """How many of the moves are the player's."""
         return sum("@" not in move for move in self.moves)
 
-    def rules(self):
+    def rules(self) -> tuple[Any, np.ndarray]:
         """Return (game module, rules array); raises UserError."""
         try:
             game = games.find(self.name)
@@ -110,7 +112,7 @@ class RecordedGame:
         except UserError as error:
             raise UserError(f"{self.where}: {error}") from error
 
-    def states(self, game, rules):
+    def states(self, game: Any, rules: np.ndarray) -> Iterator[tuple]:
         """Yield every state in which the player moves; raises UserError where a move is not legal.
 
         So it does if the game is not over at its end, or has another score or largest tile than the record says.
@@ -141,7 +143,7 @@ class RecordedGame:
             raise UserError(f"{self.where}: move {number}: {error}") from error
 
 
-def parse(line, where):
+def parse(line: bytes, where: str) -> RecordedGame:
     """Return the RecordedGame of a line of a record (bytes); raises UserError."""
     try:
         fields = json.loads(line)

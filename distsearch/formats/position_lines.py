@@ -6,6 +6,8 @@ A position ends with its line or at a ``;``. Its score, if there is one, is an i
 positions are numbers, all before the ``;`` is the position.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..core.jit import compiled
@@ -19,7 +21,7 @@ _SCORE = tuple(b"score")
 _MOST_DIGITS = 9  # of a score
 _ROOM = 22  # bytes that a score takes with the space before it and the line break after it: 19 digits and a sign
 
-read = None  # bound for each game
+read: Any = None  # bound for each game
 
 
 @compiled

@@ -10,6 +10,8 @@ import os
 import select
 import sys
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -31,30 +33,40 @@ class Chunk:
     int64, of lines that hold one, else NO_SCORE; errors: a list of (index, text) of the lines that are not good.
     """
 
-    def __init__(self, first, content, begins, ends, states, sides, scores):
+    def __init__(
+        self,
+        first: int,
+        content: np.ndarray,
+        begins: np.ndarray,
+        ends: np.ndarray,
+        states: np.ndarray,
+        sides: np.ndarray,
+        scores: np.ndarray,
+    ):
         self.first, self.size = first, len(sides)
         self.states, self.sides, self.scores = states, sides, scores
-        self.good, self.errors = np.ones(self.size, bool), []
+        self.good = np.ones(self.size, bool)
+        self.errors: list[tuple[int, str]] = []
         self.content, self.begins, self.ends = content, begins, ends  # uint8; where the lines' positions stand in it
 
-    def text(self, index):
+    def text(self, index: int) -> str:
         """Return the text of a line's position, without its score."""
         return self.content[self.begins[index] : self.ends[index]].tobytes().decode(errors="replace")
 
-    def position(self, index):
+    def position(self, index: int) -> Position:
         """Return the Position of a good line."""
         return Position(as_state(self.states[index]), int(self.sides[index]))
 
-    def digest(self, hasher, begin, end):
+    def digest(self, hasher: Any, begin: int, end: int) -> None:
         """Have a hashlib object take in lines ``begin`` to ``end``."""
         breaks = np.flatnonzero(self.content == LINE_BREAK)
         first = int(breaks[begin - 1]) + 1 if begin else 0
         digest_lines(hasher, self.content[first : int(breaks[end - 1]) + 1 if end > begin else first])
 
-    def refuse(self, index, why):
+    def refuse(self, index: int, why: object) -> None:
         """Make a line a bad one."""
         self.good[index] = False
-        self.errors.append((int(index), str(why)))
+        self.errors.append((index, str(why)))
 
 
 class Lines:
@@ -64,7 +76,7 @@ class Lines:
     scored: whether a line without a score is a bad one.
     """
 
-    def __init__(self, game, rules, descriptor, scored=False):
+    def __init__(self, game: Any, rules: np.ndarray, descriptor: int, scored: bool = False):
         self._game, self._rules, self._scored = game, rules, scored
         self._width = game.words(rules)
         functions = {"read": getattr(game, "read", position_lines.unread)}
@@ -81,11 +93,11 @@ class Lines:
         self.place = 0  # lines returned so far
 
     @property
-    def ended(self):
+    def ended(self) -> bool:
         """Whether every line was returned. It may show only in a read after the last line, which returns None."""
         return self._exhausted and self._whole == 0
 
-    def read(self, most, wait=0.0):
+    def read(self, most: int, wait: float = 0.0) -> Chunk | None:
         """Return a Chunk of at most ``most`` lines that are there, or None if there is none (yet).
 
         Waits at most ``wait`` seconds, for the first line. Raises UserError if the descriptor cannot be read.
@@ -93,7 +105,7 @@ class Lines:
         self._fill(most, wait)
         return self._chunk(min(most, self._whole)) if self._whole else None
 
-    def skip(self, lines, hasher):
+    def skip(self, lines: int, hasher: Any) -> None:
         """Pass over lines that an earlier reader returned, waiting for them; a hashlib object takes them in.
 
         Raises UserError if there are fewer.
@@ -138,7 +150,7 @@ class Lines:
         """Read once into the buffer."""
         end = self._end
         try:
-            received = os.readv(self._descriptor, [self._bytes[end:_CAPACITY]])
+            received = os.readv(self._descriptor, [memoryview(self._buffer)[end:_CAPACITY]])
         except OSError as error:
             raise UserError(f"cannot read the positions: {error.strerror}") from error
         self._exhausted = received == 0
@@ -161,10 +173,10 @@ class Lines:
         _, end = self._scan(*asked, begins, ends, states, sides, scores)
         chunk = Chunk(self.place + 1, self._bytes[at:end].copy(), begins - at, ends - at, states, sides, scores)
         self._advance(lines, end)
-        for index in np.flatnonzero(sides < 0):
+        for index in np.flatnonzero(sides < 0).tolist():
             self._parse(chunk, index)
         if self._scored:
-            for index in np.flatnonzero(chunk.good & (scores == NO_SCORE)):
+            for index in np.flatnonzero(chunk.good & (scores == NO_SCORE)).tolist():
                 chunk.refuse(index, "no score at its end")
             chunk.errors.sort()
         return chunk
@@ -182,7 +194,7 @@ class Lines:
             chunk.states[index], chunk.sides[index] = position
 
 
-def digest_lines(hasher, content):
+def digest_lines(hasher: Any, content: np.ndarray) -> None:
     """Have a hashlib object take in whole lines (uint8), the same of them however they came.
 
     Of a line that is too long, what a reader has kept depends on that: its beginning alone counts.
@@ -196,7 +208,7 @@ def digest_lines(hasher, content):
     hasher.update(content[begin:])
 
 
-def format_scores(chunk, begin, end, scores):
+def format_scores(chunk: Chunk, begin: int, end: int, scores: np.ndarray) -> bytes:
     """Return lines ``begin`` to ``end`` of a chunk with their scores as bytes: ``4453 -2`` and a line break each.
 
     ``scores`` (int64) holds one for each of these lines; bad lines are left out. A position is written as it was read.
@@ -211,7 +223,7 @@ def format_scores(chunk, begin, end, scores):
 
 
 @contextlib.contextmanager
-def opened(path):
+def opened(path: str) -> Iterator[int]:
     """Give the descriptor of a file, or of stdin for ``-``; raises UserError."""
     if path == "-":
         if sys.stdin is None:
@@ -226,12 +238,14 @@ def opened(path):
         yield file.fileno()
 
 
-def name_of(path):
-    """What to call an input in a message."""
+def name_of(path: str) -> str:
+    """Return what to call an input in a message."""
     return "stdin" if path == "-" else path
 
 
-def read(path, game, rules, interrupts, complain):
+def read(
+    path: str, game: Any, rules: np.ndarray, interrupts: Any, complain: Callable[[str], None]
+) -> tuple[list[Position], int]:
     """Return (a list of Positions, the number of bad lines) of a file; complain(text) is told of every bad line.
 
     Raises UserError for a file that cannot be read, or holds no position.

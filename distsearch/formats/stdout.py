@@ -6,12 +6,12 @@ import sys
 from ..core.errors import UserError
 
 
-def say(text):
+def say(text: str) -> None:
     """Write a line, or several; as ``write`` does."""
     write(f"{text}\n".encode())
 
 
-def write(content):
+def write(content: bytes) -> None:
     """Write bytes, at once; raises UserError if they cannot be, and BrokenPipeError where nobody reads any more."""
     try:
         if hasattr(sys.stdout, "buffer"):
@@ -26,6 +26,6 @@ def write(content):
         raise UserError(f"cannot write the result: {error.strerror}") from error
 
 
-def silence():
+def silence() -> None:
     """Have stdout say nothing more, not even what the interpreter still holds as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

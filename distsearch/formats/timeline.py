@@ -9,6 +9,7 @@ share a clock; those of other hosts are laid beside it by the message that start
 import json
 import os
 import uuid
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def _event(event, process, rank, begin, position_text):
         yield _line(ph="b", ts=at, args=args, **once)
         yield _line(ph="e", ts=round((float(event["ended"]) - begin) * 1e6, 1), **once)
     elif kind in (GAVE, NARROWED):
-        args = {"job": int(event["node"])}
+        args: dict[str, Any] = {"job": int(event["node"])}
         if kind == NARROWED:
             args["window"] = _window(event)
         yield _line(ph="i", ts=at, pid=process, tid=rank, s="t", name=_NAMES[kind], args=args)
@@ -83,7 +84,7 @@ def _line(**event):
     return json.dumps(event, separators=(",", ":"))
 
 
-def check(path):
+def check(path: str) -> None:
     """Raise UserError if a file cannot be made there, before a search is done for nothing."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.exists(path) and not os.path.isfile(path):

@@ -10,7 +10,7 @@ _ENDING = ".json"
 _LONGEST = 1 << 20  # bytes; what is longer is no file of weights
 
 
-def named(text, game):
+def named(text: str, game: str) -> str:
     """Return the name of an evaluation: ``text``, or that of the weights in the file it names; raises UserError.
 
     A file is a JSON object whose ``weights`` are the six of ``rows`` by name; other fields say where they are from, of

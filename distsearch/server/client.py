@@ -10,8 +10,11 @@ import json
 import select
 import socket
 import time
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
+from types import TracebackType
+from typing import Any, Self
 
 from .limits import DEFAULTS
 
@@ -24,7 +27,7 @@ class ServiceError(Exception):
     code: one of the service's error codes, or "unreachable", "closed" (by the service), "cancelled"; message: a line.
     """
 
-    def __init__(self, code, message):
+    def __init__(self, code: str, message: str):
         super().__init__(f"{code}: {message}")
         self.code, self.message = code, message
 
@@ -36,10 +39,12 @@ class Client:
     TimeoutError, and may be called again. Methods raise ServiceError.
     """
 
-    def __init__(self, path, timeout=None):
+    def __init__(self, path: str, timeout: float | None = None):
         self._timeout, self._ids = timeout, count(1)
-        self._pending, self._states = {}, {}  # by id: requests that are not done, replies about the state
-        self._rest, self._failure = bytearray(), None
+        self._pending: dict[int, Pending] = {}  # requests that are not done, by id
+        self._states: dict[int, dict[str, Any]] = {}  # replies about the state, by id
+        self._rest = bytearray()
+        self._failure: ServiceError | None = None
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(timeout)
@@ -52,21 +57,21 @@ class Client:
             raise ServiceError("unreachable", f"no service at {path}: {error.strerror or error}") from error
         self._socket.setblocking(False)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """End the connection; the service cancels what is still open."""
         self._socket.close()
 
-    def search(self, game, position="startpos", **options):
+    def search(self, game: str, position: str | Iterable[str] = "startpos", **options: Any) -> Any:
         """Return the answer (dict) to a search of one position; or a list of them for a list of positions."""
         return self.submit(game, position, **options).result()
 
-    def submit(self, game, position="startpos", **options):
+    def submit(self, game: str, position: str | Iterable[str] = "startpos", **options: Any) -> "Pending":
         """Ask for a search without waiting for it; return a Pending.
 
         position: text, or a list of texts; options: other fields of the message, such as depth, board, priority.
@@ -74,7 +79,7 @@ class Client:
         for own in options.keys() & {"op", "id"}:
             raise ServiceError("bad_field", f"{own} is for the client to choose")
         several = not isinstance(position, str)
-        asked = {"positions": list(position)} if several else {"position": position}
+        asked: dict[str, Any] = {"positions": list(position)} if several else {"position": position}
         name = next(self._ids)
         pending = Pending(self, name, several)
         self._pending[name] = pending
@@ -85,7 +90,7 @@ class Client:
             raise
         return pending
 
-    def status(self):
+    def status(self) -> dict[str, Any]:
         """Return how the service is doing (dict)."""
         name = next(self._ids)
         self._send({"op": "status", "id": name})
@@ -176,12 +181,14 @@ class Pending:
     they come is what ``submit`` was told by an option of that name.
     """
 
-    def __init__(self, client, name, several):
+    def __init__(self, client: Client, name: int, several: bool):
         self._client, self._name, self._several = client, name, several
-        self._answers, self._error, self._ended = [], None, False
-        self.progress = None
+        self._answers: list[dict[str, Any]] = []
+        self._error: ServiceError | None = None
+        self._ended = False
+        self.progress: Callable[[dict[str, Any]], object] | None = None
 
-    def result(self, timeout=None):
+    def result(self, timeout: float | None = None) -> Any:
         """Wait for the answer (dict), or for the list of them in the order of the positions.
 
         timeout: seconds, or None for the client's. Raises ServiceError if the search was refused, failed or cancelled;
@@ -192,7 +199,7 @@ class Pending:
             raise self._error
         return sorted(self._answers, key=lambda answer: answer["index"]) if self._several else self._answers[0]
 
-    def answers(self):
+    def answers(self) -> Iterator[dict[str, Any]]:
         """Yield the answers (dict, ``index`` tells the position) as they come.
 
         Ends quietly if the search was cancelled; raises ServiceError if it was refused or failed. Raises TimeoutError
@@ -209,7 +216,7 @@ class Pending:
     def _more_than(self, answers):
         return self._ended or len(self._answers) > answers
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ask the service to end the search; does not wait for that, and is too late where it is done."""
         if not self._ended:
             self._client._send({"op": "cancel", "id": self._name})

@@ -111,7 +111,7 @@ def test_a_job_at_work_is_gone_on_with(ended, monkeypatch):
 def test_states_are_saved_as_time_goes_by(monkeypatch):
     saved = []
     monkeypatch.setattr(module, "INTERVAL", 1e-9)
-    monkeypatch.setattr(module.Checkpoint, "_replace", lambda self, content: saved.append(len(content)))
+    monkeypatch.setattr(module.archive, "save", lambda *content: saved.append(content))
     run("depth", "--checkpoint", "file")
     assert len(saved) >= 2
 
@@ -129,7 +129,7 @@ def test_what_makes_no_sense_is_refused(command):
     assert_refused(ask(*command, "--checkpoint", "no/file"), "no/file", "No such file")
     assert_refused(ask(*command, "--checkpoint", "folder"), "folder", "exists")
     assert_refused(ask(*command, "--checkpoint", "good.txt"), "good.txt", "exists", "--resume")
-    assert_refused(ask(*command, "--checkpoint", "good.txt", "--resume"), "good.txt", "not a checkpoint")
+    assert_refused(ask(*command, "--checkpoint", "good.txt", "--resume"), "good.txt", "not a file of checkpoints")
 
 
 @pytest.mark.parametrize("command", [["simulate", "othello"], ["bench"], ["info"]])
