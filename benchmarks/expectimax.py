@@ -16,7 +16,7 @@ import time
 
 from distsearch import evaluation, games
 from distsearch.api.chance import dealt
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.games.interface import legal_moves, step
 
 _LEAST_LAYERS, _LESS = 3, 2
@@ -70,7 +70,7 @@ def main():
             continue
         game = games.find(name)
         rules = game.rules()
-        engine = Expectimax(game, rules, evaluation.find(game, _EVALUATIONS[name], rules), least=least)
+        engine = Expectimax(game, rules, evaluation.find(game, _EVALUATIONS[name], rules), min_probability=least)
         engine.compile()
 
         def chosen(position, game=game, rules=rules, name=name):

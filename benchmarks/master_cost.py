@@ -34,7 +34,7 @@ from distsearch.cluster.master import Master
 from distsearch.cluster.messages import STEER, decode, encode
 from distsearch.cluster.simulated import NETWORKS, Processors, SimulatedCluster
 from distsearch.cluster.wakeup import Bell
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.interface import legal_moves, step
 from distsearch.jobs.two_player import TO_THE_END, kinds
 
@@ -108,7 +108,7 @@ class Search:
     """One that was done on virtual workers, and can be had again by a new master."""
 
     def __init__(self, args, game, rules, position):
-        cluster = Recording(kinds(far_table(64)), args.workers, NETWORKS["host"], Processors(args.rate))
+        cluster = Recording(kinds(new_shared_table(64)), args.workers, NETWORKS["host"], Processors(args.rate))
         options = Options("othello", policy=args.policy, exact=True)
         self._searcher, self._position = Searcher(options, cluster, Silent()), position
         self.outcome = next(self._searcher.search([position]))

@@ -14,8 +14,8 @@ import random
 import time
 
 from distsearch import evaluation
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games import othello
 from distsearch.games.interface import END, legal_moves, step
 
@@ -26,7 +26,7 @@ MIB = 64
 
 def engine(name, rules):
     """Return a search by an evaluation."""
-    made = Deep(othello, rules, evaluation.find(othello, name, rules), far_table(MIB))
+    made = DepthSearch(othello, rules, evaluation.find(othello, name, rules), new_shared_table(MIB))
     made.compile()
     return made
 

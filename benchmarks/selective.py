@@ -16,7 +16,7 @@ import numpy as np
 
 from distsearch import evaluation, games
 from distsearch.engines.pvs import probcut
-from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.evaluation import probcut_fit as fits
 from distsearch.games.interface import END, legal_moves, step
 from distsearch.games.random_play import random_position
@@ -32,7 +32,7 @@ class Player:
     """An engine that begins every search with nothing known; seconds and boards: of all searches so far."""
 
     def __init__(self, game, rules, chosen, table=None):
-        self._engine = Deep(game, rules, chosen, np.ones(MIB << 17, np.uint64), selective=table)
+        self._engine = DepthSearch(game, rules, chosen, np.ones(MIB << 17, np.uint64), selective=table)
         self._engine.compile()
         self.seconds, self.boards = 0.0, 0
 

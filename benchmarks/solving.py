@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from distsearch import evaluation, games
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4
 from distsearch.games.interface import END, legal_moves, step
 
@@ -66,7 +66,7 @@ def generate(name, count, seed):
     """Return ``count`` (position text, score) of a class: random games of a random length in it, solved here."""
     plies, remoteness = CLASSES[name]
     rng, r = random.Random(seed), connect4.rules()
-    solver, found = Solver(connect4, r), []
+    solver, found = ExactSolver(connect4, r), []
     while len(found) < count:
         position, played = connect4.start(r), ""
         for _ in range(rng.choice(plies)):
@@ -164,7 +164,7 @@ def compare_orders(game, positions, args):
     """Print boards and CPU seconds of each position with the learnt order of moves and without, in turns."""
     r, mib = game.rules(), int(args.tables)
     learnt = evaluation.for_order(game, r)
-    engines = [Solver(game, r, np.ones(mib << 17, np.uint64), order=order) for order in (learnt, None)]
+    engines = [ExactSolver(game, r, np.ones(mib << 17, np.uint64), order=order) for order in (learnt, None)]
     boards, seconds = np.zeros((len(positions), 2)), np.full((len(positions), 2), np.inf)
     for engine in engines:
         engine.compile()
@@ -196,7 +196,7 @@ def measure(game, name, positions, args, factor):
         print(f"{name} bitbully {search}: {1e3 * peers[search]:.3f} ms, {wrong} wrong", flush=True)
     for mib in map(int, args.tables.split(",")):
         far = np.ones(mib << 17, np.uint64)  # every page is touched before anything is timed
-        solver = Solver(game, game.rules(), far, order=evaluation.for_order(game, game.rules()))
+        solver = ExactSolver(game, game.rules(), far, order=evaluation.for_order(game, game.rules()))
         solver.compile()
         seconds, boards, hits, wrong = time_solver(game, solver, positions)
         ratio = f", {seconds / min(peers.values()):.3f} of bitbully's better" if peers else ""

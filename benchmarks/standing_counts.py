@@ -17,7 +17,7 @@ from distsearch.api.progress import Silent
 from distsearch.api.simulate import Machine, simulate
 from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.random_play import random_positions
 from distsearch.jobs.two_player import kinds
 from distsearch.studies.bench import bench
@@ -158,7 +158,7 @@ def _solved(game, plies, count, seed):
 
 def _solve(game, plies, count, seed):
     options = Options(game, exact=True)
-    searcher = Searcher(options, LocalCluster(kinds(far_table(_TABLE))), Silent(), lambda: False)
+    searcher = Searcher(options, LocalCluster(kinds(new_shared_table(_TABLE))), Silent(), lambda: False)
     positions = [searcher.game.parse(text, searcher.rules) for text in lines_of(game, plies, count, seed)]
     found = list(searcher.search(positions))
     return {

@@ -14,11 +14,8 @@ import numpy as np
 
 from distsearch import evaluation, games
 from distsearch.core.jit import compiled
-from distsearch.engines.pvs import drivers as dr
-from distsearch.engines.pvs import kernels
-from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, connect4_knowledge, othello, othello_knowledge
 from distsearch.games.connect4 import column_of
 from distsearch.games.interface import END, legal_moves, step
@@ -28,9 +25,9 @@ SEED = 1
 MIB = 64
 LONG = 5.0  # CPU seconds that are not measured again
 CONTROL = {
-    "table": {kernels.TABLE_LEFT: NEVER, kernels.CUT_LEFT: NEVER},
-    "far table": {tt.FAR_LEFT_LATER: NEVER},
-    "enhanced cut-off": {kernels.CUT_LEFT: NEVER},
+    "table": {"table_from": NEVER, "cut_from": NEVER},
+    "far table": {"table.shared_from_later": NEVER},
+    "enhanced cut-off": {"cut_from": NEVER},
 }
 
 
@@ -107,28 +104,29 @@ def variant(game, name, changes):
 def solvers(game, rules):
     """Yield (name, engine) of the exact solver, first with everything, then without one thing after another."""
     order = evaluation.for_order(game, rules)
-    yield "", Solver(game, rules, touched_table(), order=order)
+    yield "", ExactSolver(game, rules, touched_table(), order=order)
     if order:
-        yield "learnt order", Solver(game, rules, touched_table())
+        yield "learnt order", ExactSolver(game, rules, touched_table())
     for name, changes in CONTROL.items():
-        yield name, changed(Solver(game, rules, touched_table(), order=order), changes)
+        yield name, changed(ExactSolver(game, rules, touched_table(), order=order), changes)
     for name, changes in HOOKS[game.NAME].items():
-        yield name, Solver(game, rules, touched_table(), hooks=variant(game, name, changes), order=order)
+        yield name, ExactSolver(game, rules, touched_table(), hooks=variant(game, name, changes), order=order)
 
 
 def deep_searches(rules):
     """Yield (name, engine) of the depth-limited search of Othello in the same way."""
     chosen = evaluation.find(othello, "complex", rules)
-    changes = {"": {}, **CONTROL, "null windows": {kernels.NULL_WINDOWS: 0}, "iterative deepening": {dr.STEP: NEVER}}
+    changes = {"": {}, **CONTROL, "null windows": {"null_windows": 0}, "iterative deepening": {"step": NEVER}}
     for name, change in changes.items():
-        yield name, changed(Deep(othello, rules, chosen, touched_table()), change)
+        yield name, changed(DepthSearch(othello, rules, chosen, touched_table()), change)
 
 
 def changed(engine, control):
-    """Return an engine with other entries of its control array."""
+    """Return an engine with other values in its control block."""
     engine.compile()
-    for place, value in control.items():
-        engine._control[place] = value
+    for name, value in control.items():
+        *inner, field = name.split(".")
+        (engine._control[inner[0]] if inner else engine._control)[field] = value
     return engine
 
 

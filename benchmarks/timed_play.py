@@ -11,7 +11,7 @@ import os
 
 from distsearch import evaluation, games
 from distsearch.api.options import DEEPEST
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.engines.player import Player, seed_of
 from distsearch.games.interface import legal_moves, step
 
@@ -49,7 +49,7 @@ def main():
     args = parser.parse_args()
     game = games.find("2048")
     rules = game.rules()
-    engine = Expectimax(game, rules, evaluation.find(game, "rows", rules), least=_LEAST)
+    engine = Expectimax(game, rules, evaluation.find(game, "rows", rules), min_probability=_LEAST)
     engine.compile()
     beside = [multiprocessing.Process(target=count, daemon=True) for _ in range(args.busy)]
     for process in beside:

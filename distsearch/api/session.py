@@ -13,7 +13,7 @@ from ..cluster.shared_memory import SharedWords
 from ..core.errors import UserError, complain
 from ..core.pages import available, begin_huge
 from ..engines.pvs.growing_table import Growing
-from ..engines.pvs.table import DEFAULT_MIB, far_table
+from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
 from .chance import dealt
@@ -137,9 +137,9 @@ class Session:
         if self._size == 0:
             return None
         if self._size is None and not self._touched:
-            return SharedWords(self._comm, default_mib(), far_table, less=True, first=DEFAULT_MIB)
+            return SharedWords(self._comm, default_mib(), new_shared_table, less=True, first=DEFAULT_MIB)
         less = self._size is None
-        return SharedWords(self._comm, self._size or DEFAULT_MIB, far_table, less=less, touched=self._touched)
+        return SharedWords(self._comm, self._size or DEFAULT_MIB, new_shared_table, less=less, touched=self._touched)
 
     def _parts_of_table(self):
         """Return the far table, and the ``Joint`` by which ranks of this host join each other's jobs, None if alone."""

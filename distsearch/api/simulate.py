@@ -10,7 +10,7 @@ from ..cluster.local import LocalCluster
 from ..cluster.simulated import NETWORKS, Faults, Network, Processors, SimulatedCluster
 from ..core import jit
 from ..core.errors import UserError
-from ..engines.pvs.table import DEFAULT_MIB, far_table
+from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..engines.pvs.visits import Visits
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
@@ -76,7 +76,7 @@ class Machine:
 
     def kinds(self, visits=None):
         """Return the kinds of job, with a new table; visits: the ``Visits`` that engines write to, or None."""
-        return kinds(far_table(self.table), visits)
+        return kinds(new_shared_table(self.table), visits)
 
 
 @dataclass

@@ -1,12 +1,12 @@
 """Fail-soft negamax alpha-beta, and plain minimax, over any game in which two players alternate with zero sum.
 
 The engine can be paused. It runs on a stack of frames in numpy arrays, so that a search is data: it stops after a
-budget of boards and goes on later as if nothing had happened. Only subtrees of up to ``bottom`` plies, at most a few
-thousand boards, run as plain recursion. Both parts visit the same boards in the same order with the same windows, so
+budget of nodes and goes on later as if nothing had happened. Only subtrees of up to ``bottom`` plies, at most a few
+thousand nodes, run as plain recursion. Both parts visit the same nodes in the same order with the same windows, so
 where one hands over to the other never shows in a result or a count.
 
-A *board* is a position reached by one applied move or pass; every visit counts. Boards of ordering searches are
-counted apart. Algorithm: Knuth and Moore 1975, in Fishburn's fail-soft form (1983).
+A *node* is a position reached by one applied move or pass; every visit counts. Nodes of ordering searches are counted
+separately. Algorithm: Knuth and Moore 1975, in Fishburn's fail-soft form (1983).
 
 The alpha-beta engine for one game, board and evaluation: begin a search, run it in slices, read its result.
 """
@@ -20,6 +20,7 @@ from ..core import jit
 from ..core.errors import UserError
 from ..core.jit import compiled
 from ..core.packing import packed, unpack
+from ..core.pointers import address, int64_struct, record_view, set_fields
 from ..games import lanes
 from ..games.interface import END, MAX_MOVES, PASS, as_state
 from ..games.ordering import sort
@@ -28,175 +29,190 @@ kind = moves = ordered_moves = play = final = evaluate = None  # bound for each 
 
 INFINITY = np.int64(1) << np.int64(40)
 
-# The control array (int64): what was asked, and where the search is.
-PRUNE = 0  # 1: alpha-beta, 0: minimax
-PASS_PLIES = 1  # plies that a pass costs: 1, or 0 when depth counts the moves left to the end
-WIN = 2  # a finished game is worth its final score plus this in the winner's favour
-STATIC = 3  # 1: order moves by the game's knowledge
-SHALLOW = 4  # depth of the searches that order moves, 0: none
-BOTTOM = 5  # plies left at which recursion takes over
-BUDGET = 6  # boards (of both counts) after which to pause
-BOARDS = 7  # boards so far
-ORDERING_BOARDS = 8  # boards of ordering searches so far
-EVALUATED = 9  # leaves that the depth limit cut off
-TOP = 10  # index of the frame being searched
-ORDERING = 11  # 1 while an ordering search runs
-CONTROL_SIZE = 12
+# What is asked for, and where the search is.
+CONTROL = int64_struct(
+    "prune",  # 1: alpha-beta, 0: minimax
+    "pass_plies",  # plies that a pass costs: 1, or 0 when depth counts the moves left to the end
+    "win_bonus",  # a finished game is worth its final score plus this in the winner's favour
+    "static_order",  # 1: order moves by the game's knowledge
+    "ordering_depth",  # of the searches that order moves, 0: none
+    "bottom",  # plies left at which recursion takes over
+    "budget",  # nodes (of both counts) after which to pause
+    "nodes",  # so far
+    "ordering_nodes",  # of ordering searches so far
+    "evaluated",  # leaves that the depth limit cut off
+    "top",  # index of the frame that is searched
+    "ordering",  # 1 while an ordering search runs
+)
 
-# A frame (int64): a node on the way from the root to where the search is.
-NEXT, COUNT, FIRST, ALPHA, BETA, BEST, DEPTH, PHASE, LINE = range(9)
-FRAME_SIZE = 9
+# A node on the way from the root to where the search is.
+FRAME = int64_struct(
+    "next",  # index of its next move
+    "count",  # moves
+    "first",  # where the moves begin in the array of all frames'
+    "alpha",
+    "beta",
+    "best",  # value so far
+    "depth_left",
+    "phase",  # SEARCHING or SORTING
+    "line_length",  # moves of its best line
+)
+_control_at = record_view(CONTROL)
 SEARCHING, SORTING = 0, 1  # phases of a frame
 
 LINE_LENGTH = 64  # moves of a principal variation that are kept
-_ORDERING_BOTTOM = (
-    2  # BOTTOM of ordering searches, whose depth is plies also where the search's own is moves to the end
-)
+# ``bottom`` of ordering searches, whose depth is plies also where the search's own is moves to the end
+_ORDERING_BOTTOM = 2
 _SHALLOW_MARGIN = 3  # an ordering search of depth D is worth its while where D + 3 plies are left
 
 
-def finished(s, r, control):
+def finished(s, r, c):
     """Value of a finished game."""
     score = np.int64(final(s, r))
-    return score + control[WIN] if score > 0 else score - control[WIN] if score < 0 else score
+    return score + c.win_bonus if score > 0 else score - c.win_bonus if score < 0 else score
 
 
-def leaf(s, r, tables, control):
+def leaf(s, r, tables, c):
     """Value of a position at the depth limit."""
     if kind(s, r) == END:
-        return finished(s, r, control)
-    control[EVALUATED] += 1
+        return finished(s, r, c)
+    c.evaluated += 1
     return np.int64(evaluate(s, r, tables))
 
 
-def descend(s, r, tables, out, at, depth, alpha, beta, control):
-    """Value of s by plain recursion over depth > 0 plies, for the side to move. Counts its boards in ``control``."""
-    n = ordered_moves(s, r, out, at) if control[STATIC] else moves(s, r, out, at)
+def descend(s, r, tables, out, at, depth, alpha, beta, c):
+    """Value of s by plain recursion over depth > 0 plies, for the side to move. Counts its nodes."""
+    n = ordered_moves(s, r, out, at) if c.static_order else moves(s, r, out, at)
     if n == 0:
-        return finished(s, r, control)
+        return finished(s, r, c)
     best = -INFINITY
     visited = np.int64(0)
     for i in range(at, at + n):
         m = np.int64(out[i])
         child, _ = play(s, r, m)
         visited += 1
-        left = depth - (np.int64(1) if m != PASS else control[PASS_PLIES])
-        if left == 0:
-            value = -leaf(child, r, tables, control)
+        depth_left = depth - (np.int64(1) if m != PASS else c.pass_plies)
+        if depth_left == 0:
+            value = -leaf(child, r, tables, c)
         else:
-            low = max(alpha, best) if control[PRUNE] else -INFINITY
-            value = -descend(child, r, tables, out, at + n, left, -beta, -low, control)
+            low = max(alpha, best) if c.prune else -INFINITY
+            value = -descend(child, r, tables, out, at + n, depth_left, -beta, -low, c)
         if value > best:
             best = value
             if best >= beta:
                 break
-    control[BOARDS] += visited
+    c.nodes += visited
     return best
 
 
-def advance(s, r, tables, words, frames, out, scores, lines, control):
-    """Run the search on until it ends (True) or its budget of boards is used up (False).
+def advance(s, r, tables, words, frames, out, scores, lines, where):
+    """Run the search on until it ends (True) or its budget of nodes is used up (False).
 
-    s is any state (it tells the width); words (uint64, frames · width) are the frames' states; frames (int64, frames ·
-    FRAME_SIZE); out (int16) and scores (int64) hold the frames' moves and their ordering scores one after another;
-    lines (int16, frames · LINE_LENGTH) are the best lines from each frame.
+    s is any state (it tells the width); words (uint64, frames · width) are the frames' states; frames: a FRAME each;
+    out (int16) and scores (int64) hold the frames' moves and their ordering scores one after another; lines (int16,
+    frames · LINE_LENGTH) are the best lines from each frame; where: address of the control block.
     """
+    c = _control_at(where, 0)
     width = len(s)
-    limit = control[BOARDS] + control[ORDERING_BOARDS] + control[BUDGET]
-    top = control[TOP]
+    limit = c.nodes + c.ordering_nodes + c.budget
+    top = c.top
     while True:
-        f = top * FRAME_SIZE
-        first, n, i = frames[f + FIRST], frames[f + COUNT], frames[f + NEXT]
-        sorting = frames[f + PHASE] == SORTING
+        f = frames[top]
+        first, n, i = f.first, f.count, f.next
+        sorting = f.phase == SORTING
         if sorting and i == n:
             sort(out, scores, first, n)
-            frames[f + PHASE] = SEARCHING
-            frames[f + NEXT] = 0
-            control[ORDERING] = 0
+            f.phase = SEARCHING
+            f.next = 0
+            c.ordering = 0
             continue
-        if i < n and frames[f + BEST] < frames[f + BETA]:
-            if control[BOARDS] + control[ORDERING_BOARDS] >= limit:
-                control[TOP] = top
+        if i < n and f.best < f.beta:
+            if c.nodes + c.ordering_nodes >= limit:
+                c.top = top
                 return False
-            frames[f + NEXT] = i + 1
+            f.next = i + 1
             m = np.int64(out[first + i])
             child, _ = play(lanes.load(s, words, top * width), r, m)
-            control[ORDERING_BOARDS if control[ORDERING] else BOARDS] += 1
-            if sorting:
-                left, alpha, beta = control[SHALLOW] - 1, -INFINITY, INFINITY
+            if c.ordering:
+                c.ordering_nodes += 1
             else:
-                left = frames[f + DEPTH] - (np.int64(1) if m != PASS else control[PASS_PLIES])
-                low = max(frames[f + ALPHA], frames[f + BEST]) if control[PRUNE] else -INFINITY
-                alpha, beta = -frames[f + BETA], -low
-            if left > (_ORDERING_BOTTOM if control[ORDERING] else control[BOTTOM]):
+                c.nodes += 1
+            if sorting:
+                depth_left, alpha, beta = c.ordering_depth - 1, -INFINITY, INFINITY
+            else:
+                depth_left = f.depth_left - (np.int64(1) if m != PASS else c.pass_plies)
+                low = max(f.alpha, f.best) if c.prune else -INFINITY
+                alpha, beta = -f.beta, -low
+            if depth_left > (_ORDERING_BOTTOM if c.ordering else c.bottom):
                 top += 1
                 lanes.store(words, top * width, child)
-                push(child, r, frames, out, top, first + n, left, alpha, beta, control)
+                push(child, r, frames, out, top, first + n, depth_left, alpha, beta, c)
                 continue
-            before, evaluated = control[BOARDS], control[EVALUATED]
-            if left == 0:
-                value = -leaf(child, r, tables, control)
+            before, evaluated = c.nodes, c.evaluated
+            if depth_left == 0:
+                value = -leaf(child, r, tables, c)
             else:
-                value = -descend(child, r, tables, out, first + n, left, alpha, beta, control)
-            if control[ORDERING]:
-                control[ORDERING_BOARDS] += control[BOARDS] - before
-                control[BOARDS], control[EVALUATED] = before, evaluated
-            frames[f + FRAME_SIZE + LINE] = 0
+                value = -descend(child, r, tables, out, first + n, depth_left, alpha, beta, c)
+            if c.ordering:
+                c.ordering_nodes += c.nodes - before
+                c.nodes, c.evaluated = before, evaluated
+            above = frames[top + 1]
+            above.line_length = 0
         else:
             if n == 0:
-                frames[f + BEST] = finished(lanes.load(s, words, top * width), r, control)
+                f.best = finished(lanes.load(s, words, top * width), r, c)
             if top == 0:
-                control[TOP] = 0
+                c.top = 0
                 return True
-            value = -frames[f + BEST]
+            value = -f.best
             top -= 1
-            f = top * FRAME_SIZE
+            f = frames[top]
         # the value of a child has come back to frame top
-        first, i = frames[f + FIRST], frames[f + NEXT] - 1
-        if frames[f + PHASE] == SORTING:
+        first, i = f.first, f.next - 1
+        if f.phase == SORTING:
             scores[first + i] = value
-        elif value > frames[f + BEST]:
-            frames[f + BEST] = value
+        elif value > f.best:
+            f.best = value
             keep_line(lines, frames, top, out[first + i])
 
 
-def push(s, r, frames, out, top, first, depth, alpha, beta, control):
+def push(s, r, frames, out, top, first, depth, alpha, beta, c):
     """Open frame ``top`` for state s: write its moves at ``out[first:]`` and choose how they are ordered."""
-    n = ordered_moves(s, r, out, first) if control[STATIC] else moves(s, r, out, first)
-    f = top * FRAME_SIZE
-    frames[f + NEXT] = 0
-    frames[f + COUNT] = n
-    frames[f + FIRST] = first
-    frames[f + ALPHA] = alpha
-    frames[f + BETA] = beta
-    frames[f + BEST] = -INFINITY
-    frames[f + DEPTH] = depth
-    frames[f + LINE] = 0
-    frames[f + PHASE] = SEARCHING
-    shallow = control[SHALLOW]
-    if shallow > 0 and n > 1 and not control[ORDERING] and depth >= shallow + _SHALLOW_MARGIN:
-        frames[f + PHASE] = SORTING
-        control[ORDERING] = 1
+    n = ordered_moves(s, r, out, first) if c.static_order else moves(s, r, out, first)
+    f = frames[top]
+    f.next = 0
+    f.count = n
+    f.first = first
+    f.alpha = alpha
+    f.beta = beta
+    f.best = -INFINITY
+    f.depth_left = depth
+    f.line_length = 0
+    f.phase = SEARCHING
+    shallow = c.ordering_depth
+    if shallow > 0 and n > 1 and not c.ordering and depth >= shallow + _SHALLOW_MARGIN:
+        f.phase = SORTING
+        c.ordering = 1
 
 
 @compiled
 def keep_line(lines, frames, top, m):
     """Make the best line of frame ``top`` the move m, then the line of the frame above it."""
-    f = top * FRAME_SIZE
-    length = min(frames[f + FRAME_SIZE + LINE], LINE_LENGTH - 1)
+    f = frames[top]
+    length = min(frames[top + 1].line_length, LINE_LENGTH - 1)
     start = top * LINE_LENGTH
     lines[start] = m
     for i in range(length):
         lines[start + 1 + i] = lines[start + LINE_LENGTH + i]
-    frames[f + LINE] = length + 1
+    f.line_length = length + 1
 
 
 _BOTTOM = 2  # plies left to recursion: on 16×16 with the slowest evaluation, minimax needs 2 ms for them at most
-_EXACT_BOTTOM = 6  # the same where depth counts the moves left in the game: 2,000 boards at most
+_EXACT_BOTTOM = 6  # the same where depth counts the moves left in the game: 2,000 nodes at most
 
 
 class Result(NamedTuple):
-    """What a search found. Boards are counted as ``alphabeta`` defines them."""
+    """What a search found. Nodes are counted as ``alphabeta`` defines them."""
 
     score: int  # side to move's view
     complete: bool  # False: stopped early, and score is a lower bound from the moves searched so far
@@ -232,15 +248,16 @@ class AlphaBeta:
         functions = {**games.functions(game), "evaluate": evaluation.function}
         self._kernels = jit.specialise_all(templates, self.name, functions)
         self._width = game.words(rules)
-        self._control = np.zeros(CONTROL_SIZE, np.int64)
-        self._control[[PRUNE, STATIC, SHALLOW]] = prune, static, shallow
+        self._controls = np.zeros(1, CONTROL)
+        self._control, self._where = self._controls[0], address(self._controls)
+        set_fields(self._control, prune=prune, static_order=static, ordering_depth=shallow)
         self._allocate(game.moves_left(game.start(rules).state, rules))
 
     def _allocate(self, moves_left):
         # a pass may stand between any two moves, one frame holds the end, and one more the line that it lacks
         self._moves_left, frames = moves_left, 2 * moves_left + 4
         self._words = np.zeros(frames * self._width, np.uint64)
-        self._frames = np.zeros(frames * FRAME_SIZE, np.int64)
+        self._frames = np.zeros(frames, FRAME)
         self._out = np.zeros(frames * MAX_MOVES, np.int16)
         self._scores = np.zeros(frames * MAX_MOVES, np.int64)
         self._lines = np.zeros(frames * LINE_LENGTH, np.int16)
@@ -261,16 +278,15 @@ class AlphaBeta:
         if moves_left > self._moves_left:
             self._allocate(moves_left)
         self._depth = moves_left if exact else min(depth, 2 * moves_left + 1)  # no line of play is longer
-        control[PASS_PLIES] = 0 if exact else 1
-        control[WIN] = 0 if exact else self._bound
-        control[BOTTOM] = _EXACT_BOTTOM if exact else _BOTTOM
-        control[[BOARDS, ORDERING_BOARDS, EVALUATED, TOP, ORDERING]] = 0
+        set_fields(control, pass_plies=0 if exact else 1, win_bonus=0 if exact else self._bound)
+        set_fields(control, bottom=_EXACT_BOTTOM if exact else _BOTTOM)
+        set_fields(control, nodes=0, ordering_nodes=0, evaluated=0, top=0, ordering=0)
         self._words[: self._width] = state
         self._complete = False
         self._push(alpha, beta)
         if self._depth == 0:
-            self._frames[COUNT] = 0
-            self._frames[BEST] = self._kernels["leaf"](state, self._rules, self._tables, control)
+            self._frames["count"][0] = 0
+            self._frames["best"][0] = self._kernels["leaf"](state, self._rules, self._tables, control)
             self._complete = True
 
     def _push(self, alpha, beta):
@@ -281,12 +297,12 @@ class AlphaBeta:
     @property
     def boards(self):
         """Boards searched so far, those of ordering searches included."""
-        return int(self._control[BOARDS] + self._control[ORDERING_BOARDS])
+        return int(self._control["nodes"] + self._control["ordering_nodes"])
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the search is complete."""
         if not self._complete:
-            self._control[BUDGET] = budget
+            self._control["budget"] = budget
             self._complete = bool(
                 self._kernels["advance"](
                     self._state,
@@ -297,20 +313,20 @@ class AlphaBeta:
                     self._out,
                     self._scores,
                     self._lines,
-                    self._control,
+                    self._where,
                 )
             )
         return self._complete
 
     def save(self):
         """Return the search begun last as bytes."""
-        control, frames = self._control, int(self._control[TOP]) + 1
-        last = self._frames[(frames - 1) * FRAME_SIZE :]
-        moves = last[FIRST] + last[COUNT]
+        frames = int(self._control["top"]) + 1
+        last = self._frames[frames - 1]
+        moves = last["first"] + last["count"]
         return packed(
-            control,
+            self._controls.view(np.int64),
             self._words[: frames * self._width],
-            self._frames[: frames * FRAME_SIZE],
+            self._frames[:frames].view(np.int64),
             self._out[:moves],
             self._scores[:moves],
             self._lines[: frames * LINE_LENGTH],
@@ -318,30 +334,31 @@ class AlphaBeta:
 
     def restore(self, content):
         """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun."""
-        unpack(content, self._control, self._words, self._frames, self._out, self._scores, self._lines)
+        control, frames = self._controls.view(np.int64), self._frames.view(np.int64)
+        unpack(content, control, self._words, frames, self._out, self._scores, self._lines)
 
     def result(self):
         """Return the Result so far; of a stopped search the score is that of the moves searched, or −INFINITY."""
         control = self._control
-        line = self._lines[: self._frames[LINE]].tolist()
+        line = self._lines[: self._frames["line_length"][0]].tolist()
         return Result(
-            int(self._frames[BEST]),
+            int(self._frames["best"][0]),
             self._complete,
             self._to_the_leaf(line) if self._complete else line,
-            int(control[BOARDS]),
-            int(control[ORDERING_BOARDS]),
-            int(control[EVALUATED]),
+            int(control["nodes"]),
+            int(control["ordering_nodes"]),
+            int(control["evaluated"]),
         )
 
     def _to_the_leaf(self, line):
-        """Lengthen the line of the frames by the plies that recursion searched, a few hundred boards for each."""
+        """Lengthen the line of the frames by the plies that recursion searched, a few hundred nodes for each."""
         state, left = self._state, self._depth
         control = self._control.copy()
         line = list(line)
         played = 0
         while left > 0 and len(line) < LINE_LENGTH:
             if played == len(line):
-                if left > control[BOTTOM] + 1:
+                if left > control["bottom"] + 1:
                     break  # the line ends early: a cut-off, or the end of the game
                 best = self._best_move(state, left, control)
                 if best is None:
@@ -349,7 +366,7 @@ class AlphaBeta:
                 line.append(best)
             m = line[played]
             state = as_state(self._game.play(state, self._rules, m)[0])
-            left -= 1 if m != PASS else int(control[PASS_PLIES])
+            left -= 1 if m != PASS else int(control["pass_plies"])
             played += 1
         return line
 
@@ -361,7 +378,7 @@ class AlphaBeta:
 
     def _value(self, state, m, left, control):
         child = as_state(self._game.play(state, self._rules, m)[0])
-        left -= 1 if m != PASS else int(control[PASS_PLIES])
+        left -= 1 if m != PASS else int(control["pass_plies"])
         if left == 0:
             return -self._kernels["leaf"](child, self._rules, self._tables, control)
         return -self._kernels["descend"](

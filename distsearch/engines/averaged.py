@@ -14,7 +14,7 @@ import numpy as np
 from .. import games
 from ..core import jit
 from ..core.rng import below, drawn
-from .expectimax_engine import Expectimax
+from .expectimax import Expectimax
 
 outcomes = key = SEED = None  # bound for each game: its functions, and where the rules array has a run's seed, then W
 

@@ -1,84 +1,125 @@
 """Expectimax: the player takes the best move, chance the mean of what it may do, weighted by how likely each is.
 
 Depth counts plies, of the player and of chance alike. A state at the depth limit, and one in which the player has no
-move, is worth its evaluation. So is a state of chance that is less likely than asked for: ``likely`` is the product of
-the probabilities on the way, rounded at every step to four numbers an octave (the two highest bits of a float's
-fraction), so that it is a small whole number which belongs to a table entry's key: a value is a function of its key,
-and does not depend on what was searched before.
+move, is worth its evaluation. So is a state of chance that is less likely than ``min_probability``. Its
+``path_probability`` is the product of the probabilities on the way, rounded at every step to four numbers an octave
+(the two highest bits of a float's fraction). So it is a small whole number which belongs to a table entry's key: a
+value is a function of its key, and does not depend on what was searched before.
 
-Values of chance's states are kept in two tables, as in ``table``: the near one, which is a rank's own, takes all of
-them; the *far* one those of searches that are not easy, and ranks of a host share it. Every child's value is needed, in
-any order. So ranks that search the same root mark what they are at, and pass over what another rank is at until nothing
-else is left there; by then its value is mostly in the table (see ``abdada``, of two players). They repeat themselves
-only where they have to, and need nobody who shares the tree out.
+Values of chance's states are kept in two tables, as in ``pvs.table``: the L1 table, which is a rank's own, takes all of
+them; the *shared table* those of searches that are not easy, and ranks of a host share it. Every child's value is
+needed, in any order. So ranks that search the same root mark what they search, and defer what another rank searches
+until nothing else is left there; by then its value is mostly in the table (see ``pvs.abdada``, of two players). They
+repeat work only where they have to, and no master needs to share the tree out.
 
-The engine can be paused, as ``alphabeta`` can: frames in numpy arrays, and recursion for the last plies. Kernels take
-the address of the control array, see ``addresses``, and find everything else in it. Algorithm: Michie 1966.
+The engine can be paused, as ``alphabeta`` can: frames in numpy arrays, and recursion for the last plies. Kernels reach
+everything through the control block ``c``. Algorithm: Michie 1966.
 """
+
+import hashlib
+import math
+from typing import NamedTuple
 
 import numpy as np
 
+from .. import games
+from ..core import jit
 from ..core.jit import compiled
-from ..core.pointers import bits_of, float64s, int16s, int64s, number_of, uint64s
+from ..core.pointers import (
+    address,
+    bits_of,
+    float64s,
+    int16s,
+    int64s,
+    new_record,
+    number_of,
+    record_view,
+    set_fields,
+    struct,
+    uint64s,
+)
 from ..games import lanes
-from ..games.interface import CHANCE
-from .pvs import abdada, values
+from ..games.interface import CHANCE, END, MAX_MOVES
+from .pvs import abdada, side_tables, values
 from .pvs import table as tt
-from .pvs.abdada import PATIENCE, WAIT, enter, ranks_at, wait_for
+from .pvs.abdada import PATIENCE, WAIT, mark, ranks_at, wait_for
+from .pvs.growing_table import Growing
 
 moves = play = outcomes = key = turn = expand = evaluate = None  # bound for each game and evaluation
-FAR = None  # bound for ``descend``: whether it uses the far table; without, it is 4% faster
-descend_far = None  # ``descend`` with it
+SHARED = None  # bound for ``descend``: whether it uses the shared table; without, it is 4% faster
+descend_shared = None  # ``descend`` with it
 
-# The control array (int64); the table's part comes first.
-RULES, TABLES, MOVES, CHANCES, VALUES, FRAMES, STATES = range(tt.CONTROL_SIZE, tt.CONTROL_SIZE + 7)  # addresses
-POINTS = STATES + 1  # 1: what moves bring counts, beside the evaluation at the end
-ALIKE = POINTS + 1  # 1: chance does everything with the same probability
-LEAST = ALIKE + 1  # ``likely`` below which states of chance are evaluated; 0: none
-SALT = LEAST + 1  # of hashes: what values depend on beside the state and what is left of the search
-BOTTOM = SALT + 1  # plies left at which recursion takes over
-BOARDS = BOTTOM + 1  # positions reached by a move or by chance so far
-EXPANDED = BOARDS + 1  # of them, those in which the player's moves were tried
-EVALUATED = EXPANDED + 1  # leaves
-HITS, FAR_HITS, STORES = range(EVALUATED + 1, EVALUATED + 4)  # of the tables; those of the far one
-# what the search may store before it uses the far table more: from tt.FAR_LEFT_LATER on, then from FAR_LEFT_HARD on
-EASY_STORES, FAR_LEFT_HARD = STORES + 1, STORES + 2
-TOP = FAR_LEFT_HARD + 1  # index of the frame at work
-ROOT_VALUE = TOP + 1  # bits of the root's value, when the search is complete
-CHILDREN, GAINS = TOP + 2, TOP + 3  # addresses: states after the player's moves, and what these bring
-# for searches that several ranks share, see ``abdada``: plies left from which on they mark what they are at; plies left
-# at most where they wait for each other; time for which this rank has waited, in boards
-SHARED_LEFT, APART_LEFT, WAITED = range(GAINS + 1, GAINS + 4)
-# of a rank that has joined another one's search: address of that search's sequence number, the number to be found
-# there, and where to write BOARDS to
-SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(WAITED + 1, WAITED + 4)
-CONTROL_SIZE = BOARDS_AT + 1
+CONTROL = struct(
+    ("table", tt.TABLE),
+    # addresses
+    ("rules", np.int64),
+    ("tables", np.int64),  # the evaluation's
+    ("moves", np.int64),  # int16, of all frames
+    ("chances", np.int64),  # float64, the probabilities of these moves
+    ("values", np.int64),  # float64, of these moves: nan as long as they are not known
+    ("frames", np.int64),
+    ("states", np.int64),  # uint64, of all frames
+    ("children", np.int64),  # uint64, states after the player's moves
+    ("gains", np.int64),  # int64, points of these moves
+    ("points", np.int64),  # 1: the points of moves count, beside the evaluation at the end
+    ("uniform_chance", np.int64),  # 1: chance does everything with the same probability
+    ("min_probability", np.int64),  # path probability below which states of chance are evaluated; 0: none
+    ("salt", np.uint64),  # of hashes: what values depend on beside the state and the depth left
+    ("bottom", np.int64),  # plies left at which recursion takes over
+    ("nodes", np.int64),  # positions reached by a move or by chance so far
+    ("expanded", np.int64),  # of them, those in which the player's moves were tried
+    ("evaluated", np.int64),  # leaves
+    ("hits", np.int64),  # of the tables
+    ("shared_hits", np.int64),  # those of the shared table
+    ("stores", np.int64),
+    # what the search may store before it uses the shared table more: from ``table.shared_from_later`` on, then from
+    # ``shared_from_hard`` on
+    ("easy_stores", np.int64),
+    ("shared_from_hard", np.int64),
+    ("top", np.int64),  # index of the frame at work
+    ("root_value", np.float64),  # when the search is complete
+    # searches that several ranks share, see ``pvs.abdada``
+    ("defer_from", np.int64),  # plies left from which on ranks mark what they search
+    ("wait_up_to", np.int64),  # plies left up to which they wait for each other
+    ("waited", np.int64),  # time for which this rank has waited, in nodes
+    # a rank that has joined another one's search
+    ("sequence_at", np.int64),  # address of that search's sequence number; 0: none
+    ("sequence", np.int64),  # the number that stands there as long as the search goes on
+    ("nodes_at", np.int64),  # address to which ``nodes`` is written
+)
 
-# A frame (int64): a state on the way to where the search is. The values of its children are in VALUES (float64) where
-# their moves are in MOVES, nan as long as they are not known.
-NEXT, COUNT, FIRST, LEFT, LIKELY, BY_CHANCE, HASH = range(7)
-AT = 7  # which child is at work
-DEFERRED = 8  # how many children were passed over since another rank was at them, and have no value yet
-MARKED = 9  # hash of the child at work, if this rank has marked it, else 0
-WAITS = 10  # how often this rank has waited for a child's value
-FRAME_SIZE = 11
+# A state on the way to where the search is.
+FRAME = struct(
+    ("next", np.int64),  # index of the next child
+    ("count", np.int64),  # children
+    ("first", np.int64),  # where they begin in the arrays of all frames
+    ("depth_left", np.int64),
+    ("path_probability", np.int64),
+    ("by_chance", np.int64),  # 1: chance moves
+    ("hash", np.uint64),
+    ("at_work", np.int64),  # which child is searched
+    ("deferred", np.int64),  # children that were passed over since another rank searched them, and have no value yet
+    ("marked", np.uint64),  # hash of the child at work, if this rank has marked it, else 0
+    ("waits", np.int64),  # how often this rank has waited for a child's value
+)
 
-CERTAIN = np.int64(1023 << 2)  # ``likely`` of 1.0
+control_view, frame_at = record_view(CONTROL), record_view(FRAME)
+
+CERTAIN = np.int64(1023 << 2)  # the path probability 1.0
 HARD_STORES = np.int64(1 << 18)  # more of a search that is not hard
 _TABLED = 2  # plies left from which on values of states of chance are kept
 _HALF, _FRACTION = np.int64(1 << 49), np.int64(50)
 
 
 @compiled
-def times(likely, probability):
-    """Return ``likely`` after something of a probability."""
-    return bits_of(number_of(likely << _FRACTION) * probability) + _HALF >> _FRACTION
+def times(path_probability, probability):
+    """Return a path probability after something of a probability."""
+    return bits_of(number_of(path_probability << _FRACTION) * probability) + _HALF >> _FRACTION
 
 
-def leaf(s, where):
-    control = int64s(where)
-    control[EVALUATED] += 1
-    return np.float64(evaluate(s, uint64s(control[RULES]), uint64s(control[TABLES])))
+def leaf(s, c):
+    c.evaluated += 1
+    return np.float64(evaluate(s, uint64s(c.rules), uint64s(c.tables)))
 
 
 def expand_by_playing(s, r, out, states, gains, at):
@@ -91,279 +132,496 @@ def expand_by_playing(s, r, out, states, gains, at):
     return n
 
 
-def hashed(s, where, left, likely):
+def hashed(s, c, depth_left, path_probability):
     """Hash of a state with what is left to search below it."""
-    control = int64s(where)
-    x = key(s, uint64s(control[RULES])) ^ np.uint64(left << 12 | likely) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ np.uint64(control[SALT])) * np.uint64(0xBF58476D1CE4E5B9)
+    x = key(s, uint64s(c.rules)) ^ np.uint64(depth_left << 12 | path_probability) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ c.salt) * np.uint64(0xBF58476D1CE4E5B9)
     return x ^ x >> np.uint64(31)
 
 
 @compiled
-def look_near(control, h):
-    """Return (whether the value of hash h is in the near table, the value)."""
-    near = uint64s(control[tt.NEAR])
-    i = tt.near_place(control, h)
-    if near[i] == h:
-        control[HITS] += 1
-        return True, number_of(np.int64(near[i + np.uint64(1)]))
+def probe_l1(c, h):
+    """Return (whether the value of hash h is in the L1 table, the value)."""
+    l1 = uint64s(c.table.l1)
+    i = tt.l1_place(c.table, h)
+    if l1[i] == h:
+        c.hits += 1
+        return True, number_of(np.int64(l1[i + np.uint64(1)]))
     return False, 0.0
 
 
 @compiled
-def look_far(control, h, left):
-    """Return (whether the value of hash h is in the far table, the value)."""
-    found, value = values.look(control, h, left)
-    control[HITS] += found
-    control[FAR_HITS] += found
+def probe_shared(c, h, depth_left):
+    """Return (whether the value of hash h is in the shared table, the value)."""
+    found, value = values.probe(c.table, h, depth_left)
+    c.hits += found
+    c.shared_hits += found
     return found, value
 
 
 @compiled
-def keep_near(control, h, value):
-    """Write the value of hash h to the near table."""
-    near = uint64s(control[tt.NEAR])
-    i = tt.near_place(control, h)
-    near[i], near[i + np.uint64(1)] = h, np.uint64(bits_of(value))
-    control[STORES] += 1
+def store_l1(c, h, value):
+    """Write the value of hash h to the L1 table."""
+    l1 = uint64s(c.table.l1)
+    i = tt.l1_place(c.table, h)
+    l1[i], l1[i + np.uint64(1)] = h, np.uint64(bits_of(value))
+    c.stores += 1
 
 
-def descend(s, where, at, left, likely):
-    """Value of a state with left > 0 plies to search, by plain recursion; moves are written from ``at`` on."""
-    control = int64s(where)
-    r, out = uint64s(control[RULES]), int16s(control[MOVES])
+def descend(s, c, at, depth_left, path_probability):
+    """Value of a state with depth_left > 0 plies to search, by plain recursion; moves are written from ``at`` on."""
+    r, out = uint64s(c.rules), int16s(c.moves)
     if turn(s, r) == CHANCE:
-        if likely < control[LEAST]:
-            return leaf(s, where)
+        if path_probability < c.min_probability:
+            return leaf(s, c)
         h = np.uint64(0)
-        if left >= _TABLED:
-            h = hashed(s, where, left, likely)
-            known, value = look_near(control, h)
-            if FAR and not known and left >= control[tt.FAR_LEFT]:
-                known, value = look_far(control, h, left)
+        if depth_left >= _TABLED:
+            h = hashed(s, c, depth_left, path_probability)
+            known, value = probe_l1(c, h)
+            if SHARED and not known and depth_left >= c.table.shared_from:
+                known, value = probe_shared(c, h, depth_left)
             if known:
                 return value
-        chances = float64s(control[CHANCES])
+        chances = float64s(c.chances)
         n = np.int64(outcomes(s, r, out, chances, at))
         total = 0.0
         for i in range(at, at + n):
             child, _ = play(s, r, np.int64(out[i]))
-            if left == 1:
-                value = leaf(child, where)
+            if depth_left == 1:
+                value = leaf(child, c)
             else:
-                lower = times(likely, chances[i]) if control[LEAST] > 0 else likely
-                value = descend(child, where, at + n, left - 1, lower)
-            total += value * (1.0 / n if control[ALIKE] else chances[i])
-        control[BOARDS] += n
-        if left >= _TABLED:
-            keep_near(control, h, total)
-            if FAR and left >= control[tt.FAR_LEFT]:
-                values.keep(control, h, left, np.uint64(bits_of(total)))
+                lower = times(path_probability, chances[i]) if c.min_probability > 0 else path_probability
+                value = descend(child, c, at + n, depth_left - 1, lower)
+            total += value * (1.0 / n if c.uniform_chance else chances[i])
+        c.nodes += n
+        if depth_left >= _TABLED:
+            store_l1(c, h, total)
+            if SHARED and depth_left >= c.table.shared_from:
+                values.store(c.table, h, depth_left, np.uint64(bits_of(total)))
         return total
-    children, gains = uint64s(control[CHILDREN]), int64s(control[GAINS])
+    children, gains = uint64s(c.children), int64s(c.gains)
     n = np.int64(expand(s, r, out, children, gains, at))
     if n == 0:
-        return leaf(s, where)
+        return leaf(s, c)
     best = -np.inf
     for i in range(at, at + n):
         child = lanes.load(s, children, i * len(s))
-        value = leaf(child, where) if left == 1 else descend(child, where, at + n, left - 1, likely)
-        if control[POINTS]:
+        value = leaf(child, c) if depth_left == 1 else descend(child, c, at + n, depth_left - 1, path_probability)
+        if c.points:
             value += gains[i]
         best = max(best, value)
-    control[BOARDS] += n
-    control[EXPANDED] += 1
+    c.nodes += n
+    c.expanded += 1
     return best
 
 
 @compiled
-def use_far(control):
-    """Keep values of fewer plies in the far table as well, as the search turns out to be harder."""
-    control[tt.FAR_LEFT], control[tt.FAR_LEFT_LATER] = control[tt.FAR_LEFT_LATER], control[FAR_LEFT_HARD]
-    control[EASY_STORES] += HARD_STORES
+def use_shared_more(c):
+    """Keep values of fewer plies in the shared table as well, as the search turns out to be harder."""
+    c.table.shared_from, c.table.shared_from_later = c.table.shared_from_later, c.shared_from_hard
+    c.easy_stores += HARD_STORES
 
 
-@compiled
-def frame_at(control, top):
-    """Return the address of frame ``top``."""
-    return control[FRAMES] + np.int64(8 * FRAME_SIZE) * top
-
-
-def push(s, where, top, first, left, likely):
+def push(s, c, top, first, depth_left, path_probability):
     """Open frame ``top`` for a state, unless its value is known: return whether it is not, and the value."""
-    control = int64s(where)
-    r, out = uint64s(control[RULES]), int16s(control[MOVES])
+    r, out = uint64s(c.rules), int16s(c.moves)
     by_chance, h = turn(s, r) == CHANCE, np.uint64(0)
     if by_chance:
-        if likely < control[LEAST]:
-            return False, leaf(s, where)
-        h = hashed(s, where, left, likely)
-        known, value = look_near(control, h)
-        if not known and left >= control[tt.FAR_LEFT]:
-            known, value = look_far(control, h, left)
+        if path_probability < c.min_probability:
+            return False, leaf(s, c)
+        h = hashed(s, c, depth_left, path_probability)
+        known, value = probe_l1(c, h)
+        if not known and depth_left >= c.table.shared_from:
+            known, value = probe_shared(c, h, depth_left)
         if known:
             return False, value
-        n = np.int64(outcomes(s, r, out, float64s(control[CHANCES]), first))
+        n = np.int64(outcomes(s, r, out, float64s(c.chances), first))
     else:
         n = np.int64(moves(s, r, out, first))
         if n == 0:
-            return False, leaf(s, where)
-        control[EXPANDED] += 1
-    f, found = int64s(frame_at(control, top)), float64s(control[VALUES])
-    f[NEXT] = f[AT] = f[DEFERRED] = f[MARKED] = f[WAITS] = 0
-    f[COUNT], f[FIRST], f[LEFT], f[LIKELY], f[BY_CHANCE], f[HASH] = n, first, left, likely, by_chance, np.int64(h)
+            return False, leaf(s, c)
+        c.expanded += 1
+    f, found = frame_at(c.frames, top), float64s(c.values)
+    f.next = f.at_work = f.deferred = f.marked = f.waits = 0
+    f.count, f.first, f.depth_left, f.path_probability = n, first, depth_left, path_probability
+    f.by_chance, f.hash = by_chance, h
     for i in range(first, first + n):
         found[i] = np.nan
-    lanes.store(uint64s(control[STATES]), top * len(s), s)
+    lanes.store(uint64s(c.states), top * len(s), s)
     return True, 0.0
 
 
 @compiled
-def leave(control, f):
+def unmark(c, f):
     """Take away the mark of a frame's child at work."""
-    if f[MARKED] != 0:
-        abdada.leave(control, np.uint64(f[MARKED]))
-        f[MARKED] = 0
+    if f.marked != 0:
+        abdada.unmark(c.table, f.marked)
+        f.marked = 0
 
 
-def leave_all(where):
+def unmark_all(c):
     """Take away all marks of the search begun last."""
-    control = int64s(where)
-    for i in range(control[TOP] + 1):
-        leave(control, int64s(frame_at(control, i)))
+    for i in range(c.top + 1):
+        unmark(c, frame_at(c.frames, i))
 
 
 @compiled
-def is_over(control):
-    """Whether the search that this rank has joined is over; tells its owner how many boards it took here."""
-    if control[SEQUENCE_AT] == 0:
+def is_over(c):
+    """Whether the search that this rank has joined is over; tells its owner how many nodes it took here."""
+    if c.sequence_at == 0:
         return False
-    int64s(control[BOARDS_AT])[0] = control[BOARDS]
-    return int64s(control[SEQUENCE_AT])[0] != control[SEQUENCE]
+    int64s(c.nodes_at)[0] = c.nodes
+    return int64s(c.sequence_at)[0] != c.sequence
 
 
-def child_of(state, where, f, i):
-    """Return (child i of a frame's state, ``likely`` of it)."""
-    control = int64s(where)
-    at, likely = f[FIRST] + i, f[LIKELY]
-    child, points = play(state, uint64s(control[RULES]), np.int64(int16s(control[MOVES])[at]))
-    if f[BY_CHANCE]:
-        if control[LEAST] > 0:
-            likely = times(likely, float64s(control[CHANCES])[at])
+def child_of(state, c, f, i):
+    """Return (child i of a frame's state, its path probability)."""
+    at, path_probability = f.first + i, f.path_probability
+    child, points = play(state, uint64s(c.rules), np.int64(int16s(c.moves)[at]))
+    if f.by_chance:
+        if c.min_probability > 0:
+            path_probability = times(path_probability, float64s(c.chances)[at])
     else:
-        int64s(control[GAINS])[at] = points
-    return child, likely
+        int64s(c.gains)[at] = points
+    return child, path_probability
 
 
-def least_crowded(state, where, f):
-    """Return which of a frame's children without a value the fewest ranks are at."""
-    control = int64s(where)
-    found, best, least = float64s(control[VALUES]), np.int64(0), np.int64(1 << 40)
-    for i in range(f[COUNT]):
-        if np.isnan(found[f[FIRST] + i]):
-            child, likely = child_of(state, where, f, i)
-            ranks = ranks_at(control, hashed(child, where, f[LEFT] - 1, likely))
+def least_crowded(state, c, f):
+    """Return which of a frame's children without a value the fewest ranks search."""
+    found, best, least = float64s(c.values), np.int64(0), np.int64(1 << 40)
+    for i in range(f.count):
+        if np.isnan(found[f.first + i]):
+            child, path_probability = child_of(state, c, f, i)
+            ranks = ranks_at(c.table, hashed(child, c, f.depth_left - 1, path_probability))
             if ranks < least:
                 best, least = i, ranks
     return best
 
 
-def is_free(child, where, f, i, likely, again):
-    """Mark child i of a frame for this rank, and return True; or put it off, since another rank is at it.
+def mark_child(child, c, f, i, path_probability, again):
+    """Mark child i of a frame for this rank, and return True; or defer it, since another rank searches it.
 
-    again: it was put off before. Then ranks search it together, unless it is so small that they would only do the same
-    twice: there a rank waits for the other one, but not for ever, since that may be gone.
+    again: it was deferred before. Then ranks search it together, unless it is so small that they would only do the same
+    work twice: there a rank waits for the other one, but not for ever, since that may be gone.
     """
-    control = int64s(where)
-    h = hashed(child, where, f[LEFT] - 1, likely)
-    if ranks_at(control, h) > 0:
+    h = hashed(child, c, f.depth_left - 1, path_probability)
+    if ranks_at(c.table, h) > 0:
         if not again:
-            f[DEFERRED] += 1
+            f.deferred += 1
             return False
-        if f[LEFT] <= control[APART_LEFT] and f[WAITS] < PATIENCE:
-            f[WAITS] += 1
-            control[WAITED] += WAIT
-            wait_for(control, h)
+        if f.depth_left <= c.wait_up_to and f.waits < PATIENCE:
+            f.waits += 1
+            c.waited += WAIT
+            wait_for(c.table, h)
             return False
-    f[WAITS] = 0
-    f[DEFERRED] -= again
-    enter(control, h, 0)
-    f[MARKED] = np.int64(h)
+    f.waits = 0
+    f.deferred -= again
+    mark(c.table, h, 0)
+    f.marked = h
     return True
 
 
-def backed_up(where, f):
-    """Value of a frame's state whose children all have theirs; added up in their order, whoever found which first."""
-    control = int64s(where)
-    found, chances, n = float64s(control[VALUES]), float64s(control[CHANCES]), f[COUNT]
-    if f[BY_CHANCE]:
+def backed_up(c, f):
+    """Value of a frame's state whose children all have theirs; added up in their order, whichever was found first."""
+    found, chances, n = float64s(c.values), float64s(c.chances), f.count
+    if f.by_chance:
         total = 0.0
-        for i in range(f[FIRST], f[FIRST] + n):
-            total += found[i] * (1.0 / n if control[ALIKE] else chances[i])
+        for i in range(f.first, f.first + n):
+            total += found[i] * (1.0 / n if c.uniform_chance else chances[i])
         return total
     best = -np.inf
-    for i in range(f[FIRST], f[FIRST] + n):
+    for i in range(f.first, f.first + n):
         best = max(best, found[i])
     return best
 
 
 def advance(s, where, budget):
-    """Search on until the end (True) or for about ``budget`` boards; s: any state (it tells the width)."""
-    control = int64s(where)
-    found, states = float64s(control[VALUES]), uint64s(control[STATES])
-    limit, top = control[BOARDS] + control[WAITED] + budget, control[TOP]
+    """Search on until the end (True) or for about ``budget`` nodes; s: any state (it tells the width)."""
+    c = control_view(where, 0)
+    found, states = float64s(c.values), uint64s(c.states)
+    limit, top = c.nodes + c.waited + budget, c.top
     while True:
-        f = int64s(frame_at(control, top))
-        control[TOP] = top
-        shared = f[LEFT] >= control[SHARED_LEFT]
-        if shared and is_over(control):
+        f = frame_at(c.frames, top)
+        c.top = top
+        shared = f.depth_left >= c.defer_from
+        if shared and is_over(c):
             return False
         known, value = False, 0.0
-        if shared and f[BY_CHANCE] and f[NEXT] > 0:  # another rank may have come to the end of it
-            known, value = look_far(control, np.uint64(f[HASH]), f[LEFT])
-        again = f[NEXT] == f[COUNT]
-        if not known and (not again or f[DEFERRED] > 0):
-            if control[BOARDS] + control[WAITED] >= limit:
+        if shared and f.by_chance and f.next > 0:  # another rank may have come to the end of it
+            known, value = probe_shared(c, f.hash, f.depth_left)
+        again = f.next == f.count
+        if not known and (not again or f.deferred > 0):
+            if c.nodes + c.waited >= limit:
                 return False
-            if control[STORES] >= control[EASY_STORES]:
-                use_far(control)
+            if c.stores >= c.easy_stores:
+                use_shared_more(c)
             state = lanes.load(s, states, top * len(s))
-            i = least_crowded(state, where, f) if again else f[NEXT]
-            f[NEXT] += not again
-            child, likely = child_of(state, where, f, i)
-            if shared and not is_free(child, where, f, i, likely, again):
+            i = least_crowded(state, c, f) if again else f.next
+            f.next += not again
+            child, path_probability = child_of(state, c, f, i)
+            if shared and not mark_child(child, c, f, i, path_probability, again):
                 continue
-            f[AT] = i
-            control[BOARDS] += 1
-            first, left = f[FIRST] + f[COUNT], f[LEFT] - 1
-            if left > control[BOTTOM]:
-                opened, value = push(child, where, top + 1, first, left, likely)
+            f.at_work = i
+            c.nodes += 1
+            first, depth_left = f.first + f.count, f.depth_left - 1
+            if depth_left > c.bottom:
+                opened, value = push(child, c, top + 1, first, depth_left, path_probability)
                 if opened:
                     top += 1
                     continue
-            elif left == 0:
-                value = leaf(child, where)
-            elif control[tt.FAR_LEFT] <= left:
-                value = descend_far(child, where, first, left, likely)
+            elif depth_left == 0:
+                value = leaf(child, c)
+            elif c.table.shared_from <= depth_left:
+                value = descend_shared(child, c, first, depth_left, path_probability)
             else:
-                value = descend(child, where, first, left, likely)
+                value = descend(child, c, first, depth_left, path_probability)
         else:
             if not known:
-                value = backed_up(where, f)
-                if f[BY_CHANCE]:
-                    keep_near(control, np.uint64(f[HASH]), value)
-                    if f[LEFT] >= control[tt.FAR_LEFT]:
-                        values.keep(control, np.uint64(f[HASH]), f[LEFT], np.uint64(bits_of(value)))
+                value = backed_up(c, f)
+                if f.by_chance:
+                    store_l1(c, f.hash, value)
+                    if f.depth_left >= c.table.shared_from:
+                        values.store(c.table, f.hash, f.depth_left, np.uint64(bits_of(value)))
             if top == 0:
-                control[ROOT_VALUE] = bits_of(value)
+                c.root_value = value
                 return True
             top -= 1
-            f = int64s(frame_at(control, top))
+            f = frame_at(c.frames, top)
         # the value of a child has come back to frame top
-        leave(control, f)
-        at = f[FIRST] + f[AT]
-        found[at] = value + int64s(control[GAINS])[at] if control[POINTS] and not f[BY_CHANCE] else value
+        unmark(c, f)
+        at = f.first + f.at_work
+        found[at] = value + int64s(c.gains)[at] if c.points and not f.by_chance else value
 
 
-RECURSIVE = leaf, hashed, descend
-TEMPLATES = push, leave_all, child_of, least_crowded, is_free, backed_up, advance
+def begin(s, where, depth, path_probability):
+    """Begin a search: return whether it was not resolved at once, and the value; depth 0: s is evaluated."""
+    c = control_view(where, 0)
+    c.easy_stores -= c.stores  # of the same request
+    c.nodes = c.expanded = c.evaluated = c.hits = c.shared_hits = c.stores = c.table.replaced = c.waited = c.top = 0
+    if depth == 0:
+        return False, leaf(s, c)
+    return push(s, c, 0, 0, depth, path_probability)
+
+
+_RECURSIVE = leaf, hashed, descend
+_TEMPLATES = push, unmark_all, child_of, least_crowded, mark_child, backed_up, begin, advance
+
+
+_BOTTOM = 3  # plies left to recursion
+_ENTRIES_BITS = 16  # of the L1 table: 1 MiB
+# Plies left from which on values go to the shared table, once a search has turned out not to be easy, and to be hard. A
+# miss there takes as long as some nodes: searches of a second or less gain nothing by the values that are cheapest.
+_SHARED_FROM, _SHARED_FROM_HARD = 4, 2
+_DEFER_FROM, _WAIT_UP_TO = 5, 5  # plies left, see ``CONTROL``
+_EASY_STORES = 1 << 18  # of an easy search, of some tenths of a second
+
+
+class ExpectimaxResult(NamedTuple):
+    """What a search found."""
+
+    value: float  # expected; of a search that was stopped −inf
+    complete: bool
+    move: int | None  # the best of the player's moves, if it is the player's turn
+    values: dict  # of the moves at the root that were searched to their end, by code
+    boards: int
+    expanded: int  # of them, those in which the player's moves were tried
+    evaluated: int
+    hits: int
+    stores: int
+    shared_hits: int = 0  # of the hits
+    replacements: int = 0  # of other entries of the shared table
+
+
+class Expectimax:
+    """A pausable expectimax search.
+
+    points: whether the points of moves count beside the evaluation; min_probability: states of chance that are less
+    likely are evaluated, 0: none; uniform_chance: chance does everything with the same probability; entries_bits: the
+    L1 table (16 bytes an entry) has 2 to the power of that; it holds values of one evaluation and one set of these
+    arguments. table: the shared table (uint64, length a multiple of 8, or a ``Growing``, of which the first part is
+    used; None: none), which engines share, of this kind and of others; tag: a text that tells the entries of those with
+    the same game, evaluation and arguments from others'; part: searches are parts of a larger one: they use the shared
+    table from the start.
+    """
+
+    kind = "expectimax"
+
+    def __init__(
+        self,
+        game,
+        rules,
+        evaluation,
+        points=False,
+        min_probability=0.0,
+        uniform_chance=False,
+        entries_bits=_ENTRIES_BITS,
+        table=None,
+        tag="",
+        part=False,
+    ):
+        self._game, self._rules, self._evaluation = game, rules, evaluation
+        self.name = f"{self.kind}_{games.tag(game)}_{evaluation.name}"
+        functions = jit.specialise_all(_RECURSIVE, self.name, {**self._functions(), "SHARED": False})
+        shared_name = f"descend_shared_{self.name}"
+        functions["descend_shared"] = jit.specialise(descend, shared_name, {**functions, "SHARED": True})
+        self.kernels = jit.specialise_all(_TEMPLATES, self.name, functions)
+        self._width, self._state = game.words(rules), game.start(rules).state
+        self._control = control = new_record(CONTROL)
+        self.where, self._table = address(control), control["table"]
+        self._l1 = tt.new_l1_table(entries_bits)
+        self._shared = np.zeros(0, np.uint64) if table is None else table.words if isinstance(table, Growing) else table
+        set_fields(
+            control,
+            rules=address(rules),
+            tables=address(evaluation.tables),
+            points=points,
+            uniform_chance=uniform_chance,
+            min_probability=times(CERTAIN, min_probability) if min_probability else 0,
+            bottom=_BOTTOM,
+            salt=np.frombuffer(hashlib.sha256(tag.encode()).digest()[:8], np.uint64)[0],
+            defer_from=tt.NEVER,
+            wait_up_to=_WAIT_UP_TO,
+        )
+        self._deepest, self._part = 0, part
+        buckets = side_tables.buckets(self._shared)
+        words = 2 * tt.BUCKET * buckets
+        set_fields(self._table, l1=address(self._l1), l1_mask=(1 << entries_bits) - 1, bucket_words=words)
+        self._use_shared(table.first if isinstance(table, Growing) else buckets)
+        self._request = None
+        self.age(0)
+
+    def _use_shared(self, buckets):
+        """Use so many buckets of the shared table from now on."""
+        self._table["shared"] = address(self._shared)
+        tt.set_buckets(self._table, buckets, buckets)
+        later, hard = (_SHARED_FROM, _SHARED_FROM_HARD) if buckets else (tt.NEVER, tt.NEVER)
+        set_fields(self._table, shared_from=tt.NEVER, shared_from_later=later)
+        self._control["shared_from_hard"] = hard
+        if buckets and self._part:
+            self._use_shared_at_once()
+
+    def _use_shared_at_once(self):
+        hard = self._control["shared_from_hard"]
+        set_fields(self._table, shared_from=hard, shared_from_later=hard)
+
+    def _functions(self):
+        """Return what the templates are specialised with, by name."""
+        game, hooks = self._game, games.knowledge(self._game)
+        functions = {name: getattr(game, name) for name in ("moves", "play", "outcomes", "key")}
+        functions |= {"turn": getattr(hooks, "turn", game.kind), "evaluate": self._evaluation.function}
+        by_playing = jit.specialise(expand_by_playing, f"expand_by_playing_{self.name}", functions)
+        functions["expand"] = getattr(hooks, "expand", by_playing)
+        return functions
+
+    def compile(self):
+        """Compile, or load from disk, every kernel."""
+        self.begin(self._state, 1)
+        self.advance(1)
+        self.share(True)
+        self.share(False)
+        self._request = None
+        self.age(0)
+
+    def make_room(self, depth):
+        """Have arrays for searches of so many plies."""
+        if depth <= self._deepest:
+            return
+        self._deepest = depth
+        self._moves = np.zeros((depth + 1) * MAX_MOVES, np.int16)
+        self._chances = np.zeros((depth + 1) * MAX_MOVES)
+        self._values = np.zeros((depth + 1) * MAX_MOVES)
+        self._frames = np.zeros(depth + 1, FRAME)
+        self._states = np.zeros((depth + 1) * self._width, np.uint64)
+        self._children = np.zeros((depth + 1) * MAX_MOVES * self._width, np.uint64)
+        self._gains = np.zeros((depth + 1) * MAX_MOVES, np.int64)
+        for name in ("moves", "chances", "values", "frames", "states", "children", "gains"):
+            self._control[name] = address(getattr(self, f"_{name}"))
+
+    def forget(self):
+        """Forget the L1 table's entries: without a shared one, searches then depend on nothing before."""
+        self._l1[:] = 0
+
+    def evaluate_by(self, tables):
+        """Evaluate by other tables (uint64) of the same evaluation from now on, and forget what is of the old ones.
+
+        The shared table, where others may have those still, is not used any more.
+        """
+        self._evaluation = self._evaluation._replace(tables=tables)
+        self._control["tables"] = address(tables)
+        self.forget()
+        self._use_shared(0)
+
+    def age(self, request):
+        """Take entries from now on for those of a request, by its number."""
+        if request != self._request:
+            self._request = request
+            self._table["generation"] = request % values.AGES
+            self._control["easy_stores"] = _EASY_STORES
+            self._use_shared(int(self._table["buckets"]))
+
+    def share(self, shared):
+        """Have other ranks with the same shared table take part in this search, or not; see ``expectimax``."""
+        if self.is_shared:
+            self.kernels["unmark_all"](self._control)
+        set_fields(self._control, defer_from=_DEFER_FROM if shared else tt.NEVER, sequence_at=0)
+        if shared:
+            self._use_shared_at_once()
+
+    def watch(self, sequence_at, sequence, boards_at):
+        """Stop when another number than ``sequence`` stands at the first address; write ``nodes`` to the other one."""
+        set_fields(self._control, sequence_at=sequence_at, sequence=sequence, nodes_at=boards_at)
+
+    @property
+    def is_shared(self):
+        return self._control["defer_from"] < tt.NEVER
+
+    @property
+    def can_be_shared(self):
+        """Whether the search begun last is large enough for several ranks, and there is a table to share it by."""
+        return bool(self._value is None and self._depth > _DEFER_FROM and self._table["buckets"])
+
+    @property
+    def table_full(self):
+        """The share of the shared table's entries that are used, 0 to 1, by a sample of them."""
+        return tt.full(self._shared[: 2 * tt.BUCKET * int(self._table["buckets"])])
+
+    def begin(self, state, depth, path_probability=CERTAIN):
+        """Start a search of ``state`` to ``depth`` plies, 0 for its evaluation."""
+        self.make_room(depth)
+        self._state, self._depth = state, depth
+        self._value = self._opened = None
+        kind = self._game.kind(state, self._rules)
+        self._by_chance = kind == CHANCE
+        plies = 0 if kind == END else depth
+        opened, value = self.kernels["begin"](state, self.where, plies, int(path_probability))
+        if not opened:
+            self._value = float(value)
+
+    @property
+    def waited(self):
+        """Time for which it has waited for others so far, in nodes."""
+        return int(self._control["waited"])
+
+    @property
+    def boards(self):
+        return int(self._control["nodes"])
+
+    def advance(self, budget):
+        """Search on for about ``budget`` nodes; return whether the search is complete."""
+        if self._value is None and self.kernels["advance"](self._state, self.where, int(budget)):
+            self._value = float(self._control["root_value"])
+            self._opened = True
+        return self._value is not None
+
+    def result(self):
+        """Return what was found so far."""
+        control, complete = self._control, self._value is not None
+        move, by_move = None, {}
+        if not self._by_chance and (self._opened or not complete):
+            n = int(self._frames["count"][0])
+            known = [i for i in range(n) if not math.isnan(self._values[i])]
+            by_move = {int(self._moves[i]): float(self._values[i]) for i in known}
+            move = max(by_move, key=by_move.get) if by_move else None
+        counts = (int(control[name]) for name in ("nodes", "expanded", "evaluated", "hits", "stores", "shared_hits"))
+        value = self._value if complete else -math.inf
+        return ExpectimaxResult(value, complete, move, by_move, *counts, int(self._table["replaced"]))

@@ -7,7 +7,7 @@ is bounded from below by two relaxed puzzles, see ``least_moves``. Memory is a s
 a fixed size, of states at whose place in the sequence no goal is within the threshold. Korf 1985 has the algorithm,
 Reinefeld and Marsland 1994 the table.
 
-Where the goal is not found with half of the boards, for it may be hundreds of moves away, a run goes on with the same
+Where the goal is not found with half of the nodes, for it may be hundreds of moves away, a run goes on with the same
 kernel and a bound of 0: to every state at so many moves, one more each time. The best-evaluated state of the last depth
 that was done decides the run's move then. Moves that lead to better evaluations are tried first.
 
@@ -20,7 +20,18 @@ import numpy as np
 
 from .. import games
 from ..core import jit
-from ..core.pointers import address, float64s, int16s, int64s, uint64s
+from ..core.pointers import (
+    address,
+    float64s,
+    int16s,
+    int64_struct,
+    int64s,
+    new_record,
+    record_view,
+    set_fields,
+    struct,
+    uint64s,
+)
 from ..core.rng import drawn
 from ..games import lanes
 from ..games.interface import MAX, MAX_MOVES
@@ -29,32 +40,49 @@ from ..games.sliding import VALUES as TILES
 
 moves = play = key = code_at = evaluate = None  # bound for each game and evaluation
 
-# The control array (int64).
-RULES, TABLES, MOVES, ENTRIES, STATES, CHILDREN, VALUES, FRAMES = range(8)  # addresses
-SPAWN_KINDS, SPAWN_PLACES, SPAWN_SUMS = 8, 9, 10  # addresses: by k the kind, the number, the values of those before
-PARTS, FURTHER, COUNTS, NEEDS = 11, 12, 13, 14  # addresses, by code: see ``least_moves``
-ENTRY_MASK = 15  # entries of the table − 1
-GOAL = 16  # code of the tile to make
-LIMIT = 17  # boards of the run
-BOARDS, EVALUATED, HITS, STORES = 18, 19, 20, 21
-PHASE = 22  # one of the next
+CONTROL = int64_struct(
+    # addresses
+    "rules",
+    "tables",  # the evaluation's
+    "moves",  # int16, of all frames
+    "entries",  # of the table
+    "states",  # uint64, of all frames
+    "children",  # uint64, states after the moves of all frames
+    "values",  # float64, of these children
+    "frames",
+    "spawn_kinds",  # by k the kind of a spawn
+    "spawn_places",  # its number
+    "spawn_sums",  # the values of the spawns before
+    "parts",  # by code, see ``least_moves``
+    "further",
+    "counts",
+    "needs",
+    "entry_mask",  # entries of the table - 1
+    "goal",  # code of the tile to make
+    "limit",  # nodes of the run
+    "nodes",
+    "evaluated",
+    "hits",
+    "stores",
+    "phase",  # TO_GOAL, TO_DEPTH or OVER
+    "threshold",  # moves at which a path ends
+    "next_threshold",  # the least that some path would have needed more than
+    "top",  # index of the frame at work, and moves made
+    "found",  # 1: there is a goal
+    "move",  # that leads to the goal, or to the best state
+    "length",  # moves to there
+    "reached",  # 1: some state is at the depth of the iteration at work
+    "reached_move",  # the best such state's move
+    "worth",  # value of the tile to make
+    "spawned",  # the largest code that comes by itself
+)
 TO_GOAL, TO_DEPTH, OVER = range(3)
-THRESHOLD = 23  # moves at which a path ends
-NEXT_THRESHOLD = 24  # the least that some path would have needed more than
-TOP = 25  # index of the frame at work, and moves made
-FOUND, MOVE, LENGTH = 26, 27, 28  # whether there is a goal, the move that leads to it or to the best state, and how far
-REACHED, REACHED_MOVE = 29, 30  # in the iteration at work: whether some state is at its depth; the best one's move
-WORTH = 31  # value of the tile to make
-SPAWNED = 32  # the largest code that comes by itself
-CONTROL_SIZE = 33
 CODES = 34  # length of arrays by code: one more than the largest tile's may be the goal's
 
-# The two values (float64) after those of the children: of the best state, of the last iteration and of that at work.
-BEST, BEST_NOW = range(2)
-
-# A frame (int64).
-NEXT, COUNT = range(2)
-FRAME_SIZE = 2
+# What stands behind the values of the children: that of the best state, of the last iteration and of the one at work.
+BEST_VALUES = struct(("best", np.float64), ("best_now", np.float64))
+FRAME = int64_struct("next", "count")
+_control_at, _best_at, _frame_at = map(record_view, (CONTROL, BEST_VALUES, FRAME))
 MOST = 4  # moves of the player
 
 LONGEST = 1024  # moves of a path, and spawns of a run
@@ -63,11 +91,10 @@ _CERTAIN = 2.0**62
 _SPAWN_SEED = np.uint64(0x5851F42D4C957F2D)  # what tells the stream of the numbers from that of the kinds
 
 
-def draw(seed, where):
+def draw(seed, c):
     """Draw the spawns of the run of a seed (uint64)."""
-    control = int64s(where)
-    r = uint64s(control[RULES])
-    kinds, places, sums = int64s(control[SPAWN_KINDS]), uint64s(control[SPAWN_PLACES]), int64s(control[SPAWN_SUMS])
+    r = uint64s(c.rules)
+    kinds, places, sums = int64s(c.spawn_kinds), uint64s(c.spawn_places), int64s(c.spawn_sums)
     sums[0] = 0
     for k in range(LONGEST):
         point = np.float64(drawn(seed, k) >> np.uint64(11)) * 2.0**-53
@@ -79,28 +106,26 @@ def draw(seed, where):
         sums[k + 1] = sums[k] + np.int64(r[SPAWNS + 3 * kind + 1])
 
 
-def spawned(s, where, k, at):
+def spawned(s, c, k, at):
     """Return the state after the k-th spawn; moves of chance are written from ``at`` on."""
-    control = int64s(where)
-    r, out = uint64s(control[RULES]), int16s(control[MOVES])
+    r, out = uint64s(c.rules), int16s(c.moves)
     free = np.int64(moves(s, r, out, at)) // np.int64(r[KINDS])  # kind by kind, and each by cells
-    cell = np.int64(uint64s(control[SPAWN_PLACES])[k] % np.uint64(free))
-    child, _ = play(s, r, np.int64(out[at + int64s(control[SPAWN_KINDS])[k] * free + cell]))
+    cell = np.int64(uint64s(c.spawn_places)[k] % np.uint64(free))
+    child, _ = play(s, r, np.int64(out[at + int64s(c.spawn_kinds)[k] * free + cell]))
     return child
 
 
-def least_moves(s, where, k):
+def least_moves(s, c, k):
     """Return a lower bound on the moves to the goal from a state after k spawns, 0 if it is there.
 
     Tiles add up: the last merge can make the goal only if the tiles, with the spawns of the moves before, are worth as
     much. And merges take time: of the tiles that the goal is made of, those that are not on the board have to be made,
-    each by a move, and then the tiles that they go into, one after another. PARTS has the two codes that a code is
-    made of (0: of none), FURTHER the least number of merges from a code to the goal.
+    each by a move, and then the tiles that they go into, one after another. ``parts`` has the two codes that a code is
+    made of (0: of none), ``further`` the least number of merges from a code to the goal.
     """
-    control = int64s(where)
-    r, goal = uint64s(control[RULES]), control[GOAL]
-    counts, needs = int64s(control[COUNTS]), int64s(control[NEEDS])
-    parts, further = int64s(control[PARTS]), int64s(control[FURTHER])
+    r, goal = uint64s(c.rules), c.goal
+    counts, needs = int64s(c.counts), int64s(c.needs)
+    parts, further = int64s(c.parts), int64s(c.further)
     for code in range(goal + 1):
         counts[code] = needs[code] = 0
     total = np.int64(0)
@@ -110,9 +135,9 @@ def least_moves(s, where, k):
             return np.int64(0)
         counts[code] += 1
         total += np.int64(r[TILES + code])
-    if goal <= control[SPAWNED]:
+    if goal <= c.spawned:
         return np.int64(1)  # it may come by itself
-    sums, wanted = int64s(control[SPAWN_SUMS]), control[WORTH] - total
+    sums, wanted = int64s(c.spawn_sums), c.worth - total
     if sums[LONGEST] - sums[k] < wanted:
         return FAR
     low, high = k, np.int64(LONGEST)  # the first place by which the spawns are worth so much
@@ -136,28 +161,26 @@ def least_moves(s, where, k):
     return least
 
 
-def entry_of(s, where, k):
+def entry_of(s, c, k):
     """Return (where the table's entry for a state after k spawns begins, what it holds if it is that one's)."""
-    control = int64s(where)
-    x = key(s, uint64s(control[RULES])) ^ np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15)
+    x = key(s, uint64s(c.rules)) ^ np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15)
     x *= np.uint64(0xBF58476D1CE4E5B9)
     x ^= x >> np.uint64(31)
-    return 2 * (np.int64(x) & control[ENTRY_MASK]), x
+    return 2 * (np.int64(x) & c.entry_mask), x
 
 
-def open_frame(s, where, top):
+def open_frame(s, c, top):
     """Make frame ``top`` that of a state in which the player is to move: its children, the best-evaluated first."""
-    control = int64s(where)
-    r, out, tables = uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[TABLES])
-    states, children = uint64s(control[STATES]), uint64s(control[CHILDREN])
-    values, frames = float64s(control[VALUES]), int64s(control[FRAMES])
+    r, out, tables = uint64s(c.rules), int16s(c.moves), uint64s(c.tables)
+    states, children = uint64s(c.states), uint64s(c.children)
+    values = float64s(c.values)
     lanes.store(states, top * len(s), s)
     first = top * MOST
     n = np.int64(moves(s, r, out, first))
     for i in range(n):
         m = out[first + i]
         child, _ = play(s, r, np.int64(m))
-        child = spawned(child, where, top, (LONGEST + 1) * MOST)
+        child = spawned(child, c, top, (LONGEST + 1) * MOST)
         value = np.float64(evaluate(child, r, tables))
         j = first + i
         while j > first and values[j - 1] < value:
@@ -166,109 +189,116 @@ def open_frame(s, where, top):
             j -= 1
         values[j], out[j] = value, m
         lanes.store(children, j * len(s), child)
-    control[EVALUATED] += n
-    frames[top * FRAME_SIZE + NEXT], frames[top * FRAME_SIZE + COUNT] = 0, n
+    c.evaluated += n
+    f = _frame_at(c.frames, top)
+    f.next, f.count = 0, n
+
+
+def restart(c):
+    """Begin an iteration at the root."""
+    c.top = 0
+    root = _frame_at(c.frames, 0)
+    root.next = 0
 
 
 def begin(s, where, seed):
     """Begin the run of a seed from a state in which the player has a move."""
-    control = int64s(where)
-    draw(seed, where)
-    control[BOARDS] = control[EVALUATED] = control[HITS] = control[STORES] = 0
-    control[FOUND] = control[LENGTH] = control[TOP] = control[REACHED] = 0
-    control[NEXT_THRESHOLD] = FAR
-    control[THRESHOLD] = least_moves(s, where, np.int64(0))
-    control[PHASE] = TO_GOAL
-    open_frame(s, where, np.int64(0))
-    control[MOVE] = int16s(control[MOVES])[0]
-    if control[THRESHOLD] > LONGEST:
-        to_depth(where)
+    c = _control_at(where, 0)
+    draw(seed, c)
+    c.nodes = c.evaluated = c.hits = c.stores = 0
+    c.found = c.length = c.top = c.reached = 0
+    c.next_threshold = FAR
+    c.threshold = least_moves(s, c, np.int64(0))
+    c.phase = TO_GOAL
+    open_frame(s, c, np.int64(0))
+    c.move = int16s(c.moves)[0]
+    if c.threshold > LONGEST:
+        to_depth(c)
 
 
-def to_depth(where):
+def to_depth(c):
     """Go on without a bound, from the first depth on."""
-    control = int64s(where)
-    entries = uint64s(control[ENTRIES])
-    for i in range(2 * (control[ENTRY_MASK] + 1)):
+    entries = uint64s(c.entries)
+    for i in range(2 * (c.entry_mask + 1)):
         entries[i] = 0
-    control[PHASE], control[THRESHOLD], control[REACHED] = TO_DEPTH, 1, 0
-    control[TOP], int64s(control[FRAMES])[NEXT] = 0, 0
+    c.phase, c.threshold, c.reached = TO_DEPTH, 1, 0
+    restart(c)
 
 
-def iterate(where):
+def iterate(c):
     """An iteration is done: begin the next one, or end the run."""
-    control = int64s(where)
-    values = float64s(control[VALUES] + 8 * MOST * (LONGEST + 1))
-    if control[PHASE] == TO_GOAL:
-        if control[NEXT_THRESHOLD] > LONGEST:
-            to_depth(where)
+    values = _best_at(c.values + 8 * MOST * (LONGEST + 1), 0)
+    if c.phase == TO_GOAL:
+        if c.next_threshold > LONGEST:
+            to_depth(c)
             return
-        control[THRESHOLD], control[NEXT_THRESHOLD] = control[NEXT_THRESHOLD], FAR
+        c.threshold, c.next_threshold = c.next_threshold, FAR
     else:
-        if control[REACHED]:
-            values[BEST], control[MOVE], control[LENGTH] = values[BEST_NOW], control[REACHED_MOVE], control[THRESHOLD]
-        if not control[REACHED] or control[THRESHOLD] == LONGEST:
-            control[PHASE] = OVER
-        control[THRESHOLD] += 1
-        control[REACHED] = 0
-    control[TOP], int64s(control[FRAMES])[NEXT] = 0, 0
+        if c.reached:
+            values.best, c.move, c.length = values.best_now, c.reached_move, c.threshold
+        if not c.reached or c.threshold == LONGEST:
+            c.phase = OVER
+        c.threshold += 1
+        c.reached = 0
+    restart(c)
 
 
 def advance(s, where, budget):
-    """Search on until the end (True) or for about ``budget`` boards; s: any state (it tells the width)."""
-    control = int64s(where)
-    out, entries = int16s(control[MOVES]), uint64s(control[ENTRIES])
-    states, children, frames = uint64s(control[STATES]), uint64s(control[CHILDREN]), int64s(control[FRAMES])
-    values = float64s(control[VALUES])
-    best = float64s(control[VALUES] + 8 * MOST * (LONGEST + 1))
-    stop = control[BOARDS] + budget
-    while control[PHASE] != OVER:
-        if control[BOARDS] >= stop:
+    """Search on until the end (True) or for about ``budget`` nodes; s: any state (it tells the width)."""
+    c = _control_at(where, 0)
+    out, entries = int16s(c.moves), uint64s(c.entries)
+    states, children = uint64s(c.states), uint64s(c.children)
+    values = float64s(c.values)
+    best = _best_at(c.values + 8 * MOST * (LONGEST + 1), 0)
+    stop = c.nodes + budget
+    while c.phase != OVER:
+        if c.nodes >= stop:
             return False
-        if control[PHASE] == TO_GOAL and 2 * control[BOARDS] >= control[LIMIT]:
-            to_depth(where)
-        if control[PHASE] == TO_DEPTH and control[BOARDS] >= control[LIMIT] and control[LENGTH] > 0:
-            control[PHASE] = OVER
+        if c.phase == TO_GOAL and 2 * c.nodes >= c.limit:
+            to_depth(c)
+        if c.phase == TO_DEPTH and c.nodes >= c.limit and c.length > 0:
+            c.phase = OVER
             break
-        top = control[TOP]
-        i, n = frames[top * FRAME_SIZE + NEXT], frames[top * FRAME_SIZE + COUNT]
-        if i == n:
+        top = c.top
+        f = _frame_at(c.frames, top)
+        i = f.next
+        if i == f.count:
             if top == 0:
-                iterate(where)
+                iterate(c)
                 continue
-            entry, check = entry_of(lanes.load(s, states, top * len(s)), where, top)
-            entries[entry], entries[entry + 1] = check, np.uint64(control[THRESHOLD])
-            control[STORES] += 1
-            control[TOP] = top - 1
+            entry, check = entry_of(lanes.load(s, states, top * len(s)), c, top)
+            entries[entry], entries[entry + 1] = check, np.uint64(c.threshold)
+            c.stores += 1
+            c.top = top - 1
             continue
-        frames[top * FRAME_SIZE + NEXT] = i + 1
-        control[BOARDS] += 1
+        f.next = i + 1
+        c.nodes += 1
         at, made = top * MOST + i, top + 1
         child = lanes.load(s, children, at * len(s))
-        least = least_moves(child, where, made)
+        least = least_moves(child, c, made)
         if least == 0:
-            control[FOUND], control[LENGTH], control[MOVE] = 1, made, out[frames[NEXT] - 1]
-            best[BEST] = values[at]
-            control[PHASE] = OVER
+            c.found, c.length, c.move = 1, made, out[_frame_at(c.frames, 0).next - 1]
+            best.best = values[at]
+            c.phase = OVER
             break
-        if control[PHASE] == TO_DEPTH:
-            if made == control[THRESHOLD]:
-                if not control[REACHED] or values[at] > best[BEST_NOW]:
-                    best[BEST_NOW], control[REACHED], control[REACHED_MOVE] = values[at], 1, out[frames[NEXT] - 1]
+        if c.phase == TO_DEPTH:
+            if made == c.threshold:
+                if not c.reached or values[at] > best.best_now:
+                    best.best_now, c.reached, c.reached_move = values[at], 1, out[_frame_at(c.frames, 0).next - 1]
                 continue
-        elif made + least > control[THRESHOLD]:
-            control[NEXT_THRESHOLD] = min(control[NEXT_THRESHOLD], made + least)
+        elif made + least > c.threshold:
+            c.next_threshold = min(c.next_threshold, made + least)
             continue
-        entry, check = entry_of(child, where, made)
-        if entries[entry] == check and np.int64(entries[entry + 1]) >= control[THRESHOLD]:
-            control[HITS] += 1
+        entry, check = entry_of(child, c, made)
+        if entries[entry] == check and np.int64(entries[entry + 1]) >= c.threshold:
+            c.hits += 1
             continue
-        control[TOP] = made
-        open_frame(child, where, made)
+        c.top = made
+        open_frame(child, c, made)
     return True
 
 
-TEMPLATES = draw, spawned, least_moves, entry_of, open_frame, to_depth, begin, iterate, advance
+_TEMPLATES = draw, spawned, least_moves, entry_of, open_frame, restart, to_depth, begin, iterate, advance
 
 
 _ENTRIES_BITS = 16  # of the table: 1 MiB
@@ -280,7 +310,7 @@ def plays(game):
     return all(hasattr(game, name) for name in ("MERGES", "code_at", "free_cells"))
 
 
-class Found(NamedTuple):
+class IdaResult(NamedTuple):
     """What a run found."""
 
     complete: bool
@@ -304,30 +334,28 @@ class Ida:
         self.name = f"ida_{games.tag(game)}_{evaluation.name}"
         functions = {name: getattr(game, name) for name in ("moves", "play", "key", "code_at")}
         functions["evaluate"] = evaluation.function
-        self._kernels = jit.specialise_all(TEMPLATES, self.name, functions)
+        self._kernels = jit.specialise_all(_TEMPLATES, self.name, functions)
         self.entries = np.zeros(2 << entries_bits, np.uint64)
         width, children = game.words(rules), (LONGEST + 1) * MOST
-        self._control = control = np.zeros(CONTROL_SIZE, np.int64)
+        self._control = control = new_record(CONTROL)
         self._where = address(control)
         self._arrays = {
-            MOVES: np.zeros(children + MAX_MOVES, np.int16),
-            ENTRIES: self.entries,
-            STATES: np.zeros((LONGEST + 1) * width, np.uint64),
-            CHILDREN: np.zeros(children * width, np.uint64),
-            VALUES: np.zeros(children + 2),
-            FRAMES: np.zeros((LONGEST + 1) * FRAME_SIZE, np.int64),
-            SPAWN_KINDS: np.zeros(LONGEST, np.int64),
-            SPAWN_PLACES: np.zeros(LONGEST, np.uint64),
-            SPAWN_SUMS: np.zeros(LONGEST + 1, np.int64),
-            PARTS: self._parts(),
-            FURTHER: np.zeros(CODES, np.int64),
-            COUNTS: np.zeros(CODES, np.int64),
-            NEEDS: np.zeros(CODES, np.int64),
+            "moves": np.zeros(children + MAX_MOVES, np.int16),
+            "entries": self.entries,
+            "states": np.zeros((LONGEST + 1) * width, np.uint64),
+            "children": np.zeros(children * width, np.uint64),
+            "values": np.zeros(children + 2),
+            "frames": np.zeros(LONGEST + 1, FRAME),
+            "spawn_kinds": np.zeros(LONGEST, np.int64),
+            "spawn_places": np.zeros(LONGEST, np.uint64),
+            "spawn_sums": np.zeros(LONGEST + 1, np.int64),
+            "parts": self._parts(),
+            "further": np.zeros(CODES, np.int64),
+            "counts": np.zeros(CODES, np.int64),
+            "needs": np.zeros(CODES, np.int64),
         }
-        for at, array in self._arrays.items():
-            control[at] = address(array)
-        control[RULES], control[TABLES] = address(rules), address(evaluation.tables)
-        control[ENTRY_MASK] = (1 << entries_bits) - 1
+        set_fields(control, **{name: address(array) for name, array in self._arrays.items()})
+        set_fields(control, rules=address(rules), tables=address(evaluation.tables), entry_mask=(1 << entries_bits) - 1)
         self._state = None
 
     def _parts(self):
@@ -338,7 +366,7 @@ class Ida:
                 parts[2 * made : 2 * made + 2] = a, b
         for kind in range(int(self._rules[KINDS])):
             code = int(self._rules[SPAWNS + 3 * kind])
-            self._control[SPAWNED] = max(code, self._control[SPAWNED])
+            self._control["spawned"] = max(code, self._control["spawned"])
             parts[2 * code : 2 * code + 2] = 0
         parts[:2] = 0  # what does not merge is not made
         return parts
@@ -347,8 +375,8 @@ class Ida:
         """Set the goal: the code after the largest on the board."""
         goal = 1 + max(int(self._game.code_at(state, np.int64(cell))) for cell in range(CELLS))
         worth = int(self._rules[TILES + goal]) if goal < len(self._game.VALUES) else _NEVER
-        self._control[GOAL], self._control[WORTH] = goal, worth
-        further, parts = self._arrays[FURTHER], self._arrays[PARTS]
+        self._control["goal"], self._control["worth"] = goal, worth
+        further, parts = self._arrays["further"], self._arrays["parts"]
         further[:] = FAR
         further[goal] = 0
         for code in range(goal, 0, -1):
@@ -369,15 +397,13 @@ class Ida:
         return np.int64(out[0])
 
     def begin(self, state, seed, limit):
-        """Start the run of a seed (64 bits) from ``state``, of about ``limit`` boards.
+        """Start the run of a seed (64 bits) from ``state``, of about ``limit`` nodes.
 
         The first depth is searched whatever the limit; without a move of the player the run is over.
         """
         self._state = state
-        self._control[LIMIT] = limit
-        self._control[PHASE] = OVER
-        self._control[[FOUND, LENGTH, BOARDS, EVALUATED, HITS, STORES]] = 0
-        self._control[MOVE] = -1
+        set_fields(self._control, phase=OVER, move=-1, limit=limit)
+        set_fields(self._control, found=0, length=0, nodes=0, evaluated=0, hits=0, stores=0)
         self.entries[:] = 0
         if int(self._game.kind(state, self._rules)) == MAX:
             self._aim(state)
@@ -385,23 +411,15 @@ class Ida:
 
     @property
     def boards(self):
-        return int(self._control[BOARDS])
+        return int(self._control["nodes"])
 
     def advance(self, budget):
-        """Search on for about ``budget`` boards; return whether the run is over."""
+        """Search on for about ``budget`` nodes; return whether the run is over."""
         return bool(self._kernels["advance"](self._state, self._where, int(budget)))
 
     def result(self):
-        """Return what was Found so far."""
+        """Return what was found so far."""
         control = self._control
-        move = int(control[MOVE])
-        return Found(
-            bool(control[PHASE] == OVER),
-            None if move < 0 else move,
-            bool(control[FOUND]),
-            int(control[LENGTH]),
-            int(control[BOARDS]),
-            int(control[EVALUATED]),
-            int(control[HITS]),
-            int(control[STORES]),
-        )
+        move, over = int(control["move"]), bool(control["phase"] == OVER)
+        counts = (int(control[name]) for name in ("length", "nodes", "evaluated", "hits", "stores"))
+        return IdaResult(over, None if move < 0 else move, bool(control["found"]), *counts)

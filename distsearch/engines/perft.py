@@ -10,13 +10,13 @@ import numpy as np
 from .. import games
 from ..core import jit
 from ..core.packing import packed, unpack
+from ..core.pointers import int64_struct
 from ..games import lanes
 from ..games.interface import MAX_MOVES
 
 MAX_DEPTH = 32  # plies
 _BOTTOM = 3  # plies left to recursion: 60 moves everywhere on a 16×16 board are 1 ms
-NEXT, COUNT, FIRST = range(3)
-FRAME_SIZE = 3
+FRAME = int64_struct("next", "count", "first")  # its next move, how many there are, and where they begin
 
 play = moves = count_moves = count = None  # bound for each game
 
@@ -53,14 +53,14 @@ def advance(s, r, words, frames, out, depth, bottom, stays, counts, top, budget)
     width = len(s)
     limit = counts[depth] + budget
     while top >= 0:
-        f = top * FRAME_SIZE
-        first, n, i = frames[f + FIRST], frames[f + COUNT], frames[f + NEXT]
+        f = frames[top]
+        first, n, i = f.first, f.count, f.next
         if i == n:
             top -= 1
             continue
         if counts[depth] >= limit:
             return top
-        frames[f + NEXT] = i + 1
+        f.next = i + 1
         child, _ = play(lanes.load(s, words, top * width), r, np.int64(out[first + i]))
         left = depth - top - 1
         if left <= bottom:
@@ -76,10 +76,8 @@ def advance(s, r, words, frames, out, depth, bottom, stays, counts, top, budget)
 def push(s, r, frames, out, top, first, depth, stays, counts):
     """Open frame ``top``, which is also the ply, for state s."""
     n = np.int64(moves(s, r, out, first))
-    f = top * FRAME_SIZE
-    frames[f + NEXT] = 0
-    frames[f + COUNT] = n
-    frames[f + FIRST] = first
+    f = frames[top]
+    f.next, f.count, f.first = 0, n, first
     counts[top + 1] += n
     if n == 0:
         for deeper in range(top + 1, depth + 1):
@@ -98,7 +96,7 @@ class Perft:
         self._kernels = jit.specialise_all((walk, push, advance), self.name, functions)
         self._width = width = game.words(rules)
         self._words = np.zeros((MAX_DEPTH + 1) * width, np.uint64)
-        self._frames = np.zeros((MAX_DEPTH + 1) * FRAME_SIZE, np.int64)
+        self._frames = np.zeros(MAX_DEPTH + 1, FRAME)
         self._out = np.zeros((MAX_DEPTH + 1) * MAX_MOVES, np.int16)
         self.counts = np.zeros(MAX_DEPTH + 2, np.int64)
 
@@ -122,19 +120,19 @@ class Perft:
     def save(self):
         """Return the count begun last as bytes; it must not be complete."""
         frames = self._top + 1
-        last = self._frames[self._top * FRAME_SIZE :]
+        last = self._frames[self._top]
         return packed(
             np.array([self._top]),
             self.counts,
             self._words[: frames * self._width],
-            self._frames[: frames * FRAME_SIZE],
-            self._out[: last[FIRST] + last[COUNT]],
+            self._frames[:frames].view(np.int64),
+            self._out[: last["first"] + last["count"]],
         )
 
     def restore(self, content):
         """Go on with a count that ``save`` gave; one with the same arguments must have been begun."""
         top = np.zeros(1, np.int64)
-        unpack(content, top, self.counts, self._words, self._frames, self._out)
+        unpack(content, top, self.counts, self._words, self._frames.view(np.int64), self._out)
         self._top = int(top[0])
 
     @property

@@ -27,7 +27,7 @@ _ONE = np.uint64(1)
 MIRRORED = 12  # stones up to which a position and its mirror image are one: 1.5 times fewer boards from an empty 5×6
 
 # Moves left from which on the solver uses what: its table, its far table, enhanced cut-offs; and recursion up to.
-SOLVER = {"table": 5, "far": 18, "cut": 12, "bottom": 12}
+SOLVER = {"table": 5, "shared": 18, "cut": 12, "bottom": 12}
 
 
 _LATE = 20  # moves left from which on lines are blocked often enough: 1.25 times fewer boards, 1.05 times the speed

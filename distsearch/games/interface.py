@@ -139,9 +139,8 @@ class Knowledge(Protocol):
     The solver's hooks get ``left``, the number of moves left, and ``beta``, the score that the search asks about.
     """
 
-    SOLVER: dict[
-        str, int
-    ]  # moves left from which the solver uses its table, the shared table, cut-offs; recursion up to
+    # moves left from which on the solver uses its table, the shared table, cut-offs; up to which it recurses
+    SOLVER: dict[str, int]
     SMALL: int  # moves left up to which ``small`` is asked
 
     def ordered_moves(self, s: State, r: Rules, out: np.ndarray, at: int, /) -> int:

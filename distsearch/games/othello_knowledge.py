@@ -25,7 +25,7 @@ from .othello_symmetry import without_images
 
 _ORDER = (CORNERS, EDGES, INSIDE, C_SQUARES, X_SQUARES)
 
-SOLVER = {"table": 7, "far": 8, "cut": 11, "bottom": 9}
+SOLVER = {"table": 7, "shared": 8, "cut": 11, "bottom": 9}
 SMALL = 4  # moves left whose scores are found without a search of the general kind
 _REPLY = 16  # what each reply that the opponent is left costs a move; replies in corners twice
 _WORTH = (8, 0, -4, 4, 4)  # what a move is worth for the part of the board it goes to, in the order of PARTS

@@ -5,11 +5,10 @@ import json
 import numpy as np
 
 from .. import evaluation
-from ..engines import self_play
-from ..engines.expectimax_engine import Expectimax
+from ..engines.expectimax import Expectimax
 from ..engines.expectiminimax import Expectiminimax
 from ..engines.player import Player
-from ..engines.self_play import SHALLOW, Shallow
+from ..engines.self_play import MAX_PLIES, SelfPlay
 from ..evaluation.row_heuristic import Weights
 from .joinable import Joinable
 from .setups import evaluated
@@ -112,7 +111,7 @@ def _expectimax(setup, far=None):
     tag = json.dumps([*(setup[name] for name in _VALUED_BY), chosen.version])
     how = setup["points"], setup["least"], setup["alike"]
     part = setup.get("part", False)
-    return game, rules, Expectimax(game, rules, chosen, *how, far=far, tag=tag, part=part)
+    return game, rules, Expectimax(game, rules, chosen, *how, table=far, tag=tag, part=part)
 
 
 class EngineRunner:
@@ -169,7 +168,7 @@ class ExpectimaxRunner(Joinable, EngineRunner):
             found.boards,
             found.evaluated,
             found.hits,
-            found.far_hits,
+            found.shared_hits,
             found.stores,
             found.replacements,
             seconds,
@@ -221,7 +220,7 @@ class GameRunner:
         self._recorded = setup.get("recorded", False)
         self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules), self._recorded)
         limits = setup["deeper"], setup["nodes"], setup["seconds"]
-        self._player, self._games = Player(game, rules, self._engine, *limits), Shallow(game, rules, self._engine)
+        self._player, self._games = Player(game, rules, self._engine, *limits), SelfPlay(game, rules, self._engine)
         self._to_a_depth, self._is_shallow = not any(limits), False
         self.name = f"game_{self._engine.name}"
 
@@ -254,7 +253,7 @@ class GameRunner:
 
     def _begin_shallow(self, jobs):
         deepest = int(jobs["depth"].max())
-        self._is_shallow = self._to_a_depth and deepest <= SHALLOW
+        self._is_shallow = self._to_a_depth and deepest <= MAX_PLIES
         if self._is_shallow:
             self._nodes = jobs["node"]
             most = GAME_PART * (1 if self._recorded else PARTS[deepest])
@@ -295,23 +294,14 @@ class GameRunner:
     def _played(self, first, end):
         """Return records of some of the jobs that are played in compiled code."""
         records, table = np.zeros(end - first, self.result_dtype), self._games.table[first:end]
-        records["node"], records["state"] = self._nodes[first:end], self._games.states[first:end]
+        records["node"], records["state"] = self._nodes[first:end], table["state"]
         records["complete"] = self._games.complete[first:end]
-        for field, column in _PLAYED.items():
-            records[field] = table[:, column]
+        records["drawn"] = table["chance_steps"]
+        for name in ("over", "score", "moves", "boards", "expanded"):
+            records[name] = table[name]
         if self._recorded:
-            records["length"], records["codes"] = table[:, self_play.COUNT], self._games.codes[first:end]
+            records["length"], records["codes"] = table["count"], self._games.codes[first:end]
         return records
-
-
-_PLAYED = {
-    "over": self_play.OVER,
-    "score": self_play.SCORE,
-    "moves": self_play.MOVES,
-    "drawn": self_play.DRAWN,
-    "boards": self_play.BOARDS,
-    "expanded": self_play.EXPANDED,
-}
 
 
 class WeightedGameRunner(GameRunner):

@@ -20,7 +20,7 @@ _NONE = -1
 class ChancePool(NumberedJobs):
     """Subtrees of one state to so many plies.
 
-    target: subtrees that the tree is grown to; points, least, alike: as ``expectimax_engine.Expectimax`` has them;
+    target: subtrees that the tree is grown to; points, least, alike: as ``expectimax.Expectimax`` has them;
     all_moves: every move of the root is a subtree of its own, or several; by_host: a host has one subtree at a time,
     which its ranks search together; otherwise they join another one's only when none is left for them. A node is its
     number in columns: ``parent``, ``left`` (plies), ``likely``, ``by_chance``, ``move`` (that led to it), ``edge``

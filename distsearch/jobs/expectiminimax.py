@@ -34,7 +34,7 @@ class Placements(NumberedJobs):
     """Subtrees of one state to so many plies.
 
     target: subtrees that the tree is grown to, breadth-first; par_depth: or plies that it is grown to, None for target;
-    whole, pruned: as ``expectiminimax_engine.Expectiminimax`` has them; brothers: they wait; all_moves: every move of
+    whole, pruned: as ``expectiminimax.Expectiminimax`` has them; brothers: they wait; all_moves: every move of
     the root is searched as if it were the only one; evaluate(state) -> float: by which children are put in order, best
     first, or None. A node is its number in columns: ``parent``, ``left`` (plies), ``kind``, ``drawn`` (by chance, or
     ANY), ``move`` (that led to it), ``weight`` (probability of a draw), ``low`` and ``high`` (bounds of its value),

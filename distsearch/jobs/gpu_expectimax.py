@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.errors import UserError
-from ..engines import batched_play
-from ..engines.batched_play import Rounds
-from ..engines.expectimax_engine import Expectimax
-from ..engines.self_play import SHALLOW
+from ..engines.batched_play import BatchedPlay
+from ..engines.expectimax import Expectimax
+from ..engines.self_play import MAX_PLIES
 from ..gpu import expectimax_tables
 from ..gpu.expectimax import GpuExpectimax
 from ..gpu.expectimax_merged import MOST_PLIES
@@ -139,8 +138,8 @@ class GpuGamesRunner(_OnGpu):
         self._recorded = setup.get("recorded", False)
         words = self._game.words(self._rules)
         self.job_dtype, self.result_dtype = game_job(words), game_result(words, self._recorded)
-        engine = Expectimax(self._game, self._rules, self._chosen, alike=setup["alike"])
-        self._games = Rounds(self._game, self._rules, engine, _PLACES, GAME_PART if self._recorded else 0)
+        engine = Expectimax(self._game, self._rules, self._chosen, uniform_chance=setup["alike"])
+        self._games = BatchedPlay(self._game, self._rules, engine, _PLACES, GAME_PART if self._recorded else 0)
         self._nodes = np.zeros(_PLACES, np.int32)  # of rows
         self._waiting = np.zeros(0, self.job_dtype)
         self._ready, self._asked = deque(), None  # groups to be searched, and the one that the GPU is at
@@ -191,18 +190,18 @@ class GpuGamesRunner(_OnGpu):
 
     def _play(self, group, found, boards, size):
         """Play what was found for a group, and have new games join it; return the rows that have no more moves."""
-        rows, states, ended = self._games.go_on(group.rows, found, boards)
+        rows, states, ended = self._games.step(group.rows, found, boards)
         self.boards += boards
         group = _Group(rows, states)
         if len(rows) < size and len(self._waiting):
-            more, over = self._seat(size - len(rows))
+            more, over = self._add_games(size - len(rows))
             group, ended = group.joined(more), np.concatenate([ended, over])
         self._is_ready(group)
         return ended
 
     def _begin(self, size):
         """Make a group of new games; return the rows that have no more moves."""
-        group, ended = self._seat(size)
+        group, ended = self._add_games(size)
         self._is_ready(group)
         return ended
 
@@ -210,30 +209,29 @@ class GpuGamesRunner(_OnGpu):
         if len(group.rows):
             self._ready.append(group)
 
-    def _seat(self, count):
+    def _add_games(self, count):
         """Return (a group of up to so many new games, rows of those that have no more moves)."""
         jobs, self._waiting = self._waiting[:count], self._waiting[count:]
-        parts = 1 if self._recorded or self._depth > SHALLOW else PARTS[self._depth]  # as on a CPU
+        parts = 1 if self._recorded or self._depth > MAX_PLIES else PARTS[self._depth]  # as on a CPU
         first = (jobs["drawn"] == 0) * (jobs["node"] % _STAGGERED)
         until = GAME_PART * parts * (_STAGGERED - first) // _STAGGERED
-        rows = self._games.seat(jobs["state"], jobs["seed"], jobs["drawn"], until)
+        rows = self._games.add_games(jobs["state"], jobs["seed"], jobs["drawn"], until)
         self._nodes[rows] = jobs["node"]
-        rows, states, ended = self._games.go_on(rows)
+        rows, states, ended = self._games.step(rows)
         return _Group(rows, states), ended
 
     def _records(self, rows):
         """Return the records of games that leave their rows."""
         records, table = np.zeros(len(rows), self.result_dtype), self._games.table[rows]
-        records["node"], records["state"] = self._nodes[rows], self._games.states[rows]
-        records["complete"] = (table[:, batched_play.OVER] > 0) | (
-            table[:, batched_play.COUNT] == table[:, batched_play.UNTIL]
-        )
-        for field, column in _PLAYED.items():
-            records[field] = table[:, column]
+        records["node"], records["state"] = self._nodes[rows], table["state"]
+        records["complete"] = (table["over"] > 0) | (table["count"] == table["until"])
+        records["drawn"] = table["chance_steps"]
+        for name in ("over", "score", "moves", "boards"):
+            records[name] = table[name]
         if self._recorded:
-            records["length"], records["codes"] = table[:, batched_play.COUNT], self._games.codes[rows]
+            records["length"], records["codes"] = table["count"], self._games.codes[rows]
         self.boards -= int(records["boards"].sum())
-        self._games.leave(rows)
+        self._games.remove_games(rows)
         return records
 
     def stop(self):
@@ -245,12 +243,3 @@ class GpuGamesRunner(_OnGpu):
             left[field] = self._waiting[field]
         self._waiting = self._waiting[:0]
         return np.concatenate([left, *(self._records(group.rows) for group in groups)])
-
-
-_PLAYED = {
-    "over": batched_play.OVER,
-    "score": batched_play.SCORE,
-    "moves": batched_play.MOVES,
-    "drawn": batched_play.DRAWN,
-    "boards": batched_play.BOARDS,
-}

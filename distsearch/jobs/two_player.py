@@ -12,10 +12,11 @@ import numpy as np
 from .. import evaluation
 from ..engines.alphabeta import INFINITY, LINE_LENGTH, AlphaBeta
 from ..engines.perft import MAX_DEPTH, Perft
-from ..engines.pvs import batch, kernels, probcut
-from ..engines.pvs.depth_search import Deep
-from ..engines.pvs.exact_solver import Solver
-from ..engines.pvs.table import DEFAULT_MIB, far_table
+from ..engines.pvs import kernels, probcut
+from ..engines.pvs.depth_search import DepthSearch
+from ..engines.pvs.exact_solver import ExactSolver
+from ..engines.pvs.layout import ANSWER, REQUEST
+from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from .chance import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
 from .joinable import Joinable
 from .sampled import AveragedRunner, IdaRunner
@@ -67,21 +68,6 @@ PERFT_RESULT = np.dtype(
 
 EMPTY_JOB = np.dtype([("node", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
 EMPTY_RESULT = np.dtype([("node", np.int32), ("seconds", np.float64)])
-
-
-# The columns of a batch, and the fields of records that they are
-_ASKED = {batch.PLIES: "depth", batch.OWN_BUDGET: "budget", batch.LOWEST: "low", batch.HIGHEST: "high"}
-_FOUND = {
-    batch.SCORE: "score",
-    batch.COMPLETE: "complete",
-    batch.BOARDS: "boards",
-    batch.EVALUATED: "evaluated",
-    batch.HITS: "table_hits",
-    batch.FAR_HITS: "table_far_hits",
-    batch.STORES: "table_stores",
-    batch.REPLACED: "table_replacements",
-    batch.LENGTH: "line_length",
-}
 
 
 def job_dtype(words):
@@ -231,25 +217,25 @@ class _TabledRunner(Joinable, _SearchRunner):
         are 0. If there are fewer records than jobs, the next job is at work: go on with ``advance`` and ``result``.
         Every job takes at least one board of the budget.
         """
-        asked = np.empty((len(jobs), batch.ASKED_SIZE), np.int64)
-        for column, field in _ASKED.items():
-            asked[:, column] = jobs[field]
-        asked[:, batch.BRIEF] = self._brief
-        found, lines = self._engine.batch(np.ascontiguousarray(jobs["state"]), asked, budget)
+        requests = np.empty(len(jobs), REQUEST)
+        for name in ("depth", "budget", "low", "high"):
+            requests[name] = jobs[name]
+        requests["brief"] = self._brief
+        found, lines = self._engine.batch(np.ascontiguousarray(jobs["state"]), requests, budget)
         records = np.zeros(len(found), self.result_dtype)
-        for column, field in _FOUND.items():
-            if field in records.dtype.names:
-                records[field] = found[:, column]
+        for name in ANSWER.names:
+            if name in records.dtype.names:
+                records[name] = found[name]
         records["node"] = jobs["node"][: len(found)]
         if not self._brief:
             records["line"] = lines
-        records["score"][np.abs(found[:, batch.SCORE]) >= self.infinity] = -np.inf
+        records["score"][np.abs(found["score"]) >= self.infinity] = -np.inf
         if len(jobs):
             self._take(jobs[min(len(found), len(jobs) - 1)])
         return records
 
     def export_updates(self, since):
-        """Return what other hosts are to be told of the job begun last, see ``Tabled.export_updates``."""
+        """Return what other hosts are to be told of the job begun last, see ``TableSearch.export_updates``."""
         return self._engine.export_updates(since)
 
     def import_updates(self, entries, orders):
@@ -272,7 +258,7 @@ class _TabledRunner(Joinable, _SearchRunner):
         self._engine.narrow(low, high)
 
     def give(self, rest, least):
-        levels = self._engine.give(least)
+        levels = self._engine.split_off(least)
         if levels is None:
             return None
         self._node = np.int32(rest)
@@ -295,7 +281,7 @@ class DeepRunner(_TabledRunner):
         game, rules, chosen = evaluated(setup)
         selective = setup.get("selective")
         tests = None if selective is None else probcut.table(*selective, chosen.bound)
-        engine = Deep(game, rules, chosen, far, setup["repeatable"], setup.get("part", False), tests)
+        engine = DepthSearch(game, rules, chosen, far, setup["repeatable"], setup.get("part", False), tests)
         super().__init__(setup, game, rules, engine)
 
     def _start(self, state, depth, window):
@@ -311,7 +297,7 @@ class SolveRunner(_TabledRunner):
     def __init__(self, setup, far=None):
         game, rules = rules_of(setup)
         order = evaluation.for_order(game, rules)
-        super().__init__(setup, game, rules, Solver(game, rules, far, part=setup.get("part", False), order=order))
+        super().__init__(setup, game, rules, ExactSolver(game, rules, far, part=setup.get("part", False), order=order))
 
     def _start(self, state, depth, window):
         self._engine.begin(state, *window)
@@ -393,7 +379,7 @@ def empty_jobs(count, worker):
 def kinds(far=None, log=None):
     """Return the kinds of job, by name.
 
-    far: the table for those that use one, see ``Tabled`` (default: a private one); log: a ``visits.Visits`` that
+    far: the table for those that use one, see ``TableSearch`` (default: a private one); log: a ``visits.Visits`` that
     engines with a table are to write to, None for none.
     """
 
@@ -401,7 +387,7 @@ def kinds(far=None, log=None):
         def make(setup):
             nonlocal far
             if far is None:
-                far = far_table(DEFAULT_MIB)
+                far = new_shared_table(DEFAULT_MIB)
             made = runner(setup, far)
             if log is not None:
                 made.engine.explain(log)

@@ -5,7 +5,7 @@ import numpy as np
 from .. import games
 from ..core import jit
 from ..core.pointers import address
-from ..engines.expectimax_engine import Expectimax
+from ..engines.expectimax import Expectimax
 from ..evaluation import Evaluation, ntuple
 from ..games.interface import MAX_MOVES
 from ..games.sliding import COLUMNS, with_due

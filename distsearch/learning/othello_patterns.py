@@ -13,9 +13,10 @@ import numpy as np
 
 from .. import evaluation
 from ..core.jit import compiled
-from ..engines.pvs import batch, kernels
-from ..engines.pvs.depth_search import Deep
-from ..engines.pvs.exact_solver import Solver
+from ..engines.pvs import kernels
+from ..engines.pvs.depth_search import DepthSearch
+from ..engines.pvs.exact_solver import ExactSolver
+from ..engines.pvs.layout import REQUEST
 from ..evaluation import patterns as pt
 from ..games import othello
 from ..games.interface import END, MAX_MOVES
@@ -47,7 +48,7 @@ def samples(plan, network, seed, rules, progress=None):
         chosen = evaluation.find(othello, "complex", rules)
     else:
         chosen = evaluation.Evaluation("patterns", pt.patterns, pt.tables_of(network), pt.BOUND)
-    engines = Deep(othello, rules, chosen), Solver(othello, rules)
+    engines = DepthSearch(othello, rules, chosen), ExactSolver(othello, rules)
     rng, found = np.random.default_rng(seed), []
     for done in range(0, plan.games, _AT_ONCE):
         found.append(_together(min(_AT_ONCE, plan.games - done), plan, engines, rules, rng))
@@ -93,11 +94,11 @@ def _searched(engine, states, plies):
     """Return the best moves and the scores of states."""
     if len(states) == 0:
         return np.zeros(0, np.int16), np.zeros(0, np.float32)
-    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
-    asked[:, batch.PLIES], asked[:, batch.BRIEF] = plies, 1
-    asked[:, batch.LOWEST], asked[:, batch.HIGHEST] = -kernels.INFINITY, kernels.INFINITY
+    asked = np.zeros(len(states), REQUEST)
+    asked["depth"], asked["brief"] = plies, 1
+    asked["low"], asked["high"] = -kernels.INFINITY, kernels.INFINITY
     found, lines = engine.batch(np.ascontiguousarray(states), asked, _BUDGET)
-    return lines[:, 0], found[:, batch.SCORE].astype(np.float32)
+    return lines[:, 0], found["score"].astype(np.float32)
 
 
 def _labelled(history, scores, kept):

@@ -18,8 +18,8 @@ import numpy as np
 
 from .. import __version__, evaluation, games
 from ..core.errors import UserError
-from ..engines.pvs.depth_search import Deep
-from ..engines.pvs.table import far_table
+from ..engines.pvs.depth_search import DepthSearch
+from ..engines.pvs.table import new_shared_table
 from ..evaluation.probcut_fit import Fit, Pair, weights_of
 from ..games.interface import END, legal_moves, step
 
@@ -93,7 +93,7 @@ def fit(game, board, name, pairs, count, seed, tell=lambda text: None):
     """Return the Fit of an evaluation called ``name`` from ``count`` positions of each stage; tell: progress."""
     rules, rng = game.rules(board), random.Random(seed)
     chosen, deepest = evaluation.find(game, name, game.rules(board)), max(deep for deep, _ in pairs)
-    engine, began, rows = Deep(game, rules, chosen, far_table(_TABLE)), time.process_time(), []
+    engine, began, rows = DepthSearch(game, rules, chosen, new_shared_table(_TABLE)), time.process_time(), []
     longest = int(game.moves_left(game.start(rules).state, rules))
     for stage in range((deepest + 1) // STAGE, (longest - _FIRST) // STAGE + 1):
         least = max(stage * STAGE, deepest + 1)

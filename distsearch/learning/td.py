@@ -193,7 +193,8 @@ def best_of(s, where):
         if control[PLIES] == 1:
             value = np.float64(value_of(child, uint64s(control[TABLES])))
         else:
-            value = descend(child, control[SEARCH], _SEARCHED, control[PLIES] - 1, expectimax.CERTAIN)
+            search = expectimax.control_view(control[SEARCH], 0)
+            value = descend(child, search, _SEARCHED, control[PLIES] - 1, expectimax.CERTAIN)
         if value + gains[i] > best:
             best, chosen, worth = value + gains[i], i, value
     return chosen, worth
@@ -231,7 +232,7 @@ def begin(s, where):
     for i in range(2):
         s = spawned(s, r, drawn(seed, np.int64(i)))
     if control[PLIES] > 1:  # what the search's table holds is of weights before the last game was learnt from
-        table.forget_near(int64s(control[SEARCH]))
+        table.forget_l1(expectimax.control_view(control[SEARCH], 0).table)
     control[DRAWN], control[LENGTH], control[SCORE], control[PLAYED], control[FIRST_LEARNT] = 2, 0, 0, 0, 0
     return s
 

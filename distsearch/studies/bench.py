@@ -13,7 +13,7 @@ from ..api.progress import compact
 from ..api.run import run
 from ..api.searchers import searcher_of
 from ..cluster.local import LocalCluster
-from ..engines.pvs.table import far_table
+from ..engines.pvs.table import new_shared_table
 from ..jobs.two_player import EMPTY_RESULT, KINDS, empty_jobs, kinds
 
 _OPENING = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
@@ -84,7 +84,7 @@ def bench_positions(options, positions, name, progress, interrupted):
 
 
 def _searcher(options, progress, interrupted):
-    cluster = LocalCluster(kinds(far_table(_TABLE)))
+    cluster = LocalCluster(kinds(new_shared_table(_TABLE)))
     return searcher_of(options)(options, cluster, progress, interrupted)
 
 

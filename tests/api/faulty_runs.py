@@ -27,7 +27,7 @@ from distsearch.api.two_player import Searcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.cluster.simulated import Faults
 from distsearch.cluster.submaster import blocks
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.random_play import random_positions
 from distsearch.jobs.two_player import kinds
 from distsearch.tree.policies import POLICIES
@@ -141,7 +141,7 @@ def _scores(moves):
 @functools.cache
 def kinds_alone():
     """The kinds of job of the worker whose answers are right: its table is no other search's."""
-    return kinds(far_table(1))
+    return kinds(new_shared_table(1))
 
 
 class Done(NamedTuple):

@@ -11,7 +11,7 @@ from distsearch.api.explain import MEANINGS, explain
 from distsearch.api.options import Options
 from distsearch.api.progress import Progress
 from distsearch.api.simulate import Machine, simulate
-from distsearch.engines.pvs.visits import FIELDS
+from distsearch.engines.pvs.visits import ROW
 from distsearch.games.random_play import random_position
 
 LATE = {"othello": 42, "connect4": 14}
@@ -21,7 +21,7 @@ def run(*visits):
     """A run's columns from rows (node, low, high, boards, since, until) with what else is different by name."""
     rows = []
     for node, low, high, boards, since, until, *more in visits:
-        row = dict.fromkeys(FIELDS, 0) | {
+        row = dict.fromkeys(ROW.names, 0) | {
             "node": node,
             "left": 12,
             "low": low,
@@ -34,7 +34,7 @@ def run(*visits):
             "dropped": False,
         }
         rows.append(row | (more[0] if more else {}))
-    found = {name: np.array([row[name] for row in rows], np.int64) for name in (*FIELDS, "host")}
+    found = {name: np.array([row[name] for row in rows], np.int64) for name in (*ROW.names, "host")}
     return found | {"dropped": np.array([row["dropped"] for row in rows], bool)}
 
 

@@ -34,9 +34,9 @@ def sizes(monkeypatch):
 
     def note_and_make(mib):
         asked.append(mib)
-        return table.far_table(mib)
+        return table.new_shared_table(mib)
 
-    monkeypatch.setattr(session, "far_table", note_and_make)
+    monkeypatch.setattr(session, "new_shared_table", note_and_make)
     return asked
 
 

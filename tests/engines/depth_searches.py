@@ -4,10 +4,8 @@ import random
 
 import pytest
 
-from distsearch.engines.pvs import drivers as dr
-from distsearch.engines.pvs import kernels
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.games import othello
 from distsearch.games.interface import END, Position, legal_moves, step
 
@@ -18,18 +16,18 @@ DEEP_PLIES = {(6, 6): 8, (8, 8): 8, (9, 8): 6, (16, 16): 4}
 WIDEST = pytest.mark.full  # for 16×16, whose kernels take ten seconds to compile; 9×8 has several words, too
 
 NEVER = 1 << 40  # plies left
-EVERYWHERE = {kernels.TABLE_LEFT: 1, tt.FAR_LEFT_LATER: 1, kernels.CUT_LEFT: 2, kernels.BOTTOM: 0}
+EVERYWHERE = {"table_from": 1, "table.shared_from_later": 1, "cut_from": 2, "bottom": 0}
 CHANGES = {
     "nothing": {},
-    "no table": {kernels.TABLE_LEFT: NEVER, kernels.CUT_LEFT: NEVER},
-    "no far table": {tt.FAR_LEFT_LATER: NEVER},
-    "no enhanced cut-offs": {kernels.CUT_LEFT: NEVER},
-    "no null windows": {kernels.NULL_WINDOWS: 0},
-    "no deepening": {dr.STEP: NEVER},
-    "no recursion": {kernels.BOTTOM: 0},
-    "no frames below the root's children": {kernels.BOTTOM: NEVER},
+    "no table": {"table_from": NEVER, "cut_from": NEVER},
+    "no far table": {"table.shared_from_later": NEVER},
+    "no enhanced cut-offs": {"cut_from": NEVER},
+    "no null windows": {"null_windows": 0},
+    "no deepening": {"step": NEVER},
+    "no recursion": {"bottom": 0},
+    "no frames below the root's children": {"bottom": NEVER},
     "tables and frames everywhere": EVERYWHERE,
-    "none of it": {kernels.TABLE_LEFT: NEVER, kernels.CUT_LEFT: NEVER, kernels.NULL_WINDOWS: 0, dr.STEP: NEVER},
+    "none of it": {"table_from": NEVER, "cut_from": NEVER, "null_windows": 0, "step": NEVER},
 }
 
 deep_boards = pytest.mark.parametrize(
@@ -40,14 +38,15 @@ techniques = pytest.mark.parametrize("changes", [{}, EVERYWHERE], ids=["as it is
 
 def deep(board, name="static", far=None, empties="winner", repeatable=False, changes=CHANGES["nothing"]):
     """A new engine; its far table is one of its own if None."""
-    far = tt.far_table(1) if far is None else far
-    return changed(Deep(othello, rules(board, empties), evaluate(board, name), far, repeatable), changes)
+    far = tt.new_shared_table(1) if far is None else far
+    return changed(DepthSearch(othello, rules(board, empties), evaluate(board, name), far, repeatable), changes)
 
 
 def changed(searcher, changes):
-    """The engine with other entries of its control array."""
-    for place, value in changes.items():
-        searcher._control[place] = value
+    """The engine with other values in its control block."""
+    for name, value in changes.items():
+        *inner, field = name.split(".")
+        (searcher._control[inner[0]] if inner else searcher._control)[field] = value
     return searcher
 
 

@@ -3,38 +3,30 @@
 import math
 
 
-def value(twin, position, depth, evaluate, points=False, least=0.0, alike=False, likely=1.0):
-    """The value of a position of a twin to so many plies; evaluate(position) -> float."""
+def value(twin, position, depth, evaluate, path=1.0, **how):
+    """The value of a position of a twin to so many plies; evaluate(position) -> float; how: as ``values`` has it."""
     kind = twin.kind(position)
     if depth == 0 or kind == "end":
         return evaluate(position)
     if kind == "chance":
-        if likely < grid(least):
+        if path < grid(how.get("min_probability", 0.0)):
             return evaluate(position)
         outcomes = twin.outcomes(position)
         return math.fsum(
-            value(
-                twin,
-                twin.play(position, move)[0],
-                depth - 1,
-                evaluate,
-                points,
-                least,
-                alike,
-                grid(likely * float(chance)),
-            )
-            * (1 / len(outcomes) if alike else float(chance))
+            value(twin, twin.play(position, move)[0], depth - 1, evaluate, grid(path * float(chance)), **how)
+            * (1 / len(outcomes) if how.get("uniform_chance") else float(chance))
             for move, chance in outcomes
         )
-    return max(values(twin, position, depth, evaluate, points, least, alike, likely).values())
+    return max(values(twin, position, depth, evaluate, path, **how).values())
 
 
-def values(twin, position, depth, evaluate, points=False, least=0.0, alike=False, likely=1.0):
-    """The values of the player's moves, by their texts."""
+def values(twin, position, depth, evaluate, path=1.0, **how):
+    """The values of the player's moves, by their texts; how: an engine's options."""
     found = {}
     for move in twin.moves(position):
         child, gained = twin.play(position, move)
-        found[move] = gained * points + value(twin, child, depth - 1, evaluate, points, least, alike, likely)
+        below = value(twin, child, depth - 1, evaluate, path, **how)
+        found[move] = gained * how.get("points", False) + below
     return found
 
 

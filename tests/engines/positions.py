@@ -10,6 +10,7 @@ import pytest
 from distsearch import evaluation, games
 from distsearch.core import jit
 from distsearch.core.jit import compiled
+from distsearch.core.pointers import new_record, set_fields
 from distsearch.engines import alphabeta as ab
 from distsearch.engines.alphabeta import AlphaBeta, parse_ordering
 from distsearch.evaluation import Evaluation
@@ -90,18 +91,18 @@ class Recursion:
         kernels = jit.specialise_all((ab.finished, ab.leaf, ab.descend), engine(board, name).name, functions)
         self._descend = kernels["descend"]
         self._out = np.zeros(MAX_MOVES * 2 * board[0] * board[1], np.int16)
-        self._control = np.zeros(ab.CONTROL_SIZE, np.int64)
-        self._control[[ab.PRUNE, ab.STATIC]] = prune, parse_ordering(ordering)[0]
+        self._control = new_record(ab.CONTROL)
+        set_fields(self._control, prune=prune, static_order=parse_ordering(ordering)[0])
 
     def search(self, state, depth=None):
         """Return (score, boards)."""
         exact = depth is None
         control = self._control
-        control[[ab.PASS_PLIES, ab.WIN, ab.BOARDS]] = (0, 0, 0) if exact else (1, self._evaluation.bound, 0)
+        set_fields(control, pass_plies=0 if exact else 1, win_bonus=0 if exact else self._evaluation.bound, nodes=0)
         plies = int(othello.moves_left(state, self._rules)) if exact else depth
         window = -int(ab.INFINITY), int(ab.INFINITY)
         score = self._descend(state, self._rules, self._evaluation.tables, self._out, 0, plies, *window, control)
-        return score, int(control[ab.BOARDS])
+        return score, int(control["nodes"])
 
 
 def state_of(board, position):

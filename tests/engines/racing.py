@@ -7,7 +7,7 @@ import numpy as np
 
 from distsearch.core import jit
 from distsearch.core.jit import compiled
-from distsearch.core.pointers import address, uint64s
+from distsearch.core.pointers import address, new_record, set_fields, uint64s
 from distsearch.engines.pvs import table as tt
 
 PROCESSES = 4
@@ -19,16 +19,16 @@ ROUNDS = 10_000  # between two looks at the clock
 LONGEST = 60  # seconds that it may take to find an error where there is one
 LOOKS, FOUND, WRONG = range(3)
 
-keep = look_far = None  # bound for each kind of table
+store = probe_shared = None  # bound for each kind of table
 
 
-def control_of(near, far, far_left=LEFT):
-    """A control array (int64) for two tables."""
-    control = np.zeros(tt.CONTROL_SIZE, np.int64)
-    control[tt.NEAR], control[tt.NEAR_MASK] = address(near), len(near) // 2 - 1
-    control[tt.FAR], control[tt.FAR_LEFT], control[tt.FAR_WORDS] = address(far), far_left, len(far)
-    tt.set_buckets(control, len(far) // 8, len(far) // 8)
-    return control
+def table_of(near, far, far_left=LEFT):
+    """The record of two tables, by which kernels see them."""
+    table = new_record(tt.TABLE)
+    set_fields(table, l1=address(near), l1_mask=len(near) // 2 - 1)
+    set_fields(table, shared=address(far), shared_from=far_left, bucket_words=len(far))
+    tt.set_buckets(table, len(far) // 8, len(far) // 8)
+    return table
 
 
 @compiled
@@ -39,19 +39,19 @@ def data_of(h, version):
 
 
 @compiled
-def keep_unprotected(control, h, data, left):
-    """As ``table.keep``, but the hash is written as it is."""
-    far = uint64s(control[tt.FAR])
-    k = tt.far_place(control, h) + 2 * np.int64(data >> np.uint64(40) & np.uint64(tt.BUCKET - 1))
+def store_unprotected(t, h, data, left):
+    """As ``table.store``, but the hash is written as it is."""
+    far = uint64s(t.shared)
+    k = tt.bucket_place(t, h) + 2 * np.int64(data >> np.uint64(40) & np.uint64(tt.BUCKET - 1))
     far[k] = h
     far[k + 1] = data
 
 
 @compiled
-def look_unprotected(control, h):
-    """As ``table.look_far``, for such entries."""
-    far = uint64s(control[tt.FAR])
-    i = tt.far_place(control, h)
+def probe_unprotected(t, h):
+    """As ``table.probe_shared``, for such entries."""
+    far = uint64s(t.shared)
+    i = tt.bucket_place(t, h)
     for k in range(i, i + 2 * tt.BUCKET, 2):
         data = far[k + 1]
         if far[k] == h:
@@ -59,7 +59,7 @@ def look_unprotected(control, h):
     return np.uint64(0)
 
 
-def write_and_read(control, hashes, x, rounds, counts):
+def write_and_read(t, hashes, x, rounds, counts):
     """Keep and look up random ones of ``hashes`` by turns, add up what comes of it, and return the next x (uint64)."""
     n = np.uint64(len(hashes))
     for _ in range(rounds):
@@ -67,9 +67,9 @@ def write_and_read(control, hashes, x, rounds, counts):
         x ^= x >> np.uint64(7)
         x ^= x << np.uint64(17)
         h = hashes[np.int64((x >> np.uint64(8)) % n)]
-        keep(control, h, data_of(h, x >> np.uint64(48)), LEFT)
+        store(t, h, data_of(h, x >> np.uint64(48)), LEFT)
         h = hashes[np.int64((x >> np.uint64(24)) % n)]
-        for data in (tt.look_near(control, h), look_far(control, h)):
+        for data in (tt.probe_l1(t, h), probe_shared(t, h)):
             counts[LOOKS] += 1
             counts[FOUND] += data != 0
             counts[WRONG] += data != 0 and data != data_of(h, data & np.uint64(0xFFFF))
@@ -77,8 +77,8 @@ def write_and_read(control, hashes, x, rounds, counts):
 
 
 TABLES = {
-    "table": {"keep": tt.keep, "look_far": tt.look_far},
-    "unprotected": {"keep": keep_unprotected, "look_far": look_unprotected},
+    "table": {"store": tt.store, "probe_shared": tt.probe_shared},
+    "unprotected": {"store": store_unprotected, "probe_shared": probe_unprotected},
 }
 
 
@@ -107,23 +107,23 @@ def race(paths, rank, seconds, seed):
     hashes = rng.integers(0, 2**64, HASHES, np.uint64)
     x = rng.integers(1, 2**64, PROCESSES, np.uint64)[rank]
     for kind, path in paths.items():
-        course, near, run, counts = Course(path), tt.near_table(NEAR_BITS), kernel(kind), np.zeros(3, np.int64)
-        control = control_of(near, course.far)
-        run(control, hashes, x, 0, counts)
+        course, near, run, counts = Course(path), tt.new_l1_table(NEAR_BITS), kernel(kind), np.zeros(3, np.int64)
+        table = table_of(near, course.far)
+        run(table, hashes, x, 0, counts)
         course.ready[rank] = 1
         while not course.ready.all():
             time.sleep(0.001)
         began = time.monotonic()
         while time.monotonic() - began < (seconds if kind == "table" else LONGEST):
-            x = np.uint64(run(control, hashes, x, ROUNDS, counts))
+            x = np.uint64(run(table, hashes, x, ROUNDS, counts))
             course.counts[rank] = counts
             if course.counts[:, WRONG].any():
                 break
 
 
 def run_nothing(kind):
-    control = control_of(np.zeros(2, np.uint64), np.zeros(8, np.uint64))
-    kernel(kind)(control, np.ones(1, np.uint64), np.uint64(1), 0, np.zeros(3, np.int64))
+    table = table_of(np.zeros(2, np.uint64), np.zeros(8, np.uint64))
+    kernel(kind)(table, np.ones(1, np.uint64), np.uint64(1), 0, np.zeros(3, np.int64))
 
 
 def counts_of_races(folder, seconds, seed):

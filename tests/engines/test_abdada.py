@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.engines.pvs import abdada, kernels, shared_table
+from distsearch.engines.pvs import abdada, kernels, side_tables
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games.random_play import random_position
 
 
 def exact(game, rules, far):
-    return Solver(game, rules, far, part=True, order=evaluation.for_order(game, rules))
+    return ExactSolver(game, rules, far, part=True, order=evaluation.for_order(game, rules))
 
 
 def deep(game, rules, far):
-    return Deep(game, rules, evaluation.find(game, evaluation.names(game)[0], rules), far, part=True)
+    return DepthSearch(game, rules, evaluation.find(game, evaluation.names(game)[0], rules), far, part=True)
 
 
 def together(engines, slices, *question):
@@ -48,8 +48,8 @@ def test_an_exact_score_is_that_of_one_engine(name, ranks, seed):
     chance = random.Random(seed)
     game = games.find(name)
     rules = game.rules(BOARDS[name])
-    far = tt.far_table(2)
-    alone = exact(game, rules, tt.far_table(1))
+    far = tt.new_shared_table(2)
+    alone = exact(game, rules, tt.new_shared_table(1))
     engines = [exact(game, rules, far) for _ in range(ranks)]
     for _ in range(12):
         state = some_state(game, rules, chance, LATE)
@@ -75,8 +75,8 @@ def test_a_score_to_a_depth_is_that_of_one_engine(name, seed):
     chance = random.Random(seed)
     game = games.find(name)
     rules = game.rules(BOARDS[name])
-    far = tt.far_table(2)
-    alone = deep(game, rules, tt.far_table(1))
+    far = tt.new_shared_table(2)
+    alone = deep(game, rules, tt.new_shared_table(1))
     engines = [deep(game, rules, far) for _ in range(4)]
     for _ in range(6):
         state = some_state(game, rules, chance, EARLY)
@@ -90,14 +90,14 @@ def test_marks_are_gone_when_a_search_is_over_or_another_begins(seed):
     chance = random.Random(seed)
     game = games.find("othello")
     rules = game.rules((8, 8))
-    far = tt.far_table(2)
+    far = tt.new_shared_table(2)
     engines = [exact(game, rules, far) for _ in range(3)]
     state = some_state(game, rules, chance, LATE)
     together(engines, lambda: 100, state)
     over = some_state(game, rules, chance, {"othello": [59]})
     for engine in engines:
         engine.begin(over)
-    marks = far[8 * shared_table.buckets(far) :][: 2 * shared_table.MARKS : 2]
+    marks = far[8 * side_tables.buckets(far) :][: 2 * side_tables.MARKS : 2]
     assert not marks.any()
 
 
@@ -105,18 +105,18 @@ def test_a_rank_that_leaves_a_search_takes_its_marks_along(seed):
     """And can go on with it alone."""
     game = games.find("othello")
     rules = game.rules((8, 8))
-    far, state = tt.far_table(2), some_state(game, rules, random.Random(seed), LATE)
+    far, state = tt.new_shared_table(2), some_state(game, rules, random.Random(seed), LATE)
     engine = exact(game, rules, far)
     engine.begin(state)
     engine.share(True)
-    marks = far[8 * shared_table.buckets(far) :][: 2 * shared_table.MARKS : 2]
+    marks = far[8 * side_tables.buckets(far) :][: 2 * side_tables.MARKS : 2]
     while not marks.any():
         assert not engine.advance(10)
     engine.share(False)
     assert not marks.any()
     while not engine.advance(1000):
         pass
-    alone = exact(game, rules, tt.far_table(2))
+    alone = exact(game, rules, tt.new_shared_table(2))
     alone.begin(state)
     assert alone.advance(1 << 40)
     assert engine.result().score == alone.result().score
@@ -125,7 +125,7 @@ def test_a_rank_that_leaves_a_search_takes_its_marks_along(seed):
 def test_a_rank_that_joined_stops_when_the_search_is_over(seed):
     game = games.find("othello")
     rules = game.rules((8, 8))
-    engine = exact(game, rules, tt.far_table(2))
+    engine = exact(game, rules, tt.new_shared_table(2))
     words = np.array([5, 0], np.int64)
     state = some_state(game, rules, random.Random(seed), {"othello": range(36, 40)})
     engine.begin(state)
@@ -142,13 +142,13 @@ def test_a_rank_that_joined_stops_when_the_search_is_over(seed):
 def test_an_order_of_moves_is_found_by_its_hash_alone(seed):
     game = games.find("othello")
     rules = game.rules((8, 8))
-    engine = exact(game, rules, tt.far_table(2))
+    engine = exact(game, rules, tt.new_shared_table(2))
     out, scores = np.array([3, 1, 2, 0], np.int16), np.array([-70_000, 12, 0, 0], np.int64)
-    abdada.keep_order(engine._control, np.uint64(99), out, scores, 0, 3)
+    abdada.store_order(engine._control["table"], np.uint64(99), out, scores, 0, 3)
     found, found_scores = np.array([1, 2, 3, *[9] * 5], np.int16), np.zeros(8, np.int64)
-    assert not abdada.kept_order(engine._control, np.uint64(98), found, found_scores, 0, 3)
+    assert not abdada.probe_order(engine._control["table"], np.uint64(98), found, found_scores, 0, 3)
     assert found[:3].tolist() == [1, 2, 3]
-    assert abdada.kept_order(engine._control, np.uint64(99), found, found_scores, 0, 3)
+    assert abdada.probe_order(engine._control["table"], np.uint64(99), found, found_scores, 0, 3)
     assert (found[:3].tolist(), found_scores[:3].tolist()) == ([3, 1, 2], [-70_000, 12, 0])
-    assert not abdada.kept_order(engine._control, np.uint64(99 + 1024), found, found_scores, 0, 3)
-    assert not abdada.kept_order(engine._control, np.uint64(99), found, found_scores, 0, 4)
+    assert not abdada.probe_order(engine._control["table"], np.uint64(99 + 1024), found, found_scores, 0, 3)
+    assert not abdada.probe_order(engine._control["table"], np.uint64(99), found, found_scores, 0, 4)

@@ -10,7 +10,7 @@ from distsearch import games
 from distsearch.core.jit import compiled
 from distsearch.engines.pvs import kernels
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.games import othello, othello_knowledge
 from distsearch.games.interface import END, PASS
 
@@ -76,7 +76,7 @@ def samples(seed, full):
 @boards
 def test_the_value_is_minimax(board, samples, full, rng):
     """With entries of all depths, of other positions and of other evaluations around."""
-    far = tt.far_table(1)
+    far = tt.new_shared_table(1)
     limits = {}, EVERYWHERE
     engines = [(name, deep(board, name, far, changes=changes)) for name in names(board, full) for changes in limits]
     cases = [(sample, depth) for sample in samples(board) for depth in range(sample.plies + 1)]
@@ -154,7 +154,7 @@ def test_what_saves_boards(without):
 
 def test_recursion_and_frames_visit_the_same_boards(rng):
     for state in [midgame(), *unfinished_states(rng, (8, 8), 3)]:
-        results = [search(deep((8, 8), changes={kernels.BOTTOM: bottom}), state, 7) for bottom in (0, 1, 3, 5, NEVER)]
+        results = [search(deep((8, 8), changes={"bottom": bottom}), state, 7) for bottom in (0, 1, 3, 5, NEVER)]
         assert len({(result.score, result.boards, result.evaluated) for result in results}) == 1, state
 
 
@@ -175,7 +175,7 @@ def test_the_order_of_moves_changes_boards_alone(name, hooks, full, rng, monkeyp
     board, depth = (8, 8), 6
     monkeypatch.setattr(games, "knowledge", lambda game: SimpleNamespace(**hooks))
     # kernels are told apart by their evaluation's name
-    searcher = Deep(othello, rules(board), evaluate(board, "static")._replace(name=name), tt.far_table(1))
+    searcher = DepthSearch(othello, rules(board), evaluate(board, "static")._replace(name=name), tt.new_shared_table(1))
     boards = 0
     for state in [midgame(seed=seed) for seed in range(1, 4)]:
         result = search(searcher, state, depth)
@@ -239,7 +239,8 @@ def test_the_line_keeps_the_score(board, name, samples, endings, rng):
 @pytest.mark.parametrize("depth", [LATE_EMPTIES + 3, 2 * LATE_EMPTIES + 1, 1000])
 def test_the_line_goes_to_the_end_where_the_depth_asked_for_goes_beyond(depth, endings):
     board = (8, 8)
-    searcher, r = deep(board, changes={tt.FAR_LEFT_LATER: 1}), rules(board)  # no entry of so few boards is lost there
+    # no entry of so few nodes is lost there
+    searcher, r = deep(board, changes={"table.shared_from_later": 1}), rules(board)
     for state in endings(board):
         result, end = check_line(searcher, othello, r, state, depth, engine(board))
         assert result.evaluated or othello.kind(end.state, r) == END, (state, result)

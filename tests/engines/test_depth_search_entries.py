@@ -8,10 +8,9 @@ import pytest
 
 from distsearch.core.errors import UserError
 from distsearch.core.jit import compiled
-from distsearch.engines.pvs import drivers as dr
-from distsearch.engines.pvs import kernels, shared_table
+from distsearch.engines.pvs import kernels, side_tables
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.evaluation import Evaluation
 from distsearch.games.interface import Position, as_state, legal_moves, step
 
@@ -45,8 +44,8 @@ def test_engines_by_turns_on_one_far_table(buckets, endings, full, rng):
 
 @pytest.mark.parametrize("near_bits", [0, 1, 4, 16])
 def test_no_limit_and_no_size_of_table_changes_a_score(near_bits, full, rng, monkeypatch):
-    monkeypatch.setattr(tt, "near_table", functools.partial(tt.near_table, near_bits))
-    board, places = (6, 6), (kernels.TABLE_LEFT, tt.FAR_LEFT_LATER, kernels.CUT_LEFT, kernels.BOTTOM, dr.STEP)
+    monkeypatch.setattr(tt, "new_l1_table", functools.partial(tt.new_l1_table, near_bits))
+    board, places = (6, 6), ("table_from", "table.shared_from_later", "cut_from", "bottom", "step")
     for _ in range(50 if full else 3):
         limits = rng.randint(1, 5), rng.randint(1, 6), rng.randint(2, 6), rng.choice((0, 2, 4, 6)), rng.randint(1, 3)
         far = np.zeros(8 * rng.choice((1, 2, 13, 1000)), np.uint64)
@@ -58,7 +57,7 @@ def test_no_limit_and_no_size_of_table_changes_a_score(near_bits, full, rng, mon
 
 
 def test_a_shared_table_saves_boards():
-    far, state, depth = tt.far_table(4), midgame(), 8
+    far, state, depth = tt.new_shared_table(4), midgame(), 8
     first, same = (search(deep((8, 8), far=far), state, depth) for _ in range(2))
     other = search(deep((8, 8), "complex", far), state, depth)
     assert first.score == same.score
@@ -77,7 +76,7 @@ def test_nothing_is_found_after_clear():
 
 
 def test_entries_are_of_the_age_at_which_they_were_written():
-    far = np.zeros(8 * 1000 + shared_table.WORDS, np.uint64)
+    far = np.zeros(8 * 1000 + side_tables.WORDS, np.uint64)
     entries = far[: 8 * 1000]
     searcher = deep((8, 8), far=far)
     for seed, age in enumerate((0, 3, 255, tt.GENERATIONS + 7)):
@@ -142,7 +141,7 @@ def noisy(salt, highest, bound, extreme=False):
 def test_every_position_and_depth_of_tictactoe(highest, bound, changes, full, rng):
     r, chosen = tictactoe.rules(), noisy(rng.getrandbits(64) | 1, highest, bound)
     value = plain_search(tictactoe, r, chosen)
-    searcher = changed(Deep(tictactoe, r, chosen, np.zeros(8 * 1000, np.uint64)), changes)
+    searcher = changed(DepthSearch(tictactoe, r, chosen, np.zeros(8 * 1000, np.uint64)), changes)
     cases = shuffled(rng, itertools.product(reachable(tictactoe), range(11)))
     for state, depth in cases if full else cases[:2_000]:
         window = rng.choice(((-kernels.INFINITY, kernels.INFINITY), (-1, 1), (-highest, 0)))
@@ -165,7 +164,7 @@ def test_every_position_and_depth_of_tictactoe(highest, bound, changes, full, rn
 def test_an_entry_that_rests_on_a_depth_limit_says_so(salt, highest, state, depth, changes):
     chosen, state = noisy(salt, highest, 0), as_state(state)
     value = plain_search(tictactoe, tictactoe.rules(), chosen)
-    searcher = changed(Deep(tictactoe, tictactoe.rules(), chosen, np.zeros(8 * 1000, np.uint64)), changes)
+    searcher = changed(DepthSearch(tictactoe, tictactoe.rules(), chosen, np.zeros(8 * 1000, np.uint64)), changes)
     for _ in range(2):
         check_value(search(searcher, state, depth), value, state, depth)
         check_entries(searcher, value)
@@ -181,9 +180,11 @@ def check_entries(searcher, value):
     """Check that every entry is true of its depth, or else of the whole game; return how many there are."""
     found, control = 0, searcher._control
     for state in reachable(tictactoe):
-        data = np.uint64(tt.look(control, np.uint64(searcher._kernels["hashed"](state, searcher._rules, control))))
+        data = np.uint64(
+            tt.probe(control["table"], np.uint64(searcher._kernels["hashed"](state, searcher._rules, control)))
+        )
         if data != 0:
-            depth = tt.left_of(data) if tt.is_cut_off(data) else TICTACTOE_PLIES
+            depth = tt.depth_of(data) if tt.is_cut_off(data) else TICTACTOE_PLIES
             assert tt.low_of(data) <= value(state, min(depth, TICTACTOE_PLIES)) <= tt.high_of(data), (state, hex(data))
             found += 1
     return found
@@ -192,14 +193,14 @@ def check_entries(searcher, value):
 @pytest.mark.parametrize("bound", [14_001, 30_000])
 def test_an_evaluation_too_large_for_the_table_is_refused(bound):
     with pytest.raises(UserError, match=str(bound)):
-        Deep(tictactoe, tictactoe.rules(), noisy(1, 1, bound))
+        DepthSearch(tictactoe, tictactoe.rules(), noisy(1, 1, bound))
 
 
 def test_values_at_the_limit(full, rng):
     r, highest = tictactoe.rules(), 14_000
     chosen = noisy(rng.getrandbits(64) | 1, highest, highest, extreme=True)
     value = plain_search(tictactoe, r, chosen)
-    searcher = changed(Deep(tictactoe, r, chosen, np.zeros(8 * 1000, np.uint64)), EVERYWHERE)
+    searcher = changed(DepthSearch(tictactoe, r, chosen, np.zeros(8 * 1000, np.uint64)), EVERYWHERE)
     cases = shuffled(rng, itertools.product(reachable(tictactoe), range(11)))
     for state, depth in cases if full else cases[:1_000]:
         assert search(searcher, state, depth).score == value(state, depth), (chosen.tables, state, depth)

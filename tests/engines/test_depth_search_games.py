@@ -7,8 +7,8 @@ import pytest
 from distsearch import evaluation
 from distsearch.engines.alphabeta import LINE_LENGTH, AlphaBeta
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4
 
 from ..games.connect4_twin import Connect4Twin, random_positions
@@ -21,8 +21,8 @@ from .positions import NO_PAUSE, NOTHING, board_id, search
 def test_connect4_is_as_by_alphabeta(board, full, rng):
     r, twin = connect4.rules(board), Connect4Twin(*board)
     chosen = evaluation.find(connect4, "outcome", r)
-    searcher, plain = Deep(connect4, r, chosen, tt.far_table(1)), AlphaBeta(connect4, r, chosen)
-    solver = Solver(connect4, r, tt.far_table(1))
+    searcher, plain = DepthSearch(connect4, r, chosen, tt.new_shared_table(1)), AlphaBeta(connect4, r, chosen)
+    solver = ExactSolver(connect4, r, tt.new_shared_table(1))
     squares = board[0] * board[1]
     for position in random_positions(rng, twin, 50 if full else 10, range(1, squares - 2)):
         state = connect4.parse(twin.drawn(position), r).state
@@ -40,7 +40,7 @@ def test_connect4_is_as_by_alphabeta(board, full, rng):
 @pytest.fixture
 def counter():
     """A new engine for ``countdown``."""
-    return Deep(countdown, countdown.rules(), NOTHING, tt.far_table(1))
+    return DepthSearch(countdown, countdown.rules(), NOTHING, tt.new_shared_table(1))
 
 
 @pytest.mark.parametrize("moves", [1, 2, 7, countdown.LONGEST - 1, countdown.LONGEST])

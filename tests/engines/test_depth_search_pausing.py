@@ -28,7 +28,7 @@ def test_pausing_changes_nothing(board, depth, rng):
 
 @pausing
 def test_a_repeatable_search_depends_on_nothing_else(board, depth, rng):
-    far = tt.far_table(1)
+    far = tt.new_shared_table(1)
     searcher, states = deep(board, far=far, repeatable=True), unfinished_states(rng, board, 3)
     expected = {state: search(deep(board, repeatable=True), state, depth) for state in states}
     for state, budget in shuffled(rng, itertools.product(states, (1, 7, 1000, NO_PAUSE))):

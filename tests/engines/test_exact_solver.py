@@ -8,13 +8,14 @@ import pytest
 
 from distsearch.engines.pvs import kernels
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, as_state, legal_moves, step
 
 from ..games import tictactoe
 from ..games.connect4_twin import NAMES, Connect4Twin, can_win, random_game, random_positions
 from . import countdown, positions
+from .depth_searches import changed
 from .positions import NO_PAUSE, board_id
 
 BOARDS = [(6, 7), (5, 6), (4, 7), (7, 5)]
@@ -24,7 +25,7 @@ EMPTIES = range(1, 17)
 
 def solver(game=connect4, board=(6, 7), far_mib=1, tag="", **options):
     """A new engine with tables of its own; ``far_mib`` may be 0 for no far table."""
-    return Solver(game, game.rules(board, **options), tt.far_table(far_mib), tag)
+    return ExactSolver(game, game.rules(board, **options), tt.new_shared_table(far_mib), tag)
 
 
 @functools.cache
@@ -57,21 +58,16 @@ def check_line(result, plain, twin):
         assert twin.score(plain) == score, (twin.drawn(plain), result)
 
 
-class Eager(Solver):
+class Eager(ExactSolver):
     """An engine that asks its far table from the first board on, and frames and tables as late as ``limits`` say."""
 
     def __init__(self, game, rules, far, tag="", table=1, far_left=1, cut=2, bottom=0):
         super().__init__(game, rules, far, tag)
-        self._control[[kernels.TABLE_LEFT, tt.FAR_LEFT_LATER, kernels.CUT_LEFT, kernels.BOTTOM]] = (
-            table,
-            far_left,
-            cut,
-            bottom,
-        )
+        changed(self, {"table_from": table, "table.shared_from_later": far_left, "cut_from": cut, "bottom": bottom})
 
     def begin(self, *args):
         super().begin(*args)
-        self._control[tt.FAR_LEFT] = self._control[tt.FAR_LEFT_LATER]
+        self._control["table"]["shared_from"] = self._control["table"]["shared_from_later"]
 
 
 # --- Connect 4 ---
@@ -266,16 +262,16 @@ def test_an_unfinished_search_leaves_no_trace_in_the_next_ones_score(long_search
 
 
 def test_tables_change_no_score(long_searches):
-    far = tt.far_table(1)
+    far = tt.new_shared_table(1)
     for state in long_searches:
         scores = {
             "fresh": solve(solver(), state).score,
             "none": solve(solver(far_mib=0), state).score,
-            "one bucket": solve(Solver(connect4, connect4.rules(), np.zeros(8, np.uint64)), state).score,
+            "one bucket": solve(ExactSolver(connect4, connect4.rules(), np.zeros(8, np.uint64)), state).score,
             "odd number of buckets": solve(
-                Solver(connect4, connect4.rules(), np.zeros(8 * 13, np.uint64)), state
+                ExactSolver(connect4, connect4.rules(), np.zeros(8 * 13, np.uint64)), state
             ).score,
-            "shared": solve(Solver(connect4, connect4.rules(), far), state).score,
+            "shared": solve(ExactSolver(connect4, connect4.rules(), far), state).score,
         }
         assert len(set(scores.values())) == 1, (scores, state)
 
@@ -283,7 +279,7 @@ def test_tables_change_no_score(long_searches):
 @pytest.mark.parametrize("board", BOARDS, ids=board_id)
 @pytest.mark.parametrize("near_bits", [0, 1, 4, 16])
 def test_no_limit_and_no_size_of_table_changes_a_score(board, near_bits, full, rng, monkeypatch):
-    monkeypatch.setattr(tt, "near_table", functools.partial(tt.near_table, near_bits))
+    monkeypatch.setattr(tt, "new_l1_table", functools.partial(tt.new_l1_table, near_bits))
     twin, r = Connect4Twin(*board), connect4.rules(board)
     for _ in range(20 if full else 2):
         limits = {"table": rng.randint(1, 10), "far_left": rng.randint(1, 12), "cut": rng.randint(2, 14)}
@@ -325,8 +321,8 @@ def test_nothing_is_found_after_clear(far_mib, long_searches):
 
 def test_what_engines_of_one_far_table_share(long_searches):
     for state in long_searches:
-        far = tt.far_table(64)
-        first, same, other = (Solver(connect4, connect4.rules(), far, tag) for tag in ("", "", "other"))
+        far = tt.new_shared_table(64)
+        first, same, other = (ExactSolver(connect4, connect4.rules(), far, tag) for tag in ("", "", "other"))
         fresh = solve(first, state)
         again, apart = solve(same, state), solve(other, state)
         assert again.score == apart.score == fresh.score

@@ -5,11 +5,11 @@ import random
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.engines import expectimax_engine
-from distsearch.engines.expectimax_engine import Expectimax
-from distsearch.engines.pvs import shared_table
+from distsearch.engines import expectimax
+from distsearch.engines.expectimax import Expectimax
+from distsearch.engines.pvs import side_tables
 from distsearch.engines.pvs.growing_table import Growing
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.table import new_shared_table
 
 from ..games.sliding_twin import twin_of
 from .expectimax_twin import value, values
@@ -17,10 +17,10 @@ from .expectimax_twin import value, values
 WAYS = [
     {},
     {"points": True},
-    {"alike": True},
-    {"least": 0.01},
-    {"least": 0.2, "points": True},
-    {"least": 1e-3, "alike": True},
+    {"uniform_chance": True},
+    {"min_probability": 0.01},
+    {"min_probability": 0.2, "points": True},
+    {"min_probability": 1e-3, "uniform_chance": True},
 ]
 
 
@@ -78,7 +78,7 @@ def test_the_values_of_plain_recursion(name, board, how, rng, full):
 @pytest.mark.parametrize("name", ["2048", "2584"])
 def test_slices_and_tables_change_nothing(name, rng):
     case = Case(name, (4, 4), rng)
-    engine, small = case.engine(least=1e-3), case.engine(least=1e-3, entries_bits=4)
+    engine, small = case.engine(min_probability=1e-3), case.engine(min_probability=1e-3, entries_bits=4)
     for _ in range(4):
         position = case.position(rng.randint(2, 60))
         whole = case.search(engine, position, 7)
@@ -156,8 +156,8 @@ def together(engines, state, depth, slices):
 @pytest.mark.parametrize("how", WAYS, ids=str)
 def test_engines_that_share_a_search_have_the_values_of_one(name, ranks, how, rng):
     case = Case(name, (4, 4), rng)
-    far = far_table(1)
-    alone, engines = case.engine(**how), [case.engine(**how, far=far) for _ in range(ranks)]
+    far = new_shared_table(1)
+    alone, engines = case.engine(**how), [case.engine(**how, table=far) for _ in range(ranks)]
     for depth in (6, 7, 8):
         position = case.position(rng.randint(2, 60))
         expected = case.search(alone, position, depth)
@@ -169,63 +169,63 @@ def test_engines_that_share_a_search_have_the_values_of_one(name, ranks, how, rn
         for engine in engines:
             engine.share(False)
             engine.forget()
-        marks = far[-shared_table.WORDS :][: 2 * shared_table.MARKS : 2]
+        marks = far[-side_tables.WORDS :][: 2 * side_tables.MARKS : 2]
         assert not marks.any()
 
 
 @pytest.mark.parametrize("how", WAYS, ids=str)
 def test_a_far_table_changes_no_value_whatever_its_size(how, rng):
     case = Case("2048", (4, 4), rng)
-    smallest = far_table(1)[: shared_table.WORDS + 8 * 257]
-    for far in (smallest, far_table(1), far_table(16)):
-        engine = case.engine(**how, entries_bits=4, far=far, part=True)
+    smallest = new_shared_table(1)[: side_tables.WORDS + 8 * 257]
+    for far in (smallest, new_shared_table(1), new_shared_table(16)):
+        engine = case.engine(**how, entries_bits=4, table=far, part=True)
         for _ in range(3):
             position = case.position(rng.randint(2, 60))
             found = case.search(engine, position, 7, budget=500)
             assert found.value == case.search(case.engine(**how), position, 7).value
-    assert found.far_hits > 0 or how.get("least", 0) > 0.1
+    assert found.shared_hits > 0 or how.get("min_probability", 0) > 0.1
 
 
 def test_of_a_table_that_grows_the_first_part_is_used(rng):
-    case, words = Case("2048", (4, 4), rng), far_table(8)
+    case, words = Case("2048", (4, 4), rng), new_shared_table(8)
     table = Growing(words, 4, lambda begin, end: True)
-    engines, position = [case.engine(far=table, part=True) for _ in range(2)], case.position(50)
+    engines, position = [case.engine(table=table, part=True) for _ in range(2)], case.position(50)
     first = case.search(engines[0], position, 7)
     assert table.words[: 8 * table.first].any()
-    assert not table.words[8 * table.first : -shared_table.WORDS].any()
+    assert not table.words[8 * table.first : -side_tables.WORDS].any()
     table.grow()
     again = case.search(engines[1], position, 7)
     assert first.value == again.value == case.search(case.engine(), position, 7).value
-    assert again.far_hits > 0
+    assert again.shared_hits > 0
 
 
 def test_entries_of_other_settings_are_not_taken(rng):
-    case, far = Case("2048", (4, 4), rng), far_table(4)
-    position, settings = case.position(50), (*WAYS, {"points": True, "alike": True})
-    engines = [case.engine(**how, far=far, tag=str(how), part=True) for how in settings]
+    case, far = Case("2048", (4, 4), rng), new_shared_table(4)
+    position, settings = case.position(50), (*WAYS, {"points": True, "uniform_chance": True})
+    engines = [case.engine(**how, table=far, tag=str(how), part=True) for how in settings]
     for engine, how in zip(engines, settings, strict=True):
         assert case.search(engine, position, 7).value == case.search(case.engine(**how), position, 7).value
-    again = case.engine(**settings[0], far=far, tag=str(settings[0]), part=True)
+    again = case.engine(**settings[0], table=far, tag=str(settings[0]), part=True)
     assert case.search(again, position, 7).boards < 50  # the entries of these are taken
 
 
 def test_a_rank_waits_no_longer_than_it_has_patience(rng):
     """Marks of a rank that is gone hold nobody up."""
-    case, far = Case("2048", (4, 4), rng), far_table(1)
-    gone, engine, position = case.engine(far=far), case.engine(far=far), case.position(30)
+    case, far = Case("2048", (4, 4), rng), new_shared_table(1)
+    gone, engine, position = case.engine(table=far), case.engine(table=far), case.position(30)
     state = case.game.parse(case.twin.text(position), case.rules).state
     gone.begin(state, 9)
     gone.share(True)
     gone.advance(500)
-    assert far[-shared_table.WORDS :].any()
+    assert far[-side_tables.WORDS :].any()
     found = together([engine], state, 9, lambda: 1000)
     assert found.value == case.search(case.engine(), position, 9).value
 
 
 def test_a_search_that_is_not_easy_asks_the_far_table(rng, monkeypatch):
-    monkeypatch.setattr(expectimax_engine, "_EASY_STORES", 1 << 10)
-    case, far = Case("2048", (4, 4), rng), far_table(1)
-    engine, position = case.engine(far=far), case.position(40)
+    monkeypatch.setattr(expectimax, "_EASY_STORES", 1 << 10)
+    case, far = Case("2048", (4, 4), rng), new_shared_table(1)
+    engine, position = case.engine(table=far), case.position(40)
     case.search(engine, position, 5)
     assert engine.table_full == 0  # it was easy
     for run in range(1, 40):  # all of one request

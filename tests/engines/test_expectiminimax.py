@@ -71,7 +71,7 @@ def test_the_values_of_plain_recursion(name, spawn, whole, board, rng, full):
     many = spawn.count(":") > 4
     deepest = {(2, 2): 7, (2, 3): 5, (3, 3): 4, (4, 4): 4}[board] - (whole or many) + full
     deepest -= whole and many and board == (4, 4)
-    plain, pruned = (case.engine(whole=whole, pruned=pruned) for pruned in (False, True))
+    plain, pruned = (case.engine(adversary_chooses_all=whole, prune=pruned) for pruned in (False, True))
     for i in range(40 if full else 6):
         position, depth = case.any_position(), i % (deepest + 1)
         expected = value(case.twin, position, depth, case.evaluate, whole)
@@ -92,7 +92,7 @@ def test_the_values_of_plain_recursion(name, spawn, whole, board, rng, full):
 @wholes
 def test_pruning_changes_no_value(name, spawn, whole, rng, full):
     case = Case(name, spawn, (4, 4), rng)
-    plain, pruned = (case.engine(whole=whole, pruned=pruned) for pruned in (False, True))
+    plain, pruned = (case.engine(adversary_chooses_all=whole, prune=pruned) for pruned in (False, True))
     most = 7 if spawn.count(":") <= 2 and not whole else 5 if spawn.count(":") <= 4 or full else 4
     boards = [0, 0]
     for depth in [min(5, most)] * (20 if full else 5) + [most] * (20 if full else 3):
@@ -113,7 +113,7 @@ def test_rounding_cuts_nothing_that_matters(evaluated, spawn, rng, full):
     """Values of 10^12 beside small ones, over a draw that never comes; and many that differ in their last bit."""
     case = Case("2048", spawn, (3, 3), rng)
     case.evaluation = evaluation.find(case.game, evaluated, case.rules)
-    plain, pruned = (case.engine(pruned=pruned) for pruned in (False, True))
+    plain, pruned = (case.engine(prune=pruned) for pruned in (False, True))
     boards = ["0,512,1024,0,16,16,1024,512,16", "1024,0,2,2,512,1024,16,0,16"]
     tiles = (0, 0, 2, 2, 4, 8, 16, 32) if evaluated == "free" else (0, 0, 2, 4, 16, 512, 1024, 1024)
     boards += [",".join(str(rng.choice(tiles)) for _ in range(8)) + ",2" for _ in range(20_000 if full else 1_000)]
@@ -128,7 +128,7 @@ def test_rounding_cuts_nothing_that_matters(evaluated, spawn, rng, full):
 @wholes
 def test_a_value_is_exact_within_its_window_and_a_bound_outside(name, spawn, whole, rng, full):
     case = Case(name, spawn, rng.choice(BOARDS), rng)
-    engine = case.engine(whole=whole)
+    engine = case.engine(adversary_chooses_all=whole)
     for i in range(150 if full else 42):
         state, depth = case.state(case.any_position()), rng.randint(1, 5)
         exact = search(engine, state, depth).value
@@ -168,7 +168,7 @@ def test_a_draw_alone_is_the_least_of_its_outcomes(name, spawn, rng):
 @pytest.mark.parametrize("pruned", [False, True], ids=["plain", "pruned"])
 def test_slices_change_nothing(name, spawn, whole, pruned, rng):
     case = Case(name, spawn, (4, 4), rng)
-    engine = case.engine(whole=whole, pruned=pruned)
+    engine = case.engine(adversary_chooses_all=whole, prune=pruned)
     for budget in (1, 2, 3, 50):
         state = case.state(case.any_position())
         assert search(engine, state, 4, budget=budget) == search(engine, state, 4)
@@ -177,7 +177,7 @@ def test_slices_change_nothing(name, spawn, whole, pruned, rng):
 def test_a_stopped_search_knows_the_moves_it_has_tried(rng):
     case = Case("2048", SPAWNS["2048"][0], (4, 4), rng)
     position = next(p for p in iter(lambda: case.position(40), None) if len(case.twin.moves(p)) > 2)
-    plain = case.engine(pruned=False)
+    plain = case.engine(prune=False)
     whole = search(plain, case.state(position), 6)
     plain.begin(case.state(position), 6)
     while len(plain.result().values) < 2:

@@ -7,13 +7,13 @@ import pytest
 
 from distsearch import games
 from distsearch.engines.pvs import growing_table as growing
-from distsearch.engines.pvs import shared_table, table_search
+from distsearch.engines.pvs import side_tables, table_search
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.engines.pvs.growing_table import Growing
 from distsearch.games.random_play import random_position
 
-from .racing import control_of
+from .racing import table_of
 
 STEP = 1 << 10  # buckets here
 FIRST_MIB, MIB = 1, 5
@@ -29,27 +29,27 @@ def nothing_to_do(begin, end):
 
 
 def growing_table(mib=MIB, back=nothing_to_do):
-    return Growing(tt.far_table(mib), FIRST_MIB, back)
+    return Growing(tt.new_shared_table(mib), FIRST_MIB, back)
 
 
 class Rank:
     """What one rank sees of a growing table."""
 
     def __init__(self, table):
-        self.table, self.near = table, tt.near_table(4)
-        self.control = control_of(self.near, table.words, far_left=0)
+        self.table, self.near = table, tt.new_l1_table(4)
+        self.record = table_of(self.near, table.words, far_left=0)
         self.follow()
 
     def follow(self):
-        tt.set_buckets(self.control, self.table.first, self.table.buckets)
+        tt.set_buckets(self.record, self.table.first, self.table.buckets)
 
     def keep(self, h):
-        data = np.uint64(tt.packed(self.control, 1, 2, h % 60, 30, 0))
-        tt.keep(self.control, np.uint64(h), data, 30)
+        data = np.uint64(tt.packed(self.record, 1, 2, h % 60, 30, 0))
+        tt.store(self.record, np.uint64(h), data, 30)
         return data
 
     def look(self, h):
-        return tt.look_far(self.control, np.uint64(h))
+        return tt.probe_shared(self.record, np.uint64(h))
 
 
 def some_hashes(rng, count):
@@ -72,7 +72,7 @@ def test_it_grows_step_by_step_as_far_as_there_is_room():
     sizes = grow_to_the_end(table)
     assert sizes[0] == table.first == (FIRST_MIB << 20) // 64
     assert set(np.diff(sizes)) == {STEP}
-    room = shared_table.buckets(table.words)
+    room = side_tables.buckets(table.words)
     assert room - STEP < sizes[-1] <= room
 
 
@@ -91,9 +91,9 @@ def test_every_entry_is_found_at_every_size(rng):
 
 @pytest.mark.parametrize("steps", [0, 1, 3, 16, 17, 40])
 def test_places_are_buckets_in_use_and_all_are_used(steps, rng):
-    control, first = Rank(growing_table()).control, 64
-    tt.set_buckets(control, first, first + steps)
-    places = {tt.far_place(control, np.uint64(h)) for h in some_hashes(rng, 60 * (first + steps))}
+    record, first = Rank(growing_table()).record, 64
+    tt.set_buckets(record, first, first + steps)
+    places = {tt.bucket_place(record, np.uint64(h)) for h in some_hashes(rng, 60 * (first + steps))}
     assert places == set(range(0, 8 * (first + steps), 8))
 
 
@@ -125,7 +125,7 @@ def test_it_grows_no_more_without_memory():
 
 
 def test_ranks_grow_one_table(rng):
-    words = tt.far_table(MIB)
+    words = tt.new_shared_table(MIB)
     tables = [Growing(words, FIRST_MIB, nothing_to_do) for _ in range(3)]
     for count in range(1, 30):
         rng.choice(tables).grow()
@@ -151,7 +151,7 @@ def soon(monkeypatch):
 
 def tiny_growing(steps):
     """A table of one bucket that may grow by so many."""
-    words = np.zeros(8 * (1 + steps) + shared_table.WORDS + growing.WORDS, np.uint64)
+    words = np.zeros(8 * (1 + steps) + side_tables.WORDS + growing.WORDS, np.uint64)
     table = Growing(words, 0, nothing_to_do)
     table.first, table._most = 1, steps
     return table
@@ -162,7 +162,7 @@ def test_scores_stay_while_it_grows(name, soon, seed):
     chance, game = random.Random(seed), games.find(name)
     rules, plies = game.rules(), {"connect4": range(16, 20), "othello": range(44, 47)}[name]
     table = tiny_growing(500)
-    alone, engines = Solver(game, rules), [Solver(game, rules, table, part=True) for _ in range(2)]
+    alone, engines = ExactSolver(game, rules), [ExactSolver(game, rules, table, part=True) for _ in range(2)]
     positions = 0
     while positions < 4 or table.buckets <= 2:  # some are so easy that nothing goes to the far table
         state = random_position(game, rules, plies, chance).state
@@ -181,7 +181,7 @@ def test_scores_stay_while_it_grows(name, soon, seed):
 def test_a_short_search_leaves_it_as_it_is(monkeypatch, seed):
     monkeypatch.setattr(table_search, "LOST_A_STEP", 0)
     game, table = games.find("connect4"), growing_table()
-    engine = Solver(game, game.rules(), table)
+    engine = ExactSolver(game, game.rules(), table)
     for _ in range(20):
         engine.begin(random_position(game, game.rules(), range(16, 20), random.Random(seed)).state)
         while not engine.advance(10_000):

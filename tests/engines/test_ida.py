@@ -71,7 +71,7 @@ def test_the_bound_never_is_more_than_what_it_takes(name, rng, full):
     for _ in range(200 if full else 40):
         position, seed = case.position_to_play(rng.randint(2, 30)), rng.getrandbits(64)
         engine.begin(case.state(position), seed, 0)
-        bound = engine._kernels["least_moves"](case.state(position), engine._where, 0)
+        bound = engine._kernels["least_moves"](case.state(position), engine._control, 0)
         needed = fewest_moves(Spawns(case.twin, seed), position, 8)
         assert bound >= 1
         if needed is not None:
@@ -87,7 +87,7 @@ def test_what_is_too_far_is_decided_by_the_last_depth(name, rng):
     for _ in range(3):
         position, seed = case.position_to_play(rng.randint(4, 20)), rng.getrandbits(64)
         engine.begin(case.state(position), seed, 60)
-        engine._kernels["to_depth"](engine._where)  # as if half of the boards were gone
+        engine._kernels["to_depth"](engine._control)  # as if half of the boards were gone
         while not engine.advance(7):
             pass
         found = engine.result()

@@ -6,8 +6,8 @@ import pytest
 
 from distsearch import evaluation
 from distsearch.engines.pvs import kernels, move_ordering
-from distsearch.engines.pvs.exact_solver import Solver
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.exact_solver import ExactSolver
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.evaluation import patterns as pt
 from distsearch.games import othello
 from distsearch.games.interface import as_state
@@ -23,10 +23,10 @@ MOST_MOVES = 33  # of a position
 
 def solver(order, ranked=None):
     """A solver; ranked: moves left from which on it orders by the evaluation, and how many more take a ply."""
-    made = Solver(othello, rules(BOARD), far_table(1), order=order)
+    made = ExactSolver(othello, rules(BOARD), new_shared_table(1), order=order)
     made.compile()
     if ranked:
-        made._control[[kernels.RANK_LEFT, kernels.RANK_STEP]] = ranked
+        made._control["order_from"], made._control["order_step"] = ranked
     return made
 
 
@@ -66,7 +66,7 @@ def test_the_order_saves_boards():
 
 def test_the_first_guess_is_short_and_counts(rng):
     """Without a limit it would take millions of boards of some of these positions."""
-    engine, most = solver(evaluation.for_order(othello, rules(BOARD))), move_ordering.MOST_GUESSED
+    engine, most = solver(evaluation.for_order(othello, rules(BOARD))), move_ordering.MAX_GUESS_NODES
     boards = []
     for state in unfinished_states(rng, BOARD, 300):
         engine.begin(state)
@@ -87,7 +87,7 @@ def test_boards_of_eight_and_six_have_an_order():
 def test_the_order_of_a_smaller_board_saves_more():
     """Scores of 6×6 are those without it, by half of the boards or less."""
     order = evaluation.for_order(othello, rules((6, 6)))
-    engines = [Solver(othello, rules((6, 6)), far_table(16), order=order) for order in (order, None)]
+    engines = [ExactSolver(othello, rules((6, 6)), new_shared_table(16), order=order) for order in (order, None)]
     late = unfinished_states(random.Random(3), (6, 6), 40, 22)
     states = [state for state in late if othello.moves_left(state, rules((6, 6))) >= 21][:3]
     assert len(states) == 3
@@ -104,16 +104,16 @@ def test_the_first_player_loses_on_6x6_by_four(full):
     if not full:
         pytest.skip("takes a minute; with --full only")
     order = evaluation.for_order(othello, rules((6, 6)))
-    engine = Solver(othello, rules((6, 6)), far_table(256), order=order)
+    engine = ExactSolver(othello, rules((6, 6)), new_shared_table(256), order=order)
     assert solve(engine, othello.start(rules((6, 6))).state).score == -4
 
 
 def paused(engine, state, frames):
-    """Begin to solve ``state`` and stop where so many frames are open; return them, shape (frames, FRAME_SIZE)."""
+    """Begin to solve ``state`` and stop where so many frames are open; return them."""
     engine.begin(state)
     for _ in range(10_000):
         engine.advance(1)
-        opened = engine._frames.reshape(-1, kernels.FRAME_SIZE)[: engine._control[kernels.TOP] + 1]
+        opened = engine._frames[: engine._control["top"] + 1]
         if len(opened) == frames:
             return opened
     raise AssertionError(f"never {frames} frames")
@@ -130,10 +130,10 @@ def test_moves_of_the_root_have_the_values_of_short_searches_and_keep_them(rng):
     seen = 0
     for state in states_with(14, rng, 20):
         root, values = paused(engine, state, 2)[0], []
-        if root[kernels.COUNT] == 1:
+        if root["count"] == 1:
             continue
         seen += 1
-        for i in range(root[kernels.COUNT]):
+        for i in range(root["count"]):
             child, _ = othello.play(state, rules(BOARD), int(engine._moves[i]))
             values.append(-int(order.function(as_state(child), rules(BOARD), order.tables)))
         assert engine._scores[: len(values)].tolist() == values
@@ -145,13 +145,13 @@ def test_a_later_move_is_expected_to_score_what_its_node_was_less_what_it_is_wor
     seen = 0
     for state in states_with(18, rng, 20):
         above, frame = paused(engine, state, 2)
-        if frame[kernels.COUNT] < 3 or above[kernels.COUNT] < 2:
+        if frame["count"] < 3 or above["count"] < 2:
             continue
         seen += 1
-        scores = engine._scores[frame[kernels.FIRST] :]
-        frame[kernels.NEXT] = 0
+        scores = engine._scores[frame["first"] :]
+        frame["next"] = 0
         assert kernels.expected_score(engine._control, frame) == scores[0]
-        frame[kernels.NEXT] = 2
-        node = -engine._scores[above[kernels.FIRST] + above[kernels.NEXT] - 1]
+        frame["next"] = 2
+        node = -engine._scores[above["first"] + above["next"] - 1]
         assert kernels.expected_score(engine._control, frame) == node + scores[2] - scores[0]
     assert seen > 5

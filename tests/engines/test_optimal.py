@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.evaluation import row_tables
 
 from ..games import short_2048

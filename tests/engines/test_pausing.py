@@ -5,8 +5,8 @@ import pytest
 
 from distsearch.engines.alphabeta import AlphaBeta
 from distsearch.engines.perft import Perft
-from distsearch.engines.pvs.exact_solver import Solver
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.exact_solver import ExactSolver
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games import connect4, othello
 
 from .depth_searches import deep
@@ -74,12 +74,12 @@ def test_solutions_are_the_same(tables, rng):
     r = connect4.rules()
     for text in ("44444432", "4444443213", "7654321765432"):
         state = connect4.parse(text, r).state
-        whole = Solver(connect4, r, far_table(1))
+        whole = ExactSolver(connect4, r, new_shared_table(1))
         whole.begin(state)
         assert whole.advance(NO_PAUSE)
         window = rng.choice([(-100, 100), (-1, 1), (2, 5)])
         found = relayed(
-            lambda: Solver(connect4, r, far_table(tables)),
+            lambda: ExactSolver(connect4, r, new_shared_table(tables)),
             lambda runner, state=state, window=window: runner.begin(state, *window),
             rng,
             2_000_000,

@@ -7,7 +7,7 @@ import pytest
 
 from distsearch import evaluation, games
 from distsearch.api.options import DEEPEST
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.engines.player import Player, plies_for, seed_of, splitmix64
 from distsearch.games.interface import Position, legal_moves, step
 

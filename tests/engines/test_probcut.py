@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from distsearch.core.jit import compiled
-from distsearch.engines.pvs import drivers as dr
 from distsearch.engines.pvs import kernels
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
+from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.engines.pvs.probcut import table
 from distsearch.engines.pvs.work_splitting import levels
 from distsearch.evaluation import Evaluation
@@ -24,7 +23,7 @@ from .positions import NO_PAUSE, engine, evaluate, rules, search, unfinished_sta
 from .probcut_twin import SelectiveTwin
 
 PAIRS = ((4, 1), (4, 2), (5, 1), (6, 2), (6, 4))  # of depths
-PLAIN = {kernels.TABLE_LEFT: NEVER, kernels.CUT_LEFT: NEVER, dr.STEP: NEVER, kernels.BOTTOM: 0}
+PLAIN = {"table_from": NEVER, "cut_from": NEVER, "step": NEVER, "bottom": 0}
 ONE_SIGMA = 0.841344746068543  # the probability for which margins are sigmas
 R = tictactoe.rules()
 INFINITE = int(kernels.INFINITY)
@@ -38,7 +37,7 @@ def rows(pairs, stages, of):
 def selective(game, r, chosen, fitted, far=None, changes=None, stage=3):
     far = np.zeros(8 * 1000, np.uint64) if far is None else far
     tests = table(ONE_SIGMA, stage, fitted, chosen.bound)
-    return changed(Deep(game, r, chosen, far, selective=tests), changes or {})
+    return changed(DepthSearch(game, r, chosen, far, selective=tests), changes or {})
 
 
 def othellos(pairs, sigma, far=None, changes=None):
@@ -128,12 +127,12 @@ def test_tests_that_are_always_right_change_no_score_however_it_is_steered(chang
                 if low < high:
                     searcher.narrow(low, high)
                     window = low, high
-            elif rng.random() < 0.1 and (words := searcher.give(1)) is not None:
+            elif rng.random() < 0.1 and (words := searcher.split_off(1)) is not None:
                 given += 1
                 parts = levels(words)
                 for level, after in itertools.pairwise((*parts, None)):
                     answers = as_state(tictactoe.play(answers, R, level.moves[level.tried])[0])
-                    assert after is None or after.left == level.left - 1
+                    assert after is None or after.depth_left == level.depth_left - 1
                 window = -parts[-1].given, -max(parts[-1].alpha, parts[-1].best)
             assert tuple(searcher._state) == tuple(answers)
         score = truth(answers)
@@ -147,7 +146,7 @@ def test_tests_that_are_always_right_change_no_score_however_it_is_steered(chang
 
 def test_where_no_error_is_small_enough_nothing_changes(rng):
     searcher, plain = othellos(PAIRS, math.inf), othellos((), 0.0)
-    ordinary = Deep(othello, rules((6, 6)), evaluate((6, 6), "complex"), np.zeros(8 * 1000, np.uint64))
+    ordinary = DepthSearch(othello, rules((6, 6)), evaluate((6, 6), "complex"), np.zeros(8 * 1000, np.uint64))
     for state in unfinished_states(rng, (6, 6), 5):
         for each in (searcher, plain, ordinary):
             each.clear()
@@ -185,10 +184,10 @@ def test_it_searches_less(rng):
 
 
 def test_no_search_takes_what_another_selectivity_left(full, rng):
-    far, board = tt.far_table(1), (6, 6)
-    every = changed(Deep(othello, rules(board), evaluate(board, "complex"), far), EVERYWHERE)
+    far, board = tt.new_shared_table(1), (6, 6)
+    every = changed(DepthSearch(othello, rules(board), evaluate(board, "complex"), far), EVERYWHERE)
     others = [othellos(PAIRS, sigma, far, EVERYWHERE) for sigma in (0.0, 1.0, 2.0)]
-    salts = {int(each._control[kernels.SALT]) for each in (every, *others)}
+    salts = {int(each._control["salt"]) for each in (every, *others)}
     assert len(salts) == 4
     for state in unfinished_states(rng, board, 30 if full else 5):
         depth = rng.randint(4, 6)

@@ -5,16 +5,16 @@ import functools
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.engines import self_play
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.engines.player import Player, seed_of
-from distsearch.engines.self_play import SHALLOW, Shallow
+from distsearch.engines.self_play import MAX_PLIES, SelfPlay
 from distsearch.games.interface import as_state
 
 from ..games import short_2048
 
 WHOLE = 10**9  # boards
-WAYS = [{}, {"points": True}, {"alike": True}, {"least": 0.02}, {"least": 1e-3, "points": True, "alike": True}]
+EVERYTHING = {"min_probability": 1e-3, "points": True, "uniform_chance": True}
+WAYS = [{}, {"points": True}, {"uniform_chance": True}, {"min_probability": 0.02}, EVERYTHING]
 CASES = [
     ("2048", (2, 2), {}),
     ("2048", (3, 3), {}),
@@ -25,14 +25,7 @@ CASES = [
     ("2584", (4, 4), {}),
     ("2584", (3, 3), {"spawn": "1:1"}),
 ]
-COLUMNS = {
-    "score": self_play.SCORE,
-    "moves": self_play.MOVES,
-    "boards": self_play.BOARDS,
-    "expanded": self_play.EXPANDED,
-    "drawn": self_play.DRAWN,
-    "over": self_play.OVER,
-}
+COLUMNS = {name: name for name in ("score", "moves", "boards", "expanded", "over")} | {"drawn": "chance_steps"}
 
 
 class Case:
@@ -43,7 +36,7 @@ class Case:
         chosen = chosen or evaluation.find(game, evaluation.names(game)[0], self.rules)
         self.start = game.start(self.rules).state
         self.player = Player(game, self.rules, Expectimax(game, self.rules, chosen, **how))
-        self.games = Shallow(game, self.rules, Expectimax(game, self.rules, chosen, **how))
+        self.games = SelfPlay(game, self.rules, Expectimax(game, self.rules, chosen, **how))
 
     def one_by_one(self, depth, seed, most, part):
         """A game's codes, figures and state by ``Player``, who plays parts."""
@@ -67,14 +60,14 @@ class Case:
         assert found.complete.all()
         return [
             (
-                found.codes[i, : row[self_play.COUNT]].tolist(),
+                found.codes[i, : row["count"]].tolist(),
                 {name: row[column] for name, column in COLUMNS.items()},
-                as_state(found.states[i]),
+                as_state(found.table["state"][i]),
             )
             for i, row in enumerate(found.table)
         ]
 
-    def compare(self, rng, most, games=3, deepest=SHALLOW):
+    def compare(self, rng, most, games=3, deepest=MAX_PLIES):
         """Play the same games both ways, to all depths, in parts and slices of any size."""
         for depth in range(1, deepest + 1):
             seeds, part = [rng.randrange(1 << 64) for _ in range(games)], rng.randint(1, most)
@@ -120,7 +113,7 @@ def test_games_go_on_where_they_stopped(rng):
     here.games.begin([state], [3], [seed], [figures["drawn"]], 50, 50, recorded=True)
     assert here.games.advance(WHOLE)
     assert here.games.codes[0].tolist() == codes[50:]
-    assert as_state(here.games.states[0]) == end
+    assert as_state(here.games.table["state"][0]) == end
 
 
 def test_what_waits_can_be_dropped():
@@ -129,11 +122,11 @@ def test_what_waits_can_be_dropped():
     while here.games.at < 2:
         here.games.advance(1)
     here.games.drop_waiting()
-    assert (here.games.last, here.games.at, here.games.boards) == (2, 2, here.games.table[2, self_play.BOARDS])
+    assert (here.games.last, here.games.at, here.games.boards) == (2, 2, here.games.table["boards"][2])
     assert here.games.advance(WHOLE)
     assert here.games.complete.tolist() == [True] * 3 + [False] * 3
-    assert here.games.boards == here.games.table[2, self_play.BOARDS] > 0
-    assert not here.games.table[3:, self_play.COUNT].any()
+    assert here.games.boards == here.games.table["boards"][2] > 0
+    assert not here.games.table["count"][3:].any()
     assert here.games.codes.size == 0  # nobody wanted them
 
 
@@ -142,4 +135,4 @@ def test_a_game_that_is_over_stays_over():
     _, figures, state = here.one_by_one(1, 5, 10**6, 10**6)
     here.games.begin([state] * 2, [1] * 2, [5] * 2, [figures["drawn"]] * 2, 10, 10)
     assert here.games.advance(1)
-    assert here.games.table[:, [self_play.OVER, self_play.COUNT, self_play.BOARDS]].tolist() == [[1, 0, 0]] * 2
+    assert here.games.table[["over", "count", "boards"]].tolist() == [(1, 0, 0)] * 2

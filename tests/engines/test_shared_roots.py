@@ -17,7 +17,7 @@ SYMMETRIC = [Kind(connect4, (6, 7), 8, 7), Kind(connect4, (4, 5), 4, None)]
 
 def root_hash(engine, state):
     found = int(engine.functions["key"](state, engine._rules))
-    return np.uint64(found ^ int(engine._control[kernels.SALT]) % 2**64 ^ int(kernels.ROOT))
+    return np.uint64(found ^ int(engine._control["salt"]) % 2**64 ^ int(kernels.ROOT))
 
 
 def answer(kind, engine, state, *window):
@@ -47,12 +47,12 @@ def test_the_answers_of_two_hosts_together_have_a_move_of_that_score(kind, rng):
             host = kind.engine()
             answer(kind, host, state, *window)
             h = root_hash(host, state)
-            data = tt.look_near(host._control, h)
+            data = tt.probe_l1(host._control["table"], h)
             rows.append((h ^ data, data))
         for order in (rows, rows[::-1]):
             rank = kind.engine()
             for row in order:
-                table_exchange.import_entries(rank._control, np.array([row], np.uint64))
+                table_exchange.import_entries(rank._control["table"], np.array([row], np.uint64))
             found = answer(kind, rank, state)
             asked += rank.boards
             assert found.score == score
@@ -69,7 +69,7 @@ def test_a_root_does_not_take_the_move_of_a_symmetric_one(kind, rng):
         mirrored = as_state(judge.functions["canonical"](position.state, kind.rules))
         if mirrored == position.state:
             continue
-        far = kind.engine()._far
+        far = kind.engine()._shared
         first, then = kind.engine(far), kind.engine(far)
         score = answer(kind, first, mirrored).score
         result = answer(kind, then, position.state)

@@ -14,10 +14,9 @@ from distsearch.api.options import Options
 from distsearch.cluster.messages import JOBS, OPEN, OPEN_RECORD, SETUP, Message, from_records
 from distsearch.cluster.worker import Worker
 from distsearch.engines.perft import Perft
-from distsearch.engines.pvs import kernels
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import legal_moves, step
 from distsearch.jobs.two_player import KINDS, TO_THE_END, job_dtype
@@ -154,7 +153,7 @@ def check_share_of_tabled_recursion(make, states, asked, bar):
     """``make`` returns an engine with a table; the twin has no frames below the root's children for null windows."""
     pausable, twin = make(), make()
     pausable.compile()
-    twin._control[kernels.BOTTOM] = NO_PAUSE
+    twin._control["bottom"] = NO_PAUSE
     check_share(*(tabled_search(searcher, asked) for searcher in (pausable, twin)), states(), bar)
 
 
@@ -165,7 +164,7 @@ def tabled_search(searcher, asked):
         searcher.clear()
         searcher.begin(state, *asked)
         # at once: a recursive twin would come to use the far table at another board
-        searcher._control[tt.FAR_LEFT] = searcher._control[tt.FAR_LEFT_LATER]
+        searcher._control["table"]["shared_from"] = searcher._control["table"]["shared_from_later"]
         searcher.advance(NO_PAUSE)
         return searcher.boards
 
@@ -173,11 +172,11 @@ def tabled_search(searcher, asked):
 
 
 def deep(board, name):
-    return Deep(othello, rules(board), evaluate(board, name), tt.far_table(FAR_MIB))
+    return DepthSearch(othello, rules(board), evaluate(board, name), tt.new_shared_table(FAR_MIB))
 
 
 def solver(game):
-    return Solver(game, game.rules(), tt.far_table(FAR_MIB))
+    return ExactSolver(game, game.rules(), tt.new_shared_table(FAR_MIB))
 
 
 def check_leaves_a_second(board, depth, bar):

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation
-from distsearch.engines.pvs import abdada, kernels, remote_hosts, shared_table, table_exchange
-from distsearch.engines.pvs import drivers as dr
+from distsearch.engines.pvs import abdada, remote_hosts, side_tables, table_exchange
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, PASS, as_state, legal_moves, step
 
@@ -32,12 +31,12 @@ class Kind:
     def engine(self, far=1 << 14, part=True):
         """far: a far table, or how many buckets one of its own has."""
         if isinstance(far, int):
-            far = np.zeros(shared_table.WORDS + 2 * tt.BUCKET * far, np.uint64)
+            far = np.zeros(side_tables.WORDS + 2 * tt.BUCKET * far, np.uint64)
         if self.depth is None:
-            return Solver(self.game, self.rules, far, part=part)
+            return ExactSolver(self.game, self.rules, far, part=part)
         chosen = evaluation.find(self.game, evaluation.names(self.game)[0], self.rules)
-        engine = Deep(self.game, self.rules, chosen, far, part=part)
-        engine._control[dr.STEP] = 1 << 40  # at once to the depth
+        engine = DepthSearch(self.game, self.rules, chosen, far, part=part)
+        engine._control["step"] = 1 << 40  # at once to the depth
         return engine
 
     def position(self, rng, passes=False):
@@ -72,7 +71,7 @@ class Kind:
         """Its hash, by what the engine is bound to rather than by a search's kernel."""
         functions = engine.functions
         found = functions["key"](as_state(functions["canonical"](state, self.rules)), self.rules)
-        return int(found) ^ int(engine._control[kernels.SALT]) % 2**64
+        return int(found) ^ int(engine._control["salt"]) % 2**64
 
     def tree(self, engine, position, plies):
         """hash → state, of a position and all that are so many plies from it at most."""
@@ -84,7 +83,7 @@ class Kind:
 
     def entry(self, engine, state, low, high, left):
         """What another host tells of a state."""
-        data = int(tt.packed(engine._control, low, high, tt.NO_MOVE, left, self.depth is not None))
+        data = int(tt.packed(engine._control["table"], low, high, tt.NO_MOVE, left, self.depth is not None))
         return [self.hash(engine, state) ^ data, data]
 
     def told(self, rng, engine, states, slack=0, left=None):
@@ -148,7 +147,7 @@ def test_what_is_told_is_true(kind, rng):
         while len(entries):
             known = [(states.get(int(word ^ data)), data) for word, data in entries]
             for state, data in [each for each in known if each[0]][-5:]:
-                left = int(tt.left_of(data))
+                left = int(tt.depth_of(data))
                 low, high = low_and_high(data)
                 assert kind.depth is not None or left == kind.left(state)
                 score = kind.score(judge, state, left)
@@ -173,7 +172,7 @@ def fill(engine, n):
     """Have an engine tell n entries, of hash and data 1000 + i."""
     engine.set_remote_marks(NOTHING, 2, 0)
     for i in range(n):
-        remote_hosts.tell(engine._control, np.uint64(1000 + i), np.uint64(1000 + i))
+        remote_hosts.tell(engine._control["table"], np.uint64(1000 + i), np.uint64(1000 + i))
 
 
 def numbers(entries):
@@ -197,11 +196,11 @@ def test_entries_are_told_once_in_order_some_at_a_time():
 
 def test_of_entries_that_nobody_took_the_latest_are_left():
     engine, more, since, found = ENDINGS.engine(), 77, (0, 0), []
-    fill(engine, shared_table.TOLD + more)
-    while since[0] < shared_table.TOLD + more:
+    fill(engine, side_tables.TOLD + more)
+    while since[0] < side_tables.TOLD + more:
         entries, *_, since = engine.export_updates(since)
         found += numbers(entries)
-    assert found == list(range(more, shared_table.TOLD + more))
+    assert found == list(range(more, side_tables.TOLD + more))
 
 
 # --- entries that are taken in ---
@@ -267,17 +266,17 @@ def test_bounds_of_two_entries_hold_together(rng):
     """The best move of the earlier one stays, where the later one has none."""
     kind = SHALLOW
     state, engine = kind.position(rng).state, kind.engine()
-    known = tt.packed(engine._control, np.int64(-3), np.int64(9), np.int64(17), np.int64(6), 0)
+    known = tt.packed(engine._control["table"], np.int64(-3), np.int64(9), np.int64(17), np.int64(6), 0)
     h = np.uint64(kind.hash(engine, state))
-    tt.keep(engine._control, h, known, np.int64(6))
+    tt.store(engine._control["table"], h, known, np.int64(6))
     engine.import_updates(np.array([kind.entry(engine, state, -8, 4, 6)], np.uint64))
-    found = tt.look(engine._control, h)
+    found = tt.probe(engine._control["table"], h)
     assert (low_and_high(found), tt.move_of(found), tt.is_cut_off(found)) == ((-3, 4), 17, 1)
     engine.import_updates(np.array([kind.entry(engine, state, 0, 0, 5)], np.uint64))  # of less depth
-    assert tt.look(engine._control, h) == found
+    assert tt.probe(engine._control["table"], h) == found
     engine.import_updates(np.array([kind.entry(engine, state, -50, 50, 7)], np.uint64))
-    found = tt.look(engine._control, h)
-    assert (low_and_high(found), tt.move_of(found), tt.left_of(found)) == ((-50, 50), 17, 7)
+    found = tt.probe(engine._control["table"], h)
+    assert (low_and_high(found), tt.move_of(found), tt.depth_of(found)) == ((-50, 50), 17, 7)
 
 
 def test_a_search_at_work_goes_on(rng):
@@ -287,9 +286,9 @@ def test_a_search_at_work_goes_on(rng):
     expected = kind.score(kind.engine(part=False), position.state, None)
     engine.begin(position.state)
     engine.advance(50)
-    before = engine.table_counts, int(engine._control[tt.FAR_LEFT])
+    before = engine.table_counts, int(engine._control["table"]["shared_from"])
     engine.import_updates(kind.told(rng, engine, [after.state for after in kind.after(position)]))
-    assert (engine.table_counts, int(engine._control[tt.FAR_LEFT])) == before
+    assert (engine.table_counts, int(engine._control["table"]["shared_from"])) == before
     while not engine.advance(50):
         pass
     assert int(engine.result().score) == expected
@@ -319,13 +318,13 @@ def test_torn_words_are_never_an_answer(rng):
     torn[:, 1] = np.roll(torn[:, 1], 1)
     engine.import_updates(torn)
     for state in states:
-        assert tt.look(engine._control, np.uint64(kind.hash(engine, state))) == 0
+        assert tt.probe(engine._control["table"], np.uint64(kind.hash(engine, state))) == 0
     assert kind.score(engine, position.state, None) == expected
 
 
 def test_without_a_far_table_the_near_one_takes_it(rng):
     kind = ENDINGS
-    position, engine = kind.position(rng), Solver(othello, kind.rules, part=True)
+    position, engine = kind.position(rng), ExactSolver(othello, kind.rules, part=True)
     engine.import_updates(kind.told(rng, engine, [after.state for after in kind.after(position)]))
     kind.score(engine, position.state, None)
     assert is_next_to_nothing(kind, engine, position)
@@ -345,15 +344,15 @@ def set_marks(engine, marks, hosts=2, host=0):
 def test_marks_say_how_many_ranks_are_where(rng):
     """Of those where enough is left; as long as anybody is there."""
     engine = ENDINGS.engine()
-    control, far, here = engine._control, engine._far, {}
+    control, far, here = engine._control["table"], engine._shared, {}
     places = [(h, rng.randint(5, 30)) for h in hashes(rng, 40)]
     for _ in range(500):
         h, left = rng.choice(places)
         if rng.random() < 0.6:
-            abdada.enter(control, h, left)
+            abdada.mark(control, h, left)
             here[h] = here.get(h, 0) + 1
         elif here.get(h):
-            abdada.leave(control, h)
+            abdada.unmark(control, h)
             here[h] -= 1
         least = rng.randint(0, 32)
         expected = {(int(h), here[h]) for h, left in places if left >= least and here.get(h)}
@@ -366,9 +365,9 @@ def test_of_too_many_marks_those_are_told_where_the_most_is_left(rng):
     engine, places = ENDINGS.engine(), hashes(rng, 60)
     order = rng.sample(range(60), 60)
     for left in order:
-        abdada.enter(engine._control, places[left], left)
+        abdada.mark(engine._control["table"], places[left], left)
     for most, least in ((7, 5), (60, 57), (1, 0), (0, 60)):
-        found = table_exchange.export_marks(engine._far, least, most)
+        found = table_exchange.export_marks(engine._shared, least, most)
         expected = places[max(60 - most, least) :]
         assert sorted(found.tolist()) == sorted([int(h), 1] for h in expected)
 
@@ -377,25 +376,25 @@ def test_marks_of_another_question_are_not_counted(rng):
     """Those of a question that is answered would keep all ranks away from the eldest move of the next one."""
     one, other = ENDINGS.engine(), ENDINGS.engine()
     h, low, left = *hashes(rng, 1), rng.randint(-60, 60), rng.randint(10, 30)
-    abdada.enter(one._control, h, 40)
+    abdada.mark(one._control["table"], h, 40)
     for question, same in (((low, left), True), ((low + 2, left), False), ((low, left - 1), False)):
-        remote_hosts.begin_question(one._control, low, left)
-        remote_hosts.begin_question(other._control, *question)
+        remote_hosts.begin_question(one._control["table"], low, left)
+        remote_hosts.begin_question(other._control["table"], *question)
         *_, marks, _ = one.export_updates((0, 0))
         set_marks(other, marks)
-        assert abdada.ranks_at(other._control, h) == 4 * same
-        assert abdada.ranks_at(one._control, h) == 1
+        assert abdada.ranks_at(other._control["table"], h) == 4 * same
+        assert abdada.ranks_at(one._control["table"], h) == 1
 
 
 def test_ranks_of_other_hosts_count_more(rng):
     engine = ENDINGS.engine()
     both, ours, theirs, nobodys = hashes(rng, 4)
     for h in (both, ours, ours):
-        abdada.enter(engine._control, h, 10)
+        abdada.mark(engine._control["table"], h, 10)
     set_marks(engine, [(both, 3), (theirs, 1), (both, 2), (theirs, 1)])
 
     def counts():
-        return [int(abdada.ranks_at(engine._control, h)) for h in (both, ours, theirs, nobodys)]
+        return [int(abdada.ranks_at(engine._control["table"], h)) for h in (both, ours, theirs, nobodys)]
 
     assert counts() == [1 + 4 * 5, 2, 4 * 2, 0]
     set_marks(engine, [(nobodys, 1)])
@@ -404,18 +403,18 @@ def test_ranks_of_other_hosts_count_more(rng):
     assert counts() == [1, 2, 0, 0]
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 1_000, shared_table.MOST_REMOTE_MARKS // 2])
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 1_000, side_tables.MAX_REMOTE_MARKS // 2])
 def test_all_that_fit_are_found(n, rng):
     engine, places = ENDINGS.engine(), hashes(rng, n)
     set_marks(engine, [(h, 1 + i % 5) for i, h in enumerate(places)])
     for i, h in enumerate(places):
-        assert abdada.ranks_at(engine._control, h) == 4 * (1 + i % 5)
+        assert abdada.ranks_at(engine._control["table"], h) == 4 * (1 + i % 5)
     for h in hashes(rng, 1_000):
-        assert abdada.ranks_at(engine._control, h) == 0
+        assert abdada.ranks_at(engine._control["table"], h) == 0
 
 
 @pytest.mark.parametrize(
-    "n", [shared_table.MOST_REMOTE_MARKS // 2 + 1, shared_table.MOST_REMOTE_MARKS, 3 * shared_table.MOST_REMOTE_MARKS]
+    "n", [side_tables.MAX_REMOTE_MARKS // 2 + 1, side_tables.MAX_REMOTE_MARKS, 3 * side_tables.MAX_REMOTE_MARKS]
 )
 @pytest.mark.parametrize("crowded", [False, True])
 def test_more_than_fit_are_lost_without_harm(crowded, n, rng):
@@ -424,12 +423,12 @@ def test_more_than_fit_are_lost_without_harm(crowded, n, rng):
     if crowded:
         places = [h << np.uint64(20) for h in places[: n // 4]]
     set_marks(engine, [(h, 1) for h in places])
-    assert not engine._far[shared_table.place(engine._far) + shared_table.WORDS :].any()
-    found = [int(abdada.ranks_at(engine._control, h)) for h in places[:1_000] + places[-1_000:]]
+    assert not engine._shared[side_tables.place(engine._shared) + side_tables.WORDS :].any()
+    found = [int(abdada.ranks_at(engine._control["table"], h)) for h in places[:1_000] + places[-1_000:]]
     assert set(found) <= {0, 4, 8}  # a hash may be there twice
     assert found.count(0) < 1_100
     set_marks(engine, [])
-    assert not any(abdada.ranks_at(engine._control, h) for h in places[:1_000])
+    assert not any(abdada.ranks_at(engine._control["table"], h) for h in places[:1_000])
 
 
 @pytest.mark.parametrize("hosts", [1, 2, 3, 7])
@@ -437,7 +436,7 @@ def test_every_position_belongs_to_one_host(hosts, rng):
     engine, places, owned = ENDINGS.engine(), hashes(rng, 3_000), []
     for host in range(hosts):
         set_marks(engine, [(places[0], 1)], hosts, host)
-        owned.append([int(h) for h in places if not remote_hosts.belongs_to_remote_host(engine._control, h)])
+        owned.append([int(h) for h in places if not remote_hosts.belongs_to_remote_host(engine._control["table"], h)])
     assert sorted(sum(owned, [])) == sorted(map(int, places))
     assert min(map(len, owned)) > 0.75 * len(places) / hosts
 
@@ -446,13 +445,13 @@ def test_to_a_host_that_is_alone_every_position_belongs(rng):
     engine = ENDINGS.engine()
     set_marks(engine, [], 3, 1)
     set_marks(engine, [], 0, 0)
-    assert not any(remote_hosts.belongs_to_remote_host(engine._control, h) for h in hashes(rng, 100))
+    assert not any(remote_hosts.belongs_to_remote_host(engine._control["table"], h) for h in hashes(rng, 100))
 
 
-@pytest.mark.parametrize("words", [0, 8, 8_000, shared_table.WORDS])
+@pytest.mark.parametrize("words", [0, 8, 8_000, side_tables.WORDS])
 def test_a_table_too_small_for_marks_stays_as_it_is(words):
-    far = np.zeros(words + 2 * shared_table.WORDS, np.uint64)
-    engine = Solver(othello, ENDINGS.rules, far[:words], part=True)
+    far = np.zeros(words + 2 * side_tables.WORDS, np.uint64)
+    engine = ExactSolver(othello, ENDINGS.rules, far[:words], part=True)
     engine.compile()
     set_marks(engine, [(5, 1)])
     assert not far[words:].any()
@@ -507,53 +506,53 @@ def test_hosts_that_tell_one_another_find_the_score_of_one(hosts, kind, full, rn
 def test_an_order_that_is_told_is_kept_as_it_was_found(rng):
     """Of two engines with tables of their own; as many as fit a message, the rest with the next."""
     game = othello
-    one, other = (Solver(game, game.rules((6, 6)), tt.far_table(1), part=True) for _ in range(2))
+    one, other = (ExactSolver(game, game.rules((6, 6)), tt.new_shared_table(1), part=True) for _ in range(2))
     one.set_remote_marks(np.zeros((0, 2), np.uint64), 2, 0)
     found = {}
     for slot in rng.sample(range(1 << 10), 40):
         h, n = rng.getrandbits(54) << 10 | slot, rng.randint(1, 20)
         out = np.array([rng.randrange(-1, 36) for _ in range(n)], np.int16)
         scores = np.array([rng.randint(-5000, 5000) for _ in range(n)])
-        abdada.keep_order(one._control, np.uint64(h), out, scores, 0, n)
+        abdada.store_order(one._control["table"], np.uint64(h), out, scores, 0, n)
         found[h] = out.tolist(), scores.tolist()
     since = 0, 0
     for _ in range(40):
         _, words, _, since = one.export_updates(since)
-        assert len(words) <= table_exchange.MOST_OF_ORDERS
+        assert len(words) <= table_exchange.MAX_ORDER_WORDS
         other.import_updates(NOTHING, words)
     assert since == (0, 40)
     for h, (moves, scores) in found.items():
         out, values = np.zeros(2 * len(moves), np.int16), np.zeros(2 * len(moves), np.int64)
-        assert abdada.kept_order(other._control, np.uint64(h), out, values, 0, len(moves))
+        assert abdada.probe_order(other._control["table"], np.uint64(h), out, values, 0, len(moves))
         assert (out[: len(moves)].tolist(), values[: len(moves)].tolist()) == (moves, scores)
 
 
 def test_of_orders_that_are_cut_short_or_torn_nothing_is_found(rng):
     game = othello
-    engine = Solver(game, game.rules((6, 6)), tt.far_table(1), part=True)
+    engine = ExactSolver(game, game.rules((6, 6)), tt.new_shared_table(1), part=True)
     words = np.array([rng.getrandbits(64) for _ in range(50)], np.uint64)
     words[1] = 8
     engine.import_updates(NOTHING, words[:5])
     engine.import_updates(NOTHING, words)
     out, values = np.zeros(16, np.int16), np.zeros(16, np.int64)
-    assert not abdada.kept_order(engine._control, words[0], out, values, 0, 8)
+    assert not abdada.probe_order(engine._control["table"], words[0], out, values, 0, 8)
 
 
 def test_marks_that_were_taken_away_once_too_often_go_with_the_next(rng):
     """Ranks that race may count one another's marks down."""
     engine = ENDINGS.engine()
-    control, (h,) = engine._control, hashes(rng, 1)
-    abdada.enter(control, h, 20)
-    places = np.flatnonzero(engine._far == h)
+    control, (h,) = engine._control["table"], hashes(rng, 1)
+    abdada.mark(control, h, 20)
+    places = np.flatnonzero(engine._shared == h)
     for _ in range(2):
-        engine._far[places + 1] -= np.uint64(1)
+        engine._shared[places + 1] -= np.uint64(1)
     assert abdada.ranks_at(control, h) == 1
-    assert table_exchange.export_marks(engine._far, 0)[:, 1].tolist() == [1]
-    abdada.leave(control, h)
+    assert table_exchange.export_marks(engine._shared, 0)[:, 1].tolist() == [1]
+    abdada.unmark(control, h)
     assert abdada.ranks_at(control, h) == 0
 
 
 def test_alone_a_host_tells_no_orders():
-    engine = Solver(othello, othello.rules((6, 6)), tt.far_table(1), part=True)
-    abdada.keep_order(engine._control, np.uint64(77), np.zeros(3, np.int16), np.zeros(3, np.int64), 0, 3)
+    engine = ExactSolver(othello, othello.rules((6, 6)), tt.new_shared_table(1), part=True)
+    abdada.store_order(engine._control["table"], np.uint64(77), np.zeros(3, np.int16), np.zeros(3, np.int64), 0, 3)
     assert engine.export_updates((0, 0))[-1] == (0, 0)

@@ -8,8 +8,8 @@ import pytest
 from distsearch import evaluation, games
 from distsearch.engines.pvs import kernels, visits
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games.random_play import random_position
 
 PLIES = {"solve": {"othello": 43, "connect4": 17}, "deep": {"othello": 24, "connect4": 10}}
@@ -21,9 +21,9 @@ def make(kind, name, far):
     game = games.find(name)
     rules = game.rules({"othello": (8, 8), "connect4": (6, 7)}[name])
     if kind == "solve":
-        return game, rules, Solver(game, rules, far, part=True, order=evaluation.for_order(game, rules)), ()
+        return game, rules, ExactSolver(game, rules, far, part=True, order=evaluation.for_order(game, rules)), ()
     chosen = evaluation.find(game, evaluation.names(game)[0], rules)
-    return game, rules, Deep(game, rules, chosen, far, part=True), (DEPTH,)
+    return game, rules, DepthSearch(game, rules, chosen, far, part=True), (DEPTH,)
 
 
 def position(game, rules, kind, rng):
@@ -35,8 +35,8 @@ every = pytest.mark.parametrize(("kind", "name"), [(k, n) for k in PLIES for n i
 
 @every
 def test_a_log_changes_no_search_and_has_every_board(kind, name, rng):
-    game, rules, plain, how = make(kind, name, tt.far_table(1))
-    _, _, told, _ = make(kind, name, tt.far_table(1))
+    game, rules, plain, how = make(kind, name, tt.new_shared_table(1))
+    _, _, told, _ = make(kind, name, tt.new_shared_table(1))
     log = visits.Visits()
     told.explain(log)
     total = 0
@@ -57,7 +57,7 @@ def test_a_log_changes_no_search_and_has_every_board(kind, name, rng):
 
 @every
 def test_no_board_is_lost_where_searches_are_narrowed_given_away_or_left(kind, name, rng):
-    game, rules, engine, how = make(kind, name, tt.far_table(1))
+    game, rules, engine, how = make(kind, name, tt.new_shared_table(1))
     log, total = visits.Visits(), 0
     engine.explain(log)
     for _ in range(12):
@@ -69,7 +69,7 @@ def test_no_board_is_lost_where_searches_are_narrowed_given_away_or_left(kind, n
             if rng.random() < 0.2 and high - low > 2:
                 engine.narrow(max(low, -5), min(high, 5)) if low < 5 and high > -5 else None
             elif rng.random() < 0.3:
-                engine.give(left // 2)
+                engine.split_off(left // 2)
         total += engine.boards
     found = log.columns()
     assert found["boards"].sum() == total
@@ -78,7 +78,7 @@ def test_no_board_is_lost_where_searches_are_narrowed_given_away_or_left(kind, n
 
 @pytest.mark.parametrize("name", ["othello", "connect4"])
 def test_ranks_in_one_search_write_to_one_log(name, rng):
-    far, log = tt.far_table(2), visits.Visits()
+    far, log = tt.new_shared_table(2), visits.Visits()
     made = [make("solve", name, far) for _ in range(3)]
     game, rules, *_ = made[0]
     engines = [engine for _, _, engine, _ in made]
@@ -99,7 +99,7 @@ def test_ranks_in_one_search_write_to_one_log(name, rng):
 
 def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
     """Another record of the same: entries of nodes that took so many boards."""
-    game, rules, engine, how = make("deep", "othello", tt.far_table(1))
+    game, rules, engine, how = make("deep", "othello", tt.new_shared_table(1))
     log, told, since, root = visits.Visits(), [], (0, 0), int(kernels.ROOT)
     engine.explain(log)
     engine.set_remote_marks(np.zeros((0, 2), np.uint64), 2, 0)
@@ -110,25 +110,25 @@ def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
         engine.begin(state, *how)
         engine.share(True)
         # a root is told by a hash of its own
-        roots.add(int(engine.functions["key"](state, rules)) ^ int(engine._control[kernels.SALT]) % 2**64)
+        roots.add(int(engine.functions["key"](state, rules)) ^ int(engine._control["salt"]) % 2**64)
         done = False
         while not done:
             done = engine.advance(20_000)
             entries, *_, since = engine.export_updates(since)
-            told += [(int(word ^ data), int(tt.left_of(data))) for word, data in entries]
+            told += [(int(word ^ data), int(tt.depth_of(data))) for word, data in entries]
     told = [(h ^ root if h ^ root in roots else h, left) for h, left in told]
     found = log.columns()
     sums = np.concatenate([[0], np.cumsum(found["boards"])])
     below = sums[np.searchsorted(found["since"], found["until"])] - sums[: len(found["since"])]
-    smallest = engine._control[kernels.VISITS_LEFT]  # roots of shallower searches are visits as well
-    dear = (below >= kernels._DEAR) & (found["left"] >= smallest) & (found["answered"] != 0)
+    smallest = engine._control["visits_from"]  # roots of shallower searches are visits as well
+    dear = (below >= kernels._EXPENSIVE) & (found["left"] >= smallest) & (found["answered"] != 0)
     nodes = found["node"][dear].astype(np.int64).view(np.uint64).tolist()
     assert sorted(told) == sorted(zip(nodes, found["left"][dear].tolist()))
 
 
 def test_a_full_log_stops_a_search_until_it_is_emptied(rng, monkeypatch):
-    monkeypatch.setattr(visits, "_ROOM", 2)
-    game, rules, engine, how = make("solve", "connect4", tt.far_table(1))
+    monkeypatch.setattr(visits, "_CAPACITY", 2)
+    game, rules, engine, how = make("solve", "connect4", tt.new_shared_table(1))
     log, state = visits.Visits(), position(game, rules, "solve", rng)
     engine.explain(log)
     engine.begin(state)
@@ -141,7 +141,7 @@ def test_a_full_log_stops_a_search_until_it_is_emptied(rng, monkeypatch):
 
 
 def test_what_is_dropped_is_marked_with_what_others_found_that_joined(rng):
-    far, log = tt.far_table(1), visits.Visits()
+    far, log = tt.new_shared_table(1), visits.Visits()
     (game, rules, owner, _), (_, _, guest, _) = made = [make("solve", "connect4", far) for _ in range(2)]
     for _, _, engine, _ in made:
         engine.explain(log)
@@ -160,6 +160,6 @@ def test_what_is_dropped_is_marked_with_what_others_found_that_joined(rng):
 
 
 def test_an_engine_that_is_not_explained_has_no_log():
-    *_, engine, _ = make("solve", "connect4", tt.far_table(1))
-    assert engine._control[kernels.VISITS] == 0
-    assert engine._control[kernels.VISITS_LEFT] == tt.NEVER
+    *_, engine, _ = make("solve", "connect4", tt.new_shared_table(1))
+    assert engine._control["visits"] == 0
+    assert engine._control["visits_from"] == tt.NEVER

@@ -7,11 +7,10 @@ import pytest
 
 from distsearch import evaluation
 from distsearch.engines.alphabeta import AlphaBeta
-from distsearch.engines.pvs import drivers as dr
 from distsearch.engines.pvs import kernels
 from distsearch.engines.pvs import table as tt
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.engines.pvs.work_splitting import levels
 from distsearch.games import connect4, othello
 from distsearch.games.interface import PASS, Position, as_state, legal_moves
@@ -25,9 +24,9 @@ from .test_depth_search_entries import check_entries, noisy, plain_search
 INFINITY = int(kernels.INFINITY)
 CHANGES = [
     EVERYWHERE,
-    {kernels.BOTTOM: 0},
-    {kernels.BOTTOM: 1, kernels.NULL_WINDOWS: 0},
-    {kernels.BOTTOM: 0, kernels.TABLE_LEFT: NEVER, kernels.CUT_LEFT: NEVER},
+    {"bottom": 0},
+    {"bottom": 1, "null_windows": 0},
+    {"bottom": 0, "table_from": NEVER, "cut_from": NEVER},
 ]
 
 
@@ -41,8 +40,10 @@ class Searches:
         self._plain, self._scores = AlphaBeta(game, self.r, self.evaluation), {}
 
     def engine(self, changes):
-        far = tt.far_table(1)
-        made = Solver(self.game, self.r, far) if self.exact else Deep(self.game, self.r, self.evaluation, far)
+        far = tt.new_shared_table(1)
+        made = (
+            ExactSolver(self.game, self.r, far) if self.exact else DepthSearch(self.game, self.r, self.evaluation, far)
+        )
         return changed(made, changes)
 
     def positions(self, rng, n):
@@ -125,7 +126,7 @@ def narrowed(rng, searcher, score, window):
     asked, frames = window_near(rng, score), frames_of(searcher)
     if frames and rng.random() < 0.5:
         ply = rng.randrange(len(frames))
-        at_work = frames[ply][kernels.GIVEN] * (-1) ** ply + rng.randint(-2, 2)
+        at_work = frames[ply]["given"] * (-1) ** ply + rng.randint(-2, 2)
         if at_work != score:
             asked = sorted((at_work, score + rng.randint(1, 3) * (1 if at_work < score else -1)))
     low, high = max(window[0], asked[0]), min(window[1], asked[1])
@@ -135,22 +136,22 @@ def narrowed(rng, searcher, score, window):
     check_windows(searcher)
     left = frames_of(searcher)
     if 0 < len(left) < len(frames):  # the last one's move at work is to be asked about again
-        assert left[-1][kernels.NEXT] == frames[len(left) - 1][kernels.NEXT] - 1
+        assert left[-1]["next"] == frames[len(left) - 1]["next"] - 1
     return low, high
 
 
 def frames_of(searcher):
     """The frames of a search that is at work, from the root down."""
-    size = int(searcher._control[kernels.TOP] + 1) * kernels.FRAME_SIZE
-    return searcher._frames[:size].reshape(-1, kernels.FRAME_SIZE).tolist()
+    frames = searcher._frames[: int(searcher._control["top"]) + 1]
+    return [dict(zip(frames.dtype.names, frame, strict=True)) for frame in frames.tolist()]
 
 
 def check_windows(searcher):
     """Check that every frame but the last has an open window, and that the next one has what is left of it."""
     for f, child in itertools.pairwise(frames_of(searcher)):
-        low = max(f[kernels.ALPHA], f[kernels.BEST])
-        assert low < f[kernels.GIVEN] <= f[kernels.BETA]
-        assert (child[kernels.ALPHA], child[kernels.BETA]) == (-f[kernels.GIVEN], -low)
+        low = max(f["alpha"], f["best"])
+        assert low < f["given"] <= f["beta"]
+        assert (child["alpha"], child["beta"]) == (-f["given"], -low)
 
 
 def slices(rng, searcher):
@@ -190,7 +191,7 @@ def test_every_entry_of_narrowed_searches_is_true(full, rng):
     chosen = noisy(rng.getrandbits(64) | 1, highest, highest)
     value = plain_search(tictactoe, r, chosen)
     for changes in CHANGES[:3]:
-        searcher = changed(Deep(tictactoe, r, chosen, np.zeros(8 * 1000, np.uint64)), changes)
+        searcher = changed(DepthSearch(tictactoe, r, chosen, np.zeros(8 * 1000, np.uint64)), changes)
         for _ in range(40 if full else 4):
             depth, window = rng.randint(4, 9), (-INFINITY, INFINITY)
             state = tictactoe.start(r).state
@@ -240,21 +241,21 @@ class Giver:
     def advance(self, budget):
         return self.searcher.advance(budget)
 
-    def give(self, least_left):
+    def split_off(self, least_left):
         """Have the search give, and check what it gave; return whether it did."""
         before = self.searcher.boards
-        words = self.searcher.give(least_left)
+        words = self.searcher.split_off(least_left)
         assert self.searcher.boards == before
         if words is None:
             return False
         given, nodes = levels(words), []
         for level in given:
-            assert level.left == self.left
+            assert level.depth_left == self.left
             nodes.append((self.state, self.left))
             self.state, self.left = self.searches.play(self.state, self.left, level.moves[level.tried])
             self.check(level, nodes[-1])
         assert self.window == (given[0].alpha, given[0].beta) or self.searches.exact and not self.parts
-        untried = [0 < level.tried < len(level.moves) - 1 and level.left > least_left for level in given]
+        untried = [0 < level.tried < len(level.moves) - 1 and level.depth_left > least_left for level in given]
         assert untried == [False] * (len(given) - 1) + [True]
         self.window = -given[-1].given, -max(given[-1].alpha, given[-1].best)
         assert self.searcher._state == self.state
@@ -330,7 +331,7 @@ def test_the_parts_make_the_score(searches, full, rng):
         node, least_left, often = (giver.state, giver.left), rng.randint(1, 4), rng.choice((0.03, 0.3, 1))
         for _ in slices(rng, giver):
             if rng.random() < often:
-                giver.give(least_left)
+                giver.split_off(least_left)
         if searches.exact and giver.parts:
             window = giver.parts[0][0][0][1:3]  # of the question that was at work
         assert clip(giver.reassembled(rng), *window) == clip(score, *window), (node, window)
@@ -342,7 +343,7 @@ def test_a_search_that_gave_can_be_narrowed(searches, full, rng):
     for giver in givers(searches, rng, 200 if full else 8):
         for _ in slices(rng, giver):
             if rng.random() < 0.2:
-                giver.give(1)
+                giver.split_off(1)
             if rng.random() < 0.2:
                 score = searches.score(giver.state, giver.left)
                 if giver.parts or not searches.exact:
@@ -357,7 +358,7 @@ def test_a_search_that_gave_can_be_narrowed(searches, full, rng):
 def test_a_search_that_gave_goes_on_elsewhere(searches, full, rng):
     for giver in givers(searches, rng, 100 if full else 6):
         for _ in slices(rng, giver):
-            if rng.random() < 0.5 and giver.give(1):
+            if rng.random() < 0.5 and giver.split_off(1):
                 if rng.random() < 0.5:
                     score = searches.score(giver.state, giver.left)
                     giver.window = narrowed(rng, giver.searcher, score, giver.window)
@@ -376,13 +377,7 @@ def test_a_search_that_gave_goes_on_elsewhere(searches, full, rng):
 def test_boards_are_searched_once(rng):
     """By the search that gave, and by those of what it gave, as many boards as by one alone, without tables."""
     searches = Searches(othello, (6, 6), False)
-    changes = {
-        kernels.BOTTOM: 0,
-        kernels.TABLE_LEFT: NEVER,
-        kernels.CUT_LEFT: NEVER,
-        kernels.NULL_WINDOWS: 0,
-        dr.STEP: NEVER,
-    }
+    changes = {"bottom": 0, "table_from": NEVER, "cut_from": NEVER, "null_windows": 0, "step": NEVER}
     for state, left in searches.positions(rng, 3):
         whole = search(searches.engine(changes), state, left)
         giver = Giver(searches, searches.engine(changes), state, left, (-INFINITY, INFINITY))
@@ -398,7 +393,7 @@ def test_boards_are_searched_once(rng):
 
         giver.part = part
         for _ in slices(rng, giver):
-            giver.give(2)
+            giver.split_off(2)
         # full windows for all: what is left to do has the bounds that it would have had in one search
         assert giver.reassembled(Always()) == whole.score
         assert boards + giver.searcher.boards == whole.boards
@@ -413,17 +408,17 @@ class Always:
 
 def test_what_is_never_given(rng):
     r, chosen, state = rules((6, 6)), evaluate((6, 6), "static"), othello.start(rules((6, 6))).state
-    searcher = changed(Deep(othello, r, chosen), {kernels.BOTTOM: 0})
+    searcher = changed(DepthSearch(othello, r, chosen), {"bottom": 0})
     for depth, least_left in itertools.product((1, 2, 5), (1, 3, 5)):
         searcher.begin(state, depth)
-        assert searcher.give(least_left) is None
+        assert searcher.split_off(least_left) is None
         while not searcher.advance(20):
-            last = searcher._frames[kernels.LEFT] == depth
-            if (words := searcher.give(least_left)) is not None:
+            last = searcher._frames["depth_left"][0] == depth
+            if (words := searcher.split_off(least_left)) is not None:
                 assert last
-                assert levels(words)[-1].left > least_left
+                assert levels(words)[-1].depth_left > least_left
                 break
-    repeatable = changed(Deep(othello, r, chosen, repeatable=True), {kernels.BOTTOM: 0})
+    repeatable = changed(DepthSearch(othello, r, chosen, repeatable=True), {"bottom": 0})
     repeatable.begin(state, 6)
     while not repeatable.advance(20):
-        assert repeatable.give(1) is None
+        assert repeatable.split_off(1) is None

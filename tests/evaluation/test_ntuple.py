@@ -7,7 +7,7 @@ import pytest
 
 from distsearch import evaluation, games
 from distsearch.core.errors import UserError
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.evaluation import ntuple, tuple_network
 from distsearch.evaluation.tuple_network import Network
 

@@ -8,7 +8,7 @@ import pytest
 
 from distsearch import evaluation, games
 from distsearch.core.errors import UserError
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.games.interface import END
 from distsearch.games.sliding import ONE_DUE
 from distsearch.gpu import expectimax_merged, expectimax_tables

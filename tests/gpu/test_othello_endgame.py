@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.core.errors import UserError
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, Position, legal_moves, step
 from distsearch.gpu.othello_endgame import NO_MOVE, GpuEndgame
@@ -55,7 +55,7 @@ def drawn(r, count, most, rng):
 
 def scores(r, states, low=None, high=None):
     """Return what the CPU says."""
-    solver, found = Solver(othello, r), []
+    solver, found = ExactSolver(othello, r), []
     for i, state in enumerate(states):
         solver.begin(tuple(map(np.uint64, state)), *(() if low is None else (int(low[i]), int(high[i]))))
         while not solver.advance(1 << 30):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch.core.errors import UserError
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, step
 from distsearch.games.random_play import random_positions
@@ -19,7 +19,7 @@ PLAIN = {"lanes": 1, "threads": 32, "blocks": 1}
 
 @functools.cache
 def cpu(board):
-    return Solver(connect4, connect4.rules(board))
+    return ExactSolver(connect4, connect4.rules(board))
 
 
 def cpu_score(board, state, low=UNKNOWN, high=HIGHEST):

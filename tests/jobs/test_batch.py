@@ -5,7 +5,7 @@ import pytest
 
 from distsearch import games
 from distsearch.api.options import Options
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games import othello
 from distsearch.games.interface import END, legal_moves, step
 from distsearch.jobs.two_player import BRIEF_RESULT, KINDS, TO_THE_END, kinds
@@ -26,7 +26,7 @@ cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def new_runner(case, **setup):
     """A runner that has not searched anything yet, with a table of its own."""
     kind, game, board, options, _, _ = case
-    return kinds(far_table(1))[kind](Options(game, board=board, **options).setup(kind) | setup)
+    return kinds(new_shared_table(1))[kind](Options(game, board=board, **options).setup(kind) | setup)
 
 
 def random_states(rng, case, n):
@@ -106,7 +106,7 @@ def test_records_are_those_of_one_job_after_another(case, most_boards, full, rng
     assert at_work > 0 or most_boards > 300
     assert at_work == 0 or most_boards < NO_PAUSE
     # what later searches go by
-    assert many._engine._near.tobytes() == single._engine._near.tobytes()
+    assert many._engine._l1.tobytes() == single._engine._l1.tobytes()
     assert do(many, jobs[0]).tobytes() == do(single, jobs[0]).tobytes()
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from distsearch import evaluation, games
 from distsearch.cluster.local import LocalCluster
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.games.interface import CHANCE, END, legal_moves, step
 from distsearch.jobs.chance import ExpectimaxRunner
 from distsearch.jobs.expectimax import ChancePool
@@ -26,7 +26,9 @@ class Case:
         self.state = position.state
 
     def alone(self, depth):
-        engine = Expectimax(self.game, self.rules, evaluation.find(self.game, "rows", self.rules), **self.how)
+        names = {"least": "min_probability", "alike": "uniform_chance"}
+        how = {names.get(name, name): value for name, value in self.how.items()}
+        engine = Expectimax(self.game, self.rules, evaluation.find(self.game, "rows", self.rules), **how)
         engine.begin(self.state, depth)
         while not engine.advance(10**6):
             pass

@@ -10,7 +10,7 @@ from distsearch import evaluation, games
 from distsearch.api import devices
 from distsearch.api.session import Session
 from distsearch.core.errors import UserError
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.engines.player import Player, seed_of
 from distsearch.games.interface import CHANCE, as_state
 from distsearch.jobs import gpu_expectimax
@@ -217,7 +217,7 @@ def test_searches_of_chance_and_of_no_plies_go_together(seed):
     while runner.at_work:
         records.append(runner.advance())
     records = np.concatenate(records)
-    engine = Expectimax(module, rules, evaluation.find(module, wanted, rules), alike=True)
+    engine = Expectimax(module, rules, evaluation.find(module, wanted, rules), uniform_chance=True)
     assert sorted(records["node"].tolist()) == list(range(6))
     assert records["complete"].all()
     for record in records:

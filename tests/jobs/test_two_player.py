@@ -5,8 +5,8 @@ import pytest
 
 from distsearch.api.options import Options
 from distsearch.engines.alphabeta import LINE_LENGTH
-from distsearch.engines.pvs import shared_table
-from distsearch.engines.pvs.move_ordering import MOST_GUESSED
+from distsearch.engines.pvs import side_tables
+from distsearch.engines.pvs.move_ordering import MAX_GUESS_NODES
 from distsearch.engines.pvs.table import BUCKET, GENERATIONS
 from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
@@ -19,7 +19,7 @@ from .driving import do, runner, stop
 BOARDS = [(4, 4), (6, 6), (8, 8)]
 DEPTH = 6
 NODE = 77
-GUESSED = MOST_GUESSED + 6 * 33  # boards at most when an exact job begins; where it gives up, moves are still played
+GUESSED = MAX_GUESS_NODES + 6 * 33  # boards at most when an exact job begins; where it gives up, moves are still played
 TABLED = "deep", "solve"
 boards = pytest.mark.parametrize("board", BOARDS, ids=board_id)
 all_kinds = pytest.mark.parametrize("kind", ["subtree", *TABLED])
@@ -201,7 +201,7 @@ FILLING = {  # jobs that fill a bucket: (board, moves before, depth), the second
 @pytest.mark.parametrize("kind", TABLED)
 @pytest.mark.parametrize(("runs", "kept"), [((1, 1), BUCKET - 1), ((1, 2), 0), ((255, 256), 0), ((7, 300), 0)], ids=str)
 def test_entries_of_an_earlier_run_are_the_first_to_go(kind, runs, kept):
-    far, entries = np.zeros(2 * BUCKET + shared_table.WORDS, np.uint64), []  # one bucket
+    far, entries = np.zeros(2 * BUCKET + side_tables.WORDS, np.uint64), []  # one bucket
     for run, (board, moves, depth) in zip(runs, FILLING[kind]):
         # by a new runner, as if on another rank of the host: it has not searched anything yet
         worker = kinds(far)[kind](Options("othello", board=board, depth=1, evaluation="static").setup(kind))

@@ -10,8 +10,8 @@ import tempfile
 from distsearch import evaluation
 from distsearch.engines.alphabeta import AlphaBeta
 from distsearch.engines.perft import Perft
-from distsearch.engines.pvs.depth_search import Deep
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.depth_search import DepthSearch
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.engines.pvs.probcut import table
 from distsearch.formats.positions import Lines, format_scores
 from distsearch.games import connect4, othello
@@ -28,12 +28,12 @@ def engines(game, rules, every):
         chosen = evaluation.find(game, name, rules)
         yield AlphaBeta(game, rules, chosen, ordering="shallow:1")
         if every or name != "discs":  # whose kernels no other short test compiles
-            yield Deep(game, rules, chosen)
+            yield DepthSearch(game, rules, chosen)
         if name == "complex" or (every and game is connect4):
-            yield Deep(game, rules, chosen, selective=table(0.9, 6, [], chosen.bound))
-    yield Solver(game, rules)
+            yield DepthSearch(game, rules, chosen, selective=table(0.9, 6, [], chosen.bound))
+    yield ExactSolver(game, rules)
     if order := evaluation.for_order(game, rules):
-        yield Solver(game, rules, order=order)
+        yield ExactSolver(game, rules, order=order)
     yield Perft(game, rules)
     yield Grower(game, rules)
 

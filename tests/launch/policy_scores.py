@@ -26,7 +26,7 @@ from distsearch.api.simulate import Machine
 from distsearch.api.two_player import Searcher
 from distsearch.cluster import mpi_runtime
 from distsearch.cluster.local import LocalCluster
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.random_play import random_position
 from distsearch.jobs.two_player import kinds
 from distsearch.tree.policies import POLICIES
@@ -81,7 +81,7 @@ def drawn(seed, number):
 @functools.cache
 def _alone():
     """A cluster of one worker, which does each search as one job."""
-    return LocalCluster(kinds(far_table(TABLE)))
+    return LocalCluster(kinds(new_shared_table(TABLE)))
 
 
 def searched(case, cluster, **changed):

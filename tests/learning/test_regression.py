@@ -4,7 +4,7 @@ import numpy as np
 from mpi4py import MPI
 
 from distsearch import evaluation
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.evaluation import patterns as pt
 from distsearch.evaluation import tuple_network as nw
 from distsearch.games import othello
@@ -49,7 +49,7 @@ def test_a_regression_goes_on_from_a_network(seed):
 def test_late_positions_have_their_exact_scores(seed):
     rules = othello.rules()
     taught = games.samples(PLAN, None, seed, rules)
-    solver, solved = Solver(othello, rules), 0
+    solver, solved = ExactSolver(othello, rules), 0
     for words, score in zip(taught.states, taught.scores, strict=True):
         state = as_state(words)
         if othello.moves_left(state, rules) <= PLAN.solved:

@@ -5,7 +5,7 @@ import pytest
 
 from distsearch import games
 from distsearch.core import jit
-from distsearch.engines.expectimax_engine import Expectimax
+from distsearch.engines.expectimax import Expectimax
 from distsearch.evaluation import Evaluation, ntuple
 from distsearch.learning import td
 

@@ -6,7 +6,7 @@ import pytest
 
 from distsearch.api.session import Session
 from distsearch.cluster import worker
-from distsearch.engines.pvs.exact_solver import Solver
+from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import othello
 from distsearch.games.random_play import random_position
 
@@ -63,7 +63,7 @@ def with_hosts(comm, agree, monkeypatch):
 
 
 def alone(state):
-    engine = Solver(othello, othello.rules(BOARD))
+    engine = ExactSolver(othello, othello.rules(BOARD))
     engine.begin(state)
     while not engine.advance(10**9):
         pass

@@ -8,7 +8,7 @@ import pytest
 
 from distsearch import evaluation
 from distsearch.api.options import Options
-from distsearch.engines.pvs.table import far_table
+from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games import connect4, othello
 from distsearch.games.interface import END, legal_moves, step
 from distsearch.games.random_play import random_position
@@ -59,12 +59,12 @@ class Search:
     @functools.cached_property
     def runners(self):
         """Those of the workers, which share a table; most know that others search parts of the same tree."""
-        make = kinds(far_table(1))[self.kind]
+        make = kinds(new_shared_table(1))[self.kind]
         return [make({**self._setup, "part": i > 0}) for i in range(WORKERS)]
 
     @functools.cached_property
     def _alone(self):
-        return kinds(far_table(1))[self.kind](self._setup)  # with a table that no other search spoils
+        return kinds(new_shared_table(1))[self.kind](self._setup)  # with a table that no other search spoils
 
     @functools.cached_property
     def grower(self):

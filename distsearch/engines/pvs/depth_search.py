@@ -7,34 +7,33 @@ import numpy as np
 from ... import games
 from ...core import jit
 from ...core.errors import UserError
-from ...core.pointers import address, int64s, uint64s
+from ...core.pointers import address, set_fields, uint64s
 from ...games.interface import END
 from . import drivers as dr
 from . import kernels, move_ordering, probcut
-from . import table as tt
-from .batch import any_move
-from .table_search import Tabled, itself, no_bounds
+from .layout import frame_at
+from .table_search import TableSearch, itself, no_bounds
 
-_LIMITS = {"table": 3, "far": 5, "cut": 5, "bottom": 3}  # plies left, see ``SOLVER`` in ``games.interface``
+_LIMITS = {"table": 3, "shared": 5, "cut": 5, "bottom": 3}  # plies left, see ``SOLVER`` in ``games.interface``
 _STEP = 2  # plies from one depth to the next, so that scores of odd and even depths do not mix
-_PROMISING_LEFT = 3  # plies left from which on a dear order of moves pays
+_PROMISING_LEFT = 3  # plies left from which on a slow order of moves pays
 
-_HIGHEST_BOUND = 14_000  # of an evaluation: twice that, and a score, fit into a table's entry
+_MAX_BOUND = 14_000  # of an evaluation: twice that, and a score, fit into a table's entry
 
 ended = evaluate = kind = moves_left = ordered_moves = promising = None  # bound for each game and evaluation
 
 
-def settled(s, r, control, left, beta):
-    """Return (True, value) of a leaf, for ``pvs``."""
+def resolved(s, r, c, depth_left, beta):
+    """Return (True, value) of a leaf, for ``kernels``."""
     if kind(s, r) == END:
-        return True, ended(s, r, control)
-    control[kernels.EVALUATED] += 1
-    return True, np.int64(evaluate(s, r, uint64s(control[kernels.TABLES])))
+        return True, ended(s, r, c)
+    c.evaluated += 1
+    return True, np.int64(evaluate(s, r, uint64s(c.tables)))
 
 
-def candidates(s, r, left, note, out, scores, at):
-    """Write all moves, the dearer the order the more is left; return how many."""
-    if left >= _PROMISING_LEFT:
+def candidates(s, r, depth_left, note, out, scores, at):
+    """Write all moves, in a better and slower order where more depth is left; return how many."""
+    if depth_left >= _PROMISING_LEFT:
         return promising(s, r, out, scores, at)
     return ordered_moves(s, r, out, at)
 
@@ -43,73 +42,73 @@ def plain_order(s, r, out, scores, at):
     return ordered_moves(s, r, out, at)
 
 
-def pose(s, r, control, plies):
-    """Begin with no score; return whether there is nothing to search, for ``batch``."""
-    control[dr.LEFT_AT_ROOT] = min(plies, 2 * moves_left(s, r) + 1)
-    control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
-    control[dr.LOW], control[dr.HIGH] = -kernels.INFINITY, kernels.INFINITY
+def init_search(s, r, c, plies):
+    """Begin with no score; return whether there is nothing to search, for ``drivers``."""
+    c.root_depth = min(plies, 2 * moves_left(s, r) + 1)
+    c.table.shared_from = c.table.shared_from_later
+    c.low, c.high = -kernels.INFINITY, kernels.INFINITY
     if plies == 0 or kind(s, r) == END:
-        _, control[dr.LATEST] = settled(s, r, control, np.int64(0), np.int64(0))
+        _, c.latest = resolved(s, r, c, np.int64(0), np.int64(0))
         return True
     return False
 
 
-def answer(s, r, control):
-    """Return (score, move, proved) of the search so far, for ``batch``.
+def search_result(s, r, c):
+    """Return (score, move, proved) of the search so far, for ``drivers``.
 
-    Of a stopped one the depth asked for has shown a lower bound and the move that has it, or it is −INFINITY.
+    Of a stopped one the score is a lower bound that the depth asked for has shown, with the move that has it, or
+    −INFINITY.
     """
-    low, high = control[dr.WINDOW_LOW], control[dr.WINDOW_HIGH]
-    if control[dr.COMPLETE]:
-        score = control[dr.LATEST]
-        return dr.cut(control, score), control[dr.BEST_ROOT_MOVE], low < score < high
-    f = int64s(control[kernels.FRAMES])
-    asked = control[kernels.TOP] >= 0 and f[kernels.LEFT] == control[dr.LEFT_AT_ROOT]
-    if asked and f[kernels.BEST] > low:  # up to low it is an upper bound of the moves so far
-        return f[kernels.BEST], f[kernels.BEST_MOVE], False
-    return -kernels.INFINITY, any_move(control), False
+    low, high = c.window_low, c.window_high
+    if c.complete:
+        score = c.latest
+        return dr.clamp_to_window(c, score), c.best_root_move, low < score < high
+    f = frame_at(c.frames, 0)
+    at_full_depth = c.top >= 0 and f.depth_left == c.root_depth
+    if at_full_depth and f.best > low:  # up to low it is an upper bound of the moves so far
+        return f.best, f.best_move, False
+    return -kernels.INFINITY, dr.any_move(c), False
 
 
 _BELOW = (
     kernels.hashed,
     kernels.root_hash,
     kernels.ended,
-    kernels.left_after,
-    kernels.answers,
-    kernels.known_cut,
-    kernels.weigh,
+    kernels.depth_left_after,
+    kernels.entry_usable,
+    kernels.transposition_cut,
+    kernels.apply_entry,
     kernels.put_in_order,
-    kernels.examine,
+    kernels.probe_node,
     kernels.descend,
     kernels.open_root,
 )
-_PROBCUT = probcut.thresholds, probcut.ask, probcut.take
+_PROBCUT = probcut.thresholds, probcut.start_probe, probcut.finish_probe
 _ABOVE = (
-    kernels.look_at_path,
+    kernels.probe_path,
     kernels.least_crowded_first,
     kernels.advance,
-    dr.depth_after,
-    dr.deepen,
-    dr.follow,
-    pose,
-    answer,
+    dr.next_depth,
+    dr.iterative_deepening,
+    dr.follow_pv,
+    init_search,
+    search_result,
 )
 
 
-class Deep(Tabled):
+class DepthSearch(TableSearch):
     """A pausable alpha-beta search to a number of plies, by iterative deepening.
 
-    ``far`` is as ``Tabled`` has it; repeatable: every search starts with empty tables of its own, so that boards and
-    line depend on nothing else; selective: of ``probcut``, the array (float64) that it looks up, or None for a search
-    of every line.
+    ``table`` is as ``TableSearch`` has it; repeatable: every search starts with empty tables of its own, so that nodes
+    and line depend on nothing else; selective: the table of ``probcut`` (float64), or None for a search of every line.
     """
 
-    driver = dr.deepen
+    driver = dr.iterative_deepening
 
-    def __init__(self, game, rules, evaluation, far=None, repeatable=False, part=False, selective=None):
-        if evaluation.bound > _HIGHEST_BOUND:
+    def __init__(self, game, rules, evaluation, table=None, repeatable=False, part=False, selective=None):
+        if evaluation.bound > _MAX_BOUND:
             raise UserError(
-                f"evaluation {evaluation.name} is worth up to {evaluation.bound}, more than the {_HIGHEST_BOUND} that "
+                f"evaluation {evaluation.name} is worth up to {evaluation.bound}, more than the {_MAX_BOUND} that "
                 "a table holds; --ordering static searches without one"
             )
         name = f"{games.tag(game)}_{evaluation.name}_deep"
@@ -121,11 +120,11 @@ class Deep(Tabled):
         if selective is not None:
             name, tag = f"{name}_selective", f"{tag} {hashlib.sha256(selective.tobytes()).hexdigest()}"
             functions["SELECTIVE"], templates = True, _BELOW + _PROBCUT + _ABOVE
-        super().__init__(game, rules, None if repeatable else far, name, tag, functions, templates, _LIMITS, part)
-        self._control[kernels.TABLES] = address(self._tables)
+        super().__init__(game, rules, None if repeatable else table, name, tag, functions, templates, _LIMITS, part)
+        self._control["tables"] = address(self._tables)
         if selective is not None:
-            self._control[kernels.PROBCUT] = address(selective)
-        self._control[[kernels.WIN, dr.STEP, dr.FORGETFUL]] = evaluation.bound, _STEP, repeatable
+            self._control["probcut"] = address(selective)
+        set_fields(self._control, win_bonus=evaluation.bound, step=_STEP, repeatable=repeatable)
 
     def begin(self, state, depth, low=-kernels.INFINITY, high=kernels.INFINITY):
         """Start to search ``state`` to ``depth`` plies; scores are told apart no further than from low to high."""
@@ -137,9 +136,9 @@ def _bound(game, evaluation, name):
     hooks = games.knowledge(game)
     functions = {**games.functions(game), "bounds": no_bounds, "canonical": getattr(hooks, "canonical", itself)}
     functions.update(SMALL=0, EXACT=False, evaluate=evaluation.function)
-    functions["rank"] = jit.specialise(move_ordering.unranked, f"unranked_{name}", functions)
+    functions["order_moves"] = jit.specialise(move_ordering.unordered, f"unordered_{name}", functions)
     if hasattr(hooks, "promising"):
         functions["promising"] = hooks.promising
     else:
         functions["promising"] = jit.specialise(plain_order, f"plain_order_{name}", functions)
-    return jit.specialise_all((kernels.ended, settled, candidates), name, functions)
+    return jit.specialise_all((kernels.ended, resolved, candidates), name, functions)

@@ -1,158 +1,230 @@
-"""What asks the questions of a search: resumable drivers outside its stack.
+"""What asks the questions of a search: resumable drivers outside its stack, and many searches in one call.
 
-``solve`` closes in on an exact score by null windows (MTD: Plaat et al. 1996), ``deepen`` goes a ply or two deeper from
-one search to the next, so that the table holds a good first move for most of its nodes (depth 10 to 12: 1.7 to 3 times
-fewer boards).
+``mtd_solve`` closes in on an exact score by null windows (MTD: Plaat et al. 1996). ``iterative_deepening`` goes a ply
+or two deeper from one search to the next, so that the table holds a good first move for most of its nodes (depth 10 to
+12: 1.7 to 3 times fewer nodes).
+
+A slice of a long search is a call from Python. A call for each small search would cost several times what the search
+takes, so ``batch`` does one after another in compiled code, with the same results.
 """
 
 import numpy as np
 
 from ...core.jit import compiled
-from ...core.pointers import int16s, int64s, uint64s
+from ...core.pointers import int16s, uint64s
+from ...games import lanes
 from ...games.interface import END
 from ..alphabeta import LINE_LENGTH
 from . import table as tt
-from .kernels import (
-    BEST,
-    BEST_MOVE,
-    BETA,
-    BOARDS,
-    BOTTOM,
-    BUDGET,
-    EVALUATED,
-    FRAMES,
-    LEFT,
-    MOVES,
-    NO_MOVE,
-    RULES,
-    SHARED_LEFT,
-    TOP,
-)
-from .kernels import CONTROL_SIZE as _SEARCH_SIZE
+from . import visits
+from .kernels import NO_MOVE, unmark_all
+from .layout import control_view, frame_at
 
-# bound for each game
-advance = answers = descend = ended = hashed = kind = left_after = moves = next_beta = open_root = play = None
-root_hash = None
+# bound for each game, and by the engine
+advance = descend = ended = entry_usable = hashed = kind = depth_left_after = moves = moves_left = next_beta = None
+drive = init_search = open_root = play = root_hash = search_result = None
 EXACT = True
-
-# The drivers' part of the control array (int64).
-LOW, HIGH = range(_SEARCH_SIZE, _SEARCH_SIZE + 2)  # the score lies between them
-WINDOW_LOW, WINDOW_HIGH = range(HIGH + 1, HIGH + 3)  # it matters no further than this
-LATEST, BEST_ROOT_MOVE = range(WINDOW_HIGH + 1, WINDOW_HIGH + 3)  # value of the latest search; its move
-LEFT_AT_ROOT, DEPTH = range(BEST_ROOT_MOVE + 1, BEST_ROOT_MOVE + 3)  # what is asked for; what was searched so far
-STEP = DEPTH + 1  # plies from one depth to the next
-COMPLETE = STEP + 1  # 1: the answer is known
-ROOM = COMPLETE + 1  # moves left for which there are frames
-FORGETFUL = ROOM + 1  # 1: every search begins with an empty near table
-PART = FORGETFUL + 1  # 1: each is a part of a larger one, to which scores beyond the window tell something
-CONTROL_SIZE = PART + 1
 
 
 @compiled
-def cut(control, score):
-    """Return a score as it is to be told."""
-    return score if control[PART] else min(max(score, control[WINDOW_LOW]), control[WINDOW_HIGH])
+def clamp_to_window(c, score):
+    """Return a score as the search tells it: within its window, unless it is a part of a larger one."""
+    return score if c.part else min(max(score, c.window_low), c.window_high)
 
 
-def solve(s, where):
+def mtd_solve(s, c):
     """Ask one question after another until the score of s is known (True) or the budget is used up (False).
 
-    A budget of 0 ends it before the first question. The score is LOW, and equal to HIGH, unless it lies beyond the
-    window: LOW is then a bound that is at least WINDOW_HIGH, or HIGH one that is at most WINDOW_LOW.
+    A budget of 0 ends it before the first question. The score is ``low``, and equal to ``high``, unless it lies beyond
+    the window: ``low`` is then a bound that is at least ``window_high``, or ``high`` one that is at most
+    ``window_low``.
     """
-    control = int64s(where)
-    r, end = uint64s(control[RULES]), control[BOARDS] + control[BUDGET]
+    r, end = uint64s(c.rules), c.nodes + c.budget
     while True:
-        if control[TOP] < 0:
-            if control[SHARED_LEFT] < tt.NEVER:
-                take_in_shared(s, control)
-            low, high = control[LOW], control[HIGH]
-            settled = low >= high or low >= control[WINDOW_HIGH]
-            if high <= control[WINDOW_LOW] or settled and control[BEST_ROOT_MOVE] != NO_MOVE:
+        if c.top < 0:
+            if c.defer_from < tt.NEVER:
+                import_root_bounds(s, c)
+            low, high = c.low, c.high
+            known = low >= high or low >= c.window_high
+            if high <= c.window_low or known and c.best_root_move != NO_MOVE:
                 return True
-            low, high = max(low, control[WINDOW_LOW]), min(high, control[WINDOW_HIGH])
-            beta = next_beta(s, r, low, high, control[LATEST]) if low < high else low
+            low, high = max(low, c.window_low), min(high, c.window_high)
+            beta = next_beta(s, r, low, high, c.latest) if low < high else low
             beta = min(max(beta, low + (low < high)), high)
-            open_root(s, control, control[LEFT_AT_ROOT], beta - 1, beta)
-        control[BUDGET] = end - control[BOARDS]
-        if not advance(s, where):
+            open_root(s, c, c.root_depth, beta - 1, beta)
+        c.budget = end - c.nodes
+        if not advance(s, c):
             return False
-        f = int64s(control[FRAMES])
-        control[LATEST], control[TOP] = f[BEST], -1
-        if f[BEST] >= f[BETA]:
-            control[LOW], control[BEST_ROOT_MOVE] = f[BEST], f[BEST_MOVE]
+        f = frame_at(c.frames, 0)
+        c.latest, c.top = f.best, -1
+        if f.best >= f.beta:
+            c.low, c.best_root_move = f.best, f.best_move
         else:
-            control[HIGH] = f[BEST]
+            c.high = f.best
 
 
-def take_in_shared(s, control):
+def import_root_bounds(s, c):
     """Take in the bounds of the root that ranks in the same search have found."""
-    data = tt.look_far(control, root_hash(s, uint64s(control[RULES]), control))
+    data = tt.probe_shared(c.table, root_hash(s, uint64s(c.rules), c))
     if data == 0:
         return
-    if tt.low_of(data) > control[LOW] and tt.move_of(data) != NO_MOVE:
-        control[LOW] = control[LATEST] = tt.low_of(data)
-        control[BEST_ROOT_MOVE] = tt.move_of(data)
-    if tt.high_of(data) < control[HIGH]:
-        control[HIGH] = control[LATEST] = tt.high_of(data)
+    if tt.low_of(data) > c.low and tt.move_of(data) != NO_MOVE:
+        c.low = c.latest = tt.low_of(data)
+        c.best_root_move = tt.move_of(data)
+    if tt.high_of(data) < c.high:
+        c.high = c.latest = tt.high_of(data)
 
 
-def deepen(s, where):
-    """Search s deeper and deeper until LEFT_AT_ROOT plies are done (True) or the budget is used up (False).
+def iterative_deepening(s, c):
+    """Search s deeper and deeper until ``root_depth`` plies are done (True) or the budget is used up (False).
 
-    The score, LATEST, is that of DEPTH plies, the latest depth that is done, and exact if it is within the window. Ends
-    early where no line was cut off by the depth.
+    The score, ``latest``, is that of ``depth`` plies, the latest depth that is done, and exact if it is within the
+    window. Ends early where no line was cut off by the depth.
     """
-    control = int64s(where)
-    r, end, goal = uint64s(control[RULES]), control[BOARDS] + control[BUDGET], control[LEFT_AT_ROOT]
+    r, end, goal = uint64s(c.rules), c.nodes + c.budget, c.root_depth
     while True:
-        if control[TOP] < 0:
-            if control[DEPTH] >= goal:
+        if c.top < 0:
+            if c.depth >= goal:
                 return True
-            control[EVALUATED] = 0
-            open_root(s, control, depth_after(s, r, control), control[WINDOW_LOW], control[WINDOW_HIGH])
-        control[BUDGET] = end - control[BOARDS]
-        if not advance(s, where):
+            c.evaluated = 0
+            open_root(s, c, next_depth(s, r, c), c.window_low, c.window_high)
+        c.budget = end - c.nodes
+        if not advance(s, c):
             return False
-        f = int64s(control[FRAMES])
-        control[LATEST], control[BEST_ROOT_MOVE], control[TOP] = f[BEST], f[BEST_MOVE], -1
-        control[DEPTH] = f[LEFT] if control[EVALUATED] else goal
+        f = frame_at(c.frames, 0)
+        c.latest, c.best_root_move, c.top = f.best, f.best_move, -1
+        c.depth = f.depth_left if c.evaluated else goal
 
 
-def depth_after(s, r, control):
+def next_depth(s, r, c):
     """Return the depth to search next: all of it if the table has a move from a depth that is close."""
-    goal, done, step = control[LEFT_AT_ROOT], control[DEPTH], control[STEP]
-    data = tt.look(control, hashed(s, r, control))
+    goal, done, step = c.root_depth, c.depth, c.step
+    data = tt.probe(c.table, hashed(s, r, c))
     if data != 0:
-        done = max(done, min(tt.left_of(data), goal - 1))
+        done = max(done, min(tt.depth_of(data), goal - 1))
     return goal - (goal - done - 1) // step * step
 
 
-def follow(s, where, left, score, line, length):
+def follow_pv(s, c, depth_left, score, line, length):
     """Write moves that keep ``score``, which s is known to be worth, behind ``length`` others; return how many now.
 
     line: address of LINE_LENGTH int16. Goes on as long as the tables, or a search of what little is left, prove a move
     good enough.
     """
-    control = int64s(where)
-    r, out, path = uint64s(control[RULES]), int16s(control[MOVES]), int16s(line)
+    r, out, path = uint64s(c.rules), int16s(c.moves), int16s(line)
     found = True
-    while found and length < LINE_LENGTH and kind(s, r) != END and (EXACT or left > 0):
+    while found and length < LINE_LENGTH and kind(s, r) != END and (EXACT or depth_left > 0):
         n = np.int64(moves(s, r, out, 0))
         found = False
         for i in range(n):
             m = np.int64(out[i])
             child, _ = play(s, r, m)
-            after = left_after(left, m)
+            after = depth_left_after(depth_left, m)
             if kind(child, r) == END:
-                found = -ended(child, r, control) >= score
-            elif left <= control[BOTTOM]:
-                found = -descend(child, where, n, after, np.int64(1) - score) >= score
+                found = -ended(child, r, c) >= score
+            elif depth_left <= c.bottom:
+                found = -descend(child, c, n, after, np.int64(1) - score) >= score
             else:
-                data = tt.look(control, hashed(child, r, control))
-                found = data != 0 and answers(data, after) and -tt.high_of(data) >= score
+                data = tt.probe(c.table, hashed(child, r, c))
+                found = data != 0 and entry_usable(data, after) and -tt.high_of(data) >= score
             if found:
                 path[length], length = m, length + 1
-                s, left, score = child, after, -score
+                s, depth_left, score = child, after, -score
                 break
     return length
+
+
+def begin(s, where, depth, low, high):
+    """Start to search s; return False, with nothing done, if there is no room for so many moves.
+
+    where: address of the control block.
+    """
+    c = control_view(where, 0)
+    r, f = uint64s(c.rules), frame_at(c.frames, 0)
+    if moves_left(s, r) > c.capacity:
+        return False
+    if c.repeatable:
+        tt.forget_l1(c.table)
+    lanes.store(uint64s(c.states), 0, s)
+    searched = c.nodes
+    c.nodes = c.evaluated = c.hits = c.shared_hits = c.stores = c.waited = c.table.replaced = 0
+    if not c.part:
+        c.table.lost = 0
+    unmark_all(c, 0)
+    if c.defer_from < tt.NEVER:
+        c.next_look = 0
+    c.top, c.latest, c.depth, c.best_root_move = -1, 0, 0, NO_MOVE
+    c.window_low, c.window_high = low, high
+    f.count, f.best_move = 0, NO_MOVE
+    c.complete = init_search(s, r, c, depth)
+    if c.visits_from < tt.NEVER:
+        visits.begin(c.visits, searched, np.int64(hashed(s, r, c)), c.root_depth)
+    return True
+
+
+@compiled
+def any_move(c):
+    """Return the best move at the root so far, or the likeliest one; NO_MOVE before the first question."""
+    f = frame_at(c.frames, 0)
+    if c.best_root_move != NO_MOVE:
+        return c.best_root_move
+    if f.best_move != NO_MOVE:
+        return f.best_move
+    return np.int64(int16s(c.moves)[0]) if f.count > 0 else NO_MOVE
+
+
+def run(s, where):
+    """Search on until the answer is known (True) or the budget is used up (False)."""
+    return drive(s, control_view(where, 0))
+
+
+def extract_pv(s, where, line, brief):
+    """Return (score, length): the score of s so far, and how many moves of its line were written at ``line``.
+
+    line: address of LINE_LENGTH int16; brief: whether the best move will do. Without, the line goes as far as it can be
+    proved, of a complete search whose score is within its window.
+    """
+    c, out = control_view(where, 0), int16s(line)
+    r, f = uint64s(c.rules), frame_at(c.frames, 0)
+    score, move, proved = search_result(s, r, c)
+    if move == NO_MOVE:
+        return score, np.int64(0)
+    out[0], length = move, np.int64(1)
+    if proved and not brief:
+        nodes, evaluated, hits = c.nodes, c.evaluated, c.hits
+        shared_hits, stores, replaced = c.shared_hits, c.stores, c.table.replaced
+        child, _ = play(s, r, move)
+        # by the depth of the latest search, which entries are of: it is less where the whole game takes less
+        length = follow_pv(child, c, depth_left_after(f.depth_left, move), -score, line, length)
+        # what this takes is not counted
+        c.nodes, c.evaluated, c.hits = nodes, evaluated, hits
+        c.shared_hits, c.stores, c.table.replaced = shared_hits, stores, replaced
+    return score, length
+
+
+def batch(like, where, states, requests, answers, lines, budget):
+    """Do searches one after another until about ``budget`` nodes; return (how many, whether the next one is at work).
+
+    states: their words, one state's after another's; requests, answers: REQUEST and ANSWER for each; lines: address of
+    LINE_LENGTH int16 for each. A search takes a node of the budget at least, so that the budget bounds their number
+    too. None is at work if all are done, or if frames have no room for the next one.
+    """
+    c, width = control_view(where, 0), len(like)
+    for i in range(len(requests)):
+        s = lanes.load(like, states, i * width)
+        request, answer = requests[i], answers[i]
+        own = request.budget
+        if not begin(s, where, request.depth, request.low, request.high):
+            return i, False
+        if budget > 0 and not c.complete:
+            c.budget = min(budget, own) if own > 0 else budget
+            c.complete = drive(s, c)
+        nodes = c.nodes
+        if budget <= 0 or not c.complete and not 0 < own <= nodes:
+            return i, True
+        budget -= max(nodes, 1)
+        answer.score, answer.line_length = extract_pv(s, where, lines + 2 * LINE_LENGTH * i, request.brief)
+        answer.complete, answer.boards, answer.evaluated = c.complete, nodes, c.evaluated
+        answer.table_hits, answer.table_far_hits = c.hits, c.shared_hits
+        answer.table_stores, answer.table_replacements = c.stores, c.table.replaced
+    return len(requests), False

@@ -1,4 +1,4 @@
-"""A far table that begins small and grows while a search is long.
+"""A shared table that begins small and grows while a search is long.
 
 Short searches must not pay for a large table: with 1,024 MiB, 40 Connect 4 positions of a million boards took 1.4 to 2
 times the CPU time that they take with 64, in page faults and cache misses. Long ones win by it. So all of the table is
@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.jit import compiled
 from ...core.pointers import address, taken
-from . import shared_table
+from . import side_tables
 from .table import BUCKET
 
 LONG = 1 << 22  # boards of a long search, 0.2 to 0.4 s
@@ -31,17 +31,17 @@ def _next_step(where):
 
 
 class Growing:
-    """A far table that grows, as one of the ranks that share it sees it.
+    """A shared table that grows, as one of the ranks that share it sees it.
 
-    words: uint64, all of it: entries, what ``far_layout`` describes, and WORDS more; zero at first; mib: that it begins
-    with; back(begin, end): provides the memory of these bytes of it, and returns whether there is some.
+    words: uint64, all of it: entries, what ``side_tables`` describes, and WORDS more; zero at first; mib: its size at
+    first; back(begin, end): provides the memory of these bytes of it, and returns whether there is some.
     ``words`` is what engines see of it, ``first``: buckets at first. It must have room for a step at least.
     """
 
     def __init__(self, words, mib, back):
         self.words, self._shared = words[:-WORDS], words[-WORDS:].view(np.int64)
         self.first = (mib << 20) // (16 * BUCKET) // _BUCKETS_A_STEP * _BUCKETS_A_STEP
-        self._most = (shared_table.buckets(self.words) - self.first) // _BUCKETS_A_STEP
+        self._most = (side_tables.buckets(self.words) - self.first) // _BUCKETS_A_STEP
         self._back = back
 
     @staticmethod

@@ -1,20 +1,20 @@
 """Principal-variation search with a transposition table, over any game of two players with zero sum.
 
-Fail-soft alpha-beta: the first move of a node gets the node's window, the others are asked only whether they are better
-(a *null window*), and get more of it if they are (Marsland and Campbell 1982): 1.2 times fewer boards than full
-windows. With a window that is null at the root, all are. The questions come from a driver, see ``drivers``; the table
-makes the next answer cheaper than the last. It saves 2.5 times the boards at depth 10, 3 times in Othello's end games,
-15 to 80 times in Connect 4. Killer moves and history were tried at depth 11 and 12: killers cost a third more boards
-where moves are in a dear order already, and saved 2% in the last two plies; history cost 3%.
+Fail-soft alpha-beta: the first move of a node gets the node's window. The others get a *null window*, which only tells
+whether they are better, and more of the window if they are (Marsland and Campbell 1982): 1.2 times fewer nodes than
+with full windows. With a window that is null at the root, all are. A driver asks the questions, see ``drivers``; the
+table makes the next answer cheaper than the last. It saves 2.5 times the nodes at depth 10, 3 times in Othello's end
+games, 15 to 80 times in Connect 4. Killer moves and history were tried at depth 11 and 12: killers cost a third more
+nodes where moves are in a slow order already, and saved 2% in the last two plies; history cost 3%.
 
-One template serves searches to the end of the game (``EXACT``), where ``left`` counts the moves that are left in it,
-and searches of a depth, where it counts plies. Then a table entry answers only for its own depth, since a score must
-not depend on what was searched before. What a game knows beyond its rules comes in by hooks, see ``games.interface``.
+One template serves searches to the end of the game (``EXACT``), where ``depth_left`` counts the moves that are left in
+it, and searches of a depth, where it counts plies. Then a table entry answers only for its own depth, since a score
+must not depend on what was searched before. What a game knows beyond its rules comes in by hooks, see
+``games.interface``.
 
-Like ``alphabeta``, it can be paused: an explicit stack of frames in numpy arrays above, and plain recursion for null
-windows where at most ``BOTTOM`` is left. All arrays are reached through the control array, see ``addresses``: templates
-take it, or its address ``where``. Scores, bounds and what is left are int64 and the side to move's, hashes and table
-data uint64.
+Like ``alphabeta``, the search can be paused: a stack of frames in a numpy array, and plain recursion for null windows
+up to the depth ``bottom``. Kernels reach everything through the control block ``c``, see ``layout``. Scores, bounds and
+depths are int64, scores the side to move's; hashes and table data are uint64.
 """
 
 import numpy as np
@@ -25,191 +25,150 @@ from ...games import lanes
 from ...games.interface import END, PASS
 from . import abdada, visits
 from . import table as tt
-from .abdada import LOOK_EVERY, PATIENCE, WAIT, enter, keep_order, kept_order, order_comes, ranks_at, wait_for
+from .abdada import LOOK_EVERY, PATIENCE, WAIT, mark, probe_order, ranks_at, store_order, wait_for, wait_for_order
+from .layout import frame_at
 from .remote_hosts import begin_question, belongs_to_remote_host, tell
 
 # bound for each game, and by the engine
-ask = bounds = candidates = canonical = final = key = kind = moves = play = rank = settled = take = None
-SMALL = -1  # what is left where ``settled`` is asked first
+bounds = candidates = canonical = final = key = kind = moves = play = order_moves = resolved = None
+start_probe = finish_probe = None
+SMALL = -1  # depth up to which ``resolved`` is asked first
 EXACT = True  # to the end of the game; else by depth
 SELECTIVE = False  # by depth, with ``probcut``
 
 INFINITY = np.int64(30_000)
-_DEAR = np.int64(10_000)  # boards a rank must have spent below a node for other hosts to be told of it: half a ms
+_EXPENSIVE = np.int64(10_000)  # nodes a rank must have spent below a node for other hosts to be told of it: half a ms
 ROOT = np.uint64(0x23EC647659359ACD)  # xor a hash: that of a root, see ``root_hash``
-SETTLED = np.int64(-1)  # instead of a number of moves: the score is known well enough
+RESOLVED = np.int64(-1)  # instead of a number of moves: the score is known well enough
 NO_MOVE = tt.NO_MOVE
 
-# The control array (int64), after the table's own entries.
-BOTTOM, BUDGET, BOARDS, TOP, HITS, STORES, SALT = range(tt.CONTROL_SIZE, tt.CONTROL_SIZE + 7)
-TABLE_LEFT, CUT_LEFT = range(SALT + 1, SALT + 3)  # left from which on: table, enhanced transposition cut-offs
-WIN = CUT_LEFT + 1  # a finished game is worth its final score plus this in the winner's favour
-NULL_WINDOWS = WIN + 1  # 0: every move gets all of its node's window
-EVALUATED = NULL_WINDOWS + 1  # leaves that the depth cut off, and table entries that rest on such
-RULES, TABLES, MOVES, SCORES, STATES, FRAMES = range(EVALUATED + 1, EVALUATED + 7)  # addresses
-WHERE = FRAMES + 1  # address of the control array itself
-# for engines that order moves as ``learnt`` does: what is left from which on, how much more takes another ply, what the
-# order of ``candidates`` counts beside it, and at how many BOARDS a short search gives up
-RANK_LEFT, RANK_STEP, RANK_WEIGHT, RANK_END = range(WHERE + 1, WHERE + 5)
-PROBCUT = RANK_END + 1  # address of what ``probcut`` looks up
-# for searches that several ranks share, see ``abdada``: what is left from which on moves are deferred; at how many
-# BOARDS the table is asked next about the nodes on the path; what a first move's score must reach, beyond UNIT times
-# beta, for it to be likely to cut
-SHARED_LEFT, LOOK_AT, LIKELY_CUT, UNIT = range(PROBCUT + 1, PROBCUT + 5)
-# what is left at most at nodes whose moves are not searched together: they take less time than it takes to share them
-APART_LEFT = UNIT + 1
-WAITED = APART_LEFT + 1  # time for which this rank has waited for others, in boards
-ORDER_LEFT = WAITED + 1  # what is left from which on ranks share the order of moves
-# of a rank that has joined another one's search: address of that search's sequence number, the number to be found
-# there, and where to write BOARDS to
-SEQUENCE_AT, SEQUENCE, BOARDS_AT = range(ORDER_LEFT + 1, ORDER_LEFT + 4)
-FAR_HITS = BOARDS_AT + 1  # those of the HITS that the far table had
-VISITS_LEFT, VISITS = range(FAR_HITS + 1, FAR_HITS + 3)  # what is left from which on ``visits`` tells; their block
-# how LIKELY_CUT changes, see ``least_score_to_join``: per ply, for a later move, at most; what is left at a node whose
-# first move one rank is enough for
-SCORE_PER_PLY, LATER_SCORE, MOST_SCORE, ONE_RANK_LEFT = range(VISITS + 1, VISITS + 5)
-OWNED_LEFT = ONE_RANK_LEFT + 1  # what is left from which on moves belong to hosts
-CONTROL_SIZE = OWNED_LEFT + 1  # drivers have theirs behind it
 
-# A frame (int64): a node on the way from the root to where the search is.
-NEXT, COUNT, FIRST, ALPHA, BETA, BEST, FLOOR, CEILING, LEFT, BEST_MOVE, HASH = range(11)
-GIVEN = 11  # upper end of the window that the move at work got
-AGAIN = 12  # 1: it is to get all of the window
-BEFORE = 13  # EVALUATED before its node was looked at
-OPENED = 14  # BOARDS when it was opened
-PROBE = 15  # which shallow search is next or at work, see ``probcut``; 0: none
-FRESH = 16  # so many of its moves come before those that are deferred
-MARKED = 17  # hash of the position after the move at work, if this rank has marked it, else 0
-WAITS = 18  # how often this rank has waited for the next move's answer
-FRAME_SIZE = 19
-
-
-def hashed(s, r, control):
+def hashed(s, r, c):
     """Hash of a state, the same for symmetric ones, another for another game, board or option."""
-    return key(canonical(s, r), r) ^ np.uint64(control[SALT])
+    return key(canonical(s, r), r) ^ c.salt
 
 
-def root_hash(s, r, control):
+def root_hash(s, r, c):
     """Return the hash (uint64) of the table entry that belongs to a root alone.
 
     Ranks that share a search take the move of this entry as one that has its lower bound. For that the entry of
     ``hashed`` will not do: symmetric states, which share it, have other moves, and an inner node keeps the lower bound
     of an earlier search beside the move of the latest one.
     """
-    return key(s, r) ^ np.uint64(control[SALT]) ^ ROOT
+    return key(s, r) ^ c.salt ^ ROOT
 
 
-def ended(s, r, control):
+def ended(s, r, c):
     """Value of a finished game."""
     score = np.int64(final(s, r))
-    return score + control[WIN] if score > 0 else score - control[WIN] if score < 0 else score
+    return score + c.win_bonus if score > 0 else score - c.win_bonus if score < 0 else score
 
 
-def left_after(left, m):
-    """Return what is left after move m: a pass takes a ply, but no move of the game."""
-    return left - (np.int64(m != PASS) if EXACT else np.int64(1))
+def depth_left_after(depth_left, m):
+    """Return the depth left after move m: a pass takes a ply, but no move of the game."""
+    return depth_left - (np.int64(m != PASS) if EXACT else np.int64(1))
 
 
-def answers(data, left):
-    """Whether an entry's bounds hold for what is left."""
-    return EXACT or tt.left_of(data) == left < tt.MOST_LEFT
+def entry_usable(data, depth_left):
+    """Whether an entry's bounds hold for this depth."""
+    return EXACT or tt.depth_of(data) == depth_left < tt.MAX_DEPTH
 
 
-def known_cut(s, r, control, out, at, n, left, beta):
+def transposition_cut(s, r, c, out, at, n, depth_left, beta):
     """Return the value of a move to a position that the table knows to be bad enough, or −INFINITY.
 
-    The enhanced transposition cut-off (Schaeffer and Plaat 1996): 1.02 (Othello) or 1.16 times fewer boards.
+    The enhanced transposition cut-off (Schaeffer and Plaat 1996): 1.02 (Othello) or 1.16 times fewer nodes.
     """
     for i in range(at, at + n):
         m = np.int64(out[i])
         child, _ = play(s, r, m)
-        h = hashed(child, r, control)
-        data, far = tt.look_near(control, h), False
-        if data == 0 and left > control[SHARED_LEFT]:
-            data, far = tt.look_far(control, h), True
-        if data != 0 and -tt.high_of(data) >= beta and answers(data, left_after(left, m)):
-            rely_on(control, data, far)
+        h = hashed(child, r, c)
+        data, shared = tt.probe_l1(c.table, h), False
+        if data == 0 and depth_left > c.defer_from:
+            data, shared = tt.probe_shared(c.table, h), True
+        if data != 0 and -tt.high_of(data) >= beta and entry_usable(data, depth_left_after(depth_left, m)):
+            count_hit(c, data, shared)
             return -tt.high_of(data)
     return -INFINITY
 
 
 @compiled
-def rely_on(control, data, far):
-    """Count an entry that is used; far: whether the far table had it."""
-    control[HITS] += 1
-    control[FAR_HITS] += far
-    control[EVALUATED] += tt.is_cut_off(data)
+def count_hit(c, data, shared):
+    """Count an entry that is used; shared: whether the shared table had it."""
+    c.hits += 1
+    c.shared_hits += shared
+    c.evaluated += tt.is_cut_off(data)
 
 
-def weigh(control, data, left, low, high, far):
+def apply_entry(c, data, depth_left, low, high, shared):
     """Return (low, high, move) of a node with an entry: its bounds, if they hold, narrow those that are known."""
-    if answers(data, left):
-        rely_on(control, data, far)
+    if entry_usable(data, depth_left):
+        count_hit(c, data, shared)
         low, high = max(low, tt.low_of(data)), min(high, tt.high_of(data))
     return low, high, tt.move_of(data)
 
 
-def put_in_order(s, control, at, n, left, h):
+def put_in_order(s, c, at, n, depth_left, h):
     """Put the n moves at ``at`` in the learnt order, if the engine has one, and share it with ranks in the same search.
 
     h: hash of the node (uint64).
     """
-    out, scores = int16s(control[MOVES]), int64s(control[SCORES])
-    if left < control[ORDER_LEFT]:
-        rank(s, control, at, n, left)
-    elif not (kept_order(control, h, out, scores, at, n) or order_comes(control, h, out, scores, at, n)):
-        rank(s, control, at, n, left)
-        keep_order(control, h, out, scores, at, n)
+    out, scores = int16s(c.moves), int64s(c.scores)
+    if depth_left < c.share_order_from:
+        order_moves(s, c, at, n, depth_left)
+    elif not (probe_order(c.table, h, out, scores, at, n) or wait_for_order(c.table, h, out, scores, at, n)):
+        order_moves(s, c, at, n, depth_left)
+        store_order(c.table, h, out, scores, at, n)
 
 
-@inlined  # 1.15 times the boards a second
-def examine(s, control, at, left, alpha, beta):
-    """Return (n, best, ceiling, hash) of a node: n moves, written at ``at``, and bounds; SETTLED if best is enough.
+@inlined  # 1.15 times the nodes a second
+def probe_node(s, c, at, depth_left, alpha, beta):
+    """Return (n, best, ceiling, hash) of a node: n moves, written at ``at``, and bounds; RESOLVED if best is enough.
 
-    ``best`` is a lower bound of the score, ``ceiling`` an upper one, SETTLED means best >= beta or best is an upper
+    ``best`` is a lower bound of the score, ``ceiling`` an upper one, RESOLVED means best >= beta or best is an upper
     bound that is at most alpha.
     """
-    r, nothing = uint64s(control[RULES]), np.uint64(0)
-    if left <= SMALL:
-        known, best = settled(s, r, control, left, beta)
+    r, nothing = uint64s(c.rules), np.uint64(0)
+    if depth_left <= SMALL:
+        known, best = resolved(s, r, c, depth_left, beta)
         if known:
-            return SETTLED, best, INFINITY, nothing
-    h, data, move, far = nothing, nothing, NO_MOVE, False
-    if left >= control[TABLE_LEFT]:
-        h = hashed(s, r, control)
-        tt.expect_near(control, h)
-        if left >= control[tt.FAR_LEFT]:
-            tt.expect_far(control, h)
-    low, high, note = bounds(s, r, left, beta)
+            return RESOLVED, best, INFINITY, nothing
+    h, data, move, shared = nothing, nothing, NO_MOVE, False
+    if depth_left >= c.table_from:
+        h = hashed(s, r, c)
+        tt.prefetch_l1(c.table, h)
+        if depth_left >= c.table.shared_from:
+            tt.prefetch_shared(c.table, h)
+    low, high, note = bounds(s, r, depth_left, beta)
     if low >= beta or high <= alpha:
-        return SETTLED, low if low >= beta else high, high, nothing
-    if left >= control[TABLE_LEFT]:
-        data = tt.look_near(control, h)
-        # of shared nodes others may know more by now than the near table, which is this rank's own
-        far = (data == 0 or left >= control[SHARED_LEFT]) and left >= control[tt.FAR_LEFT]
+        return RESOLVED, low if low >= beta else high, high, nothing
+    if depth_left >= c.table_from:
+        data = tt.probe_l1(c.table, h)
+        # of deferrable nodes other ranks may know more by now than the L1 table, which is this rank's own
+        shared = (data == 0 or depth_left >= c.defer_from) and depth_left >= c.table.shared_from
         if data != 0:
-            low, high, move = weigh(control, data, left, low, high, False)
+            low, high, move = apply_entry(c, data, depth_left, low, high, False)
             if low >= beta or high <= alpha:
-                return SETTLED, low if low >= beta else high, high, h
-    out = int16s(control[MOVES])
-    n = candidates(s, r, left, note, out, int64s(control[SCORES]), at)
+                return RESOLVED, low if low >= beta else high, high, h
+    out = int16s(c.moves)
+    n = candidates(s, r, depth_left, note, out, int64s(c.scores), at)
     if n == 0:
-        return SETTLED, ended(s, r, control), high, h
-    if far:
-        data = tt.look_far(control, h)
+        return RESOLVED, ended(s, r, c), high, h
+    if shared:
+        data = tt.probe_shared(c.table, h)
         if data != 0:
-            low, high, far_move = weigh(control, data, left, low, high, True)
+            low, high, far_move = apply_entry(c, data, depth_left, low, high, True)
             move = far_move if far_move != NO_MOVE else move
             if low >= beta or high <= alpha:
-                return SETTLED, low if low >= beta else high, high, h
-    if left >= control[CUT_LEFT]:
-        cut = known_cut(s, r, control, out, at, n, left, beta)
+                return RESOLVED, low if low >= beta else high, high, h
+    if depth_left >= c.cut_from:
+        cut = transposition_cut(s, r, c, out, at, n, depth_left, beta)
         if cut >= beta:
-            return SETTLED, cut, high, h
-    if left >= control[RANK_LEFT]:  # below it no score is read, see is_deferrable, and no order is shared
-        put_in_order(s, control, at, n, left, h)
+            return RESOLVED, cut, high, h
+    if depth_left >= c.order_from:  # below it no score is read, see is_deferrable, and no order is shared
+        put_in_order(s, c, at, n, depth_left, h)
         if move != NO_MOVE:
-            scored_move_to_front(out, int64s(control[SCORES]), at, n, move)
+            scored_move_to_front(out, int64s(c.scores), at, n, move)
     elif move != NO_MOVE:
         move_to_front(out, at, n, move)
     return n, low, high, h
@@ -240,152 +199,151 @@ def move_to_front(out, at, n, move):
 
 @compiled
 def bounds_by(best, alpha, beta, floor, ceiling):
-    """Return what a search's answer says of a score beside what was known of it."""
+    """Return the bounds of a score by a search's answer and by what was known before."""
     return max(floor, best) if best > alpha else floor, min(ceiling, best) if best < beta else ceiling
 
 
 @compiled
-def remember(control, h, best, alpha, beta, best_move, floor, ceiling, left, before):
-    """Keep a search's answer beside what was known of the other bound."""
-    if left >= control[TABLE_LEFT]:
-        control[STORES] += 1
+def store_result(c, h, best, alpha, beta, best_move, floor, ceiling, depth_left, before):
+    """Write a search's answer to the tables, with what was known of the other bound."""
+    if depth_left >= c.table_from:
+        c.stores += 1
         low, high = bounds_by(best, alpha, beta, floor, ceiling)
-        tt.keep(control, h, tt.packed(control, low, high, best_move, left, control[EVALUATED] != before), left)
+        tt.store(c.table, h, tt.packed(c.table, low, high, best_move, depth_left, c.evaluated != before), depth_left)
 
 
-def descend(s, where, at, left, beta):
+def descend(s, c, at, depth_left, beta):
     """Value of s, fail-soft, by recursion: at least beta, or less than it, as the true one is."""
-    control = int64s(where)
-    before = control[EVALUATED]
-    n, best, ceiling, h = examine(s, control, at, left, beta - np.int64(1), beta)
-    if n == SETTLED:
+    before = c.evaluated
+    n, best, ceiling, h = probe_node(s, c, at, depth_left, beta - np.int64(1), beta)
+    if n == RESOLVED:
         return best
     floor, best_move = best, NO_MOVE
-    out = int16s(control[MOVES])
+    out = int16s(c.moves)
     for i in range(at, at + n):
         m = np.int64(out[i])
-        child, _ = play(s, uint64s(control[RULES]), m)
-        control[BOARDS] += 1
-        value = -descend(child, where, at + n, left_after(left, m), np.int64(1) - beta)
+        child, _ = play(s, uint64s(c.rules), m)
+        c.nodes += 1
+        value = -descend(child, c, at + n, depth_left_after(depth_left, m), np.int64(1) - beta)
         if value > best:
             best, best_move = value, m
             if best >= beta:
                 break
-    remember(control, h, best, beta - np.int64(1), beta, best_move, floor, ceiling, left, before)
+    store_result(c, h, best, beta - np.int64(1), beta, best_move, floor, ceiling, depth_left, before)
     return best
 
 
-def open_root(s, control, left, alpha, beta):
+def open_root(s, c, depth_left, alpha, beta):
     """Open the frame of the root. Bounds and table are not asked: a move has to be found, whatever they say."""
-    r, out = uint64s(control[RULES]), int16s(control[MOVES])
-    low, high, note = bounds(s, r, left, beta)
+    r, out = uint64s(c.rules), int16s(c.moves)
+    low, high, note = bounds(s, r, depth_left, beta)
     n = np.int64(0)
     if low < high:
-        n = np.int64(candidates(s, r, left, note, out, int64s(control[SCORES]), 0))
+        n = np.int64(candidates(s, r, depth_left, note, out, int64s(c.scores), 0))
     if n == 0:  # none worth a search: all lose, or one wins at once
         n = np.int64(moves(s, r, out, 0))
-    h = hashed(s, r, control)
-    put_in_order(s, control, np.int64(0), n, left, h)
-    data = tt.look_near(control, h)
+    h = hashed(s, r, c)
+    put_in_order(s, c, np.int64(0), n, depth_left, h)
+    data = tt.probe_l1(c.table, h)
     if data != 0:
-        scored_move_to_front(out, int64s(control[SCORES]), np.int64(0), n, tt.move_of(data))
-    begin_question(control, alpha, left)
-    open_frame(control, 0, 0, n, alpha, beta, -INFINITY, INFINITY, left, root_hash(s, r, control), control[EVALUATED])
-    if control[VISITS_LEFT] < tt.NEVER:
-        visits.enter(control[VISITS], control[BOARDS], np.int64(h), left, alpha, beta)
+        scored_move_to_front(out, int64s(c.scores), np.int64(0), n, tt.move_of(data))
+    begin_question(c.table, alpha, depth_left)
+    open_frame(c, 0, 0, n, alpha, beta, -INFINITY, INFINITY, depth_left, root_hash(s, r, c), c.evaluated)
+    if c.visits_from < tt.NEVER:
+        visits.enter(c.visits, c.nodes, np.int64(h), depth_left, alpha, beta)
 
 
 @compiled
-def open_frame(control, top, first, n, alpha, beta, best, ceiling, left, h, before):
-    """Begin the frame of index ``top`` with what ``examine`` found: n moves from ``first`` on, bounds and hash."""
-    control[TOP] = top
-    f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
-    f[NEXT] = f[AGAIN] = f[PROBE] = f[MARKED] = f[WAITS] = 0
-    f[COUNT], f[FIRST], f[ALPHA], f[BETA], f[LEFT] = n, first, alpha, beta, left
-    f[FRESH] = n
-    f[BEST] = f[FLOOR] = best
-    f[CEILING], f[BEST_MOVE], f[HASH] = ceiling, NO_MOVE, np.int64(h)
-    f[BEFORE], f[OPENED] = before, control[BOARDS]
+def open_frame(c, top, first, n, alpha, beta, best, ceiling, depth_left, h, before):
+    """Begin the frame of index ``top`` with what ``probe_node`` found: n moves from ``first`` on, bounds and hash."""
+    c.top = top
+    f = frame_at(c.frames, top)
+    f.next = f.again = f.probe = f.marked = f.waits = 0
+    f.count, f.first, f.alpha, f.beta, f.depth_left = n, first, alpha, beta, depth_left
+    f.undeferred = n
+    f.best = f.floor = best
+    f.ceiling, f.best_move, f.hash = ceiling, NO_MOVE, h
+    f.evaluated_before, f.nodes_before = before, c.nodes
 
 
 @compiled
-def begin_probes(control):
+def begin_probes(c):
     """Have shallow searches come first at the last frame's node, if its window is null and it has a choice of moves."""
-    f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * control[TOP])
-    f[PROBE] = f[BETA] - f[ALPHA] == 1 and f[COUNT] > 1
+    f = frame_at(c.frames, c.top)
+    f.probe = f.beta - f.alpha == 1 and f.count > 1
 
 
 @compiled
-def defer(control, f):
-    """Put a frame's next move behind all others, since another rank is at it."""
-    out, scores = int16s(control[MOVES]), int64s(control[SCORES])
-    at, last = f[FIRST] + f[NEXT], f[FIRST] + f[COUNT] - 1
+def defer(c, f):
+    """Put a frame's next move behind all others, since another rank searches it."""
+    out, scores = int16s(c.moves), int64s(c.scores)
+    at, last = f.first + f.next, f.first + f.count - 1
     m, score = out[at], scores[at]
     for i in range(at, last):
         out[i], scores[i] = out[i + 1], scores[i + 1]
     out[last], scores[last] = m, score
-    f[FRESH] -= 1
+    f.undeferred -= 1
 
 
 @compiled
-def least_score_to_join(control, f, ranks):
-    """Return what the score of a frame's next move must reach for a rank to join the ``ranks`` that are at it.
+def least_score_to_join(c, f, ranks):
+    """Return what the score of a frame's next move must reach for a rank to join the ``ranks`` that search it.
 
     Passing it over for the next move is speculation: nothing is lost by it unless the move cuts. So the more likely
     that is, the rather a rank joins, but where many ranks share a small subtree they have too little to do in it. A
-    subtree takes twice as many ranks for each two plies more, and a ply counts as SCORE_PER_PLY of the score.
+    subtree takes twice as many ranks for each two plies more, and a ply counts as ``score_per_ply`` of the score.
     """
-    plies_short = control[ONE_RANK_LEFT] - f[LEFT]
+    plies_short = c.one_rank_depth - f.depth_left
     while ranks > 1:
         plies_short += 2
         ranks //= 2
-    score = min(control[LIKELY_CUT] + control[SCORE_PER_PLY] * plies_short, control[MOST_SCORE])
-    if f[NEXT] > 0:  # where the first moves have failed, another one seldom cuts
-        score += control[LATER_SCORE]
-    return score + control[UNIT] * f[BETA]
+    score = min(c.likely_cut + c.score_per_ply * plies_short, c.max_score)
+    if f.next > 0:  # where the first moves have failed, another one seldom cuts
+        score += c.later_score
+    return score + c.unit * f.beta
 
 
 @compiled
-def expected_score(control, f):
+def expected_score(c, f):
     """Return the score (int64, in units of the learnt order) that a frame's next move is expected to have.
 
-    For a first move this is the value of its short search. Once that move has failed, its value was too high, and the
-    parent's short search of the move to this node is the better estimate of the node: from it is taken by how much
+    For a first move this is the value of its quick search. Once that move has failed, its value was too high, and the
+    parent's quick search of the move to this node is the better estimate of the node: from it is taken by how much
     the next move's value is below the first one's.
     """
-    scores = int64s(control[SCORES])
-    value, top = scores[f[FIRST] + f[NEXT]], control[TOP]
-    if f[NEXT] == 0 or top == 0:
+    scores = int64s(c.scores)
+    value, top = scores[f.first + f.next], c.top
+    if f.next == 0 or top == 0:
         return value
-    above = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * (top - 1))
-    if above[COUNT] == 1:  # the only move of a node has no short search
+    above = frame_at(c.frames, top - 1)
+    if above.count == 1:  # the only move of a node has no quick search
         return value
-    return value - scores[f[FIRST]] - scores[above[FIRST] + above[NEXT] - 1]
+    return value - scores[f.first] - scores[above.first + above.next - 1]
 
 
 @compiled
-def is_deferrable(control, f, ranks):
+def is_deferrable(c, f, ranks):
     """Whether a frame's next move is left to the ``ranks`` that are at it, rather than searched together with them.
 
-    Not a move that the others are likely not to be needed after: the eldest one or, where moves have scores, one that
-    is likely to cut. Where none is, a null window has no eldest, for no move's score changes what is asked of others.
-    Nor has a node so small that ranks would only do the same twice.
+    A move after which the others are probably not needed is not: the first one or, where moves have scores, one that is
+    likely to cut. Where none is, a null window has no such move, for no move's score changes the others' windows. At a
+    node so small that ranks would only do the same work twice, every move is.
     """
-    if f[LEFT] <= control[APART_LEFT]:
+    if f.depth_left <= c.wait_up_to:
         return True
-    if f[LEFT] < control[RANK_LEFT] or f[BETA] - f[ALPHA] > 1:
-        return f[NEXT] > 0
-    return expected_score(control, f) < least_score_to_join(control, f, ranks)
+    if f.depth_left < c.order_from or f.beta - f.alpha > 1:
+        return f.next > 0
+    return expected_score(c, f) < least_score_to_join(c, f, ranks)
 
 
-def least_crowded_first(like, control, f, top):
-    """Of a frame's deferred moves, put that one first which the fewest ranks are at."""
-    r, out, scores = uint64s(control[RULES]), int16s(control[MOVES]), int64s(control[SCORES])
-    s = lanes.load(like, uint64s(control[STATES]), top * len(like))
-    first, best, least = f[FIRST] + f[NEXT], f[FIRST] + f[NEXT], np.int64(1 << 40)
-    for i in range(first, f[FIRST] + f[COUNT]):
+def least_crowded_first(like, c, f, top):
+    """Of a frame's deferred moves, put that one first which the fewest ranks search."""
+    r, out, scores = uint64s(c.rules), int16s(c.moves), int64s(c.scores)
+    s = lanes.load(like, uint64s(c.states), top * len(like))
+    first, best, least = f.first + f.next, f.first + f.next, np.int64(1 << 40)
+    for i in range(first, f.first + f.count):
         child, _ = play(s, r, np.int64(out[i]))
-        ranks = ranks_at(control, hashed(child, r, control))
+        ranks = ranks_at(c.table, hashed(child, r, c))
         if ranks < least:
             best, least = i, ranks
     m, score = out[best], scores[best]
@@ -395,155 +353,156 @@ def least_crowded_first(like, control, f, top):
 
 
 @compiled
-def leave(control, f):
+def unmark(c, f):
     """Take away the mark that a frame has for its move at work; callers check that: a call costs 2% of a search."""
-    abdada.leave(control, np.uint64(f[MARKED]))
-    f[MARKED] = 0
+    abdada.unmark(c.table, f.marked)
+    f.marked = 0
 
 
 @compiled
-def leave_all(control, first):
+def unmark_all(c, first):
     """Take away the marks of all frames but the last, from a frame on."""
-    for i in range(first, control[TOP]):
-        f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * i)
-        if f[MARKED] != 0:
-            leave(control, f)
+    for i in range(first, c.top):
+        f = frame_at(c.frames, i)
+        if f.marked != 0:
+            unmark(c, f)
 
 
 @compiled
-def is_over(control):
-    """Whether the search that this rank has joined is over; tells its owner how many boards it took here."""
-    if control[SEQUENCE_AT] == 0:
+def is_over(c):
+    """Whether the search that this rank has joined is over; tells its owner how many nodes it took here."""
+    if c.sequence_at == 0:
         return False
-    int64s(control[BOARDS_AT])[0] = control[BOARDS]
-    return int64s(control[SEQUENCE_AT])[0] != control[SEQUENCE]
+    int64s(c.nodes_at)[0] = c.nodes
+    return int64s(c.sequence_at)[0] != c.sequence
 
 
-def look_at_path(control):
+def probe_path(c):
     """Take in what other ranks have found of the nodes on the path: a frame that is answered ends those above it."""
-    for i in range(control[TOP] + 1):  # the cache misses of all frames at once
-        f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * i)
-        if f[LEFT] < control[tt.FAR_LEFT]:
+    for i in range(c.top + 1):  # the cache misses of all frames at once
+        f = frame_at(c.frames, i)
+        if f.depth_left < c.table.shared_from:
             break
-        tt.expect_far(control, np.uint64(f[HASH]))
-    for i in range(control[TOP] + 1):
-        f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * i)
-        if f[LEFT] < control[tt.FAR_LEFT]:
+        tt.prefetch_shared(c.table, f.hash)
+    for i in range(c.top + 1):
+        f = frame_at(c.frames, i)
+        if f.depth_left < c.table.shared_from:
             break
-        data = tt.look_far(control, np.uint64(f[HASH]))
-        if data == 0 or not answers(data, f[LEFT]):
+        data = tt.probe_shared(c.table, f.hash)
+        if data == 0 or not entry_usable(data, f.depth_left):
             continue
-        low, high, move = max(f[FLOOR], tt.low_of(data)), min(f[CEILING], tt.high_of(data)), tt.move_of(data)
-        if low < f[BETA] and high > f[ALPHA] and low < high or i == 0 and move == NO_MOVE and high > f[ALPHA]:
+        low, high, move = max(f.floor, tt.low_of(data)), min(f.ceiling, tt.high_of(data)), tt.move_of(data)
+        if low < f.beta and high > f.alpha and low < high or i == 0 and move == NO_MOVE and high > f.alpha:
             continue
-        rely_on(control, data, True)
-        leave_all(control, i)
-        if control[VISITS_LEFT] < tt.NEVER:
-            visits.give_up(control[VISITS], control[BOARDS], i + 1)
-        control[TOP] = i
-        f[BEST] = low if low >= f[BETA] or low >= high else high
-        f[BEST_MOVE], f[FLOOR], f[CEILING] = move, low, high
-        f[NEXT], f[PROBE], f[AGAIN] = f[COUNT], 0, 0
+        count_hit(c, data, True)
+        unmark_all(c, i)
+        if c.visits_from < tt.NEVER:
+            visits.give_up(c.visits, c.nodes, i + 1)
+        c.top = i
+        f.best = low if low >= f.beta or low >= high else high
+        f.best_move, f.floor, f.ceiling = move, low, high
+        f.next, f.probe, f.again = f.count, 0, 0
         break
 
 
-def advance(like, where):
+def advance(like, c):
     """Run the search on until it ends (True) or its budget of boards is used up (False); ``like`` tells the width."""
-    control = int64s(where)
-    r, out, states = uint64s(control[RULES]), int16s(control[MOVES]), uint64s(control[STATES])
-    limit = control[BOARDS] + control[WAITED] + control[BUDGET]
-    if control[VISITS_LEFT] < tt.NEVER and visits.is_full(control[VISITS]):
+    r, out, states = uint64s(c.rules), int16s(c.moves), uint64s(c.states)
+    limit = c.nodes + c.waited + c.budget
+    if c.visits_from < tt.NEVER and visits.is_full(c.visits):
         limit = np.int64(0)
     width = len(like)
     while True:
-        if control[BOARDS] >= control[LOOK_AT]:
-            if is_over(control):
+        if c.nodes >= c.next_look:
+            if is_over(c):
                 return False
-            control[LOOK_AT] = control[BOARDS] + LOOK_EVERY
-            look_at_path(control)
-        top = control[TOP]
-        f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * top)
-        if SELECTIVE and f[PROBE] > 0:
-            ask(like, control)
+            c.next_look = c.nodes + LOOK_EVERY
+            probe_path(c)
+        top = c.top
+        f = frame_at(c.frames, top)
+        if SELECTIVE and f.probe > 0:
+            start_probe(like, c)
             continue
-        beta, left = f[BETA], f[LEFT]
-        if f[NEXT] < f[COUNT] and f[BEST] < beta:
-            if control[BOARDS] + control[WAITED] >= limit:
+        beta, depth_left = f.beta, f.depth_left
+        if f.next < f.count and f.best < beta:
+            if c.nodes + c.waited >= limit:
                 return False
-            if control[BOARDS] >= tt.EASY:
-                control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
-            low = max(f[ALPHA], f[BEST])
-            all_of_it = f[NEXT] == 0 or f[AGAIN] or not control[NULL_WINDOWS]
+            if c.nodes >= tt.EASY:
+                c.table.shared_from = c.table.shared_from_later
+            low = max(f.alpha, f.best)
+            all_of_it = f.next == 0 or f.again or not c.null_windows
             high = beta if all_of_it else low + np.int64(1)
-            shared = left >= control[SHARED_LEFT]
-            if shared and f[FRESH] <= f[NEXT] < f[COUNT] - 1 and not f[AGAIN]:
-                least_crowded_first(like, control, f, top)
-            m = np.int64(out[f[FIRST] + f[NEXT]])
+            shared = depth_left >= c.defer_from
+            if shared and f.undeferred <= f.next < f.count - 1 and not f.again:
+                least_crowded_first(like, c, f, top)
+            m = np.int64(out[f.first + f.next])
             child, _ = play(lanes.load(like, states, top * width), r, m)
             if shared:
-                # before the node is looked at: that may take thousands of boards, in which others would begin with it
-                h = hashed(child, r, control)
-                ranks = ranks_at(control, h)
-                begun = ranks > 0 or left >= control[OWNED_LEFT] and belongs_to_remote_host(control, h)
-                if begun and f[NEXT] < f[FRESH] and not f[AGAIN] and is_deferrable(control, f, ranks):
-                    defer(control, f)
+                # before the node is looked at: that may take thousands of nodes, in which others would begin with it
+                h = hashed(child, r, c)
+                ranks = ranks_at(c.table, h)
+                begun = ranks > 0 or depth_left >= c.owned_from and belongs_to_remote_host(c.table, h)
+                if begun and f.next < f.undeferred and not f.again and is_deferrable(c, f, ranks):
+                    defer(c, f)
                     continue
-                if ranks > 0 and left <= control[APART_LEFT] and f[WAITS] < PATIENCE:
-                    f[WAITS] += 1
-                    control[WAITED] += WAIT
-                    wait_for(control, h)
-                    control[LOOK_AT] = 0
+                if ranks > 0 and depth_left <= c.wait_up_to and f.waits < PATIENCE:
+                    f.waits += 1
+                    c.waited += WAIT
+                    wait_for(c.table, h)
+                    c.next_look = 0
                     continue
-                f[WAITS] = 0
-                enter(control, h, left)
-                f[MARKED] = np.int64(h)
-            f[NEXT], f[AGAIN], f[GIVEN] = f[NEXT] + 1, 0, high
-            control[BOARDS] += 1
-            first, left = f[FIRST] + f[COUNT], left_after(left, m)
+                f.waits = 0
+                mark(c.table, h, depth_left)
+                f.marked = h
+            f.next, f.again, f.given = f.next + 1, 0, high
+            c.nodes += 1
+            first, depth_left = f.first + f.count, depth_left_after(depth_left, m)
             if top == 0 and kind(child, r) == END:  # elsewhere moves that end the game are met by bounds
-                value = -ended(child, r, control)
-            elif left <= control[BOTTOM] and low + 1 == high:
-                value = -descend(child, where, first, left, -low)
+                value = -ended(child, r, c)
+            elif depth_left <= c.bottom and low + 1 == high:
+                value = -descend(child, c, first, depth_left, -low)
             else:
-                before, boards = control[EVALUATED], control[BOARDS]
-                n, best, ceiling, h = examine(child, control, first, left, -high, -low)
-                if n != SETTLED and best < ceiling:
+                before, nodes = c.evaluated, c.nodes
+                n, best, ceiling, h = probe_node(child, c, first, depth_left, -high, -low)
+                if n != RESOLVED and best < ceiling:
                     top += 1
                     lanes.store(states, top * width, child)
-                    open_frame(control, top, first, n, -high, -low, best, ceiling, left, h, before)
-                    if left >= control[VISITS_LEFT]:
-                        visits.enter(control[VISITS], boards, np.int64(h), left, -high, -low)
+                    open_frame(c, top, first, n, -high, -low, best, ceiling, depth_left, h, before)
+                    if depth_left >= c.visits_from:
+                        visits.enter(c.visits, nodes, np.int64(h), depth_left, -high, -low)
                     if SELECTIVE:
-                        begin_probes(control)
+                        begin_probes(c)
                     continue
                 value = -best
-            if f[MARKED] != 0:
-                leave(control, f)
+            if f.marked != 0:
+                unmark(c, f)
         else:
-            h = np.uint64(f[HASH])
-            floor = f[FLOOR]
+            h = f.hash
+            floor, before = f.floor, f.evaluated_before
             if top == 0:
-                root = hashed(lanes.load(like, states, 0), r, control)
-                remember(control, root, f[BEST], f[ALPHA], beta, f[BEST_MOVE], floor, f[CEILING], left, f[BEFORE])
+                root = hashed(lanes.load(like, states, 0), r, c)
+                store_result(
+                    c, root, f.best, f.alpha, beta, f.best_move, floor, f.ceiling, depth_left, f.evaluated_before
+                )
                 floor = -INFINITY
-            remember(control, h, f[BEST], f[ALPHA], beta, f[BEST_MOVE], floor, f[CEILING], left, f[BEFORE])
-            if control[BOARDS] - f[OPENED] >= _DEAR and left >= control[SHARED_LEFT]:
-                tell(control, h, tt.look_near(control, h))
-            if left >= control[VISITS_LEFT] or top == 0 and control[VISITS_LEFT] < tt.NEVER:
-                visits.end(control[VISITS], control[BOARDS], np.int64(1))
-                if visits.is_full(control[VISITS]):
+            store_result(c, h, f.best, f.alpha, beta, f.best_move, floor, f.ceiling, depth_left, before)
+            if c.nodes - f.nodes_before >= _EXPENSIVE and depth_left >= c.defer_from:
+                tell(c.table, h, tt.probe_l1(c.table, h))
+            if depth_left >= c.visits_from or top == 0 and c.visits_from < tt.NEVER:
+                visits.end(c.visits, c.nodes, np.int64(1))
+                if visits.is_full(c.visits):
                     limit = np.int64(0)
             if top == 0:
                 return True
-            value, move = -f[BEST], f[BEST_MOVE]
-            control[TOP] = top - 1
-            f = int64s(control[FRAMES] + np.int64(8 * FRAME_SIZE) * (top - 1))
-            if f[MARKED] != 0:
-                leave(control, f)
-            if SELECTIVE and f[PROBE] > 0:
-                take(like, control, f, -value, move)
+            value, move = -f.best, f.best_move
+            c.top = top - 1
+            f = frame_at(c.frames, top - 1)
+            if f.marked != 0:
+                unmark(c, f)
+            if SELECTIVE and f.probe > 0:
+                finish_probe(like, c, f, -value, move)
                 continue
-        if value > f[BEST]:
-            f[BEST], f[BEST_MOVE] = value, out[f[FIRST] + f[NEXT] - 1]
-            if f[ALPHA] < value < f[BETA] and f[GIVEN] < f[BETA]:  # better, but how much is not known
-                f[NEXT], f[AGAIN] = f[NEXT] - 1, 1
+        if value > f.best:
+            f.best, f.best_move = value, out[f.first + f.next - 1]
+            if f.alpha < value < f.beta and f.given < f.beta:  # better, but how much is not known
+                f.next, f.again = f.next - 1, 1

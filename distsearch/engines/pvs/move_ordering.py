@@ -1,35 +1,34 @@
-"""Moves of exact searches in an order that a learnt evaluation sees: templates that the solver is bound to with one.
+"""Move ordering of exact searches by a learnt evaluation: templates that the solver is bound to with one.
 
-Where much of the game is left, a node's moves are tried by short searches that end in the evaluation. Scores do not
-depend on any of this: what the evaluation says decides what is searched first, and which question is asked first.
+Where much of the game is left, a node's moves are ordered by *quick searches*, of a few plies, that end in the
+evaluation. Scores do not depend on any of this: the evaluation decides which move is searched first, and which question
+is asked first.
 """
 
 import numpy as np
 
 from ...core.pointers import int16s, int64s, uint64s
 from ...games.ordering import sort
-from .drivers import WINDOW_HIGH, WINDOW_LOW
-from .kernels import BOARDS, INFINITY, MOVES, RANK_END, RANK_LEFT, RANK_STEP, RANK_WEIGHT, RULES, SCORES, TABLES, WHERE
+from .kernels import INFINITY
 
 evaluate = final = moves = play = None  # bound for each game, and by the engine
-_MOST_PLIES = np.int64(4)
-MOST_GUESSED = np.int64(50_000)  # boards of a guess, 2 ms; six plies may take 3 million
+_MAX_PLIES = np.int64(4)
+MAX_GUESS_NODES = np.int64(50_000)  # of a first guess, 2 ms; six plies may take 3 million
 NEVER = np.int64(2**63 - 1)
 UNIT = 1  # of the evaluation's values, a final score of 1
 _VALUE_BITS = np.int64(20)  # the lower bits of what moves are sorted by: a value plus _VALUE_OFFSET
 _VALUE_OFFSET = np.int64(1) << _VALUE_BITS - 1
 
 
-def glimpse(s, where, at, plies, alpha, beta):
+def quick_search(s, c, at, plies, alpha, beta):
     """Value of s by so many plies, fail-soft; moves are written to the array of moves from ``at`` on.
 
-    Nothing that means anything, if it had to give up.
+    The value is undefined if the search gave up, at ``quick_search_end``.
     """
-    control = int64s(where)
-    r, out = uint64s(control[RULES]), int16s(control[MOVES])
+    r, out = uint64s(c.rules), int16s(c.moves)
     if plies == 0:
-        return np.int64(evaluate(s, r, uint64s(control[TABLES])))
-    if control[BOARDS] >= control[RANK_END]:
+        return np.int64(evaluate(s, r, uint64s(c.tables)))
+    if c.nodes >= c.quick_search_end:
         return np.int64(0)
     n = np.int64(moves(s, r, out, at))
     if n == 0:
@@ -37,55 +36,55 @@ def glimpse(s, where, at, plies, alpha, beta):
     best = -INFINITY
     for i in range(at, at + n):
         child, _ = play(s, r, np.int64(out[i]))
-        control[BOARDS] += 1
-        value = -glimpse(child, where, at + n, plies - np.int64(1), -beta, -max(alpha, best))
+        c.nodes += 1
+        value = -quick_search(child, c, at + n, plies - np.int64(1), -beta, -max(alpha, best))
         best = max(best, value)
         if best >= beta:
             break
     return best
 
 
-def rank(s, control, at, n, left):
-    """Put the n moves at ``at`` in order of short searches, weighed against the scores that ``candidates`` gave them.
+def order_moves(s, c, at, n, depth_left):
+    """Put the n moves at ``at`` in order of quick searches, with a share of the scores that ``candidates`` gave them.
 
-    Their scores (int64, in UNITs) are then the values of the short searches alone, by which cuts are foretold.
+    Their scores (int64, in UNITs) are then the values of the quick searches alone, by which cuts are predicted.
     """
-    if n < 2 or left < control[RANK_LEFT]:
+    if n < 2 or depth_left < c.order_from:
         return
-    r, out, scores = uint64s(control[RULES]), int16s(control[MOVES]), int64s(control[SCORES])
-    plies = min((left - control[RANK_LEFT]) // control[RANK_STEP], _MOST_PLIES)
+    r, out, scores = uint64s(c.rules), int16s(c.moves), int64s(c.scores)
+    plies = min((depth_left - c.order_from) // c.order_step, _MAX_PLIES)
     for i in range(at, at + n):
         child, _ = play(s, r, np.int64(out[i]))
-        control[BOARDS] += 1
-        value = -glimpse(child, control[WHERE], at + n, plies, -INFINITY, INFINITY)
-        scores[i] = value + control[RANK_WEIGHT] * scores[i] << _VALUE_BITS | value + _VALUE_OFFSET
+        c.nodes += 1
+        value = -quick_search(child, c, at + n, plies, -INFINITY, INFINITY)
+        scores[i] = value + c.order_weight * scores[i] << _VALUE_BITS | value + _VALUE_OFFSET
     sort(out, scores, at, n)
     for i in range(at, at + n):
         scores[i] = (scores[i] & 2 * _VALUE_OFFSET - 1) - _VALUE_OFFSET
 
 
-def guess(s, control, left):
-    """Return a score to ask for first; 0 where the window leaves no choice, or a short search is too much.
+def first_guess(s, c, depth_left):
+    """Return a score to ask for first; 0 where the window leaves no choice, or a quick search takes too long.
 
-    It is not paused, so it deepens until MOST_GUESSED boards are used up. They count as all others.
+    It is not paused, so it deepens until MAX_GUESS_NODES nodes are used up. They count as all others.
     """
-    plies = min((left - control[RANK_LEFT]) // np.int64(2) + np.int64(1), _MOST_PLIES + np.int64(2))
+    plies = min((depth_left - c.order_from) // np.int64(2) + np.int64(1), _MAX_PLIES + np.int64(2))
     score = np.int64(0)
-    if plies < 2 or control[WINDOW_HIGH] - control[WINDOW_LOW] <= 2:
+    if plies < 2 or c.window_high - c.window_low <= 2:
         return score
-    control[RANK_END] = control[BOARDS] + MOST_GUESSED
+    c.quick_search_end = c.nodes + MAX_GUESS_NODES
     for depth in range(np.int64(2) - plies % 2, plies + 1, 2):
-        value = glimpse(s, control[WHERE], np.int64(0), np.int64(depth), -INFINITY, INFINITY)
-        if control[BOARDS] >= control[RANK_END]:
+        value = quick_search(s, c, np.int64(0), np.int64(depth), -INFINITY, INFINITY)
+        if c.nodes >= c.quick_search_end:
             break
         score = value // UNIT
-    control[RANK_END] = NEVER
+    c.quick_search_end = NEVER
     return score
 
 
-def unranked(s, control, at, n, left):
+def unordered(s, c, at, n, depth_left):
     """For engines without a learnt evaluation."""
 
 
-def no_guess(s, control, left):
+def no_guess(s, c, depth_left):
     return np.int64(0)

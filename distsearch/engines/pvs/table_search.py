@@ -9,44 +9,43 @@ from ...core import jit
 from ...core.jit import compiled
 from ...core.packing import packed, unpack
 from ...core.pages import HugePages
-from ...core.pointers import address
+from ...core.pointers import address, new_record, set_fields
 from ...games.interface import MAX_MOVES, as_state
 from ..alphabeta import LINE_LENGTH, Result
-from . import drivers as dr
-from . import kernels, remote_hosts, shared_table, table_exchange, visits, work_splitting
+from . import drivers, kernels, remote_hosts, side_tables, table_exchange, visits, work_splitting
 from . import table as tt
-from .batch import ASKED_SIZE, BOARDS, FOUND_SIZE, HIGHEST, LOWEST, PLIES, batch, begin, report
 from .growing_table import LONG, LOST_A_STEP, Growing
+from .layout import ANSWER, CONTROL, FRAME, REQUEST
 
-# what a search in progress has in the control array; the rest is the engine's, or follows from what was asked
-_IN_PROGRESS = [
-    tt.REPLACED,
-    kernels.BOARDS,
-    kernels.TOP,
-    kernels.HITS,
-    kernels.FAR_HITS,
-    kernels.STORES,
-    kernels.EVALUATED,
-    dr.LOW,
-    dr.HIGH,
-    dr.LATEST,
-    dr.BEST_ROOT_MOVE,
-    dr.DEPTH,
-    dr.COMPLETE,
-    dr.WINDOW_LOW,
-    dr.WINDOW_HIGH,
-    dr.LEFT_AT_ROOT,
-]
-_APART = 1  # moves or plies from the smallest shared nodes to those whose moves ranks search together
-# How much more must be left for other hosts to be told that ranks are at a node, and for it to belong to a host: of
-# those tried best for two hosts of 8 on FFO #45 to #49.
+# what a search in progress has in the control block, behind the table's part; the rest is the engine's, or follows from
+# the request
+_IN_PROGRESS = (
+    "nodes",
+    "top",
+    "hits",
+    "shared_hits",
+    "stores",
+    "evaluated",
+    "low",
+    "high",
+    "latest",
+    "best_root_move",
+    "depth",
+    "complete",
+    "window_low",
+    "window_high",
+    "root_depth",
+)
+_SEPARATE = 1  # depth from the smallest shared nodes to those whose moves ranks search together
+# How much more depth a node must have for other hosts to be told that ranks search it, and for it to belong to a host:
+# of those tried best for two hosts of 8 on FFO #45 to #49.
 _MARKED, _OWNED = 5, 10
 _NO_ORDERS = np.zeros(0, np.uint64)
-_PER_PAGE = 50_000  # boards, 5 ms, after which the far table's next page, 1 to 5 ms, pays
+_PER_PAGE = 50_000  # nodes, 5 ms, after which the shared table's next page, 1 to 5 ms, pays
 
 
 @compiled
-def no_bounds(s, r, left, beta):
+def no_bounds(s, r, depth_left, beta):
     return -kernels.INFINITY, kernels.INFINITY, np.uint64(0)
 
 
@@ -55,108 +54,112 @@ def itself(s, r):
     return s
 
 
-class Tabled:
-    """A pausable search with a table: the part that does not depend on what is asked.
+class TableSearch:
+    """A pausable search with a table: the part that does not depend on the question.
 
-    far: the far table (uint64, length a multiple of 8; empty: none), of this engine or of several, or a ``Growing``;
-    name: of the kernels; tag: what tells this engine's entries from others', as far as game and rules array do not;
-    functions: what templates are bound to; templates: in an order in which each needs those before it; limits: see
-    ``SOLVER`` in ``games.interface``; part: searches are parts of a larger one: they use the far table from the start,
-    and scores beyond a window are told as far as they are known.
+    table: the shared table (uint64, length a multiple of 8; empty: none), of this engine or of several, or a
+    ``Growing``; name: of the kernels; tag: what tells this engine's entries from others', as far as game and rules
+    array do not; functions: what templates are bound to; templates: in an order in which each needs those before it;
+    limits: see ``SOLVER`` in ``games.interface``; part: searches are parts of a larger one: they use the shared table
+    from the start, and scores beyond a window are told as far as they are known.
     """
 
     driver = None  # the template that runs the search
     _visits = None  # where visits are written, if they are
 
-    def __init__(self, game, rules, far, name, tag, functions, templates, limits, part):
+    def __init__(self, game, rules, table, name, tag, functions, templates, limits, part):
         self.name, self._game, self._rules = name, game, rules
         self.functions = functions
         self._width = game.words(rules)
         bound = jit.specialise_all(templates, name, functions)
         bound["drive"] = bound[self.driver.__name__]
-        self._kernels = jit.specialise_all((begin, report, batch), name, bound)
-        self._growing = far if isinstance(far, Growing) else None
-        self._far = np.zeros(0, np.uint64) if far is None else self._growing.words if self._growing else far
-        self._near = tt.near_table()
+        entries = drivers.begin, drivers.run, drivers.extract_pv, drivers.batch
+        self._kernels = jit.specialise_all(entries, name, bound)
+        self._growing = table if isinstance(table, Growing) else None
+        self._shared = np.zeros(0, np.uint64) if table is None else self._growing.words if self._growing else table
+        self._l1 = tt.new_l1_table()
         self._request, self._searched = 0, 0
-        self._control = np.zeros(dr.CONTROL_SIZE, np.int64)
+        self._control = control = new_record(CONTROL)
+        self._where = address(control)
         salt = hashlib.sha256(f"{games.tag(game)} {tag}".encode() + rules.tobytes()).digest()
         self._salts = [np.frombuffer(salt[:8], np.uint64)[0], 0]
-        self._control[dr.PART] = part
-        self._control[kernels.SALT] = self._salts[0].view(np.int64)
-        self._control[kernels.BOTTOM], self._control[kernels.NULL_WINDOWS] = limits["bottom"], 1
-        self._control[kernels.TABLE_LEFT], self._control[kernels.CUT_LEFT] = limits["table"], limits["cut"]
-        buckets = shared_table.buckets(self._far)
+        self._shared_from, self._share_order_from = limits["shared"] + 1, tt.NEVER
+        set_fields(
+            control,
+            part=part,
+            salt=self._salts[0],
+            bottom=limits["bottom"],
+            null_windows=1,
+            table_from=limits["table"],
+            cut_from=limits["cut"],
+            order_from=tt.NEVER,
+            wait_up_to=self._shared_from + _SEPARATE,
+            owned_from=self._shared_from + _OWNED,
+            visits_from=tt.NEVER,
+        )
+        buckets = side_tables.buckets(self._shared)
         self._first = self._growing.first if self._growing else buckets
-        tt.set_buckets(self._control, self._first, self._first)
-        self._control[tt.FAR_WORDS] = 2 * tt.BUCKET * buckets
-        self._pages, self._unpaid = HugePages(self._far[: 2 * tt.BUCKET * self._first]), 0
-        self._control[tt.FAR_LEFT_LATER] = limits["far"] if buckets else tt.NEVER
-        self._control[tt.NEAR_MASK] = len(self._near) // 2 - 1
-        self._control[kernels.RANK_LEFT] = tt.NEVER
-        self._shared_left, self._order_left = limits["far"] + 1, tt.NEVER
-        self._control[[kernels.APART_LEFT, kernels.OWNED_LEFT]] = self._shared_left + _APART, self._shared_left + _OWNED
-        self._control[kernels.VISITS_LEFT] = tt.NEVER
+        self._table = control["table"]
+        tt.set_buckets(self._table, self._first, self._first)
+        set_fields(
+            self._table,
+            bucket_words=2 * tt.BUCKET * buckets,
+            shared_from_later=limits["shared"] if buckets else tt.NEVER,
+            l1_mask=len(self._l1) // 2 - 1,
+        )
+        self._pages, self._unpaid = HugePages(self._shared[: 2 * tt.BUCKET * self._first]), 0
         self.share(False)
         self._allocate(game.moves_left(game.start(rules).state, rules))
 
     def _allocate(self, moves_left):
-        kernels.leave_all(self._control, 0)  # of the frames until now
+        kernels.unmark_all(self._control, 0)  # of the frames until now
         # a pass may stand between any two moves, and one frame holds the end
         frames = 2 * moves_left + 4
         self._states = np.zeros(frames * self._width, np.uint64)
-        self._frames = np.zeros(frames * kernels.FRAME_SIZE, np.int64)
+        self._frames = np.zeros(frames, FRAME)
         self._moves = np.zeros(frames * MAX_MOVES, np.int16)
         self._scores = np.zeros(frames * MAX_MOVES, np.int64)
-        places = {
-            tt.NEAR: self._near,
-            tt.FAR: self._far,
-            kernels.RULES: self._rules,
-            kernels.MOVES: self._moves,
-            kernels.SCORES: self._scores,
-            kernels.STATES: self._states,
-            kernels.FRAMES: self._frames,
-        }
-        self._control[[dr.ROOM, kernels.WHERE]] = moves_left, address(self._control)
-        for place, array in places.items():
-            self._control[place] = address(array)
-        self._where = address(self._control)
+        set_fields(self._table, l1=address(self._l1), shared=address(self._shared))
+        set_fields(
+            self._control,
+            capacity=moves_left,
+            rules=address(self._rules),
+            moves=address(self._moves),
+            scores=address(self._scores),
+            states=address(self._states),
+            frames=address(self._frames),
+        )
         if self._visits:
             self.explain(self._visits)
 
     def compile(self):
-        """Compile, or load from disk, every kernel, by a search of a few boards."""
+        """Compile, or load from disk, every kernel, by a search of a few nodes."""
         control, state = self._control, self._game.start(self._rules).state
-        told, control[kernels.VISITS_LEFT] = control[kernels.VISITS_LEFT], tt.NEVER
+        told, control["visits_from"] = control["visits_from"], tt.NEVER
         self._begin(state, 1, -kernels.INFINITY, kernels.INFINITY)
         self.advance(10)
         self.narrow(-kernels.INFINITY, kernels.INFINITY)
-        self.give(1)
+        self.split_off(1)
         self.result()
         self.import_updates(np.zeros((0, 2), np.uint64))
         self.set_remote_marks(np.zeros((0, 2), np.uint64), 0, 0)
-        if control[tt.FAR_BUCKETS]:
+        if self._table["buckets"]:
             self.export_updates((0, 0))
         Growing.compile()
-        self.batch(np.array([state], np.uint64), np.zeros((1, ASKED_SIZE), np.int64), 0)
+        self.batch(np.array([state], np.uint64), np.zeros(1, REQUEST), 0)
         self.forget()
-        control[kernels.BOARDS], control[kernels.VISITS_LEFT] = 0, told
+        control["nodes"], control["visits_from"] = 0, told
 
     def share(self, shared):
-        """Have other ranks with the same far table take part in this search, or not; see ``abdada``."""
+        """Have other ranks with the same shared table take part in this search, or not; see ``abdada``."""
         control = self._control
         if self.is_shared:
-            kernels.leave_all(control, 0)  # else other ranks would wait for what nobody is at
+            kernels.unmark_all(control, 0)  # else other ranks would wait for what no rank searches
         if shared:
-            control[[kernels.SHARED_LEFT, kernels.ORDER_LEFT, kernels.LOOK_AT]] = self._shared_left, self._order_left, 0
-            control[tt.FAR_LEFT] = control[tt.FAR_LEFT_LATER]
+            set_fields(control, defer_from=self._shared_from, share_order_from=self._share_order_from, next_look=0)
+            self._table["shared_from"] = self._table["shared_from_later"]
         else:
-            control[[kernels.SHARED_LEFT, kernels.ORDER_LEFT, kernels.LOOK_AT, kernels.SEQUENCE_AT]] = (
-                tt.NEVER,
-                tt.NEVER,
-                tt.NEVER,
-                0,
-            )
+            set_fields(control, defer_from=tt.NEVER, share_order_from=tt.NEVER, next_look=tt.NEVER, sequence_at=0)
 
     def explain(self, log):
         """Write visits to a ``visits.Visits`` from now on, of nodes that ranks would share."""
@@ -164,14 +167,14 @@ class Tabled:
             number = log.add(self)
         else:  # there are more frames now
             self.end_visits()
-            number = int(self._block[visits.ENGINE])
-        self._visits, frames = log, len(self._frames) // kernels.FRAME_SIZE
-        self._block = visits.new_block(log, number, frames, self.boards)
-        self._control[[kernels.VISITS_LEFT, kernels.VISITS]] = self._shared_left, address(self._block)
+            number = int(self._block["head"]["engine"])
+        self._visits = log
+        self._block = visits.new_block(log, number, len(self._frames), self.boards)
+        set_fields(self._control, visits_from=self._shared_from, visits=address(self._block))
 
     def end_visits(self):
         """End all visits of a search that is explained, as far as they are."""
-        visits.settle(address(self._block), self._control[kernels.BOARDS])
+        visits.settle(address(self._block), self._control["nodes"])
 
     def drop(self):
         """Note, where it is explained, that what comes of the search begun last is thrown away."""
@@ -180,77 +183,77 @@ class Tabled:
 
     @property
     def table_at(self):
-        """Address of the far table, the same for engines that share it."""
-        return int(self._control[tt.FAR])
+        """Address of the shared table, the same for engines that share it."""
+        return int(self._table["shared"])
 
     def watch(self, sequence_at, sequence, boards_at):
-        """Stop when another number than ``sequence`` stands at the first address; write boards to the other one."""
-        self._control[[kernels.SEQUENCE_AT, kernels.SEQUENCE, kernels.BOARDS_AT]] = sequence_at, sequence, boards_at
+        """Stop when another number than ``sequence`` stands at the first address; write ``nodes`` to the other one."""
+        set_fields(self._control, sequence_at=sequence_at, sequence=sequence, nodes_at=boards_at)
 
     @property
     def is_shared(self):
-        return self._control[kernels.SHARED_LEFT] < tt.NEVER
+        return self._control["defer_from"] < tt.NEVER
 
     @property
     def question(self):
-        """(state, low, high, left) of the search begun last: its window, and the plies or moves to search."""
-        return self._state, *self._control[[dr.WINDOW_LOW, dr.WINDOW_HIGH, dr.LEFT_AT_ROOT]].tolist()
+        """(state, low, high, depth) of the search begun last: its window, and the plies or moves to search."""
+        return self._state, *(int(self._control[name]) for name in ("window_low", "window_high", "root_depth"))
 
     @property
     def can_be_shared(self):
         """Whether the search begun last is large enough for several ranks, and there is a table to share it by."""
         control = self._control
-        large = control[dr.LEFT_AT_ROOT] > self._shared_left and not control[dr.COMPLETE]
-        return bool(large and control[tt.FAR_BUCKETS] and not control[dr.FORGETFUL])
+        large = control["root_depth"] > self._shared_from and not control["complete"]
+        return bool(large and self._table["buckets"] and not control["repeatable"])
 
     def forget(self):
-        """Leave nothing in the near table, so that a search does not depend on those before it."""
-        self._near[:] = 0
+        """Leave nothing in the L1 table, so that a search does not depend on those before it."""
+        self._l1[:] = 0
 
     def clear(self):
         """Forget everything: entries so far belong to a salt that is not used again."""
         self._salts[1] += 1
         salt = int(self._salts[0]) + self._salts[1] * 0x9E3779B97F4A7C15 & 2**64 - 1
-        self._control[kernels.SALT] = np.uint64(salt).view(np.int64)
-        self.age(int(self._control[tt.GENERATION]) + 1)
+        self._control["salt"] = np.uint64(salt)
+        self.age(int(self._table["generation"]) + 1)
 
     def age(self, request):
         """Take entries from now on for those of a request, by its number: a later one's displace them first."""
-        self._control[tt.GENERATION] = request % tt.GENERATIONS
+        self._table["generation"] = request % tt.GENERATIONS
         if request != self._request:
-            self._request, self._searched, self._control[tt.FAR_LOST] = request, 0, 0
+            self._request, self._searched, self._table["lost"] = request, 0, 0
 
-    def _begin(self, state, plies, low, high):
+    def _begin(self, state, depth, low, high):
         self._state = state
-        if not self._kernels["begin"](state, self._where, plies, low, high):
+        if not self._kernels["begin"](state, self._where, depth, low, high):
             self._allocate(int(self._game.moves_left(state, self._rules)))
-            self._kernels["begin"](state, self._where, plies, low, high)
+            self._kernels["begin"](state, self._where, depth, low, high)
 
     @property
     def waited(self):
-        """Time for which it has waited for others so far, in boards."""
-        return int(self._control[kernels.WAITED])
+        """Time for which it has waited for others so far, in nodes."""
+        return int(self._control["waited"])
 
     @property
     def boards(self):
-        """Boards searched so far."""
-        return int(self._control[kernels.BOARDS])
+        """Nodes searched so far."""
+        return int(self._control["nodes"])
 
     def advance(self, budget):
-        """Search on for about ``budget`` boards; return whether the answer is known."""
+        """Search on for about ``budget`` nodes; return whether the answer is known."""
         control = self._control
-        if not control[dr.COMPLETE]:
+        if not control["complete"]:
             before = self.boards
             self._follow_growth()
-            control[kernels.BUDGET] = budget
-            control[dr.COMPLETE] = self._kernels["drive"](self._state, self._where)
+            control["budget"] = budget
+            control["complete"] = self._kernels["run"](self._state, self._where)
             self._pay(self.boards - before)
             if self._visits:
                 self._visits.empty()
-        return bool(control[dr.COMPLETE])
+        return bool(control["complete"])
 
     def _pay(self, boards):
-        """Make a page of the far table huge if searches so far have paid for it, or have the table grow."""
+        """Make a page of the shared table huge if searches so far have paid for it, or have the table grow."""
         self._unpaid += boards
         if self._unpaid > _PER_PAGE and self._pages.left:
             self._pages.make_one()
@@ -260,44 +263,45 @@ class Tabled:
             self._grow()
 
     def _grow(self):
-        """Have the far table grow if this search is long, or what it is a part of, and has lost as many entries."""
+        """Have the shared table grow if this search is long, or what it is a part of, and has lost as many entries."""
         control = self._control
-        boards = self._searched if control[dr.PART] else control[kernels.BOARDS]
-        if control[tt.FAR_LOST] >= LOST_A_STEP and boards >= LONG:
-            control[tt.FAR_LOST] = 0
+        nodes = self._searched if control["part"] else control["nodes"]
+        if self._table["lost"] >= LOST_A_STEP and nodes >= LONG:
+            self._table["lost"] = 0
             self._growing.grow()
 
     def _follow_growth(self):
-        """Use as much of the far table as this rank or another has had it grow."""
-        if self._growing and (buckets := self._growing.buckets) != self._control[tt.FAR_BUCKETS]:
-            tt.set_buckets(self._control, self._first, buckets)
+        """Use as much of the shared table as this rank or another has had it grow."""
+        if self._growing and (buckets := self._growing.buckets) != self._table["buckets"]:
+            tt.set_buckets(self._table, self._first, buckets)
 
     def _in_use(self):
         """How many frames the search begun last needs, and how many of the moves."""
-        frames = max(int(self._control[kernels.TOP]), 0) + 1
-        last = self._frames[(frames - 1) * kernels.FRAME_SIZE :]
-        return frames, int(last[kernels.FIRST] + last[kernels.COUNT])
+        frames = max(int(self._control["top"]), 0) + 1
+        last = self._frames[frames - 1]
+        return frames, int(last["first"] + last["count"])
 
     def save(self):
-        """Return the search begun last as bytes, none if its boards must not depend on an interruption."""
+        """Return the search begun last as bytes, none if its nodes must not depend on an interruption."""
         control = self._control
-        if control[dr.FORGETFUL]:
+        if control["repeatable"]:
             return b""
         frames, moves = self._in_use()
         return packed(
-            control[_IN_PROGRESS],
+            np.array([self._table["replaced"], *(control[name] for name in _IN_PROGRESS)]),
             self._states[: frames * self._width],
-            self._frames[: frames * kernels.FRAME_SIZE],
+            self._frames[:frames].view(np.int64),
             self._moves[:moves],
             self._scores[:moves],
         )
 
     def restore(self, content):
         """Go on with a search that ``save`` gave, in its window; one of the same state must have been begun."""
-        progress = np.zeros(len(_IN_PROGRESS), np.int64)
-        unpack(content, progress, self._states, self._frames, self._moves, self._scores)
-        self._control[_IN_PROGRESS] = progress
-        self._frames.reshape(-1, kernels.FRAME_SIZE)[:, kernels.MARKED] = 0  # another process may have set those marks
+        progress = np.zeros(1 + len(_IN_PROGRESS), np.int64)
+        unpack(content, progress, self._states, self._frames.view(np.int64), self._moves, self._scores)
+        self._table["replaced"] = progress[0]
+        set_fields(self._control, **dict(zip(_IN_PROGRESS, progress[1:], strict=True)))
+        self._frames["marked"] = 0  # another process may have set those marks
 
     def narrow(self, low, high):
         """Have the score of the search begun last matter, from now on, no further than from ``low`` to ``high``.
@@ -305,43 +309,45 @@ class Tabled:
         The search keeps what it has found that still matters, and ``result`` answers as if it had been begun in the
         part of its window that is between them. Raises ValueError, with nothing done, if there is no such part.
         """
-        low = max(int(low), int(self._control[dr.WINDOW_LOW]))
-        high = min(int(high), int(self._control[dr.WINDOW_HIGH]))
+        low = max(int(low), int(self._control["window_low"]))
+        high = min(int(high), int(self._control["window_high"]))
         if low >= high:
             raise ValueError(f"a window from {low} to {high} leaves nothing to ask")
-        work_splitting.narrow(self._where, low, high)
+        work_splitting.narrow(self._control, low, high)
 
-    def give(self, least_left):
-        """Give away the upper part of the tree, with its untried moves, and go on with the part at work.
+    def split_off(self, least_left):
+        """Split off the upper part of the tree, with its untried moves, and go on with the subtree at work.
 
-        Returns levels as ``steering.levels`` reads them, from the root down to the first one whose first move is done
-        with and which has untried moves to positions with at least ``least_left`` left; None, with nothing done, if
+        Returns levels as ``work_splitting.levels`` reads them, from the root down to the first one whose first move is
+        done and which has untried moves to positions with at least ``least_left`` left; None, with nothing done, if
         there is none. The search is now that of the position after ``moves[tried]`` of the last level, in its window
-        there. Boards and ``evaluated`` go on from those so far: leaves that were cut off above count here and nowhere
+        there. Nodes and ``evaluated`` go on from those so far: leaves that were cut off above count here and nowhere
         else. A score that was known before the search has no line.
 
-        The exact solver gives what is above its question at work: the first level's window is that question's, and
-        its floor and ceiling are the bounds by those before it.
+        The exact solver splits off what is above its question at work: the first level's window is that question's,
+        and its floor and ceiling are the bounds by those before it.
         """
         frames, moves = self._in_use()
         out = np.empty(frames * work_splitting.HEAD + moves, np.int64)
-        n = work_splitting.give(self._where, self._width, int(least_left), out)
+        n = work_splitting.split_off(self._control, self._width, int(least_left), out)
         if n == 0:
             return None
         self._state = as_state(self._states[: self._width])
         root = self._kernels["root_hash"](self._state, self._rules, self._control)
-        self._frames[kernels.HASH] = np.uint64(root).view(np.int64)
+        self._frames["hash"][0] = np.uint64(root)
         return out[:n]
 
     @property
     def table_counts(self):
-        """(hits, those of the far table, stores, replacements) of the search begun last."""
-        return tuple(self._control[[kernels.HITS, kernels.FAR_HITS, kernels.STORES, tt.REPLACED]].tolist())
+        """(hits, those of the shared table, stores, replacements) of the search begun last."""
+        control = self._control
+        hits, shared_hits, stores = (int(control[name]) for name in ("hits", "shared_hits", "stores"))
+        return hits, shared_hits, stores, int(self._table["replaced"])
 
     @property
     def table_full(self):
-        """The share of the far table's entries that are used, 0 to 1, by a sample of them."""
-        return tt.full(self._far[: 2 * tt.BUCKET * int(self._control[tt.FAR_BUCKETS])])
+        """The share of the shared table's entries that are used, 0 to 1, by a sample of them."""
+        return tt.full(self._shared[: 2 * tt.BUCKET * int(self._table["buckets"])])
 
     def result(self, brief=False):
         """Return the Result so far.
@@ -351,53 +357,55 @@ class Tabled:
         stopped one the score is a lower bound, or −INFINITY.
         """
         control, line = self._control, np.zeros(LINE_LENGTH, np.int16)
-        score, length = self._kernels["report"](self._state, self._where, address(line), int(brief))
-        complete, evaluated = bool(control[dr.COMPLETE]), int(control[kernels.EVALUATED])
+        score, length = self._kernels["extract_pv"](self._state, self._where, address(line), int(brief))
+        complete, evaluated = bool(control["complete"]), int(control["evaluated"])
         return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
 
     def export_updates(self, since):
-        """Return what other hosts are to be told: entries, orders and marks, and how many of the first two there were.
+        """Return what other hosts must be told: entries, orders and marks, and how many of the first two there were.
 
-        since: how many entries and orders there were when they were told last. There must be a far table.
+        since: how many entries and orders there were when they were told last. There must be a shared table.
         """
-        entries, entries_so_far = table_exchange.export_entries(self._far, since[0])
-        orders, orders_so_far = table_exchange.export_orders(self._far, since[1])
-        marks = table_exchange.export_marks(self._far, self._shared_left + _MARKED)
-        marks[:, 0] ^= self._control[tt.QUESTION].view(np.uint64)
+        entries, entries_so_far = table_exchange.export_entries(self._shared, since[0])
+        orders, orders_so_far = table_exchange.export_orders(self._shared, since[1])
+        marks = table_exchange.export_marks(self._shared, self._shared_from + _MARKED)
+        marks[:, 0] ^= self._table["question"].view(np.uint64)
         return entries, orders, marks, (entries_so_far, orders_so_far)
 
     def import_updates(self, entries, orders=_NO_ORDERS):
         """Take in what other hosts have told, as ``table_exchange`` returned it there."""
         self._follow_growth()
-        table_exchange.import_entries(self._control, entries)
-        if self._control[tt.FAR_BUCKETS]:
-            table_exchange.import_orders(self._control, orders)
+        table_exchange.import_entries(self._table, entries)
+        if self._table["buckets"]:
+            table_exchange.import_orders(self._table, orders)
 
     def set_remote_marks(self, marks, hosts, host):
-        """Note what other hosts are at, see ``remote_hosts``; without a far table nothing can be shared."""
-        if self._control[tt.FAR_BUCKETS]:
-            remote_hosts.set_remote_marks(self._control, marks, hosts, host)
+        """Note what other hosts search, see ``remote_hosts``; without a shared table nothing can be shared."""
+        if self._table["buckets"]:
+            remote_hosts.set_remote_marks(self._table, marks, hosts, host)
 
-    def batch(self, states, asked, budget):
-        """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` boards.
+    def batch(self, states, requests, budget):
+        """Do searches one after another, as by ``begin``, ``advance`` and ``result``, until about ``budget`` nodes.
 
-        states: uint64, shape (searches, words); asked: int64, shape (searches, ASKED_SIZE), see ``batch``. Returns
-        (found, lines) of those that came to their end, or to their own budget: int64 of shape (n, FOUND_SIZE), and
-        int16 of shape (n, LINE_LENGTH). If they are fewer than asked for, the next one is at work.
+        states: uint64, shape (searches, words); requests: a REQUEST for each, see ``layout``. Returns (answers, lines)
+        of those that came to their end, or to their own budget: an ANSWER for each, and int16 of shape (n,
+        LINE_LENGTH). If they are fewer than the requests, the next one is at work.
         """
-        found, lines = np.empty((len(asked), FOUND_SIZE), np.int64), np.zeros((len(asked), LINE_LENGTH), np.int16)
-        if len(asked) == 0:
-            return found, lines
+        answers, lines = np.empty(len(requests), ANSWER), np.zeros((len(requests), LINE_LENGTH), np.int16)
+        if len(requests) == 0:
+            return answers, lines
         like = as_state(states[0])
         self._follow_growth()
-        n, at_work = self._kernels["batch"](like, self._where, states.ravel(), asked, found, address(lines), budget)
-        if n < len(asked):
+        n, at_work = self._kernels["batch"](
+            like, self._where, states.ravel(), requests, answers, address(lines), budget
+        )
+        if n < len(requests):
             self._state = as_state(states[n])
             if not at_work:
-                self._begin(self._state, *asked[n, [PLIES, LOWEST, HIGHEST]].tolist())
+                self._begin(self._state, *(int(requests[n][name]) for name in ("depth", "low", "high")))
         else:
             self._state = as_state(states[-1])
-        self._pay(int(found[:n, BOARDS].sum()) + (self.boards if at_work else 0))
+        self._pay(int(answers["boards"][:n].sum()) + (self.boards if at_work else 0))
         if self._visits:
             self._visits.empty()
-        return found[:n], lines[:n]
+        return answers[:n], lines[:n]

@@ -1,4 +1,4 @@
-"""Exact values (float64) in the far table, which the ranks of a host share without locks; see ``table``.
+"""Exact values (float64) in the shared table, see ``table``.
 
 A value fills a word, so what tells whose it is shares the other one with what tells how much it is worth. An entry is
 two uint64: a head, and the value's bits.
@@ -27,15 +27,15 @@ AGES = 8
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _KEPT = np.uint64((1 << 56) - 1)
 _AGE = np.uint64(AGES - 1 << 56)
-_LEFT, _MOST_LEFT = np.uint64(59), 31
+_LEFT, _MAX_DEPTH = np.uint64(59), 31
 _BYTE = np.uint64(8)
 _OF_THIS_AGE = np.uint64(32)  # more than an entry of another age can be worth
 
 
 @compiled
-def _wanted(h, left):
+def _wanted(h, depth_left):
     """Return the head of an entry as it would be with age 0 and the value 0.0."""
-    return h & _KEPT | np.uint64(min(left, _MOST_LEFT)) << _LEFT
+    return h & _KEPT | np.uint64(min(depth_left, _MAX_DEPTH)) << _LEFT
 
 
 @compiled
@@ -44,26 +44,26 @@ def _fits(head, data, wanted):
 
 
 @compiled
-def look(control, h, left):
-    """Return (whether the far table has the value of hash h, the value)."""
-    far, wanted = uint64s(control[tt.FAR]), _wanted(h, left)
-    i = tt.far_place(control, h)
+def probe(t, h, depth_left):
+    """Return (whether the shared table has the value of hash h, the value)."""
+    shared, wanted = uint64s(t.shared), _wanted(h, depth_left)
+    i = tt.bucket_place(t, h)
     for k in range(i, i + 2 * tt.BUCKET, 2):
-        data = far[k + 1]
-        if _fits(far[k], data, wanted):
+        data = shared[k + 1]
+        if _fits(shared[k], data, wanted):
             return True, number_of(np.int64(data))
     return False, 0.0
 
 
 @compiled
-def keep(control, h, left, data):
-    """Write the bits of a value (uint64) to the far table over the least worthy entry of its bucket."""
-    far, wanted = uint64s(control[tt.FAR]), _wanted(h, left)
-    i = tt.far_place(control, h)
-    chosen, least, age = i, np.uint64(1 << 63), np.uint64(control[tt.GENERATION])
+def store(t, h, depth_left, data):
+    """Write the bits of a value (uint64) to the shared table over the least worthy entry of its bucket."""
+    shared, wanted = uint64s(t.shared), _wanted(h, depth_left)
+    i = tt.bucket_place(t, h)
+    chosen, least, age = i, np.uint64(1 << 63), np.uint64(t.generation)
     for k in range(i, i + 2 * tt.BUCKET, 2):
-        head = far[k]
-        if _fits(head, far[k + 1], wanted):
+        head = shared[k]
+        if _fits(head, shared[k + 1], wanted):
             chosen, least = k, np.uint64(0)
             break
         # an older request's entry goes first, then the one with the fewest plies left
@@ -71,6 +71,6 @@ def keep(control, h, left, data):
         worth += _OF_THIS_AGE if worth > 0 and (head & _AGE) >> np.uint64(56) == age else np.uint64(0)
         if worth < least:
             chosen, least = k, worth
-    control[tt.REPLACED] += least != 0
-    far[chosen] = wanted ^ data * _MIX >> _BYTE | age << np.uint64(56)
-    far[chosen + 1] = data
+    t.replaced += least != 0
+    shared[chosen] = wanted ^ data * _MIX >> _BYTE | age << np.uint64(56)
+    shared[chosen + 1] = data

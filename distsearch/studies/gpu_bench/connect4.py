@@ -5,9 +5,10 @@ import time
 
 import numpy as np
 
-from ...engines.pvs import batch, kernels
+from ...engines.pvs import kernels
 from ...engines.pvs import table as tt
-from ...engines.pvs.exact_solver import Solver
+from ...engines.pvs.exact_solver import ExactSolver
+from ...engines.pvs.layout import REQUEST
 from ...games import connect4, connect4_knowledge
 from ...games.random_play import random_positions
 from ...gpu.solver import GpuSolver
@@ -38,11 +39,11 @@ def drawn(board, left_there, count, seed):
 def cpu_scores(board, states, tables, times=1):
     """Return (scores, CPU seconds, boards, MiB of the table) of one rank, at the best of several tables."""
     rules, best = connect4.rules(board), None
-    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
-    asked[:, batch.LOWEST], asked[:, batch.HIGHEST] = -kernels.INFINITY, kernels.INFINITY
-    asked[:, batch.BRIEF] = 1
+    asked = np.zeros(len(states), REQUEST)
+    asked["low"], asked["high"] = -kernels.INFINITY, kernels.INFINITY
+    asked["brief"] = 1
     for mib in tables:
-        solver = Solver(connect4, rules, tt.far_table(mib) if mib else None)
+        solver = ExactSolver(connect4, rules, tt.new_shared_table(mib) if mib else None)
         solver.compile()
         for _ in range(times):
             solver.clear()
@@ -50,7 +51,7 @@ def cpu_scores(board, states, tables, times=1):
             found, _ = solver.batch(states, asked, 1 << 60)
             seconds = time.process_time() - began
             if best is None or seconds < best[1]:
-                best = found[:, batch.SCORE], seconds, int(found[:, batch.BOARDS].sum()), mib
+                best = found["score"], seconds, int(found["boards"].sum()), mib
     return best
 
 

@@ -8,7 +8,7 @@ from ... import evaluation, games
 from ...api.sample import CLASSES
 from ...core import jit
 from ...engines import expectimax as em
-from ...engines.expectimax_engine import Expectimax
+from ...engines.expectimax import Expectimax
 from ...engines.player import Player, seed_of
 from ...games.interface import as_state
 from ...gpu.expectimax import GpuExpectimax
@@ -20,10 +20,11 @@ _BOARDS = {"merged": 20_000, "multilevel": 4_000, "naive": 2_000}
 descend = None  # the engine's
 
 
-def one_after_another(states, where, left, likely, values):
-    """Search states (uint64, shape (n, 2)) to ``left`` plies."""
+def one_after_another(states, where, depth, path_probability, values):
+    """Search states (uint64, shape (n, 2)) to ``depth`` plies."""
+    c = em.control_view(where, 0)
     for i in range(len(states)):
-        values[i] = descend((states[i, 0], states[i, 1]), where, np.int64(0), left, likely)
+        values[i] = descend((states[i, 0], states[i, 1]), c, np.int64(0), depth, path_probability)
 
 
 class Cpu:

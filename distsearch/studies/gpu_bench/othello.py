@@ -6,8 +6,9 @@ import numba
 import numpy as np
 
 from ... import evaluation
-from ...engines.pvs import batch, kernels
-from ...engines.pvs.exact_solver import Solver
+from ...engines.pvs import kernels
+from ...engines.pvs.exact_solver import ExactSolver
+from ...engines.pvs.layout import REQUEST
 from ...games import othello, othello_knowledge
 from ...games.interface import MAX_MOVES
 from ...gpu.othello_endgame import GpuEndgame
@@ -41,10 +42,10 @@ def drawn(kind, count, empties, seed, r):
 
 def cpu(states, r, times=3):
     """Return (CPU seconds, scores, boards) of one rank that solves the states."""
-    solver = Solver(othello, r, np.ones(64 << 17, np.uint64), order=evaluation.for_order(othello, r))
+    solver = ExactSolver(othello, r, np.ones(64 << 17, np.uint64), order=evaluation.for_order(othello, r))
     solver.compile()
-    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
-    asked[:, batch.LOWEST], asked[:, batch.HIGHEST], asked[:, batch.BRIEF] = -kernels.INFINITY, kernels.INFINITY, 1
+    asked = np.zeros(len(states), REQUEST)
+    asked["low"], asked["high"], asked["brief"] = -kernels.INFINITY, kernels.INFINITY, 1
     best = np.inf
     for _ in range(times):
         solver.clear()
@@ -52,7 +53,7 @@ def cpu(states, r, times=3):
         began = time.process_time()
         found, _ = solver.batch(states, asked, 1 << 50)
         best = min(best, time.process_time() - began)
-    return best, found[:, batch.SCORE], int(found[:, batch.BOARDS].sum())
+    return best, found["score"], int(found["boards"].sum())
 
 
 def solved(gpu, solver, states):

@@ -11,7 +11,6 @@ import time
 
 from ... import evaluation
 from ...engines.alphabeta import AlphaBeta
-from ...engines.pvs import batch
 from ...games import connect4 as game
 from ...gpu.solver import GpuSolver
 from . import connect4_positions as positions
@@ -94,9 +93,9 @@ def _alone(make):
         found, seconds = positions.solved(positions.states(given.texts))
         return {
             "seconds": seconds,
-            "boards": int(found[:, batch.BOARDS].sum()),
-            "scores": found[:, batch.SCORE].tolist(),
-            "table_hits": int(found[:, batch.HITS].sum()),
+            "boards": int(found["boards"].sum()),
+            "scores": found["score"].tolist(),
+            "table_hits": int(found["table_hits"].sum()),
             "known": given.scores,
             "source": given.source,
         }

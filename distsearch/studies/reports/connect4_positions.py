@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.errors import UserError
-from ...engines.pvs import batch, kernels
+from ...engines.pvs import kernels
 from ...engines.pvs import table as tt
-from ...engines.pvs.exact_solver import Solver
+from ...engines.pvs.exact_solver import ExactSolver
+from ...engines.pvs.layout import REQUEST
 from ...games import connect4
 from ...games.random_play import random_position
 
@@ -58,23 +59,23 @@ def drawn(name, count, seed):
         if played not in stones:
             continue
         found, _ = solved(np.array([position.state], np.uint64), budget)
-        score = int(found[0, batch.SCORE])
-        if found[0, batch.COMPLETE] and plies_to_end(42 - played, score) in plies:
+        score = int(found["score"][0])
+        if found["complete"][0] and plies_to_end(42 - played, score) in plies:
             texts.append(connect4.text(position, rules))
             scores.append(score)
     return Positions(texts, scores, f"{name}, random games, seed {seed}")
 
 
 def solved(states, budget=0):
-    """Return (what one core's solver finds of states, a row each, see ``engines.pvs.batch``; its CPU seconds).
+    """Return (what one core's solver finds of states, a row each, see ``engines.pvs.layout.ANSWER``; its CPU seconds).
 
     budget: boards after which it gives one up, 0: none. It begins with empty tables.
     """
     solver = _solver()
     solver.clear()
-    asked = np.zeros((len(states), batch.ASKED_SIZE), np.int64)
-    asked[:, batch.LOWEST], asked[:, batch.HIGHEST], asked[:, batch.BRIEF] = -kernels.INFINITY, kernels.INFINITY, 1
-    asked[:, batch.OWN_BUDGET] = budget
+    asked = np.zeros(len(states), REQUEST)
+    asked["low"], asked["high"], asked["brief"] = -kernels.INFINITY, kernels.INFINITY, 1
+    asked["budget"] = budget
     began = time.process_time()
     found, _ = solver.batch(states, asked, 1 << 60)
     return found, time.process_time() - began
@@ -82,7 +83,7 @@ def solved(states, budget=0):
 
 @functools.cache
 def _solver():
-    solver = Solver(connect4, connect4.rules(), tt.far_table(MIB))
+    solver = ExactSolver(connect4, connect4.rules(), tt.new_shared_table(MIB))
     solver.compile()
     return solver
 

@@ -59,7 +59,7 @@ def _alone(bench, way, depth, count, seed):
     """Search boards with one engine on this rank; return the figures, and for Base the value of every move."""
     game, rules, positions = boards(count, seed)
     chosen = evaluation.find(game, _EVALUATION, rules)
-    engine = Expectiminimax(game, rules, chosen, pruned=_ALONE[way])
+    engine = Expectiminimax(game, rules, chosen, prune=_ALONE[way])
     engine.compile()
     total, scores, moves, values = 0, [], [], []
     began = time.perf_counter()

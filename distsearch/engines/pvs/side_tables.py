@@ -1,4 +1,4 @@
-"""What lies behind the buckets of a far table: marks and orders, see ``abdada``, and what hosts tell.
+"""What lies behind the buckets of a shared table: marks and orders, see ``abdada``, and what hosts tell.
 
 All of it is uint64, and zero at first. Places are counted from the end of the buckets, ``FAR_WORDS`` of ``table``.
 """
@@ -13,32 +13,32 @@ MARKS = 1 << 12
 LEFT = np.uint64(32)
 ORDERS = 1 << 10
 ORDER_SIZE = 32  # words of an order: check, number of moves, then score and code of each
-MOST_MOVES = ORDER_SIZE - 2
+MAX_ORDER_MOVES = ORDER_SIZE - 2
 FIRST_ORDER = 2 * MARKS
 
 # The entries that other hosts are to be told, written round and round; before them, how many there were so far.
 TOLD = 1 << 11
 ENTRIES = FIRST_ORDER + ORDERS * ORDER_SIZE
-# The orders to be told, likewise, as places in the far table.
+# The orders to be told, likewise, as places in the shared table.
 ORDERS_TOLD = 1 << 8
 ORDER_PLACES = ENTRIES + 1 + 2 * TOLD
 
 # The marks of other hosts by their hash, of two words each. Before them: the number of slots in use − 1, or 0 for none;
 # how many hosts search the root, 0 if this one is alone; the number of this one among them.
-MOST_REMOTE_MARKS = 1 << 13
+MAX_REMOTE_MARKS = 1 << 13
 SLOT_MASK = ORDER_PLACES + 1 + ORDERS_TOLD
 HOSTS, HOST, FIRST_REMOTE_MARK = range(SLOT_MASK + 1, SLOT_MASK + 4)
-WORDS = (FIRST_REMOTE_MARK + 2 * MOST_REMOTE_MARKS + 7) // 8 * 8  # as buckets are
+WORDS = (FIRST_REMOTE_MARK + 2 * MAX_REMOTE_MARKS + 7) // 8 * 8  # as buckets are
 
 
-def buckets(far):
-    """Return how many buckets a far table (uint64, with all that lies behind them) has; 0 if it is too small."""
-    return max(0, len(far) - WORDS) // (2 * tt.BUCKET)
+def buckets(shared):
+    """Return how many buckets a shared table (uint64, with all that lies behind them) has; 0 if it is too small."""
+    return max(0, len(shared) - WORDS) // (2 * tt.BUCKET)
 
 
-def place(far):
-    """Return where in a far table its buckets end."""
-    return 2 * tt.BUCKET * buckets(far)
+def place(shared):
+    """Return where in a shared table its buckets end."""
+    return 2 * tt.BUCKET * buckets(shared)
 
 
 @compiled
