@@ -130,22 +130,10 @@ def update(gpu, tiny):
             do()
             gpu.wait()
             whole = time.perf_counter() - began
-            print_row(
-                what="update",
-                game=name,
-                way=way,
-                games=count,
-                steps=steps,
-                kernel_seconds=kernel,
-                seconds=whole,
-                cpu_seconds=cpu_seconds,
-                cpu_games=len(some),
-                times=cpu_seconds / kernel,
-                times_in_all=cpu_seconds / whole,
-                steps_per_second=n / kernel,
-                limit_seconds=limit,
-                of_limit=limit / kernel,
-            )
+            row = {"what": "update", "game": name, "way": way, "games": count, "steps": steps}
+            row |= {"kernel_seconds": kernel, "seconds": whole, "cpu_seconds": cpu_seconds, "cpu_games": len(some)}
+            row |= {"times": cpu_seconds / kernel, "times_in_all": cpu_seconds / whole}
+            print_row(**row, steps_per_second=n / kernel, limit_seconds=limit, of_limit=limit / kernel)
 
 
 def training(gpu, tiny):

@@ -92,34 +92,16 @@ def cases(gpu, tiny, wanted, count):
     """Yield (name, game, board, texts, whether they are one file) of each case."""
     board, large = ((4, 6), (6, 6)) if tiny else ((6, 7), (8, 8))
     files = 20 if tiny else 1000
+
+    def connect4_positions(plies, count, seed, remoteness):
+        return drawn("connect4", board, plies, count, seed, remote(gpu, board, remoteness))
+
+    hard = (range(15, 17), range(8, 43)) if tiny else (range(33, 37), range(28, 43))
+    middle = (range(10, 14), range(1, 12)) if tiny else (range(28, 35), range(14, 28))
     make = {
-        "hard": lambda: (
-            "connect4",
-            board,
-            drawn(
-                "connect4",
-                board,
-                range(15, 17) if tiny else range(33, 37),
-                count,
-                4,
-                remote(gpu, board, range(8, 43) if tiny else range(28, 43)),
-            ),
-            False,
-        ),
+        "hard": lambda: ("connect4", board, connect4_positions(hard[0], count, 4, hard[1]), False),
         "empty": lambda: ("connect4", board, ["startpos"], False),
-        "middle": lambda: (
-            "connect4",
-            board,
-            drawn(
-                "connect4",
-                board,
-                range(10, 14) if tiny else range(28, 35),
-                files,
-                3,
-                remote(gpu, board, range(1, 12) if tiny else range(14, 28)),
-            ),
-            True,
-        ),
+        "middle": lambda: ("connect4", board, connect4_positions(middle[0], files, 3, middle[1]), True),
         "endings": lambda: (
             "othello",
             large,

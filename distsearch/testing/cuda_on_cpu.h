@@ -387,30 +387,18 @@ T atomicCAS(T* place, V expected, W value) {
     if (old == T(expected)) *place = T(value);
     return old;
 }
-template <class T, class V>
-T atomicMax(T* place, V value) {
-    T old = *place;
-    *place = std::max(old, T(value));
-    return old;
-}
-template <class T, class V>
-T atomicMin(T* place, V value) {
-    T old = *place;
-    *place = std::min(old, T(value));
-    return old;
-}
-template <class T, class V>
-T atomicOr(T* place, V value) {
-    T old = *place;
-    *place = T(old | value);
-    return old;
-}
-template <class T, class V>
-T atomicAnd(T* place, V value) {
-    T old = *place;
-    *place = T(old & value);
-    return old;
-}
+#define ATOMIC(name, changed)      \
+    template <class T, class V>   \
+    T name(T* place, V value) {   \
+        T old = *place;           \
+        *place = T(changed);      \
+        return old;               \
+    }
+ATOMIC(atomicMax, std::max(old, T(value)))
+ATOMIC(atomicMin, std::min(old, T(value)))
+ATOMIC(atomicOr, old | value)
+ATOMIC(atomicAnd, old & value)
+#undef ATOMIC
 template <class T>
 T __ldg(const T* place) {
     return *place;

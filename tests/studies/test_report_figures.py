@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from distsearch.core.errors import UserError
-from distsearch.studies.reports import figures
+from distsearch.studies.reports import tables
 from distsearch.studies.reports.tables import Figure
 
 FIGURE = Figure(
@@ -23,7 +23,7 @@ FIGURE = Figure(
 def test_a_figure_is_drawn_alike_every_time(more, tmp_path):
     contents = []
     for name in "ab":
-        paths = figures.draw(FIGURE._replace(**more), tmp_path, name, ("svg", "png"))
+        paths = tables.draw(FIGURE._replace(**more), tmp_path, name, ("svg", "png"))
         assert paths == [str(tmp_path / f"{name}.svg"), str(tmp_path / f"{name}.png")]
         contents.append((tmp_path / f"{name}.svg").read_bytes())
     assert contents[0] == contents[1]
@@ -33,4 +33,4 @@ def test_a_figure_is_drawn_alike_every_time(more, tmp_path):
 def test_without_matplotlib_it_says_so(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UserError, match="matplotlib"):
-        figures.draw(FIGURE, tmp_path, "a", ("svg",))
+        tables.draw(FIGURE, tmp_path, "a", ("svg",))

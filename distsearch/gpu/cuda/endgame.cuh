@@ -82,6 +82,16 @@ struct Lane {
     int square;  // of the bottom at which it is; NO_MOVE: it is idle
 };
 
+template <class T>
+ON_DEVICE void pass(T& node) {  // the other side is to move
+    const uint64_t own = node.own;
+    node.own = node.opp;
+    node.opp = own;
+    const int alpha = node.alpha;
+    node.alpha = -node.beta;
+    node.beta = -alpha;
+}
+
 struct Kept {
     Group group;
     Frame frames[FRAMES];

@@ -207,12 +207,7 @@ ON_DEVICE void open(const Parameters& p, Group& g, const Place& at, unsigned* co
                 g.mode = RETURN;
             opens = false;
         } else if (count == 0) {
-            const uint64_t own = g.own;
-            g.own = g.opp;
-            g.opp = own;
-            const int alpha = g.alpha;
-            g.alpha = -g.beta;
-            g.beta = -alpha;
+            pass(g);
             flags = PASSED;
             first = NO_MOVE;
         } else {

@@ -52,12 +52,7 @@ ON_DEVICE bool take_square(Group& g, Lane& lane, int left) {
 ON_DEVICE bool unwind(const Parameters& p, Lane& lane, int left, const Place& at) {
     while (!lane.todo || lane.best >= lane.beta) {
         if (lane.best == NONE && !lane.passed) {
-            const uint64_t own = lane.own;
-            lane.own = lane.opp;
-            lane.opp = own;
-            const int alpha = lane.alpha;
-            lane.alpha = -lane.beta;
-            lane.beta = -alpha;
+            pass(lane);
             lane.passed = 1;
             lane.todo = Game::empty(lane.own, lane.opp);
             return false;
@@ -151,12 +146,7 @@ ON_DEVICE void search_bottoms(const Parameters& p, Group& g, Lane& lane, const P
         give_back(g, -Game::final(g.own, g.opp, p.to_winner), NO_MOVE);
         if (g.top < 0) answer(p, g, OVER);
     } else {
-        const uint64_t own = g.own;
-        g.own = g.opp;
-        g.opp = own;
-        const int alpha = g.alpha;
-        g.alpha = -g.beta;
-        g.beta = -alpha;
+        pass(g);
         g.passed = 1;
         g.todo = Game::empty(g.own, g.opp);
     }

@@ -5,7 +5,7 @@ import os
 
 from ...core.errors import UserError
 from .. import results
-from . import curves, series, style, timeline, timeline_file
+from . import curves, series, style, timeline
 from .scaling import FIGURES
 
 _NAMED = "cpu", "mpi"  # of the circumstances, what a figure tells where it is the same for all
@@ -35,7 +35,7 @@ def plot(files, timelines, folder, formats, complain):
     kinds = {path: _kind(path) for path in files}
     rows = [path for path, kind in kinds.items() if kind == "rows"]
     records = [path for path, kind in kinds.items() if kind == "record"]
-    tracks = {path: timeline_file.read(path) for path in timelines}  # before anything is written
+    tracks = {path: timeline.read(path) for path in timelines}  # before anything is written
     learnt = {path: curves.read(path) for path in records}
     paths = _plot_rows(results.read(rows), folder, formats, complain) if rows else []
     if learnt:

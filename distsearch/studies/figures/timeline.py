@@ -1,14 +1,20 @@
-"""A timeline as a figure: a track a rank with work, messages and idleness, its jobs, and marks of what was given away.
+"""A timeline that ``--trace`` wrote (see ``formats.timeline``), read again, and as a figure.
 
-However many slices there are, a track has one column for every few pixels, and of its height they take what they took
-of that time. So what is dark in the figure is to the whole as time at work is to all time.
+A track a rank with work, messages and idleness, its jobs, and marks of what was given away. However many slices there
+are, a track has one column for every few pixels, and of its height they take what they took of that time. So what is
+dark in the figure is to the whole as time at work is to all time.
 """
+
+import json
+from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.errors import UserError
 from . import style
-from .timeline_file import KINDS, shares
 
+KINDS = "work", "messages", "idle"
+_MARK_NAMES = "gave a part away", "narrowed"
 _COLUMNS = 700
 _MARKS = 140  # places of a track where a mark may stand
 _WORK, _MESSAGES, _IDLE = style.COLOURS[0], style.COLOURS[1], "#E6E6E6"  # dark, middle, light in grey as well
@@ -17,7 +23,7 @@ _TRACK, _JOBS = 0.62, 0.2  # heights; what is left of 1 stands between two ranks
 
 
 def draw(tracks, heading):
-    """Return a matplotlib Figure of Tracks (see ``timeline_file``); call it inside ``style.drawing``."""
+    """Return a matplotlib Figure of Tracks; call it inside ``style.drawing``."""
     from matplotlib.figure import Figure
 
     end = max((track.slices[kind][:, 1].max(initial=0.0) for track in tracks for kind in KINDS), default=0.0) or 1e-6
@@ -132,3 +138,112 @@ def _note(tracks, end):
     short = f", of which {jobs - drawn:,} are too short to be drawn" if jobs > drawn else ""
     who = f"{len(workers)} worker{'s' * (len(workers) != 1)}"
     return f"{who}: {spent} of their time; {jobs:,} jobs told{short}; {gave:,} parts given away"
+
+
+@dataclass
+class Track:
+    """What a rank did. Times are seconds from the start of the run, float64.
+
+    slices: kind of ``KINDS`` → array (n, 2) of began and ended, by time; jobs: array (m, 2) of the same, and stopped:
+    (m,) bool, those without an answer of their own; gave, narrowed: (k,), when a part was given away, a window
+    narrowed.
+    """
+
+    rank: int
+    name: str
+    host: str
+    slices: dict
+    jobs: np.ndarray
+    stopped: np.ndarray
+    gave: np.ndarray
+    narrowed: np.ndarray
+
+    @property
+    def wall(self):
+        """Seconds between the beginning of its first slice and the end of its last."""
+        times = np.concatenate(list(self.slices.values()))
+        return float(times[:, 1].max() - times[:, 0].min()) if len(times) else 0.0
+
+    def spent(self, kind):
+        """Return the seconds of all slices of a kind."""
+        began, ended = self.slices[kind].T
+        return float((ended - began).sum())
+
+
+def read(path):
+    """Return the Tracks of a timeline by host and rank. Raises UserError for what is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except OSError as error:
+        raise UserError(f"cannot read the timeline {path[:200]}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path[:200]} is no timeline: no JSON") from error
+    try:
+        tracks = _tracks(content["traceEvents"])
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise UserError(f"{path[:200]} is no timeline as --trace writes it") from error
+    if not tracks:
+        raise UserError(f"the timeline {path[:200]} has no rank")
+    return tracks
+
+
+def _tracks(events):
+    hosts, names, found, open_jobs = {}, {}, {}, {}
+    for event in events:
+        phase = event["ph"]
+        if phase == "M" and event["name"] == "process_name":
+            hosts[event["pid"]] = str(event["args"]["name"])
+        elif phase == "M":
+            where = event["pid"], int(event["tid"])
+            found.setdefault(where, _empty())
+            if event["name"] == "thread_name":
+                names[where] = str(event["args"]["name"])
+        else:
+            _take(event, phase, found.setdefault((event["pid"], int(event["tid"])), _empty()), open_jobs)
+    tracks = []
+    for (process, rank), kept in sorted(found.items()):
+        slices = {kind: _rows(kept[kind], 2) / 1e6 for kind in KINDS}
+        jobs = _rows(kept["jobs"], 3)
+        gave, narrowed = (_rows(kept[name], 1)[:, 0] / 1e6 for name in _MARK_NAMES)
+        name, host = names.get((process, rank), f"rank {rank}"), hosts.get(process, "?")
+        tracks.append(Track(rank, name, host, slices, jobs[:, :2] / 1e6, jobs[:, 2] > 0, gave, narrowed))
+    return tracks
+
+
+def _empty():
+    return {name: [] for name in (*KINDS, "jobs", *_MARK_NAMES)}
+
+
+def _take(event, phase, kept, open_jobs):
+    """Put an event where it belongs; of jobs, which have two, what began stays in ``open_jobs`` until it ends."""
+    at, name = float(event["ts"]), event["name"]
+    if phase == "X":
+        kept[name].append((at, at + float(event["dur"])))
+    elif phase == "b":
+        open_jobs[event["tid"], event["id"], name] = at, event["args"]["outcome"] == "stopped"
+    elif phase == "e":
+        began, stopped = open_jobs.pop((event["tid"], event["id"], name))
+        kept["jobs"].append((began, at, stopped))
+    elif phase == "i":
+        kept[name].append(at)
+
+
+def _rows(events, width):
+    """Return events as an array of rows by their first numbers; raises ValueError for what is no time."""
+    rows = np.array(events, np.float64).reshape(-1, width)
+    if not np.isfinite(rows).all():
+        raise ValueError("a time that is none")
+    return rows[np.argsort(rows[:, 0], kind="stable")]
+
+
+def shares(spans, edges):
+    """Return which part of each interval between two of the ``edges`` (n,) is in a span, (n - 1,), 0 to 1.
+
+    spans: (m, 2) of began and ended, in order, none over another.
+    """
+    began, ended = spans.T
+    spent = np.concatenate(([0.0], np.cumsum(ended - began)))
+    times = np.maximum.accumulate(np.column_stack((began, ended)).ravel())  # they are rounded, each for itself
+    until = np.interp(edges, times, np.column_stack((spent[:-1], spent[1:])).ravel()) if len(times) else 0 * edges
+    return np.clip(np.diff(until) / np.diff(edges), 0.0, 1.0)

@@ -87,17 +87,8 @@ def spread(comm, text, interrupted=lambda: False, **options):
     found = parallel_evaluation.search(comm, checked, game.parse(text, rules), interrupted)
     if found is None:
         return None
-    return {
-        "seconds": found.seconds,
-        "boards": found.nodes,
-        "jobs": found.jobs,
-        "score": found.score,
-        "ranks": found.ranks,
-        "workers": found.workers,
-        "boards_per_second": found.boards_per_second,
-        "complete": found.complete,
-        "communication_computation": found.communication_computation,
-    }
+    names = "seconds", "jobs", "score", "ranks", "workers", "boards_per_second", "complete", "communication_computation"
+    return {"boards": found.nodes, **{name: getattr(found, name) for name in names}}
 
 
 def _exhibits(found, study_size):

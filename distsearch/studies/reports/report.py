@@ -18,7 +18,7 @@ from ...core.errors import UserError
 from .. import metadata, results
 from ..measure_search import measure
 from ..progress import Countdown
-from .tables import Figure, to_markdown, to_text
+from .tables import Figure, draw, to_markdown, to_text
 
 _FORMATS = "png", "svg"
 
@@ -271,14 +271,12 @@ def _made(output):
 
 def _write(study, exhibits, missing, study_size, folder, complain):
     """Write the Markdown, and the figures where there is matplotlib."""
-    from . import figures
-
     parts, drawing = [f"# {study.title}"], True
     for count, exhibit in enumerate(exhibits, 1):
         pictures = []
         if isinstance(exhibit, Figure) and drawing:
             try:
-                paths = figures.draw(exhibit, folder, f"{study.name}-{count}", _FORMATS)
+                paths = draw(exhibit, folder, f"{study.name}-{count}", _FORMATS)
                 pictures = [os.path.basename(path) for path in paths]
             except UserError as error:
                 complain(error)

@@ -9,7 +9,7 @@ from distsearch import games
 from distsearch.cluster.trace import COMMUNICATION, DONE, GAVE, IDLE, JOB, NARROWED, STOPPED, WORK, Trace
 from distsearch.core.errors import UserError
 from distsearch.formats import timeline
-from distsearch.studies.figures import timeline_file
+from distsearch.studies.figures import timeline as tracks_of
 
 KINDS = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle"}
 
@@ -34,7 +34,7 @@ def test_what_is_read_is_what_was_written(rng, tmp_path):
     traces = {rank: ("one" if rank < 3 else "two", random_trace(rng, 1000.0 * (rank > 2))) for rank in range(5)}
     game = games.find("connect4")
     timeline.write(str(tmp_path / "t"), traces, timeline.texts_of(game, game.rules()))
-    tracks = timeline_file.read(str(tmp_path / "t"))
+    tracks = tracks_of.read(str(tmp_path / "t"))
     assert [(track.rank, track.host) for track in tracks] == [(r, "one" if r < 3 else "two") for r in range(5)]
     assert [track.name for track in tracks[:2]] == ["rank 0, master", "rank 1"]
     for track in tracks:
@@ -58,11 +58,11 @@ def test_what_is_read_is_what_was_written(rng, tmp_path):
 def test_shares_are_what_a_fine_clock_counts(rng):
     cuts = sorted(rng.uniform(0, 10) for _ in range(2 * rng.randint(1, 60)))
     spans, edges = np.array(cuts).reshape(-1, 2), np.sort([rng.uniform(-1, 11) for _ in range(12)])
-    found = timeline_file.shares(spans, edges)
+    found = tracks_of.shares(spans, edges)
     for i, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
         inside = sum(max(0.0, min(end, high) - max(begin, low)) for begin, end in spans)
         assert found[i] == pytest.approx(inside / (high - low), abs=1e-9)
-    assert (timeline_file.shares(np.empty((0, 2)), edges) == 0).all()
+    assert (tracks_of.shares(np.empty((0, 2)), edges) == 0).all()
 
 
 def event(**more):
@@ -99,6 +99,6 @@ def event(**more):
 def test_what_is_no_timeline_is_said_in_a_line(content, tmp_path):
     (tmp_path / "t").write_text(content)
     with pytest.raises(UserError, match=r"timeline"):
-        timeline_file.read(str(tmp_path / "t"))
+        tracks_of.read(str(tmp_path / "t"))
     with pytest.raises(UserError, match=r"^cannot read the timeline"):
-        timeline_file.read(str(tmp_path / "none"))
+        tracks_of.read(str(tmp_path / "none"))
