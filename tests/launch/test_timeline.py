@@ -2,7 +2,7 @@
 
 import pytest
 
-from distsearch.studies.figures.timeline_file import KINDS, read
+from distsearch.studies.figures.timeline import KINDS, read
 
 from .running import run
 
