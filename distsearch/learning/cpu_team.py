@@ -11,14 +11,19 @@ import time
 import numpy as np
 
 from ..cluster.backoff import sleep_until
+from ..core.pointers import int64_struct, set_fields
 from . import td
 from .rank_group import wait
 
 QUIT, LEARN, WATCH, FETCH = range(4)  # kinds of phases, see ``Team.phase``
 
-# Behind what ``td`` shares: the number of the phase, what it is, and how many ranks take part; then for each rank the
-# number of the last phase that it has done, and the microseconds of CPU that it has used.
-PHASE, KIND, ACTIVE = range(td.SHARED_SIZE, td.SHARED_SIZE + 3)
+# Behind what ``td`` shares: a PHASE; then for each rank the number of the last phase that it has done, and the
+# microseconds of CPU that it has used.
+PHASE = int64_struct(
+    "number",
+    "kind",
+    "active",  # how many ranks take part
+)
 EACH = td.SHARED_SIZE + 8
 _DONE, _CPU, _EACH_SIZE = 0, 1, 8  # a cache line each
 
@@ -76,6 +81,7 @@ class Team:
         """Take the Arrays, this rank's Learner, of the first of a copy among several its Merger, and PrivatePages."""
         self._arrays, self._learner, self.merger, self._pages = arrays, learner, merger, pages
         self._words = arrays.shared
+        self._now = self._words[td.SHARED_SIZE : td.SHARED_SIZE + len(PHASE)].view(PHASE)[0]
 
     def meet(self, count_from_here=False):
         """Wait until all ranks are here; count_from_here: what they have used of CPU so far is not for learning."""
@@ -114,14 +120,14 @@ class Team:
 
     def stop(self):
         """Have the phase end early, on rank 0: games that are at work are given up, others not begun."""
-        self._words[td.STOP] = 1
+        self._arrays.games["stop"] = 1
         told = np.array([self._phase])
         self._stopping = [(self.leaders.Isend(told, copy, _STOP), told) for copy in range(1, self.copies)]
 
     @property
     def stopped(self):
         """Whether the phase at work was told to stop."""
-        return bool(self._words[td.STOP])
+        return bool(self._arrays.games["stop"])
 
     def finish(self):
         """Let the other ranks go, on rank 0. If it failed in the middle of a phase, only ending the job helps them."""
@@ -129,7 +135,7 @@ class Team:
             return
         self._tell([QUIT] + [0] * (_TOLD - 1))
         if self.place == 0 and self.sizes[0] > 1:
-            self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
+            self._now["kind"], self._now["number"] = QUIT, self._phase + 1
 
     def settle(self):
         """Have the arrays hold what was learnt: they do."""
@@ -149,10 +155,10 @@ class Team:
             told = np.zeros(_TOLD, np.int64)
             wait(self.leaders.Ibcast(told))
             if told[0] == QUIT:
-                self._words[KIND], self._words[PHASE] = QUIT, self._phase + 1
+                self._now["kind"], self._now["number"] = QUIT, self._phase + 1
             return told.tolist()
-        sleep_until(lambda: self._words[PHASE] > self._phase)
-        return [int(self._words[KIND]), 0, 0, int(self._words[ACTIVE]), -1]
+        sleep_until(lambda: self._now["number"] > self._phase)
+        return [int(self._now["kind"]), 0, 0, int(self._now["active"]), -1]
 
     def _take_part(self, told, between):
         """Do a phase; return the results of its games on rank 0."""
@@ -192,12 +198,11 @@ class Team:
 
     def _announce(self, kind, begin, end, active):
         """Tell this copy's ranks of a phase."""
-        words = self._words
         self._arrays.results[: end - begin] = 0
-        words[[td.FIRST, td.NEXT, td.LIMIT, td.STOP]] = begin, begin, end, 0
-        words[KIND], words[ACTIVE] = kind, active
+        set_fields(self._arrays.games, first=begin, next=begin, limit=end, stop=0)
+        set_fields(self._now, kind=kind, active=active)
         self._phase += 1
-        words[PHASE] = self._phase  # last: it tells that the others are there
+        self._now["number"] = self._phase  # last: it tells that the others are there
 
     def _play(self, learning, between, pages):
         self._learner.learning = learning
@@ -216,19 +221,20 @@ class Team:
             self._budget = max(1, round((self._budget + played * _SLICE / max(took, 1e-6)) / 2))
             if self.place == 0:
                 self._look(between)
-            if self._words[td.STOP]:
+            if self._arrays.games["stop"]:
                 self._learner.give_up()
 
     def _look(self, between):
         """What a copy's first rank does between slices of work."""
         between()
         if self._merging:
-            self.merger.look(int(self._words[td.NEXT] - self._words[td.FIRST]))
+            games = self._arrays.games
+            self.merger.look(int(games["next"] - games["first"]))
         if self.copies > 1 and not self.first and self.leaders.Iprobe(0, _STOP):
             told = np.zeros(1, np.int64)
             self.leaders.Recv(told, 0, _STOP)
             if told[0] == self._phase:  # else it was on its way when that phase ended
-                self._words[td.STOP] = 1
+                self._arrays.games["stop"] = 1
 
     def _gathered(self, first, games, active, share, between):
         """Return all copies' results on rank 0; the others send theirs."""

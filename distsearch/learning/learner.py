@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import games
 from ..core import jit
-from ..core.pointers import address
+from ..core.pointers import address, new_record, set_fields
 from ..engines.expectimax import Expectimax
 from ..evaluation import Evaluation, ntuple
 from ..games.interface import MAX_MOVES
@@ -65,38 +65,24 @@ class Learner:
         self._children = np.zeros(2 * MAX_MOVES, np.uint64)
         self._states = np.zeros(2 * room, np.uint64)
         self._sums, self._values = np.zeros(room, np.int64), np.zeros(room)
-        self._control = control = np.zeros(td.CONTROL_SIZE, np.int64)
+        self._control = control = new_record(td.CONTROL)
         self._where, self._any = address(control), game.start(rules).state
-        for at, array in (
-            (td.RULES, rules),
-            (td.TABLES, self._tables),
-            (td.INDICES, self._indices),
-            (td.MOVES, self._moves),
-            (td.CHILDREN, self._children),
-            (td.GAINS, self._gains),
-            (td.STATES, self._states),
-            (td.SUMS, self._sums),
-            (td.VALUES, self._values),
-            (td.SHARED, arrays.shared),
-            (td.RESULTS, arrays.results),
-        ):
-            control[at] = address(array)
+        for name in ("tables", "indices", "moves", "children", "gains", "states", "sums", "values"):
+            control[name] = address(getattr(self, f"_{name}"))
+        set_fields(control, rules=address(rules), shared=address(arrays.shared), results=address(arrays.results))
         if pages is not None:
-            control[td.TOUCHES], control[td.SLOTS] = address(pages.touches), address(pages.slots)
-            control[td.COUNTS] = address(pages.counts)
+            touches, slots, counts = map(address, (pages.touches, pages.slots, pages.counts))
+            set_fields(control, touches=touches, slots=slots, counts=counts)
         if visiting:
-            control[td.VISITS] = address(arrays.visits)
+            control["visits"] = address(arrays.visits)
         if arrays.traces is not None:
-            control[td.TRACES] = address(arrays.traces)
-        control[td.SEARCH] = self._search.where
-        control[td.SEED], control[td.STEPS], control[td.PLIES], control[td.ROOM] = seed, steps, 2 * layers + 1, room
-        control[td.RATE] = np.float64(rate).view(np.int64)
-        control[td.NUMBER], control[td.LEARNING] = -1, 1
+            control["traces"] = address(arrays.traces)
+        set_fields(control, search=self._search.where, seed=seed, steps=steps, plies=2 * layers + 1, capacity=room)
+        set_fields(control, rate=rate, number=-1, learning=1)
 
     def compile(self):
         """Compile, or load from disk, all that a game takes."""
-        shared = self._arrays.shared
-        shared[td.NEXT] = shared[td.LIMIT] = 0
+        set_fields(self._arrays.games, next=0, limit=0)
         self.run(1)
 
     def run(self, budget):
@@ -107,28 +93,28 @@ class Learner:
         """Learn from a game that was recorded, as ``path`` has it; no longer one than there is room for."""
         n = len(sums)
         self._states[: 2 * n], self._sums[:n] = np.ravel(states), sums
-        self._control[td.LENGTH], self._control[td.FIRST_LEARNT] = n, 0
-        self._learn_from(self._where, True)
+        set_fields(self._control, length=n, first_learnt=0)
+        self._learn_from(self._control, True)
 
     @property
     def moves(self):
         """Moves made so far."""
-        return int(self._control[td.MOVED])
+        return int(self._control["moved"])
 
     @property
     def learning(self):
         """Whether games change weights."""
-        return bool(self._control[td.LEARNING])
+        return bool(self._control["learning"])
 
     @learning.setter
     def learning(self, whether):
-        self._control[td.LEARNING] = whether
+        self._control["learning"] = whether
 
     def give_up(self):
         """Drop the game at work, if nothing was learnt from it yet."""
-        nothing_yet = not self._forward and self._control[td.PLAYED] <= self._control[td.ROOM]
+        nothing_yet = not self._forward and self._control["played"] <= self._control["capacity"]
         if nothing_yet or not self.learning:
-            self._control[td.NUMBER] = -1
+            self._control["number"] = -1
 
     @property
     def path(self):
@@ -136,10 +122,10 @@ class Learner:
 
         Returns (states, uint64, shape (n, 2); the sum of points up to each of them, int64, shape (n,)).
         """
-        n = int(self._control[td.LENGTH])
+        n = int(self._control["length"])
         return self._states[: 2 * n].reshape(n, 2).copy(), self._sums[:n].copy()
 
     @property
     def collisions(self):
         """Return (weights written, those of them that somebody else had changed in between), if they are counted."""
-        return int(self._control[td.WRITES]), int(self._control[td.LOST])
+        return int(self._control["writes"]), int(self._control["lost"])

@@ -19,8 +19,8 @@ class Arrays:
     stages, size: of the network; coherent: whether there are traces; visited: whether visits are counted; here: how
     many such arrays this host gets. weights: float32, shape (stages, size); traces: float32, shape (stages · size, 2),
     for each weight the sum of its errors and that of their sizes, or None; learnt: float32, both of them as one row;
-    shared: int64, see ``td`` and ``team``; results: int64, shape (RESULTS, 4); visits: uint8, for every weight, see
-    ``merging``. All are zero at first. Raises UserError if a host has no room.
+    shared: int64, see ``td`` and ``cpu_team``; games: its first words, a ``td.SHARED``; results: int64, shape
+    (RESULTS, 4); visits: uint8, for every weight, see ``merging``. All are zero at first. Raises UserError if a host has no room.
     """
 
     def __init__(self, comm, stages, size, coherent, shared_size, visited=False, here=1):
@@ -36,6 +36,7 @@ class Arrays:
         self.weights = self.learnt[:count].reshape(stages, size)
         self.traces = self.learnt[count : 3 * count].reshape(count, 2) if coherent else None
         self.shared, self.results = parts[1].view(np.int64), parts[2].view(np.int64).reshape(RESULTS, td.RESULT_SIZE)
+        self.games = self.shared[: len(td.SHARED)].view(td.SHARED)[0]
         self.visits = parts[3].view(np.uint8)
 
     def close(self):

@@ -15,7 +15,19 @@ Several learners share weights without locks; what two write at the same moment 
 import numpy as np
 
 from ..core.jit import compiled
-from ..core.pointers import float32s, float64s, int16s, int64s, number_of, replaced, taken, uint8s, uint64s
+from ..core.pointers import (
+    float32s,
+    float64s,
+    int16s,
+    int64_struct,
+    int64s,
+    record_view,
+    replaced,
+    struct,
+    taken,
+    uint8s,
+    uint64s,
+)
 from ..core.rng import below, drawn
 from ..engines import expectimax
 from ..engines.pvs import table
@@ -28,32 +40,59 @@ boards_of = index_of = stage_of = value_of = weight_at = None
 expand = free_cells = cell_of = put = code_at = with_due = descend = None
 COHERENT = COUNTING = FORWARD = VISITING = PAGED = False
 
-# The control array (int64): addresses first.
-RULES, TABLES, TRACES, INDICES, MOVES, CHILDREN, GAINS, STATES, SUMS, VALUES, SEARCH, SHARED, RESULTS = range(13)
-SEED = 13
-LEARNING = 14  # 0: games are played, and nothing changes
-STEPS = 15  # n
-PLIES = 16  # of the search for a move: 1 or more
-ROOM = 17  # of the path
-# what the game at work is at; NUMBER: −1 if there is none
-NUMBER, S0, S1, DRAWN, LENGTH, SCORE, PLAYED = range(18, 25)
-FIRST_LEARNT = 25  # of the path, forward: what comes before has learnt
-MOVED = 26  # moves since the beginning
-WRITES, LOST = 27, 28  # counted: weights written, and those that another learner had changed in between
-RATE = 29  # the bits of a float64
-VISITS = 30  # address: a uint8 for every weight, how often it has changed since the last merge
-# of PrivatePages: addresses of how often each page was looked up, and its number among the private ones or -1 (int64),
-# and of how often each weight of these was (float32); and how many boards were learnt
-TOUCHES, SLOTS, COUNTS, LEARNT = range(31, 35)
-CONTROL_SIZE = 35
+CONTROL = struct(
+    # addresses of arrays
+    ("rules", np.int64),
+    ("tables", np.int64),
+    ("traces", np.int64),
+    ("indices", np.int64),
+    ("moves", np.int64),
+    ("children", np.int64),
+    ("gains", np.int64),
+    ("states", np.int64),  # of the path, and its sums and values
+    ("sums", np.int64),
+    ("values", np.int64),
+    ("search", np.int64),  # the control block of the search for a move
+    ("shared", np.int64),  # a SHARED
+    ("results", np.int64),
+    ("seed", np.uint64),
+    ("learning", np.int64),  # 0: games are played, and nothing changes
+    ("steps", np.int64),  # n
+    ("plies", np.int64),  # of the search for a move: 1 or more
+    ("capacity", np.int64),  # of the path
+    # the game at work
+    ("number", np.int64),  # -1 if there is none
+    ("state", np.uint64, 2),
+    ("chance_steps", np.int64),
+    ("length", np.int64),  # of the path
+    ("score", np.int64),
+    ("played", np.int64),  # moves
+    ("first_learnt", np.int64),  # of the path, forward: what comes before has learnt
+    ("moved", np.int64),  # moves since the beginning
+    ("writes", np.int64),  # weights written, if they are counted
+    ("lost", np.int64),  # of these, those that another learner had changed in between
+    ("rate", np.float64),
+    ("visits", np.int64),  # address: a uint8 for every weight, how often it has changed since the last merge
+    # of PrivatePages, addresses
+    ("touches", np.int64),  # int64, how often each page was looked up
+    ("slots", np.int64),  # int64, each page's number among the private ones, or -1
+    ("counts", np.int64),  # float32, how often each weight of these was looked up
+    ("learnt", np.int64),  # boards
+)
+
+# What learners of a host share.
+SHARED = int64_struct(
+    "next",  # number of the next game; games take theirs from here
+    "limit",  # no game from here on
+    "stop",  # 1: stop
+    "first",  # number of the game that has the first result
+)
+SHARED_SIZE = 8  # words, for a cache line of its own
+_control_at, _shared_at = record_view(CONTROL), record_view(SHARED)
 
 SAMPLED = 8  # boards of which one is counted, a power of 2
 _PAGE_BITS = 10  # of a weight's number: its place in a page
 
-# What learners of a host share (int64).
-NEXT, LIMIT = 0, 1  # number of the next game; no game from here on
-STOP, FIRST = 2, 3  # 1: stop; number of the game that has the first result
-SHARED_SIZE = 8
 RESULT_SIZE = 4  # words of a game's result: 1 + score, code of its largest tile, moves, whether there was learning
 
 _SEARCHED = np.int64(64)  # where a search writes its moves, beyond those at the root
@@ -67,7 +106,7 @@ def stream_of(seed, number):
 
 
 def spawned(s, r, number):
-    """Return a state with one more tile, by a drawn number: its upper half says where, the lower which."""
+    """Return a state with one more tile, by a drawn number: its upper half says c, the lower which."""
     free = free_cells(s, r)
     for _ in range(below(number, lanes.popcount(free))):
         free &= free - np.uint64(1)
@@ -116,22 +155,22 @@ def added(tables, indices, n):
     return ((ones + twos) + (threes + fours)) + ((fives + sixes) + (sevens + eights))
 
 
-def change(weights, at, by, control, tables):
+def change(weights, at, by, c, tables):
     """Add to a weight, without a lock."""
     old = weight_at(weights, at, tables)
     if COUNTING:
-        control[WRITES] += 1
+        c.writes += 1
         if not replaced(np.int64(tables[ntuple.WEIGHTS]) + np.int64(4) * at, weights[at], np.float32(old + by)):
-            control[LOST] += 1
+            c.lost += 1
             weights[at] = old + by
     else:
         weights[at] = old + by
 
 
-def note_touched(control, tables, indices, n):
+def note_touched(c, tables, indices, n):
     """Count which pages, and which weights of private ones, a board looks up; of traces as well."""
-    touches, slots, counts = int64s(control[TOUCHES]), int64s(control[SLOTS]), float32s(control[COUNTS])
-    weights = (control[TRACES] - np.int64(tables[ntuple.WEIGHTS])) >> 2
+    touches, slots, counts = int64s(c.touches), int64s(c.slots), float32s(c.counts)
+    weights = (c.traces - np.int64(tables[ntuple.WEIGHTS])) >> 2
     for i in range(n):
         at = indices[i]
         page, place = at >> _PAGE_BITS, at & ((1 << _PAGE_BITS) - 1)
@@ -142,166 +181,155 @@ def note_touched(control, tables, indices, n):
             touches[(weights + 2 * at) >> _PAGE_BITS] += 1
 
 
-def adjust(s, where, target):
+def adjust(s, c, target):
     """Bring a state's value nearer to a target; return its new value."""
-    control = int64s(where)
-    tables, indices = uint64s(control[TABLES]), int64s(control[INDICES])
+    tables, indices = uint64s(c.tables), int64s(c.indices)
     weights = float32s(np.int64(tables[ntuple.WEIGHTS]))
     n = gather(s, tables, indices)
     error = np.float32(target - np.float64(added(tables, indices, n)))
-    by = np.float32(number_of(control[RATE]) * error / n)
+    by = np.float32(c.rate * error / n)
     if COHERENT:
-        traces = float32s(control[TRACES])
+        traces = float32s(c.traces)
         for i in range(n):
             at = indices[i]
             size, rate = traces[2 * at + 1], np.float32(1)
             if size > 0:
                 rate = abs(traces[2 * at]) / size
-            change(weights, at, by * rate, control, tables)
+            change(weights, at, by * rate, c, tables)
             traces[2 * at] += error
             traces[2 * at + 1] += abs(error)
     else:
         for i in range(n):
-            change(weights, indices[i], by, control, tables)
+            change(weights, indices[i], by, c, tables)
     if VISITING:
-        visits = uint8s(control[VISITS])
+        visits = uint8s(c.visits)
         for i in range(n):
-            if PAGED and int64s(control[SLOTS])[indices[i] >> _PAGE_BITS] >= 0:  # counted when it is merged
+            if PAGED and int64s(c.slots)[indices[i] >> _PAGE_BITS] >= 0:  # counted when it is merged
                 continue
             count = visits[indices[i]]
             visits[indices[i]] = count + (count < 255)
     if PAGED:
-        control[LEARNT] += 1
-        if control[LEARNT] & (SAMPLED - 1) == 0:
-            note_touched(control, tables, indices, n)
+        c.learnt += 1
+        if c.learnt & (SAMPLED - 1) == 0:
+            note_touched(c, tables, indices, n)
     return added(tables, indices, n)
 
 
-def best_of(s, where):
+def best_of(s, c):
     """Return (index among the children, or −1 if there is none; the value of that child) of the best move."""
-    control = int64s(where)
-    r, out, children, gains = (
-        uint64s(control[RULES]),
-        int16s(control[MOVES]),
-        uint64s(control[CHILDREN]),
-        int64s(control[GAINS]),
-    )
+    r, out = uint64s(c.rules), int16s(c.moves)
+    children, gains = uint64s(c.children), int64s(c.gains)
     n = np.int64(expand(s, r, out, children, gains, np.int64(0)))
     best, chosen, worth = -np.inf, np.int64(-1), 0.0
     for i in range(n):
         child = lanes.load(s, children, i * len(s))
-        if control[PLIES] == 1:
-            value = np.float64(value_of(child, uint64s(control[TABLES])))
+        if c.plies == 1:
+            value = np.float64(value_of(child, uint64s(c.tables)))
         else:
-            search = expectimax.control_view(control[SEARCH], 0)
-            value = descend(child, search, _SEARCHED, control[PLIES] - 1, expectimax.CERTAIN)
+            search = expectimax.control_view(c.search, 0)
+            value = descend(child, search, _SEARCHED, c.plies - 1, expectimax.CERTAIN)
         if value + gains[i] > best:
             best, chosen, worth = value + gains[i], i, value
     return chosen, worth
 
 
-def learn_at(where, t, last, ended):
+def learn_at(c, t, last, ended):
     """Have the t-th afterstate of the path learn, whose last one is known; ended: nothing comes after that."""
-    control = int64s(where)
-    sums, values, states = int64s(control[SUMS]), float64s(control[VALUES]), uint64s(control[STATES])
-    until = min(t + control[STEPS], last)
+    sums, values, states = int64s(c.sums), float64s(c.values), uint64s(c.states)
+    until = min(t + c.steps, last)
     target = np.float64(sums[until] - sums[t])
-    if until == t + control[STEPS] or not ended:
+    if until == t + c.steps or not ended:
         target += values[until]
-    values[t] = adjust((states[2 * t], states[2 * t + 1]), where, target)
+    values[t] = adjust((states[2 * t], states[2 * t + 1]), c, target)
 
 
-def learn_from(where, ended):
+def learn_from(c, ended):
     """Have the path learn, from its last move to its first, or what of it has not; keep its last afterstate."""
-    control = int64s(where)
-    last = control[LENGTH] - 1
+    last = c.length - 1
     if FORWARD:
-        for t in range(control[FIRST_LEARNT], last + 1 if ended else last):
-            learn_at(where, t, last, ended)
+        for t in range(c.first_learnt, last + 1 if ended else last):
+            learn_at(c, t, last, ended)
     else:
         for t in range(last if ended else last - 1, np.int64(-1), np.int64(-1)):
-            learn_at(where, t, last, ended)
+            learn_at(c, t, last, ended)
 
 
-def begin(s, where):
+def begin(s, c):
     """Begin the next game, if there is one; return its first state to move. s: any state."""
-    control = int64s(where)
-    r, number = uint64s(control[RULES]), control[NUMBER]
-    seed = stream_of(np.uint64(control[SEED]), number)
+    r, number = uint64s(c.rules), c.number
+    seed = stream_of(c.seed, number)
     s = (np.uint64(0), np.uint64(0))
     for i in range(2):
         s = spawned(s, r, drawn(seed, np.int64(i)))
-    if control[PLIES] > 1:  # what the search's table holds is of weights before the last game was learnt from
-        table.forget_l1(expectimax.control_view(control[SEARCH], 0).table)
-    control[DRAWN], control[LENGTH], control[SCORE], control[PLAYED], control[FIRST_LEARNT] = 2, 0, 0, 0, 0
+    if c.plies > 1:  # what the search's table holds is of weights before the last game was learnt from
+        table.forget_l1(expectimax.control_view(c.search, 0).table)
+    c.chance_steps, c.length, c.score, c.played, c.first_learnt = 2, 0, 0, 0, 0
     return s
 
 
-def note(s, where):
+def note(s, c):
     """Write down what the game at work came to."""
-    control = int64s(where)
-    results = int64s(control[RESULTS] + np.int64(8 * RESULT_SIZE) * (control[NUMBER] - int64s(control[SHARED])[FIRST]))
+    results = int64s(c.results + np.int64(8 * RESULT_SIZE) * (c.number - _shared_at(c.shared, 0).first))
     largest = np.int64(0)
     for cell in range(CELLS):
         largest = max(largest, np.int64(code_at(s, np.int64(cell))))
-    results[1], results[2], results[3] = largest, control[PLAYED], control[LEARNING]
-    results[0] = control[SCORE] + 1  # last: it tells that the game is over
-    control[NUMBER] = -1
+    results[1], results[2], results[3] = largest, c.played, c.learning
+    results[0] = c.score + 1  # last: it tells that the game is over
+    c.number = -1
 
 
-def remember(child, where, gain, worth):
+def remember(child, c, gain, worth):
     """Put an afterstate at the end of the path; when the path is full, have it learn and begin anew with its last."""
-    control = int64s(where)
-    sums, values, states = int64s(control[SUMS]), float64s(control[VALUES]), uint64s(control[STATES])
-    if control[LENGTH] == control[ROOM]:
-        learn_from(where, False)
-        last = control[ROOM] - 1
-        sums[0], values[0] = 0, np.float64(value_of((states[2 * last], states[2 * last + 1]), uint64s(control[TABLES])))
+    sums, values, states = int64s(c.sums), float64s(c.values), uint64s(c.states)
+    if c.length == c.capacity:
+        learn_from(c, False)
+        last = c.capacity - 1
+        sums[0], values[0] = 0, np.float64(value_of((states[2 * last], states[2 * last + 1]), uint64s(c.tables)))
         states[0], states[1] = states[2 * last], states[2 * last + 1]
-        control[LENGTH], control[FIRST_LEARNT] = 1, 0
-    t = control[LENGTH]
+        c.length, c.first_learnt = 1, 0
+    t = c.length
     states[2 * t], states[2 * t + 1] = child[0], child[1]
     sums[t], values[t] = (sums[t - 1] if t > 0 else 0) + gain, worth
-    control[LENGTH] = t + 1
-    if FORWARD and t - control[FIRST_LEARNT] >= control[STEPS]:
-        learn_at(where, control[FIRST_LEARNT], t, False)
-        control[FIRST_LEARNT] += 1
+    c.length = t + 1
+    if FORWARD and t - c.first_learnt >= c.steps:
+        learn_at(c, c.first_learnt, t, False)
+        c.first_learnt += 1
 
 
 def run(s, where, budget):
     """Play games and learn from them for about ``budget`` moves; return whether no game is left. s: any state."""
-    control = int64s(where)
-    shared, r = int64s(control[SHARED]), uint64s(control[RULES])
-    limit = control[MOVED] + budget
-    if control[NUMBER] >= 0:
-        s = (np.uint64(control[S0]), np.uint64(control[S1]))
+    c = _control_at(where, 0)
+    shared, r = _shared_at(c.shared, 0), uint64s(c.rules)
+    limit = c.moved + budget
+    if c.number >= 0:
+        s = (c.state[0], c.state[1])
     while True:
-        if control[NUMBER] < 0:
-            if shared[STOP] or shared[NEXT] >= shared[LIMIT]:
+        if c.number < 0:
+            if shared.stop or shared.next >= shared.limit:
                 return True
-            control[NUMBER] = taken(control[SHARED])
-            if control[NUMBER] >= shared[LIMIT]:
-                control[NUMBER] = -1
+            c.number = taken(c.shared)
+            if c.number >= shared.limit:
+                c.number = -1
                 return True
-            s = begin(s, where)
-        if control[MOVED] >= limit:
-            control[S0], control[S1] = np.int64(s[0]), np.int64(s[1])
+            s = begin(s, c)
+        if c.moved >= limit:
+            c.state[0], c.state[1] = s[0], s[1]
             return False
-        chosen, worth = best_of(s, where)
+        chosen, worth = best_of(s, c)
         if chosen < 0:
-            if control[LEARNING]:
-                learn_from(where, True)
-            note(s, where)
+            if c.learning:
+                learn_from(c, True)
+            note(s, c)
             continue
-        child = lanes.load(s, uint64s(control[CHILDREN]), chosen * len(s))
-        gain = int64s(control[GAINS])[chosen]
-        control[SCORE] += gain
-        control[PLAYED] += 1
-        control[MOVED] += 1
-        if control[LEARNING]:
-            remember(child, where, gain, worth)
-        number = drawn(stream_of(np.uint64(control[SEED]), control[NUMBER]), control[DRAWN])
-        control[DRAWN] += 1
+        child = lanes.load(s, uint64s(c.children), chosen * len(s))
+        gain = int64s(c.gains)[chosen]
+        c.score += gain
+        c.played += 1
+        c.moved += 1
+        if c.learning:
+            remember(child, c, gain, worth)
+        number = drawn(stream_of(c.seed, c.number), c.chance_steps)
+        c.chance_steps += 1
         s = spawned(with_due(child, np.int64(0)), r, number)
 
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from distsearch import games
+from distsearch.core.pointers import set_fields
 from distsearch.evaluation import ntuple
 from distsearch.evaluation.tuple_network import sizes
-from distsearch.learning import td
 from distsearch.learning.cpu_team import shared_size
 from distsearch.learning.learner import Learner
 from distsearch.learning.shared_arrays import Arrays
@@ -55,7 +55,7 @@ class Training:
         return self.arrays.results[:count].copy()
 
     def _offer(self, first, count):
-        self.arrays.shared[[td.NEXT, td.FIRST, td.LIMIT, td.STOP]] = first, first, first + count, 0
+        set_fields(self.arrays.games, next=first, first=first, limit=first + count, stop=0)
         self.arrays.results[:count] = 0
 
     def moves(self, number):

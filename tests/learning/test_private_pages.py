@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from distsearch import games
+from distsearch.core.pointers import set_fields
 from distsearch.evaluation import ntuple
 from distsearch.evaluation.tuple_network import sizes
 from distsearch.learning import private_pages as module
@@ -34,6 +35,7 @@ class Host:
         self._memory = mmap.mmap(-1, self._size)
         self._where = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         self.shared, self.results = np.zeros(shared_size(ranks), np.int64), np.zeros((RESULTS, 4), np.int64)
+        self.games = self.shared[: len(td.SHARED)].view(td.SHARED)[0]
         self.visits = np.zeros(weights, np.uint8)
         self.seen = self.learnt_at(self._where)  # as it is
         self.arrays = [self._arrays(module._Libc().again(self._where, self._size)) for _ in range(ranks)]
@@ -48,6 +50,7 @@ class Host:
             learnt=learnt,
             weights=learnt[: self.count].reshape(1, -1),
             shared=self.shared,
+            games=self.games,
             results=self.results,
             traces=learnt[self.count :].reshape(-1, 2) if self.coherent else None,
             visits=self.visits,
@@ -218,7 +221,7 @@ def test_ranks_that_take_turns_learn_and_leave_nothing_private(coherent, monkeyp
     ]
     averages = []
     for phase in range(4):
-        host.shared[[td.NEXT, td.FIRST, td.LIMIT, td.STOP]] = 400 * phase, 400 * phase, 400 * (phase + 1), 0
+        set_fields(host.games, next=400 * phase, first=400 * phase, limit=400 * (phase + 1), stop=0)
         for each in pages:
             each.begin()
         at_work = set(range(4))

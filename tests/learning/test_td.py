@@ -137,7 +137,7 @@ def test_a_game_that_is_given_up_has_changed_nothing_or_goes_on(room, seed):
     training._offer(0, 3)
     training.learner.run(8)  # beyond the smaller room
     training.learner.give_up()
-    training.arrays.shared[td.STOP] = 1
+    training.arrays.games["stop"] = 1
     assert training.learner.run(1 << 40)
     played = 1 if room == 5 else 0
     assert [row[0] > 0 for row in training.arrays.results[:3].tolist()] == [i < played for i in range(3)]

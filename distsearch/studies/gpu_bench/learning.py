@@ -5,10 +5,10 @@ import time
 import numpy as np
 
 from ... import games
+from ...core.pointers import set_fields
 from ...evaluation import ntuple, tuple_network
 from ...evaluation.tuple_network import sizes
 from ...gpu import learning as gpu_learning
-from ...learning import td
 from ...learning.cpu_team import shared_size
 from ...learning.learner import Learner
 from ...learning.shared_arrays import Arrays
@@ -39,7 +39,7 @@ class Cpu:
 
     def play(self, first, count):
         """Play games; return their results."""
-        self.arrays.shared[[td.NEXT, td.FIRST, td.LIMIT, td.STOP]] = first, first, first + count, 0
+        set_fields(self.arrays.games, next=first, first=first, limit=first + count, stop=0)
         self.arrays.results[:count] = 0
         while not self.learner.run(1 << 40):
             pass
