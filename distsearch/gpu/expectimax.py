@@ -35,18 +35,18 @@ class GpuExpectimax:
     """Expectimax searches on a GPU.
 
     gpu: a ``device.Gpu``; game: the module of 2048 or 2584, on 4×4; evaluation: an ``Evaluation`` of it; method: one of
-    ``METHODS``; points: whether what moves bring counts, None: as the evaluation wants it; alike: chance does
+    ``METHODS``; points: whether what moves bring counts, None: as the evaluation wants it; uniform_chance: chance does
     everything with the same probability; sizes: what the method's class takes. Raises UserError for what a GPU cannot
     do.
     """
 
-    def __init__(self, gpu, game, rules, evaluation, method="merged", points=None, alike=False, **sizes):
+    def __init__(self, gpu, game, rules, evaluation, method="merged", points=None, uniform_chance=False, **sizes):
         if method not in METHODS:
             raise UserError(f"method '{str(method)[:20]}' is not {' or '.join(METHODS)}")
         if points is not None:
             evaluation = evaluation._replace(points=bool(points))
         self._gpu, self._game, self._rules = gpu, game, rules
-        self._evaluator = expectimax_tables.make_evaluator(gpu, game, rules, evaluation, alike)
+        self._evaluator = expectimax_tables.make_evaluator(gpu, game, rules, evaluation, uniform_chance)
         self._kinds = self._evaluator.macros["KINDS"]
         self.method = METHODS[method](gpu, self._evaluator, **sizes)
 

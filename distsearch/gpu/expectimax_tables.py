@@ -44,10 +44,10 @@ class GpuEvaluator(NamedTuple):
     keeps: tuple
 
 
-def make_evaluator(gpu, game, rules, evaluation, alike):
+def make_evaluator(gpu, game, rules, evaluation, uniform_chance):
     """Return the GpuEvaluator of an ``Evaluation`` of a game (a module) by its rules; raises what ``check`` raises.
 
-    alike: whether kinds of tiles are all as likely.
+    uniform_chance: whether kinds of tiles are all as likely.
     """
     check(game, rules, evaluation)
     kinds = int(rules[KINDS])
@@ -55,7 +55,7 @@ def make_evaluator(gpu, game, rules, evaluation, alike):
     for kind in range(kinds):
         code, _, probability = (int(rules[SPAWNS + 3 * kind + i]) for i in range(3))
         record["codes"][kind] = code
-        record["chances"][kind] = 1 / kinds if alike else probability / _CERTAIN
+        record["chances"][kind] = 1 / kinds if uniform_chance else probability / _CERTAIN
     macros = {"GAME": game.NAME, "KINDS": kinds, "POINTS": int(evaluation.points)}
     if evaluation.name.startswith("ntuple"):
         more, keeps = _network(gpu, game, evaluation.keeps, record)

@@ -68,7 +68,7 @@ class _OnGpu:
 
     def _make_search(self):
         if self._search is None:
-            how = {"points": self._setup["points"], "alike": self._setup["alike"]}
+            how = {"points": self._setup["points"], "uniform_chance": self._setup["alike"]}
             self._search = GpuExpectimax(self._gpu, self._game, self._rules, self._chosen, **how)
 
 

@@ -20,7 +20,8 @@ class Arrays:
     many such arrays this host gets. weights: float32, shape (stages, size); traces: float32, shape (stages · size, 2),
     for each weight the sum of its errors and that of their sizes, or None; learnt: float32, both of them as one row;
     shared: int64, see ``td`` and ``cpu_team``; games: its first words, a ``td.SHARED``; results: int64, shape
-    (RESULTS, 4); visits: uint8, for every weight, see ``merging``. All are zero at first. Raises UserError if a host has no room.
+    (RESULTS, 4); visits: uint8, for every weight, see ``merging``. All are zero at first. Raises UserError if a host
+    has no room.
     """
 
     def __init__(self, comm, stages, size, coherent, shared_size, visited=False, here=1):

@@ -168,9 +168,9 @@ def test_other_tiles_and_uniform_chance(gpus, method, numbers):
     game = games.find("2048")
     rules = game.rules(spawn="2:0.5,8:0.3,4:0.2")
     chosen = evaluation.find(game, "rows", rules)
-    for alike in (True, False):
-        search = GpuExpectimax(gpus(), game, rules, chosen, method, points=True, alike=alike)
-        same(search, game, rules, chosen, boards(game, numbers, 5), 3, points=True, alike=alike)
+    for uniform_chance in (True, False):
+        search = GpuExpectimax(gpus(), game, rules, chosen, method, points=True, uniform_chance=uniform_chance)
+        same(search, game, rules, chosen, boards(game, numbers, 5), 3, points=True, uniform_chance=uniform_chance)
 
 
 @pytest.mark.parametrize(
