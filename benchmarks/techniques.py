@@ -26,7 +26,7 @@ MIB = 64
 LONG = 5.0  # CPU seconds that are not measured again
 CONTROL = {
     "table": {"table_from": NEVER, "cut_from": NEVER},
-    "far table": {"table.shared_from_later": NEVER},
+    "shared table": {"table.shared_from_later": NEVER},
     "enhanced cut-off": {"cut_from": NEVER},
 }
 
@@ -77,7 +77,7 @@ HOOKS = {
 
 
 def touched_table():
-    """Return a far table whose pages are there: they would be paid for by whatever comes first."""
+    """Return a shared table whose pages are there: they would be paid for by whatever comes first."""
     return np.ones(MIB << 17, np.uint64)
 
 

@@ -79,7 +79,7 @@ def explain(one, many, grown=0):
     one worker needs are ``as_one_worker``. More than that are put down to visits that are more in number than one
     worker's, the later ones: ``searched_again``, or ``table_missed`` if such a visit began when another one on its host
     had ended with an answer, which an entry of the table told. What is left of them is ``same_costs_more``: entries
-    that only another rank's near table has, and moves in another order.
+    that only another rank's L1 table has, and moves in another order.
     """
     parts = {"dropped": _part(many, many["dropped"]), "grown": Part(grown)}
     nodes = [_node_keys(run) for run in (one, many)]

@@ -26,7 +26,7 @@ _ONE = np.uint64(1)
 
 MIRRORED = 12  # stones up to which a position and its mirror image are one: 1.5 times fewer boards from an empty 5×6
 
-# Moves left from which on the solver uses what: its table, its far table, enhanced cut-offs; and recursion up to.
+# Moves left from which on the solver uses what: its table, its shared table, enhanced cut-offs; and recursion up to.
 SOLVER = {"table": 5, "shared": 18, "cut": 12, "bottom": 12}
 
 

@@ -137,7 +137,7 @@ class EngineRunner:
 
 
 class ExpectimaxRunner(Joinable, EngineRunner):
-    """Searches subtrees of games against chance; ``far`` is the far table, shared by whoever was given the same."""
+    """Searches subtrees of games against chance; ``far`` is the shared table, the same for all that were given it."""
 
     result_dtype = EXPECTIMAX_RESULT
 

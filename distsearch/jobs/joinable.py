@@ -6,7 +6,7 @@ class Joinable:
 
     @property
     def table_full(self):
-        """The share of the far table that is used, 0 to 1."""
+        """The share of the shared table that is used, 0 to 1."""
         return self._engine.table_full
 
     @property

@@ -50,7 +50,7 @@ def ida_job(words):
 
 
 class AveragedRunner(ExpectimaxRunner):
-    """Searches a run of a state, in which chance does only some of what it may; without a far table."""
+    """Searches a run of a state, in which chance does only some of what it may; without a shared table."""
 
     def __init__(self, setup):
         game, rules, chosen = evaluated(setup)
@@ -102,7 +102,7 @@ class SampledPool(NumberedJobs):
     """
 
     result_dtype = None  # of each kind of pool
-    far_hits = replacements = 0  # there is no far table
+    far_hits = replacements = 0  # there is no shared table
     settled = False  # whether a search that goes further would find the same
 
     def __init__(self, count, job_dtype):

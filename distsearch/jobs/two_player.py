@@ -275,7 +275,7 @@ class _TabledRunner(Joinable, _SearchRunner):
 
 
 class DeepRunner(_TabledRunner):
-    """Searches subtrees to a depth; ``far`` is the far transposition table, shared by whoever was given the same."""
+    """Searches subtrees to a depth; ``far`` is the shared transposition table, the same for all that were given it."""
 
     def __init__(self, setup, far=None):
         game, rules, chosen = evaluated(setup)

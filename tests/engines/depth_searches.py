@@ -20,7 +20,7 @@ EVERYWHERE = {"table_from": 1, "table.shared_from_later": 1, "cut_from": 2, "bot
 CHANGES = {
     "nothing": {},
     "no table": {"table_from": NEVER, "cut_from": NEVER},
-    "no far table": {"table.shared_from_later": NEVER},
+    "no shared table": {"table.shared_from_later": NEVER},
     "no enhanced cut-offs": {"cut_from": NEVER},
     "no null windows": {"null_windows": 0},
     "no deepening": {"step": NEVER},
@@ -37,7 +37,7 @@ techniques = pytest.mark.parametrize("changes", [{}, EVERYWHERE], ids=["as it is
 
 
 def deep(board, name="static", far=None, empties="winner", repeatable=False, changes=CHANGES["nothing"]):
-    """A new engine; its far table is one of its own if None."""
+    """A new engine; its shared table is one of its own if None."""
     far = tt.new_shared_table(1) if far is None else far
     return changed(DepthSearch(othello, rules(board, empties), evaluate(board, name), far, repeatable), changes)
 

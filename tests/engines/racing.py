@@ -1,4 +1,4 @@
-"""Processes that write to one far table, and read from it, as fast as they can."""
+"""Processes that write to one shared table, and read from it, as fast as they can."""
 
 import multiprocessing
 import time
@@ -11,9 +11,9 @@ from distsearch.core.pointers import address, new_record, set_fields, uint64s
 from distsearch.engines.pvs import table as tt
 
 PROCESSES = 4
-BUCKETS = 4  # of the far table
+BUCKETS = 4  # of the shared table
 NEAR_BITS = 1
-LEFT = 20  # moves left of every entry, enough for the far table
+LEFT = 20  # moves left of every entry, enough for the shared table
 HASHES = 32
 ROUNDS = 10_000  # between two looks at the clock
 LONGEST = 60  # seconds that it may take to find an error where there is one
@@ -88,7 +88,7 @@ def kernel(kind):
 
 
 class Course:
-    """What all processes see of a race: a file with the far table, and a line for each process."""
+    """What all processes see of a race: a file with the shared table, and a line for each process."""
 
     SIZE = 64 * (BUCKETS + PROCESSES)
 

@@ -1,4 +1,4 @@
-"""Engines that search one root together, in turn by slices, on one far table."""
+"""Engines that search one root together, in turn by slices, on one shared table."""
 
 import random
 

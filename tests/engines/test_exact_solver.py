@@ -24,7 +24,7 @@ EMPTIES = range(1, 17)
 
 
 def solver(game=connect4, board=(6, 7), far_mib=1, tag="", **options):
-    """A new engine with tables of its own; ``far_mib`` may be 0 for no far table."""
+    """A new engine with tables of its own; ``far_mib`` may be 0 for no shared table."""
     return ExactSolver(game, game.rules(board, **options), tt.new_shared_table(far_mib), tag)
 
 
@@ -59,7 +59,7 @@ def check_line(result, plain, twin):
 
 
 class Eager(ExactSolver):
-    """An engine that asks its far table from the first board on, and frames and tables as late as ``limits`` say."""
+    """An engine that asks its shared table from the first board on, and frames and tables as late as ``limits`` say."""
 
     def __init__(self, game, rules, far, tag="", table=1, far_left=1, cut=2, bottom=0):
         super().__init__(game, rules, far, tag)
@@ -202,7 +202,7 @@ def test_a_finished_game_has_its_score_whatever_the_window(window):
 
 @pytest.fixture(scope="module")
 def long_searches(seed, full):
-    """Positions of 6×7 whose searches are no easy ones, of the kind that comes to use the far table."""
+    """Positions of 6×7 whose searches are no easy ones, of the kind that comes to use the shared table."""
     twin, rng, found = Connect4Twin(6, 7), random.Random(seed), []
     while len(found) < (20 if full else 3):
         (plain,) = random_positions(rng, twin, 1, range(26, 31))

@@ -1,4 +1,4 @@
-"""A far table that grows: where entries are, what ranks of different sizes make of them, and that scores stay."""
+"""A shared table that grows: where entries are, what ranks of different sizes make of them, and that scores stay."""
 
 import random
 
@@ -164,7 +164,7 @@ def test_scores_stay_while_it_grows(name, soon, seed):
     table = tiny_growing(500)
     alone, engines = ExactSolver(game, rules), [ExactSolver(game, rules, table, part=True) for _ in range(2)]
     positions = 0
-    while positions < 4 or table.buckets <= 2:  # some are so easy that nothing goes to the far table
+    while positions < 4 or table.buckets <= 2:  # some are so easy that nothing goes to the shared table
         state = random_position(game, rules, plies, chance).state
         positions += 1
         alone.begin(state)

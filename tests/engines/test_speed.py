@@ -163,7 +163,7 @@ def tabled_search(searcher, asked):
     def run(state):
         searcher.clear()
         searcher.begin(state, *asked)
-        # at once: a recursive twin would come to use the far table at another board
+        # at once: a recursive twin would come to use the shared table at another board
         searcher._control["table"]["shared_from"] = searcher._control["table"]["shared_from_later"]
         searcher.advance(NO_PAUSE)
         return searcher.boards

@@ -29,7 +29,7 @@ class Kind:
         return "{}-{}x{}-{}".format(self.game.NAME, *self.board, "exact" if self.depth is None else "deep")
 
     def engine(self, far=1 << 14, part=True):
-        """far: a far table, or how many buckets one of its own has."""
+        """far: a shared table, or how many buckets one of its own has."""
         if isinstance(far, int):
             far = np.zeros(side_tables.WORDS + 2 * tt.BUCKET * far, np.uint64)
         if self.depth is None:
