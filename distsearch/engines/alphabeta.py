@@ -263,7 +263,7 @@ class AlphaBeta:
         self._lines = np.zeros(frames * LINE_LENGTH, np.int16)
 
     def compile(self):
-        """Compile, or load from disk, every kernel, by a search of a few boards."""
+        """Compile, or load from disk, every kernel, by a search of a few nodes."""
         self.begin(self._game.start(self._rules).state, 4)
         while not self.advance(100):
             pass
@@ -300,7 +300,7 @@ class AlphaBeta:
         return int(self._control["nodes"] + self._control["ordering_nodes"])
 
     def advance(self, budget):
-        """Search on for about ``budget`` boards; return whether the search is complete."""
+        """Search on for about ``budget`` nodes; return whether the search is complete."""
         if not self._complete:
             self._control["budget"] = budget
             self._complete = bool(

@@ -1,7 +1,7 @@
 """Games against chance that go on by a move of the player's each, found elsewhere: compiled code for thousands.
 
-A GPU searches the boards of many games in a call. The rest of a round is here: the best move is played, chance has its
-turns, and the boards to be searched next are put together. Chance draws what ``player.Player`` draws, so games are
+A GPU searches the positions of many games in a call. The rest of a round is here: the best move is played, chance has
+its turns, and the positions to search next are put together. Chance draws what ``player.Player`` draws, so games are
 those of a CPU wherever searches find the same moves. A table holds the games: add them, step some, read their results.
 """
 

@@ -61,10 +61,10 @@ CONTROL = struct(
     ("states", np.int64),  # uint64, of all frames
     ("children", np.int64),  # uint64, states after the player's moves
     ("gains", np.int64),  # int64, points of these moves
-    ("points", np.int64),  # 1: the points of moves count, beside the evaluation at the end
+    ("points", np.int64),  # 1: the points of moves count, as well as the evaluation at the end
     ("uniform_chance", np.int64),  # 1: chance does everything with the same probability
     ("min_probability", np.int64),  # path probability below which states of chance are evaluated; 0: none
-    ("salt", np.uint64),  # of hashes: what values depend on beside the state and the depth left
+    ("salt", np.uint64),  # of hashes: what values depend on except the state and the depth left
     ("bottom", np.int64),  # plies left at which recursion takes over
     ("nodes", np.int64),  # positions reached by a move or by chance so far
     ("expanded", np.int64),  # of them, those in which the player's moves were tried
@@ -435,7 +435,7 @@ class ExpectimaxResult(NamedTuple):
 class Expectimax:
     """A pausable expectimax search.
 
-    points: whether the points of moves count beside the evaluation; min_probability: states of chance that are less
+    points: whether the points of moves count as well as the evaluation; min_probability: states of chance that are less
     likely are evaluated, 0: none; uniform_chance: chance does everything with the same probability; entries_bits: the
     L1 table (16 bytes an entry) has 2 to the power of that; it holds values of one evaluation and one set of these
     arguments. table: the shared table (uint64, length a multiple of 8, or a ``Growing``, of which the first part is

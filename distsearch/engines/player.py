@@ -12,7 +12,7 @@ import numpy as np
 from ..games.interface import CHANCE, END, MAX_MOVES, as_state
 
 DEEPER = 2  # plies from one search to the next under a limit: a move and what chance does
-_CHUNK = 1 << 14  # boards between looks at the clock, a third of a millisecond
+_CHUNK = 1 << 14  # nodes between looks at the clock, a third of a millisecond
 _WORD = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -44,7 +44,7 @@ def plies_for(game, rules, state, depth, deeper):
 class Player:
     """Plays on from a state by an ``Expectimax`` engine, and can be paused.
 
-    deeper: as ``plies_for`` has it; nodes (boards), seconds: limits of a move, under which its searches get deeper and
+    deeper: as ``plies_for`` has it; nodes, seconds: limits of a move, under which its searches get deeper and
     deeper, 0: none. codes: moves since ``begin``, the player's and chance's; moves: of them the player's; score: what
     they brought; boards, expanded: of their searches; times: seconds that each of the player's moves took, of a player
     with a limit of them; over: the game has come to its end.
@@ -64,12 +64,13 @@ class Player:
         self.advance(1 << 20)
         self._limited = limits
 
-    def begin(self, state, depth, seed, drawn, most):
-        """Go on from a state where chance has had ``drawn`` turns, for ``most`` moves; depth: plies of a search."""
-        self.state, self._depth, self._seed, self.drawn, self._most = state, depth, seed, drawn, most
+    def begin(self, state, depth, seed, chance_steps, most):
+        """Go on from a state after so many ``chance_steps``, for ``most`` moves; depth: plies of a search."""
+        self.state, self._depth, self._seed, self._most = state, depth, seed, most
+        self.chance_steps = chance_steps
         self.codes, self.times, self.moves, self.score, self.over = [], [], 0, 0, False
         self._boards, self.expanded, self._searching = 0, 0, False
-        self._engine.forget()  # so that boards are the same, whoever plays
+        self._engine.forget()  # so that nodes are the same on every rank
 
     @property
     def complete(self):
@@ -81,7 +82,7 @@ class Player:
         return self._boards + (self._engine.boards if self._searching else 0)
 
     def advance(self, budget):
-        """Play on for about ``budget`` boards; return whether that is ``complete``."""
+        """Play on for about ``budget`` nodes; return whether that is ``complete``."""
         limit = self.boards + budget
         while not self.complete:
             kind = int(self._game.kind(self.state, self._rules))
@@ -96,7 +97,7 @@ class Player:
         return True
 
     def _search(self, limit):
-        """Search the next move until so many boards; return whether it is found."""
+        """Search the next move until so many nodes; return whether it is found."""
         if not self._searching:
             if self.boards >= limit:
                 return False
@@ -136,7 +137,7 @@ class Player:
 
     @property
     def _spent(self):
-        """Whether a move has had all that it may have; its first search, of a handful of boards, ends in any case."""
+        """Whether a move has had all that it may have; its first search, of a handful of nodes, ends in any case."""
         if self._move is None:
             return False
         out_of_boards = self._nodes and self.boards - self._before >= self._nodes
@@ -155,8 +156,8 @@ class Player:
         """Return the code of what chance does."""
         n = self._game.outcomes(self.state, self._rules, self._out, self._chances, 0)
         below = self._chances[:n].cumsum()
-        point = (splitmix64(self._seed, self.drawn) >> 11) * 2.0**-53 * below[-1]
-        self.drawn += 1
+        point = (splitmix64(self._seed, self.chance_steps) >> 11) * 2.0**-53 * below[-1]
+        self.chance_steps += 1
         return int(self._out[min(int(below.searchsorted(point, side="right")), n - 1)])
 
     def _play(self, code):

@@ -1,8 +1,8 @@
 """Games against chance in compiled code, where every move is searched a few plies deep.
 
-``playing.Player`` takes some 13 µs of Python a move, many times what so shallow a search does. Here a table of games is
-played in one call, each up to a number of moves, and all of them up to a number of boards, which is looked at between
-two moves of the player. Moves, points, boards and what chance draws are those of ``Player``, to the bit.
+``player.Player`` takes some 13 µs of Python a move, many times what so shallow a search does. Here a table of games is
+played in one call, each up to a number of moves, and all of them up to a number of nodes, which is checked between
+two moves of the player. Moves, points, nodes and what chance draws are those of ``Player``, to the bit.
 
 A search is ``expectimax.descend`` from the root's children on: of so few plies nothing needs to be paused.
 
@@ -175,7 +175,7 @@ class SelfPlay:
 
     @property
     def last(self):
-        """Index of the last game that is to be played."""
+        """Index of the last game to play."""
         return self._end - 1
 
     @property

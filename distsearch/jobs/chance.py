@@ -276,7 +276,7 @@ class GameRunner:
             player.over,
             player.score,
             player.moves,
-            player.drawn,
+            player.chance_steps,
             player.boards,
             player.expanded,
             seconds,

@@ -57,7 +57,7 @@ def test_games_are_those_of_a_player(name, board, options, seed):
         player, line = case.one(each, most), table.table[row]
         assert table.codes[row, : line["count"]].tolist() == player.codes
         figures = [int(line[name]) for name in ("score", "moves", "chance_steps", "over")]
-        assert figures == [player.score, player.moves, player.drawn, player.over]
+        assert figures == [player.score, player.moves, player.chance_steps, player.over]
         assert tuple(table.table["state"][row].tolist()) == tuple(map(int, player.state))
     assert table.table["boards"].sum() == boards
     table.remove_games(rows[:3])

@@ -27,11 +27,11 @@ def table(name, board):
     return game, rules, Expectimax(game, rules, chosen)
 
 
-def played(name, board, seed=SEED, depth=1, most=WHOLE, budgets=lambda: WHOLE, state=None, drawn=0, **limits):
+def played(name, board, seed=SEED, depth=1, most=WHOLE, budgets=lambda: WHOLE, state=None, chance_steps=0, **limits):
     """A Player that has played on from a state (default: the first one)."""
     game, rules, engine = table(name, board)
     player = Player(game, rules, engine, **limits)
-    player.begin(game.start(rules).state if state is None else state, depth, seed, drawn, most)
+    player.begin(game.start(rules).state if state is None else state, depth, seed, chance_steps, most)
     while not player.advance(budgets()):
         pass
     return player
@@ -134,27 +134,27 @@ def test_slices_change_nothing(name, board, limits, rng):
     most = 100 if limits else 200
     whole = played(name, board, depth=3, most=most, **limits)
     sliced = played(name, board, depth=3, most=most, budgets=lambda: rng.choice((1, 7, 500)), **limits)
-    for what in ("codes", "score", "moves", "boards", "expanded", "state", "drawn"):
+    for what in ("codes", "score", "moves", "boards", "expanded", "state", "chance_steps"):
         assert getattr(sliced, what) == getattr(whole, what)
 
 
 @pytest.mark.parametrize(("name", "board"), PLAYED)
 def test_parts_make_the_same_game(name, board, rng):
     """At one ply boards are the same as well, as no table is asked."""
-    whole, codes, score, moves, boards, state, drawn = played(name, board), [], 0, 0, 0, None, 0
+    whole, codes, score, moves, boards, state, chance_steps = played(name, board), [], 0, 0, 0, None, 0
     while True:
-        part = played(name, board, most=rng.randint(1, 50), state=state, drawn=drawn)
-        state, drawn = part.state, part.drawn
+        part = played(name, board, most=rng.randint(1, 50), state=state, chance_steps=chance_steps)
+        state, chance_steps = part.state, part.chance_steps
         codes, score, moves, boards = codes + part.codes, score + part.score, moves + part.moves, boards + part.boards
         if part.over:
             break
     assert (codes, score, moves, boards) == (whole.codes, whole.score, whole.moves, whole.boards)
-    assert (state, drawn) == (whole.state, whole.drawn)
+    assert (state, chance_steps) == (whole.state, whole.chance_steps)
 
 
 def test_a_game_that_is_over_stays_over():
     end = played("2048", (2, 2))
-    again = played("2048", (2, 2), state=end.state, drawn=end.drawn)
+    again = played("2048", (2, 2), state=end.state, chance_steps=end.chance_steps)
     assert (again.over, again.complete, again.codes, again.boards) == (True, True, [], 0)
 
 

@@ -48,7 +48,7 @@ class Case:
             codes, state = codes + player.codes, player.state
             for name in ("score", "moves", "boards", "expanded"):
                 figures[name] += getattr(player, name)
-            figures["drawn"], figures["over"] = player.drawn, player.over
+            figures["drawn"], figures["over"] = player.chance_steps, player.over
         return codes, figures, state
 
     def together(self, depths, seeds, most, part, budgets=lambda: WHOLE):

@@ -1,9 +1,9 @@
 """A shared table that begins small and grows while a search is long.
 
-Short searches must not pay for a large table: with 1,024 MiB, 40 Connect 4 positions of a million boards took 1.4 to 2
+Short searches must not pay for a large table: with 1,024 MiB, 40 Connect 4 positions of a million nodes took 1.4 to 2
 times the CPU time that they take with 64, in page faults and cache misses. Long ones win by it. So all of the table is
 mapped, but takes memory only as it grows, a step at a time, each by a rank whose search is long and has lost an eighth
-as many entries as a step has room for: with as many as that, FFO #45 ended with 100 MiB and 484 M boards, with 1/16 of
+as many entries as a step has room for: with as many as that, FFO #45 ended with 100 MiB and 484 M nodes, with 1/16 of
 them with 238 MiB and 474 M, in the same time. Linear hashing (see ``table.set_buckets``) keeps all other entries in
 place.
 
@@ -18,7 +18,7 @@ from ...core.pointers import address, taken
 from . import side_tables
 from .table import BUCKET
 
-LONG = 1 << 22  # boards of a long search, 0.2 to 0.4 s
+LONG = 1 << 22  # nodes of a long search, 0.2 to 0.4 s
 _BUCKETS_A_STEP = 1 << 15  # 2 MiB
 LOST_A_STEP = BUCKET * _BUCKETS_A_STEP // 8  # entries that were lost, after which a step pays
 WORDS = 8  # behind the table
@@ -72,7 +72,7 @@ class Growing:
         self._shared[_DONE] = max(int(self._shared[_DONE]), step + 1)
 
     def _divide(self, end):
-        """Move to the buckets from ``end`` on what belongs there of those that are to be divided."""
+        """Move to the buckets from ``end`` on what belongs there of those that are divided."""
         half = (end // self.first).bit_length() - 1
         bit = np.uint64(1 << half)
         old, new = (

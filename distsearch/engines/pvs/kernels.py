@@ -53,7 +53,7 @@ def root_hash(s, r, c):
 
     Ranks that share a search take the move of this entry as one that has its lower bound. For that the entry of
     ``hashed`` will not do: symmetric states, which share it, have other moves, and an inner node keeps the lower bound
-    of an earlier search beside the move of the latest one.
+    of an earlier search next to the move of the latest one.
     """
     return key(s, r) ^ c.salt ^ ROOT
 
@@ -406,7 +406,7 @@ def probe_path(c):
 
 
 def advance(like, c):
-    """Run the search on until it ends (True) or its budget of boards is used up (False); ``like`` tells the width."""
+    """Run the search on until it ends (True) or its budget of nodes is used up (False); ``like`` tells the width."""
     r, out, states = uint64s(c.rules), int16s(c.moves), uint64s(c.states)
     limit = c.nodes + c.waited + c.budget
     if c.visits_from < tt.NEVER and visits.is_full(c.visits):

@@ -1,8 +1,8 @@
 """What other hosts are at that search the same root, each with a shared table of its own.
 
 Their marks come a little late, see ``table_exchange``. So each position belongs to one host, by its hash, and a host
-defers moves to positions of the others even if nobody is known to be at them. Several such searches at a time on a host
-overwrite each other's marks, which costs boards.
+defers moves to positions of the others even if no rank is known to search them. Several such searches at a time on a
+host overwrite each other's marks, which costs nodes.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _MIXED = np.int64(0x1E3779B97F4A7C15)  # odd: spreads a small number over the bi
 def begin_question(t, low, depth_left):
     """Note that the root is now asked whether its score is above ``low``, with so much left (int64).
 
-    Marks of other hosts come late. When a question is answered all ranks are at the eldest move; if those marks counted
+    Marks of other hosts come late. When a question is answered all ranks search the first move; if those marks counted
     in the next question, every rank would find that move crowded and search another one.
     """
     t.question = (np.int64(low) << np.int64(16) ^ np.int64(depth_left)) * _MIXED
@@ -35,7 +35,7 @@ def hosts_at_root(t):
 
 @compiled
 def remote_ranks(t, h):
-    """Return for how many ranks those of other hosts count that are at work on the position of hash h."""
+    """Return for how many ranks those of other hosts count that search the position of hash h."""
     shared, place = uint64s(t.shared), t.bucket_words
     mask = np.int64(shared[place + side_tables.SLOT_MASK])
     h ^= np.uint64(t.question)

@@ -16,10 +16,10 @@ ORDER_SIZE = 32  # words of an order: check, number of moves, then score and cod
 MAX_ORDER_MOVES = ORDER_SIZE - 2
 FIRST_ORDER = 2 * MARKS
 
-# The entries that other hosts are to be told, written round and round; before them, how many there were so far.
+# The entries that other hosts must be told, a ring buffer; before them, how many there were so far.
 TOLD = 1 << 11
 ENTRIES = FIRST_ORDER + ORDERS * ORDER_SIZE
-# The orders to be told, likewise, as places in the shared table.
+# The orders to tell, likewise, as places in the shared table.
 ORDERS_TOLD = 1 << 8
 ORDER_PLACES = ENTRIES + 1 + 2 * TOLD
 

@@ -92,7 +92,7 @@ def _find_marks(shared, first, least, found):
 
 @compiled
 def import_entries(t, entries):
-    """Put entries, as ``export_entries`` returns them, into the tables, beside what these hold already."""
+    """Put entries, as ``export_entries`` returns them, into the tables, and merge them with what these hold already."""
     far_left, replaced = t.shared_from, t.replaced
     t.shared_from = t.shared_from_later  # whatever the search at work does with the shared table as yet
     for i in range(len(entries)):

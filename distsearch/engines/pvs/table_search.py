@@ -61,7 +61,7 @@ class TableSearch:
     ``Growing``; name: of the kernels; tag: what tells this engine's entries from others', as far as game and rules
     array do not; functions: what templates are bound to; templates: in an order in which each needs those before it;
     limits: see ``SOLVER`` in ``games.interface``; part: searches are parts of a larger one: they use the shared table
-    from the start, and scores beyond a window are told as far as they are known.
+    from the start, and scores beyond a window are told as they are known.
     """
 
     driver = None  # the template that runs the search
@@ -173,7 +173,7 @@ class TableSearch:
         set_fields(self._control, visits_from=self._shared_from, visits=address(self._block))
 
     def end_visits(self):
-        """End all visits of a search that is explained, as far as they are."""
+        """End all visits of a search that is explained."""
         visits.settle(address(self._block), self._control["nodes"])
 
     def drop(self):
@@ -252,14 +252,14 @@ class TableSearch:
                 self._visits.empty()
         return bool(control["complete"])
 
-    def _pay(self, boards):
+    def _pay(self, nodes):
         """Make a page of the shared table huge if searches so far have paid for it, or have the table grow."""
-        self._unpaid += boards
+        self._unpaid += nodes
         if self._unpaid > _PER_PAGE and self._pages.left:
             self._pages.make_one()
             self._unpaid -= _PER_PAGE
         elif self._growing:
-            self._searched += boards
+            self._searched += nodes
             self._grow()
 
     def _grow(self):
