@@ -1,10 +1,28 @@
-"""Arrays by their address."""
+"""Arrays and records by their address."""
+
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from distsearch.core.jit import compiled
-from distsearch.core.pointers import address, int16s, int64s, uint64s
+from distsearch.core.pointers import (
+    address,
+    int16s,
+    int64_struct,
+    int64s,
+    new_record,
+    record_view,
+    set_fields,
+    struct,
+    uint64s,
+)
+
+INNER = int64_struct("a", "b")
+OUTER = struct(("inner", INNER), ("x", np.float64), ("y", np.uint64), ("z", np.int64, 3))
+outer_at = record_view(OUTER)
 
 
 @compiled
@@ -29,3 +47,41 @@ def test_a_part_of_an_array_has_its_own_address():
 def test_an_array_with_gaps_has_no_address(array):
     with pytest.raises(ValueError, match="one after another"):
         address(array)
+
+
+@compiled
+def sum_of(inner):
+    inner.a += inner.b
+    return inner.a
+
+
+@compiled
+def write(where, i):
+    o = outer_at(where, i)
+    o.x, o.y, o.z[i] = 0.5, 1 << 63, 7
+    return sum_of(o.inner)
+
+
+def test_compiled_functions_see_records_by_their_address():
+    records = np.zeros(3, OUTER)
+    records["inner"]["a"], records["inner"]["b"] = 3, 4
+    assert write(address(records), 2) == 7
+    assert records["inner"].tolist() == [(3, 4), (3, 4), (7, 4)]
+    assert (records["x"].tolist(), records["y"].tolist()) == ([0, 0, 0.5], [0, 0, 1 << 63])
+    assert records["z"].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 7]]
+
+
+def test_python_and_compiled_functions_see_the_same_record():
+    record = new_record(OUTER)
+    set_fields(record["inner"], a=1, b=2)
+    assert sum_of(record["inner"]) == 3
+    assert write(address(record), 0) == 5
+    assert (record["inner"].item(), record["x"]) == ((5, 2), 0.5)
+
+
+def test_a_new_process_finds_kernels_that_see_records_in_the_cache(tmp_path):
+    code = "from tests.core import test_pointers as t; t.test_python_and_compiled_functions_see_the_same_record(); "
+    code += "print(sum(t.write.stats.cache_hits.values()))"
+    environment = os.environ | {"DISTSEARCH_CACHE": str(tmp_path)}
+    found = [subprocess.check_output([sys.executable, "-c", code], env=environment, text=True) for _ in range(2)]
+    assert list(map(int, found)) == [0, 1]
