@@ -1,9 +1,12 @@
 """What one client asks and is told: lines in, messages out, requests to the desk in between. No I/O."""
 
+from collections.abc import Callable, Hashable
 from functools import partial
+from typing import Any
 
 from ..core.errors import UserError, complain_of
 from . import protocol
+from .limits import Limits
 from .request import Refused, Request
 
 _POSITIONS_A_STEP = 5  # a long transcript takes a millisecond to read
@@ -16,23 +19,30 @@ class Conversation:
     fields of a status message; send: function that takes a message (dict) for the client; limits: ``limits.Limits``.
     """
 
-    def __init__(self, client, desk, state, send, limits):
+    def __init__(
+        self,
+        client: Hashable,
+        desk: Any,
+        state: Callable[[], dict[str, Any]],
+        send: Callable[[dict[str, Any]], None],
+        limits: Limits,
+    ):
         self._client, self._desk, self._state, self._send, self._limits = client, desk, state, send, limits
-        self._open = {}  # id → Request
-        self._query = None  # whose positions are being read
+        self._open: dict[Any, Request] = {}  # by id
+        self._query: protocol.Query | None = None  # whose positions are being read
         self._shut = False
 
     @property
-    def open(self):
+    def open(self) -> int:
         """The number of open requests."""
         return len(self._open) + (self._query is not None)
 
     @property
-    def reading(self):
+    def reading(self) -> bool:
         """Whether ``go_on`` is to be called before the next line is taken."""
         return self._query is not None
 
-    def take(self, line):
+    def take(self, line: bytes | None) -> None:
         """Answer a line (bytes), or what was too long for one (None)."""
         message = {}
         try:
@@ -45,9 +55,11 @@ class Conversation:
         except Exception as error:
             self._refuse(protocol.identity(message), error)
 
-    def go_on(self):
+    def go_on(self) -> None:
         """Read a few more positions of the latest request; after the last one it goes to the desk."""
         query = self._query
+        if query is None:
+            return
         try:
             if self._shut:
                 raise Refused("shutting_down", "the service ends")
@@ -58,11 +70,11 @@ class Conversation:
             self._query = None
             self._refuse(query.id, error)
 
-    def shut(self):
+    def shut(self) -> None:
         """Take no more searches."""
         self._shut = True
 
-    def cancel_all(self):
+    def cancel_all(self) -> None:
         """Have every open request end."""
         self._query = None
         for request in list(self._open.values()):

@@ -2,8 +2,14 @@
 
 import os
 import select
+import socket
+from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
+from typing import Any
 
+from .client_session import Conversation
+from .limits import Limits
 from .protocol import Splitter, encode
 
 _CHUNK = 1 << 16  # bytes
@@ -11,29 +17,52 @@ _PIPE_CHUNK = 4096  # PIPE_BUF: as many bytes fit where poll calls a pipe writab
 _FAILED = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
-class Connection:
+class Connection(ABC):
     """What the two ways have in common; ``conversation`` is what takes the lines and sends the messages.
 
     touch: function that is called with the connection when there is something to see to.
     """
 
-    def __init__(self, limits, touch):
+    conversation: Conversation
+
+    def __init__(self, limits: Limits, touch: Callable[["Connection"], None]):
         self._limits, self._touch = limits, touch
-        self._splitter, self._lines, self._output = Splitter(limits.line), deque(), bytearray()
+        self._splitter, self._output = Splitter(limits.line), bytearray()
+        self._lines: deque[bytes | None] = deque()  # None: one that was too long
         self._ended = False  # the client says no more
         self._behind = False  # it left something unread when there was last a look
-        self._above_since = None
-        self.lost = None  # the OSError after which the client hears no more
-        self.conversation = None
+        self._above_since: float | None = None
+        self.lost: OSError | None = None  # after which the client hears no more
 
-    def send(self, message):
+    @property
+    @abstractmethod
+    def interest(self) -> dict[int, int | None]:
+        """{descriptor: poll's mask, or None for not at all}."""
+
+    @abstractmethod
+    def on_event(self, descriptor: int, event: int) -> None:
+        """React to what poll says."""
+
+    @abstractmethod
+    def _read(self) -> bytes:
+        pass
+
+    @abstractmethod
+    def _write(self, output: bytearray) -> int:
+        pass
+
+    @abstractmethod
+    def _close(self) -> None:
+        pass
+
+    def send(self, message: dict[str, Any]) -> None:
         """Put a message (dict) behind the others. Progress is dropped while the client has older things to read."""
         stale = self._behind and message["type"] == "progress"
         if self.lost is None and not stale:
             self._output += encode(message)
             self._touch(self)
 
-    def flush(self):
+    def flush(self) -> None:
         """Pass on what the client takes."""
         while self._output and self.lost is None:
             try:
@@ -52,23 +81,23 @@ class Connection:
         return len(self._output) > self._limits.output // 8
 
     @property
-    def ready(self):
+    def ready(self) -> bool:
         """Whether ``step`` has something to do, and may."""
         if self.lost is not None or self._congested:
             return False
         return self.conversation.reading or bool(self._lines) and self.conversation.open < self._limits.open_requests
 
     @property
-    def settled(self):
+    def settled(self) -> bool:
         """Whether all that the client said is dealt with, and it has heard everything."""
         return not (self._lines or self.conversation.open or self._output)
 
     @property
-    def finished(self):
+    def finished(self) -> bool:
         """Whether the connection can be closed."""
         return self.lost is not None or self._ended and self.settled
 
-    def overdue(self, now):
+    def overdue(self, now: float) -> bool:
         """Whether the client leaves too much unread, or for too long; now: seconds on any clock."""
         if len(self._output) <= self._limits.output:
             self._above_since = None
@@ -77,14 +106,14 @@ class Connection:
             self._above_since = now
         return len(self._output) > 2 * self._limits.output or now - self._above_since > self._limits.patience
 
-    def step(self):
+    def step(self) -> None:
         """Take one line, or go on with the latest one, if that takes longer."""
         if self.conversation.reading:
             self.conversation.go_on()
         else:
             self.conversation.take(self._lines.popleft())
 
-    def leave(self):
+    def leave(self) -> None:
         """Let the client go; what it asked for is cancelled."""
         self.lost = self.lost or ConnectionAbortedError("let go")
         self._lines.clear()
@@ -115,7 +144,7 @@ class Connection:
 class SocketConnection(Connection):
     """A client at a Unix socket."""
 
-    def __init__(self, connected, limits, touch):
+    def __init__(self, connected: socket.socket, limits: Limits, touch: Callable[[Connection], None]):
         super().__init__(limits, touch)
         connected.setblocking(False)
         self._socket = connected
@@ -149,7 +178,7 @@ class StandardConnection(Connection):
     Others may share them, so they are not made non-blocking: poll is asked before every read and write.
     """
 
-    def __init__(self, descriptors, limits, touch):
+    def __init__(self, descriptors: tuple[int, int], limits: Limits, touch: Callable[[Connection], None]):
         super().__init__(limits, touch)
         self._in, self._out = descriptors
         self._writable = select.poll()

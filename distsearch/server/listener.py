@@ -25,7 +25,7 @@ class Listener:
     A socket that a dead service left behind is replaced.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str):
         self._path, self._socket = path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             if not path:
@@ -50,11 +50,11 @@ class Listener:
         self._socket.listen(_BACKLOG)
         self._socket.setblocking(False)
 
-    def fileno(self):
+    def fileno(self) -> int:
         """The socket's descriptor."""
         return self._socket.fileno()
 
-    def accept(self):
+    def accept(self) -> socket.socket | None:
         """Return the socket of a new connection, or None if there is none; raises Shortage."""
         try:
             return self._socket.accept()[0]
@@ -63,7 +63,7 @@ class Listener:
                 raise Shortage from error
             return None  # none yet, or gone before it was accepted
 
-    def close(self):
+    def close(self) -> None:
         """Stop listening, and take the file away unless somebody has put another one there."""
         # while the socket listens no other service takes its place, nor can another file have its inode
         with contextlib.suppress(OSError):

@@ -64,7 +64,7 @@ def decode(line):
         )
         if "\\u" in text:
             json.dumps(message, ensure_ascii=False).encode()  # fails for half a surrogate pair, which is no text
-    except UnicodeError as error:
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
         raise Refused("bad_json", f"not UTF-8: {error.reason}") from error
     except json.JSONDecodeError as error:
         raise Refused("bad_json", f"not JSON: {error.msg} at character {error.pos}") from error

@@ -1,17 +1,22 @@
 """What passes between the service's sockets and its desk, which has the searches done."""
 
+from collections.abc import Callable, Hashable, Sequence
+
+from ..api.options import Options
+from ..api.result import Outcome
 from ..core.errors import UserError
+from ..games.interface import Position
 
 
 class Refused(UserError):  # noqa: N818
     """A message or a request that is not taken. ``code`` is one of ``fields.ERRORS``."""
 
-    def __init__(self, code, text):
+    def __init__(self, code: str, text: str):
         super().__init__(text)
         self.code = code
 
 
-def _nobody(*_):
+def _nobody(*_: object) -> None:
     """Stands for a listener."""
 
 
@@ -27,7 +32,16 @@ class Request:
     ``on_end(state, text)``          once and last: state "done", "cancelled" or "failed", and then text says why
     """
 
-    def __init__(self, client, options, positions, priority=0, progress=None):
+    def __init__(
+        self,
+        client: Hashable,
+        options: Options,
+        positions: Sequence[Position],
+        priority: int = 0,
+        progress: float | None = None,
+    ):
         self.client, self.options, self.positions = client, options, positions
         self.priority, self.progress = priority, progress
-        self.on_answer = self.on_progress = self.on_end = _nobody
+        self.on_answer: Callable[[int, Outcome], None] = _nobody
+        self.on_progress: Callable[[int, Outcome], None] = _nobody
+        self.on_end: Callable[[str, str], None] = _nobody

@@ -4,12 +4,15 @@ import heapq
 import itertools
 import time
 from collections import OrderedDict, deque
+from collections.abc import Iterable
+from typing import Any
 
 from .. import games
 from ..api.options import Options
+from ..api.session import Session
 from ..core.errors import UserError, complain_of
 from ..games.interface import read_position
-from .request import Refused
+from .request import Refused, Request
 from .running_request import Deepenings, Positions
 
 _AT_WORK = 64  # requests in all; a client that has none may always have one more
@@ -29,7 +32,7 @@ class Desk:
     hold the others up.
     """
 
-    def __init__(self, session):
+    def __init__(self, session: Session):
         self._session, self._cluster = session, session.cluster
         self._queues = OrderedDict()  # client → heap of (-priority, order, request); first is whose turn it is
         self._orders = itertools.count()
@@ -43,22 +46,22 @@ class Desk:
         self._samples = deque([(self._began, 0)])  # (time, boards)
         self._busy = False
 
-    def warm(self, names):
+    def warm(self, names: Iterable[str]) -> None:
         """Have kernels for the usual searches of these games compiled or loaded, here and by every worker."""
         for name in names:
-            for limit in ({"exact": True}, {"depth": 1}):
-                searcher = self.searcher(Options(name, **limit))
+            for options in (Options(name, exact=True), Options(name, depth=1)):
+                searcher = self.searcher(options)
                 read_position(searcher.game, "startpos", searcher.rules)
                 source = searcher.stream(capacity=1)
                 source.closed = True
                 self._cluster.finish(self._cluster.begin(searcher.setup(), source, measured=True))
 
     @property
-    def idle(self):
+    def idle(self) -> bool:
         """Whether no request is open."""
         return not (self._tasks or self._waiting or self._withdrawn)
 
-    def submit(self, request):
+    def submit(self, request: Request) -> None:
         """Take a request in; raises Refused where there is no room for it."""
         full = len(self._waiting) >= _MOST_REQUESTS or self._positions + len(request.positions) > _MOST_POSITIONS
         if full and request.client in self._queues:  # one that waits is everybody's, whatever the others send
@@ -68,7 +71,7 @@ class Desk:
         self._waiting.add(request)
         self._positions += len(request.positions)
 
-    def cancel(self, request):
+    def cancel(self, request: Request) -> None:
         """End a request without more answers; ``on_end`` follows in a later turn. More than once does no more."""
         if request in self._tasks:
             self._tasks[request].cancel()
@@ -76,7 +79,7 @@ class Desk:
             self._no_longer_waits(request)
             self._withdrawn.append(request)
 
-    def turn(self):
+    def turn(self) -> bool:
         """Do a little work and tell the listeners of what came of it; return whether anything did."""
         turned, end = False, time.perf_counter() + _SLICE
         while self._cluster.turn():
@@ -118,7 +121,7 @@ class Desk:
             request.on_end("cancelled", "")
         return bool(withdrawn)
 
-    def pause(self):
+    def pause(self) -> float:
         """Return how many seconds one may wait for clients before the next turn."""
         if self._busy:
             return 0.0
@@ -200,7 +203,7 @@ class Desk:
     def _boards_so_far(self):
         return self._boards + sum(task.boards for task in self._tasks.values())
 
-    def status(self):
+    def status(self) -> dict[str, Any]:
         """Return what the desk does, as a dictionary of plain types; see ``fields.STATE``."""
         now, boards = time.monotonic(), self._boards_so_far
         answered = self._answered + sum(task.answered for task in self._tasks.values())

@@ -1,26 +1,49 @@
 """A request at work: the runs that it takes, its answers as they come, and what is known before."""
 
 import time
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
+
+from .request import Request
 
 _TELLING = 0.002  # seconds of answers in a turn: the words for a drawn board of Connect 4 may take 40 ms
 
 
-class _Task:
+class _Task(ABC):
     """What tasks share: a run at a time, a clock for partial answers, and ways to end.
 
     over: nothing more will come, ``state`` and ``failure`` say what to tell (see ``request.Request``); answered:
     positions so far; boards: searched so far, which never falls; more: there are answers that wait for the next turn.
     """
 
-    def __init__(self, cluster, searcher, request):
+    boards: int
+
+    def __init__(self, cluster: Any, searcher: Any, request: Request):
         self._cluster, self.searcher, self._request = cluster, searcher, request
         self._next_progress = time.monotonic() + (request.progress or 0.0)
         self.over, self.state, self.failure = False, "done", ""
         self.answered = 0
         self.more = False
         self._run = None
+
+    @property
+    @abstractmethod
+    def _complete(self) -> bool:
+        """Whether every position has its answer."""
+
+    @abstractmethod
+    def _halt(self) -> None:
+        """Have the run end."""
+
+    @abstractmethod
+    def _go_on(self, now: float) -> None:
+        """Tell what is new, and go on."""
+
+    @abstractmethod
+    def _so_far(self, now: float) -> tuple[int, Any]:
+        """Return (index, Outcome) of what is known of a position that is at work."""
 
     def _begin(self, source):
         # a priority of 10 is worth ten times the share of the client's other requests
@@ -36,11 +59,11 @@ class _Task:
     def _boards_at_work(self):
         return self._cluster.state(self._run).boards_at_work if self._open else 0
 
-    def cancel(self):
+    def cancel(self) -> None:
         """End without more answers."""
         self._halt_as("cancelled")
 
-    def fail(self, why):
+    def fail(self, why: str) -> None:
         """The same, for a mistake of ours."""
         self._halt_as("failed", why)
 
@@ -49,7 +72,7 @@ class _Task:
             self.state, self.failure = state, why
             self._halt()
 
-    def turn(self, now):
+    def turn(self, now: float) -> None:
         """Tell what is new, and go on as far as that is up to this task; now: of ``time.monotonic``."""
         if self.state == "done":
             self._go_on(now)

@@ -4,15 +4,17 @@ import contextlib
 import select
 import time
 from collections import deque
+from collections.abc import Callable
 from itertools import count
 
 from .. import __version__
 from ..core.errors import UserError, complain
 from . import protocol
 from .client_session import Conversation
-from .connections import SocketConnection, StandardConnection
-from .limits import DEFAULTS
+from .connections import Connection, SocketConnection, StandardConnection
+from .limits import DEFAULTS, Limits
 from .listener import Listener, Shortage
+from .request_queue import Desk
 
 _GLANCE = 0.1  # seconds between two looks at signals: poll itself is not ended by one
 _INTAKE = 0.002  # seconds of reading requests before the searches go on
@@ -27,15 +29,22 @@ class Server:
     desk: ``desk.Desk``; limits: ``limits.Limits``. On one thread, and nothing in it blocks.
     """
 
-    def __init__(self, desk, path=None, limits=DEFAULTS, descriptors=(0, 1)):
+    def __init__(
+        self, desk: Desk, path: str | None = None, limits: Limits = DEFAULTS, descriptors: tuple[int, int] = (0, 1)
+    ):
         self._desk, self._path, self._limits, self._descriptors = desk, path, limits, descriptors
-        self._poll, self._masks = select.poll(), {}  # descriptor → what poll is to tell
-        self._connections, self._by_descriptor = set(), {}
-        self._touched, self._ready = set(), deque()  # connections to see to; those with lines, in turn
-        self._numbers, self._listener, self._listening = count(1), None, False
-        self._sweep_at, self._cancel_at, self._cancelled = 0.0, None, False
+        self._poll = select.poll()
+        self._masks: dict[int, int] = {}  # descriptor → what poll is to tell
+        self._connections: set[Connection] = set()
+        self._by_descriptor: dict[int, Connection] = {}
+        self._touched: set[Connection] = set()  # those to see to
+        self._ready: deque[Connection] = deque()  # those with lines, in turn
+        self._numbers = count(1)
+        self._listener: Listener | None = None
+        self._listening, self._sweep_at, self._cancelled = False, 0.0, False
+        self._cancel_at: float | None = None
 
-    def serve(self, interrupted, ready=lambda: None):
+    def serve(self, interrupted: Callable[[], bool], ready: Callable[[], None] = lambda: None) -> int:
         """Serve until stdin has ended, or until ``interrupted()``; return the exit status, 0.
 
         ``ready()`` is called when clients can be heard.
@@ -64,7 +73,8 @@ class Server:
 
     def _listen(self, wanted):
         self._listening = wanted
-        self._watch(self._listener.fileno(), select.POLLIN if wanted else None)
+        if self._listener is not None:
+            self._watch(self._listener.fileno(), select.POLLIN if wanted else None)
 
     def _turn(self):
         """Let everybody have a share; return whether nobody said anything."""
@@ -90,9 +100,10 @@ class Server:
         return self._poll.poll(int(1000 * pause))
 
     def _accept(self):
-        for _ in range(_ACCEPTED_A_TURN):
+        listener = self._listener
+        for _ in range(_ACCEPTED_A_TURN if listener is not None else 0):
             try:
-                connected = self._listener.accept()
+                connected = listener and listener.accept()
             except Shortage:
                 self._listen(False)  # until the next sweep: poll would tell of it again and again
                 return
