@@ -39,7 +39,7 @@ def immediate_bounds(s, r, left, beta):
 
 @compiled
 def unordered(s, r, left, squares, out, scores, at):
-    """Connect 4's candidates from left to right."""
+    """Connect 4's solver moves from left to right."""
     n = at
     while squares != 0:
         out[n] = column_of(squares & -squares, r)
@@ -50,28 +50,28 @@ def unordered(s, r, left, squares, out, scores, at):
 
 @compiled
 def static_order(s, r, left, note, out, scores, at):
-    """Othello's candidates by their squares alone."""
+    """Othello's solver moves by their squares alone."""
     return othello_knowledge.ordered_moves(s, r, out, at)
 
 
 @compiled
 def mobility_order(s, r, left, note, out, scores, at):
-    """Othello's candidates without parity."""
-    return othello_knowledge.promising(s, r, out, scores, at)
+    """Othello's solver moves without parity."""
+    return othello_knowledge.ordered_moves_slow(s, r, out, scores, at)
 
 
 HOOKS = {
     "connect4": {
         "symmetry": {"canonical": None},
         "blocked lines and following up": {"bounds": immediate_bounds},
-        "ordering by threats": {"candidates": unordered},
+        "ordering by threats": {"solver_moves": unordered},
         "large and middling first": {"next_beta": None},
     },
     "othello": {
         "stability": {"bounds": None},
         "last four squares": {"small": None, "SMALL": None},
-        "parity order": {"candidates": mobility_order},
-        "mobility and parity order": {"candidates": static_order},
+        "parity order": {"solver_moves": mobility_order},
+        "mobility and parity order": {"solver_moves": static_order},
     },
 }
 

@@ -1,4 +1,4 @@
-"""Random numbers inside compiled code: the n-th of a seed's stream, as ``playing.splitmix64`` has it."""
+"""Random numbers inside compiled code: the n-th of a seed's stream, as ``player.splitmix64`` has it."""
 
 import numpy as np
 

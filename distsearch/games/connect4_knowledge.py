@@ -125,7 +125,7 @@ def bounds(s, r, left, beta):
 
 
 @compiled
-def candidates(s, r, left, squares, out, scores, at):
+def solver_moves(s, r, left, squares, out, scores, at):
     """Write the moves that do not lose at once to ``out``, those that threaten most first; return how many.
 
     Against the order from left to right: 8 to 100 times fewer boards.

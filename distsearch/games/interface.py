@@ -147,7 +147,7 @@ class Knowledge(Protocol):
         """As ``moves``, the likeliest best move first."""
         ...
 
-    def promising(self, s: State, r: Rules, out: np.ndarray, scores: np.ndarray, at: int, /) -> int:
+    def ordered_moves_slow(self, s: State, r: Rules, out: np.ndarray, scores: np.ndarray, at: int, /) -> int:
         """As ``ordered_moves``, in a better order that may take longer; ``scores`` is room for int64 numbers."""
         ...
 
@@ -176,14 +176,14 @@ class Knowledge(Protocol):
     def bounds(self, s: State, r: Rules, left: int, beta: int, /) -> tuple[int, int, int]:
         """Return (low, high, note): bounds on the score, as tight as the null window is worth.
 
-        note is for ``candidates``.
+        note is for ``solver_moves``.
         """
         ...
 
-    def candidates(
+    def solver_moves(
         self, s: State, r: Rules, left: int, note: int, out: np.ndarray, scores: np.ndarray, at: int, /
     ) -> int:
-        """As ``promising``, but may leave out moves that are no better than one that it writes."""
+        """As ``ordered_moves_slow``, but may leave out moves that are no better than one that it writes."""
         ...
 
     def small(self, s: State, r: Rules, left: int, beta: int, /) -> tuple[bool, int, int]:

@@ -112,7 +112,7 @@ _odd_regions = lanes.by_width(_odd_one, _odd_many)
 
 
 @compiled
-def promising(s, r, out, scores, at):
+def ordered_moves_slow(s, r, out, scores, at):
     """As ``moves``, those first that leave the opponent few moves: 7 times fewer boards than ``ordered_moves``."""
     own, opp, empty = sides(s, r)
     n = write_squares(reach(own, opp, empty, r), out, at)
@@ -135,8 +135,8 @@ def promising(s, r, out, scores, at):
 
 
 @compiled
-def candidates(s, r, left, note, out, scores, at):
-    """As ``promising``, or near the end by parity. Early in a game, of moves that symmetry makes the same, only one."""
+def solver_moves(s, r, left, note, out, scores, at):
+    """As ``ordered_moves_slow``, or near the end by parity. Early in a game, one of several symmetric moves."""
     if left <= _FEW:
         own, opp, empty = sides(s, r)
         squares = reach(own, opp, empty, r)
@@ -144,7 +144,7 @@ def candidates(s, r, left, note, out, scores, at):
         n = write_squares(lanes.both(squares, odd), out, at)
         n += write_squares(lanes.without(squares, odd), out, at + n)
         return n if n > 0 else pass_or_end(own, opp, empty, r, out, at)
-    n = promising(s, r, out, scores, at)
+    n = ordered_moves_slow(s, r, out, scores, at)
     if n > 1 and left >= np.int64(r[SQUARES]) - _EARLY:
         n = without_images(s, r, out, scores, at, n)
     return n

@@ -39,7 +39,7 @@ from .nodes import (
 )
 
 # bound for each game
-bounds = candidates = canonical = final = key = kind = moves = ordered_moves = play = None
+bounds = solver_moves = canonical = final = key = kind = moves = ordered_moves = play = None
 EXACT = True
 
 
@@ -52,7 +52,7 @@ def choose(s, r, left, out, scores, every):
     if EXACT and every:
         return np.int64(ordered_moves(s, r, out, 0))
     _, _, note = bounds(s, r, left, np.int64(0))
-    n = np.int64(candidates(s, r, left, note, out, scores, 0))
+    n = np.int64(solver_moves(s, r, left, note, out, scores, 0))
     return n if n > 0 else np.int64(moves(s, r, out, 0))
 
 
@@ -313,5 +313,5 @@ class Grower:
 
 def _plain(game):
     functions = {**games.functions(game), "bounds": no_bounds, "canonical": itself, "EXACT": False}
-    functions["candidates"] = jit.specialise(in_order, f"{games.tag(game)}_in_order", functions)
+    functions["solver_moves"] = jit.specialise(in_order, f"{games.tag(game)}_in_order", functions)
     return functions

@@ -160,8 +160,8 @@ def test_recursion_and_frames_visit_the_same_boards(rng):
 
 @compiled
 def worst_first(s, r, out, scores, at):
-    """Othello's promising moves, the least promising one first."""
-    n = othello_knowledge.promising(s, r, out, scores, at)
+    """Othello's ordered moves, the last one first."""
+    n = othello_knowledge.ordered_moves_slow(s, r, out, scores, at)
     for i in range(n >> 1):
         out[at + i], out[at + n - 1 - i] = out[at + n - 1 - i], out[at + i]
     return n
@@ -169,7 +169,9 @@ def worst_first(s, r, out, scores, at):
 
 @pytest.mark.full  # kernels of their own, nine seconds to compile
 @pytest.mark.parametrize(
-    ("name", "hooks"), [("unordered", {}), ("worst_first", {"promising": worst_first})], ids=["no hooks", "worst first"]
+    ("name", "hooks"),
+    [("unordered", {}), ("worst_first", {"ordered_moves_slow": worst_first})],
+    ids=["no hooks", "worst first"],
 )
 def test_the_order_of_moves_changes_boards_alone(name, hooks, full, rng, monkeypatch):
     board, depth = (8, 8), 6

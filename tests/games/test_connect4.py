@@ -364,7 +364,7 @@ def test_candidates_have_a_best_move_among_them(board, scored):
         if low == high:
             continue
         undecided += 1
-        n = connect4_knowledge.candidates(state, r, left, squares, out, scores, 3)
+        n = connect4_knowledge.solver_moves(state, r, left, squares, out, scores, 3)
         found = out[3 : 3 + n].tolist()
         assert len(set(found)) == n
         assert set(found) <= set(legal_moves(connect4, Position(state), r))

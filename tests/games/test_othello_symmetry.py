@@ -35,7 +35,7 @@ def left_over(text, rules):
     """(moves that are legal, those that are left) of a position."""
     out, scores = np.zeros(256, np.int16), np.zeros(256, np.int64)
     s = as_state(othello.parse(text, rules).state)
-    n = othello_knowledge.promising(s, rules, out, scores, 0)
+    n = othello_knowledge.ordered_moves_slow(s, rules, out, scores, 0)
     every = out[:n].tolist()
     left = without_images(s, rules, out, scores, 0, n)
     return every, out[:left].tolist()
@@ -61,4 +61,4 @@ def test_the_solver_looks_at_one_first_move():
     rules = othello.rules((6, 6))
     out, scores = np.zeros(256, np.int16), np.zeros(256, np.int64)
     s = as_state(othello.start(rules).state)
-    assert othello_knowledge.candidates(s, rules, np.int64(32), np.uint64(0), out, scores, 0) == 1
+    assert othello_knowledge.solver_moves(s, rules, np.int64(32), np.uint64(0), out, scores, 0) == 1

@@ -16,11 +16,11 @@ from .table_search import TableSearch, itself, no_bounds
 
 _LIMITS = {"table": 3, "shared": 5, "cut": 5, "bottom": 3}  # plies left, see ``SOLVER`` in ``games.interface``
 _STEP = 2  # plies from one depth to the next, so that scores of odd and even depths do not mix
-_PROMISING_LEFT = 3  # plies left from which on a slow order of moves pays
+_SLOW_ORDER_FROM = 3  # plies left from which on a slow order of moves pays
 
 _MAX_BOUND = 14_000  # of an evaluation: twice that, and a score, fit into a table's entry
 
-ended = evaluate = kind = moves_left = ordered_moves = promising = None  # bound for each game and evaluation
+ended = evaluate = kind = moves_left = ordered_moves = ordered_moves_slow = None  # bound for each game and evaluation
 
 
 def resolved(s, r, c, depth_left, beta):
@@ -31,10 +31,10 @@ def resolved(s, r, c, depth_left, beta):
     return True, np.int64(evaluate(s, r, uint64s(c.tables)))
 
 
-def candidates(s, r, depth_left, note, out, scores, at):
+def solver_moves(s, r, depth_left, note, out, scores, at):
     """Write all moves, in a better and slower order where more depth is left; return how many."""
-    if depth_left >= _PROMISING_LEFT:
-        return promising(s, r, out, scores, at)
+    if depth_left >= _SLOW_ORDER_FROM:
+        return ordered_moves_slow(s, r, out, scores, at)
     return ordered_moves(s, r, out, at)
 
 
@@ -137,8 +137,8 @@ def _bound(game, evaluation, name):
     functions = {**games.functions(game), "bounds": no_bounds, "canonical": getattr(hooks, "canonical", itself)}
     functions.update(SMALL=0, EXACT=False, evaluate=evaluation.function)
     functions["order_moves"] = jit.specialise(move_ordering.unordered, f"unordered_{name}", functions)
-    if hasattr(hooks, "promising"):
-        functions["promising"] = hooks.promising
+    if hasattr(hooks, "ordered_moves_slow"):
+        functions["ordered_moves_slow"] = hooks.ordered_moves_slow
     else:
-        functions["promising"] = jit.specialise(plain_order, f"plain_order_{name}", functions)
-    return jit.specialise_all((kernels.ended, resolved, candidates), name, functions)
+        functions["ordered_moves_slow"] = jit.specialise(plain_order, f"plain_order_{name}", functions)
+    return jit.specialise_all((kernels.ended, resolved, solver_moves), name, functions)

@@ -35,7 +35,7 @@ def nothing_small(s, r, depth_left, beta):
 bounds = final = first_guess = hashed = kind = moves = moves_left = ordered_moves = small = None  # bound for each game
 
 
-def plain_candidates(s, r, depth_left, note, out, scores, at):
+def plain_solver_moves(s, r, depth_left, note, out, scores, at):
     return ordered_moves(s, r, out, at)
 
 
@@ -159,10 +159,10 @@ def _bound(game, hooks, name, order):
         functions[hook] = getattr(hooks, hook, stand_in)
     functions.update(SMALL=getattr(hooks, "SMALL", -1), EXACT=True)
     functions["resolved"] = jit.specialise(resolved, f"resolved_{name}", functions)
-    if hasattr(hooks, "candidates"):
-        functions["candidates"] = hooks.candidates
+    if hasattr(hooks, "solver_moves"):
+        functions["solver_moves"] = hooks.solver_moves
     else:
-        functions["candidates"] = jit.specialise(plain_candidates, f"candidates_{name}", functions)
+        functions["solver_moves"] = jit.specialise(plain_solver_moves, f"solver_moves_{name}", functions)
     if order is None:
         for hook, stand_in in (("order_moves", move_ordering.unordered), ("first_guess", move_ordering.no_guess)):
             functions[hook] = jit.specialise(stand_in, f"{hook}_{name}", functions)

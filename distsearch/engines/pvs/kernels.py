@@ -30,7 +30,7 @@ from .layout import frame_at
 from .remote_hosts import begin_question, belongs_to_remote_host, tell
 
 # bound for each game, and by the engine
-bounds = candidates = canonical = final = key = kind = moves = play = order_moves = resolved = None
+bounds = solver_moves = canonical = final = key = kind = moves = play = order_moves = resolved = None
 start_probe = finish_probe = None
 SMALL = -1  # depth up to which ``resolved`` is asked first
 EXACT = True  # to the end of the game; else by depth
@@ -151,7 +151,7 @@ def probe_node(s, c, at, depth_left, alpha, beta):
             if low >= beta or high <= alpha:
                 return RESOLVED, low if low >= beta else high, high, h
     out = int16s(c.moves)
-    n = candidates(s, r, depth_left, note, out, int64s(c.scores), at)
+    n = solver_moves(s, r, depth_left, note, out, int64s(c.scores), at)
     if n == 0:
         return RESOLVED, ended(s, r, c), high, h
     if shared:
@@ -239,7 +239,7 @@ def open_root(s, c, depth_left, alpha, beta):
     low, high, note = bounds(s, r, depth_left, beta)
     n = np.int64(0)
     if low < high:
-        n = np.int64(candidates(s, r, depth_left, note, out, int64s(c.scores), 0))
+        n = np.int64(solver_moves(s, r, depth_left, note, out, int64s(c.scores), 0))
     if n == 0:  # none worth a search: all lose, or one wins at once
         n = np.int64(moves(s, r, out, 0))
     h = hashed(s, r, c)

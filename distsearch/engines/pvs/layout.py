@@ -33,7 +33,7 @@ CONTROL = struct(
     # engines with a learnt order of moves, see ``move_ordering``
     ("order_from", np.int64),  # depth from which on moves are ordered
     ("order_step", np.int64),  # how much more depth takes another ply of the quick searches
-    ("order_weight", np.int64),  # of the scores that ``candidates`` gives, added to the quick searches' values
+    ("order_weight", np.int64),  # of the scores that ``solver_moves`` gives, added to the quick searches' values
     ("quick_search_end", np.int64),  # value of ``nodes`` at which a quick search gives up
     ("probcut", np.int64),  # address of the table of ``probcut``
     # searches that several ranks share, see ``abdada``

@@ -45,7 +45,7 @@ def quick_search(s, c, at, plies, alpha, beta):
 
 
 def order_moves(s, c, at, n, depth_left):
-    """Put the n moves at ``at`` in order of quick searches, with a share of the scores that ``candidates`` gave them.
+    """Put the n moves at ``at`` in order of quick searches, with a share of the scores that ``solver_moves`` gave them.
 
     Their scores (int64, in UNITs) are then the values of the quick searches alone, by which cuts are predicted.
     """

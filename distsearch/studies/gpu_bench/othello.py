@@ -24,7 +24,7 @@ def _drawn(start, r, left, seed, best):
     for i in range(len(left)):
         state = start
         while othello.moves_left(state, r) > left[i]:
-            n = othello_knowledge.promising(state, r, out, scores, 0)
+            n = othello_knowledge.ordered_moves_slow(state, r, out, scores, 0)
             if n == 0:
                 state = start
                 continue
