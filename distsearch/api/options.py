@@ -1,9 +1,10 @@
 """What can be asked of a search, checked."""
 
+import difflib
 import functools
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 
 from .. import evaluation, games
@@ -326,9 +327,19 @@ def resolve(game, board=None, empties=None, spawn=None, **given):
 
     board: text such as "6x8"; empties, spawn: the game's own options of those names; given: other fields of Options.
     """
+    known = [each.name for each in fields(Options)]
+    for name in given:
+        if name not in known:
+            raise UserError(f"{name[:40]} is no option{suggestion(name, known)}")
     rules = {name: value for name, value in (("empties", empties), ("spawn", spawn)) if value is not None}
     options = Options(game, board=None if board is None else games.parse_board(board), rules=rules, **given)
     return options, games.find(game), _rules(game, options.board, tuple(rules.items()))
+
+
+def suggestion(name, known):
+    """Return "; did you mean depth?" for the known name that a mistyped one resembles, "" if it resembles none."""
+    close = difflib.get_close_matches(name[:40], known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 @functools.lru_cache(maxsize=64)  # Othello's take 1 to 3 ms, more than a small request's search

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .. import games
-from ..api.options import resolve
+from ..api.options import resolve, suggestion
 from ..core.errors import UserError
 from ..games.interface import read_position
 from .request import Refused
@@ -153,7 +153,7 @@ def check(message):
     known = {field.name: field for field in REQUESTS[op]}
     for name, value in message.items():
         if name not in known:
-            raise Refused("unknown_field", f"{op} has no field '{name[:40]}'")
+            raise Refused("unknown_field", f"{op} has no field '{name[:40]}'{suggestion(name, list(known))}")
         accepts, words = TYPES[known[name].type]
         if not accepts(value):
             raise Refused("bad_field", f"{name} is not {words}")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distsearch import games
-from distsearch.api.options import DEEPEST, DEFAULT_SECONDS, Options
+from distsearch.api.options import DEEPEST, DEFAULT_SECONDS, Options, resolve
 from distsearch.core.errors import UserError
 from distsearch.games import g2048, othello
 
@@ -136,6 +136,20 @@ def test_what_makes_no_sense_is_refused(options, named):
         Options("othello", **options)
     assert named in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("depht", "depht is no option; did you mean depth?"),
+        ("all_move", "all_move is no option; did you mean all_moves?"),
+        ("komi", "komi is no option"),
+    ],
+)
+def test_a_mistyped_option_is_refused_with_the_one_that_it_resembles(name, words):
+    with pytest.raises(UserError) as refused:
+        resolve("othello", **{name: 3})
+    assert str(refused.value) == words
 
 
 def test_an_unknown_game_is_refused_with_the_known_ones():

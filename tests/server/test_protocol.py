@@ -112,6 +112,7 @@ WRONG = [  # fields, code, and what the message has to name
     ({"op": "quit"}, "unknown_op", "op 'quit' is not search, cancel, status"),
     ({"op": 3}, "bad_field", "op is not a string"),
     ({"komi": 7}, "unknown_field", "search has no field 'komi'"),
+    ({"depht": 3}, "unknown_field", "search has no field 'depht'; did you mean depth?"),
     ({"prefetch": 2}, "unknown_field", "'prefetch'"),
     ({"id": None}, "bad_field", "id is not"),
     ({"id": True}, "bad_field", "id is not"),
