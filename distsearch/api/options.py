@@ -107,7 +107,7 @@ class Options:
         self.board = games.checked_board(module, self.board)
         for name, value in self.rules.items():
             if name not in module.OPTIONS:
-                raise UserError(f"{module.NAME} has no option {name}")
+                raise UserError(f"{module.NAME} has no option {name[:40]}")
             if module.OPTIONS[name] is not None:
                 _among(name, value, module.OPTIONS[name])
         self.evaluation = evaluation.names(module)[0] if self.evaluation is None else self.evaluation
@@ -322,16 +322,20 @@ class Options:
         return math.ceil((ahead or (4 if workers > 1 else 1)) * workers)
 
 
-def resolve(game, board=None, empties=None, spawn=None, **given):
+def resolve(game, board=None, empties=None, spawn=None, rules=None, **given):
     """Return (Options, game module, rules array) of what a person or a program asked for; raises UserError.
 
-    board: text such as "6x8"; empties, spawn: the game's own options of those names; given: other fields of Options.
+    board: text such as "6x8"; rules: the game's own options, texts by name; empties, spawn: those of these names;
+    given: other fields of Options.
     """
     known = [each.name for each in fields(Options)]
     for name in given:
         if name not in known:
             raise UserError(f"{name[:40]} is no option{suggestion(name, known)}")
-    rules = {name: value for name, value in (("empties", empties), ("spawn", spawn)) if value is not None}
+    if not isinstance(rules, dict | None) or not all(isinstance(value, str) for value in (rules or {}).values()):
+        raise UserError(f"rules {rules!r:.40} are not texts by name, such as {{'empties': 'none'}}")
+    named = {name: value for name, value in (("empties", empties), ("spawn", spawn)) if value is not None}
+    rules = {**(rules or {}), **named}
     options = Options(game, board=None if board is None else games.parse_board(board), rules=rules, **given)
     return options, games.find(game), _rules(game, options.board, tuple(rules.items()))
 

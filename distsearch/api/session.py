@@ -273,13 +273,19 @@ class Session:
         return play(options, games, seed, self.cluster, self.progress, self.interrupted, record)
 
     def perft(
-        self, game: str, depth: int, position: str = "startpos", board: str | None = None, empties: str | None = None
+        self,
+        game: str,
+        depth: int,
+        position: str = "startpos",
+        board: str | None = None,
+        empties: str | None = None,
+        rules: dict[str, str] | None = None,
     ) -> Count:
         """Return the Count of positions below one, ``depth`` plies deep. Raises UserError as ``search`` does."""
         self._check_open()
         self._check_no_gpu("perft")
-        options, module, rules = resolve(game, board, empties, exact=True)
-        positions = [module.parse(position, rules)]
+        options, module, known = resolve(game, board, empties, rules=rules, exact=True)
+        positions = [module.parse(position, known)]
         return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]
 
 

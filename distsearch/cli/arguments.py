@@ -447,8 +447,26 @@ def _number(text, option, what, checked):
 
 def _add_game_options(parser):
     parser.add_argument("--board", metavar="RxC", help="rows x columns (othello: 8x8)")
+    _add_rule(parser)
     parser.add_argument("--empties", metavar="RULE", help="othello: who gets empty squares, winner (default) or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def _add_rule(parser):
+    parser.add_argument(
+        "--rule",
+        type=_rule,
+        action="append",
+        metavar="NAME=VALUE",
+        help="one of the game's own options, such as empties=none; may be given several times",
+    )
+
+
+def _rule(text):
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is not NAME=VALUE, such as empties=none")
+    return name, value
 
 
 class _Command(NamedTuple):

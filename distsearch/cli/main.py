@@ -455,8 +455,10 @@ def _options(args):
 
         other = [name.replace("_", "-") for name in _OF_TREES if getattr(args, name) not in (None, False)]
         given = {name: value for name, value in given.items() if name not in _OF_TREES}
-        return parallel_evaluation.checked(args.game, other, board=args.board, empties=args.empties, **given)
-    return resolve(args.game, args.board, args.empties, getattr(args, "spawn", None), **given)
+        return parallel_evaluation.checked(
+            args.game, other, board=args.board, empties=args.empties, rules=dict(args.rule or ()), **given
+        )
+    return resolve(args.game, args.board, args.empties, getattr(args, "spawn", None), dict(args.rule or ()), **given)
 
 
 _RUNS = {  # command -> what runs it: (arguments, session, interrupts) -> exit status

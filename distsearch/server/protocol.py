@@ -133,6 +133,7 @@ TYPES = {
     "boolean": _Type(lambda value: isinstance(value, bool), "true or false"),
     "id": _Type(_is_id, f"an integer or a string of at most {_ID_LENGTH} characters"),
     "texts": _Type(lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of strings"),
+    "rules": _Type(lambda value: isinstance(value, dict) and all(map(_is_text, value.values())), "texts by name"),
     "window": _Type(_is_window, "a list of two integers"),
 }
 

@@ -25,6 +25,7 @@ SEARCH = (
     Field("positions", "texts", "several of them instead; each gets an answer"),
     Field("board", "text", "rows x columns, `6x7`"),
     Field("empties", "text", "Othello: who gets empty squares, `winner` (default) or `none`"),
+    Field("rules", "rules", 'the game\'s own options by name, `{"empties": "none"}`'),
     Field("depth", "integer", "limit: plies"),
     Field("time", "number", "limit: seconds for each position; 5 if no limit is given"),
     Field("nodes", "integer", "limit: boards for each position"),

@@ -152,6 +152,18 @@ def test_a_mistyped_option_is_refused_with_the_one_that_it_resembles(name, words
     assert str(refused.value) == words
 
 
+@pytest.mark.parametrize("rules", ["none", {"empties": 3}, ["empties"]], ids=str)
+def test_rules_are_texts_by_name(rules):
+    with pytest.raises(UserError, match="are not texts by name"):
+        resolve("othello", rules=rules)
+
+
+def test_a_game_of_another_package_gets_its_own_options(monkeypatch):
+    monkeypatch.setattr(othello, "OPTIONS", {"goal": ("most", "least")})
+    monkeypatch.setattr(othello, "rules", lambda board, goal="most": goal)
+    assert resolve("othello", "5x5", rules={"goal": "least"})[2] == "least"
+
+
 def test_an_unknown_game_is_refused_with_the_known_ones():
     with pytest.raises(UserError, match="no game 'chess'.*othello"):
         Options("chess")

@@ -28,6 +28,7 @@ def test_searches_of_all_kinds(session):
     assert session.ranks == 1
     assert session.search(**SMALL, exact=True).score == SCORE
     assert session.search(**SMALL, exact=True, empties="none").score == -8
+    assert session.search(**SMALL, exact=True, rules={"empties": "none"}).score == -8
     assert session.search(**SMALL, position="d3", exact=True).score == -SCORE
     assert session.search(**SMALL, exact=True, window=(-1, 1)).bound == "upper"
     assert session.search(**SMALL, depth=3).depth == 3

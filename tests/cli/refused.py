@@ -137,6 +137,11 @@ REFUSED = [
     ((*SEARCH, "--time=-inf"), "time"),
     *(((*SEARCH, "--nodes", nodes), "nodes") for nodes in ("0", "-5", "x", "1e6", "1.5", "", "nan")),
     ((*SEARCH, "--depth"), "--depth"),
+    # the game's own options
+    ((*SEARCH, "--rule", "komi=7"), "othello has no option komi"),
+    *(((*SEARCH, "--rule", rule), "--rule", "NAME=VALUE") for rule in ("komi", "=none", "")),
+    ((*SEARCH, "--rule", "empties=loser"), "winner", "none"),
+    ((*PLAY, "--rule", "spawn=3:1"), "spawn"),
     ((*SEARCH, "--time"), "--time"),
     ((*SEARCH, "--nodes"), "--nodes"),
     ((*SEARCH, "--exact", "--depth", "3"), "exact", "depth"),

@@ -112,6 +112,8 @@ WRONG = [  # fields, code, and what the message has to name
     ({"op": "quit"}, "unknown_op", "op 'quit' is not search, cancel, status"),
     ({"op": 3}, "bad_field", "op is not a string"),
     ({"komi": 7}, "unknown_field", "search has no field 'komi'"),
+    ({"rules": {"empties": 3}}, "bad_field", "rules is not texts by name"),
+    ({"rules": "empties"}, "bad_field", "rules is not texts by name"),
     ({"depht": 3}, "unknown_field", "search has no field 'depht'; did you mean depth?"),
     ({"prefetch": 2}, "unknown_field", "'prefetch'"),
     ({"id": None}, "bad_field", "id is not"),
@@ -196,6 +198,7 @@ def test_positions_are_read_a_few_at_a_time():
 
 def test_every_option_of_a_search_can_be_given():
     texts = {"text": "?", "integer": 1, "number": 1, "boolean": True, "id": 1, "texts": ["?"], "window": [0, 1]}
+    texts["rules"] = {"empties": "none"}
     assert {field.type for table in REQUESTS.values() for field in table} <= protocol.TYPES.keys()
     for table in (SEARCH, CANCEL, STATUS):
         op = {SEARCH: "search", CANCEL: "cancel", STATUS: "status"}[table]

@@ -43,7 +43,7 @@ def test_the_tables_are_complete():
     assert {field.name for field in fields(Outcome)} - elsewhere <= {field.name for field in ANSWER}
     # the board's text is read, a game's own options have names of their own, batches are the cluster's business, the
     # service searches games of two players, reads no file that a client names, and shares out searches alone
-    unasked = {"rules", "prefetch", "layers", "min_probability", "chance", "pruning", "par_depth"}
+    unasked = {"prefetch", "layers", "min_probability", "chance", "pruning", "par_depth"}
     unasked |= {"deeper", "runs", "width", "seed", "fit", "parallel"}
     assert {field.name for field in fields(Options)} - unasked <= {field.name for field in SEARCH}
     assert all(re.fullmatch("[a-z_]+", code) for code in ERRORS)
