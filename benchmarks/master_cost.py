@@ -29,11 +29,11 @@ from distsearch.api.progress import Silent
 from distsearch.api.two_player import Searcher
 from distsearch.cluster import messages
 from distsearch.cluster.events import Begin, Received
-from distsearch.cluster.mailbox import Post
+from distsearch.cluster.mailbox import Mailbox
 from distsearch.cluster.master import Master
-from distsearch.cluster.messages import STEER, decode, encode
+from distsearch.cluster.messages import MessageType, decode, encode
 from distsearch.cluster.simulated import NETWORKS, Processors, SimulatedCluster
-from distsearch.cluster.wakeup import Bell
+from distsearch.cluster.wakeup import Wakeup
 from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.interface import legal_moves, step
 from distsearch.jobs.two_player import TO_THE_END, kinds
@@ -82,7 +82,7 @@ class Traced:
 
     def __init__(self, source):
         self._source, self.calls = source, []
-        self.result_dtype, self.saved = source.result_dtype, source.saved
+        self.result_dtype, self.progress = source.result_dtype, source.progress
 
     waiting = property(lambda self: self._source.waiting)
     done = property(lambda self: self._source.done)
@@ -97,10 +97,10 @@ class Traced:
     def finish(self, results):
         return self._asked("finish", results)
 
-    def wishes(self, idle):
+    def job_updates(self, idle):
         return self._asked("wishes", idle)
 
-    def gave(self, job, rest, part):
+    def on_split(self, job, rest, part):
         return self._asked("gave", job, rest, part)
 
 
@@ -193,7 +193,7 @@ def _counted(sent, jobs):
 
 def handle_by_mpi(search, comm, name):
     """The same as ``handle`` with the other rank for all workers, whose bell has that name."""
-    post, bell, master, source = Post(comm), Bell(), search.master(), search.source()
+    post, wakeup, master, source = Mailbox(comm), Wakeup(), search.master(), search.source()
     comm.Barrier()
     took, began = 0.0, time.process_time()
     for event in search.recorded:
@@ -209,17 +209,17 @@ def handle_by_mpi(search, comm, name):
         called = set()
         for rank, message in master.handle(what):
             post.send(1, message)
-            if rank != event.sender and message.type != STEER:
+            if rank != event.sender and message.type != MessageType.JOB_UPDATE:
                 called.add(rank)
         for _ in called:
-            bell.ring(name)
+            wakeup.notify(name)
     took += time.process_time() - began
     post.flush()
-    bell.close()
+    wakeup.close()
     return took
 
 
-def play_the_workers(comm, bell, events):
+def play_the_workers(comm, wakeup, events):
     """Send the messages of (buffer or None, replies), never too far ahead of what has come back."""
     room, expected = np.empty(_MOST, np.uint8), deque()
     comm.Barrier()
@@ -230,7 +230,7 @@ def play_the_workers(comm, bell, events):
         if len(expected) > _AHEAD:
             for _ in range(expected.popleft()):
                 comm.Recv([room, MPI.BYTE], 0, _TAG)
-        bell.empty()
+        wakeup.empty()
 
 
 def main():
@@ -242,12 +242,12 @@ def main():
     parser.add_argument("--policy", default="split")
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
-    comm, bell = MPI.COMM_WORLD, Bell()
+    comm, wakeup = MPI.COMM_WORLD, Wakeup()
     if comm.Get_rank() == 1:
         events = comm.recv()
-        comm.send(bell.name, 0)
+        comm.send(wakeup.name, 0)
         for _ in range(args.repeats):
-            play_the_workers(comm, bell, events)
+            play_the_workers(comm, wakeup, events)
         return
     game = games.find("othello")
     rules = game.rules((8, 8))

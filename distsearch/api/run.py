@@ -30,7 +30,7 @@ class RunStats(NamedTuple):
 def prepare(setup, game, rules, progress):
     """Return (runner, grower) for a setup, compiled; tells ``progress`` if that takes a while."""
     runner = KINDS[setup["kind"]](setup)
-    grower = Grower(game, rules, getattr(runner, "engine", None))
+    grower = Grower(game, rules, runner.engine)
 
     def compile_all():
         grower.compile()

@@ -5,7 +5,7 @@ import time
 
 from .backoff import BackOff
 from .events import Ask, Begin, Drop, Halt, Leave, More, Save
-from .trace import COMMUNICATION, IDLE, Diary
+from .trace import COMMUNICATION, IDLE, Timeline
 
 _LOOK = 1e-3  # seconds between two looks at a run by whoever watches it, unless there is something to see
 
@@ -20,7 +20,7 @@ class Cluster:
     def __init__(self):
         self._numbers = itertools.count(1)
         self._rest = BackOff()
-        self._diary = None  # of the master in the latest run that was traced
+        self._timeline = None  # of the master in the latest run that was traced
 
     clock = staticmethod(time.perf_counter)
     groups = 0  # sub-masters
@@ -62,13 +62,13 @@ class Cluster:
 
     @property
     def lost(self):
-        """(rank, host) of workers that were taken for lost, in this order; see ``back``."""
+        """(rank, host) of workers that were taken for lost, in this order; see ``rejoined``."""
         return self._master.lost
 
     @property
-    def back(self):
+    def rejoined(self):
         """(rank, host) of lost workers that were there after all and work again."""
-        return self._master.back
+        return self._master.rejoined
 
     @property
     def ignored(self):
@@ -87,12 +87,12 @@ class Cluster:
         by rank.
         """
         run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True, **how)
-        halted, seen, looked, self._diary = False, None, 0.0, None
+        halted, seen, looked, self._timeline = False, None, 0.0, None
         try:
             while self.is_open(run):
                 state, now, kind = self.state(run), self.clock(), COMMUNICATION
-                if self.traced and self._diary is None and state.started and self.host is not None:
-                    self._diary = Diary(self.traced)
+                if self.traced and self._timeline is None and state.started and self.host is not None:
+                    self._timeline = Timeline(self.traced)
                 if not halted and (state is not seen or now - looked >= _LOOK):  # each costs as much as a message
                     seen, looked = state, now
                     halted = watch(state)
@@ -101,13 +101,13 @@ class Cluster:
                 elif not self.turn():
                     time.sleep(self.pause)
                     kind = IDLE
-                if self._diary:
-                    self._diary.begins(kind, now)
+                if self._timeline:
+                    self._timeline.switch_to(kind, now)
         except BaseException:
             self.halt(run)  # nobody else would, and workers would be at it for as long as they are there
             raise
-        if self._diary:
-            self._diary.begins(None, self.clock())
+        if self._timeline:
+            self._timeline.switch_to(None, self.clock())
         return self.metrics
 
     @property
@@ -127,7 +127,7 @@ class Cluster:
         That of the master, where it is a rank of its own, tells of messages, with all that it does about them, and of
         idleness.
         """
-        found = {0: (self.host, self._diary.trace.records())} if self._diary else {}
+        found = {0: (self.host, self._timeline.trace.records())} if self._timeline else {}
         return found | {rank: (self.hosts[rank], events) for rank, events in self._master.traces.items()}
 
     def ask(self, run):

@@ -38,10 +38,10 @@ class Copies:
         self._shared = 0  # jobs that have been copied
         self.changed = set()  # nodes of jobs whose ranks are to be told who they are
 
-    def handed(self, rank, jobs):
+    def assigned(self, rank, jobs):
         """A worker was given jobs (records)."""
         for job in jobs:
-            self._jobs[int(job["node"])] = _Copied(rank, job.copy())
+            self._jobs[int(job["job_id"])] = _Copied(rank, job.copy())
 
     def choose(self, rank, alone):
         """Return the record of a job for a worker whose host has none, None if there is none; it then is at it.
@@ -64,7 +64,7 @@ class Copies:
         self._shared += not chosen.copied
         chosen.copied = True
         chosen.ranks.append(rank)
-        self.changed.add(int(chosen.job["node"]))
+        self.changed.add(int(chosen.job["job_id"]))
         return chosen.job
 
     def narrow(self, node, low, high):
@@ -79,10 +79,10 @@ class Copies:
         """Take in a worker's results; return (those that are whole now, ranks and nodes of jobs that are to stop)."""
         whole, stop = [], []
         if not self._shared:
-            for node in results["node"].tolist():
+            for node in results["job_id"].tolist():
                 self._jobs.pop(node, None)
             return results, stop
-        for i, node in enumerate(results["node"].tolist()):
+        for i, node in enumerate(results["job_id"].tolist()):
             copied = self._jobs.get(node)
             if copied is None or copied.ranks == [rank] and not copied.copied:
                 self._forget(node, copied)

@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from .messages import UPDATE, Message, Outgoing, to_records
+from .messages import Message, MessageType, Outgoing, to_records
 
 EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message costs about 10 µs, sending and receiving.
@@ -27,12 +27,12 @@ NOTHING = np.zeros((0, 2), np.uint64)
 class Exchange:
     """Of the owner of a job.
 
-    run, node: whose job it is, and its node; host: the number of this host among those that search the job; ranks: the
+    run, job_id: of the job; host: the number of this host among those that search the job; ranks: the
     owners by host; now: seconds.
     """
 
-    def __init__(self, run, node, host, ranks, now):
-        self.run, self.node, self.host, self.ranks = run, node, host, ranks
+    def __init__(self, run, job_id, host, ranks, now):
+        self.run, self.job_id, self.host, self.ranks = run, job_id, host, ranks
         self.every = max(EVERY, _FOR_EACH * (len(ranks) - 1))
         self._due, self._since = now, None  # when to tell the next time, and which entries and orders were told
         self._entries, self._orders, self._marks = [], [], dict.fromkeys(range(len(ranks)), NOTHING)
@@ -43,9 +43,9 @@ class Exchange:
 
     def take_in(self, message):
         """Keep what another owner has sent, until the engine has time for it."""
-        node, host, number, seen, entries, orders = _HEAD.unpack_from(message.payload)
+        job_id, host, number, seen, entries, orders = _HEAD.unpack_from(message.payload)
         words = to_records(message.payload[_HEAD.size :], np.uint64)
-        if message.run == self.run and node == self.node and host != self.host and host in self._marks:
+        if message.run == self.run and job_id == self.job_id and host != self.host and host in self._marks:
             self._came[host] = number
             if seen <= self._sent[host]:  # else of another exchange
                 self._seen[host] = seen
@@ -78,8 +78,8 @@ class Exchange:
                 continue
             self._sent[host], self._sent_at[host] = self._sent[host] + 1, now
             numbers = self._sent[host], self._came[host]
-            head = _HEAD.pack(self.node, self.host, *numbers, len(entries), len(orders))
-            found.append(Outgoing(rank, Message(UPDATE, self.run, head + told)))
+            head = _HEAD.pack(self.job_id, self.host, *numbers, len(entries), len(orders))
+            found.append(Outgoing(rank, Message(MessageType.TT_UPDATE, self.run, head + told)))
         return found
 
     def _is_behind(self, host, now):

@@ -1,7 +1,7 @@
 """Who goes next where several want the same processor."""
 
 
-class Fair:
+class FairQueue:
     """Start-time fair queuing: next is who has had the least so far, counted in time over weight.
 
     Whoever comes starts level with the one that has had the least: time that one did not want is not saved up. Who

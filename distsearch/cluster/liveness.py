@@ -5,7 +5,7 @@ LAST_WAITS = 10  # deadlines for which a master waits for its last worker, as no
 _STEP = 6  # parts of the deadline, of which time in which nobody looked counts for one at most
 
 
-class Alive:
+class Liveness:
     """Knows when each worker was heard from last. Whoever has a clock and the mail asks it several times a deadline.
 
     deadline: seconds; who was silent for so long is lost, and who was silent for a third of it is to be asked whether
@@ -22,7 +22,7 @@ class Alive:
         self._asked = dict.fromkeys(ranks, 0.0)
 
     def heard(self, rank, now):
-        """A message has come; of a lost worker it says nothing until it is ``back``."""
+        """A message has come; of a lost worker it says nothing until it is ``rejoined``."""
         if rank in self._heard:
             self._heard[rank] = self._pass(now)
 
@@ -52,7 +52,7 @@ class Alive:
         """A worker was taken for lost: nothing is to be heard from it."""
         self._heard.pop(rank, None)
 
-    def back(self, rank, now):
+    def rejoined(self, rank, now):
         """A lost worker was there after all."""
         self._heard[rank] = self._asked[rank] = self._pass(now)
 

@@ -20,7 +20,7 @@ _KEPT = (
 _SMALL = 4096  # bytes; such a message has come as a whole when any of it has, with the usual settings of either MPI
 
 
-class Post:
+class Mailbox:
     """What a rank sends, and what it receives from ``source``.
 
     What is on its way is kept with its buffer until MPI is done with it. A large message often travels in pieces, each

@@ -1,24 +1,10 @@
 """The master as a state machine: events in, messages out. It reads no clock and does no I/O.
 
-It knows nothing of games: a *source* hands out job records (``take(count, worker)``), takes results in
-(``finish(records)``), and says how many jobs wait (``waiting``) and when it needs nothing more (``done``);
-``result_dtype`` is the dtype of its result records, which have a field ``seconds``, what the job took. A source that
-hands out nothing has run dry until results come in, or ``More``. One that has ``wishes(idle)`` says by them what is new
-of jobs that are out, told how many workers have none, -1 where no parts are wanted: (worker, and the fields of a
-STEER_RECORD) each; and takes in by ``gave(node, rest, part)`` what a worker gave away. One that goes on where another
-was has ``saved``: node of a job → what a worker had SAVED of it. By ``lost(worker)`` it has the jobs of a worker that
-is gone wait again: no result of them will come. A source that ``lends`` takes in by ``lent(worker, rows)`` the parts
-that a worker with many places lends out of its jobs, of which there are ``loans``, and wants so many moves left in them
-at most (``lent_left``, 0: it does not know); ``returned()`` says what has become of them.
+It knows nothing of games: a ``protocols.WorkSource`` hands out jobs and takes results in.
 
-Idle ranks of a host may join the jobs of a source that is ``joint`` (see ``joint``). One that goes ``by_host`` wants a
-job for each host, which its ranks search together, rather than one for each worker. Of one that ``spans_hosts`` several
-hosts may search the same job, see ``copies``; ``moved(node, worker)`` tells it that a job has lost its worker, but
-another one has it.
-
-A worker is lost when the transport says so. It may be there all the same, only slow; so what it sends is not listened
-to any more, and the first that comes is answered by RESTART. Messages between two ranks keep their order: after
-RESTARTED nothing from before can come, and the worker is taken in again as a new one.
+A worker is lost when the transport says so. It may be there all the same, only slow. So what it sends is ignored, and
+its first message is answered by RESET. Messages between two ranks keep their order: after RESET_DONE nothing from
+before can come, and the worker is readmitted as a new one.
 """
 
 import logging
@@ -28,47 +14,27 @@ import numpy as np
 from ..core.errors import RanksLostError
 from .copies import Copies
 from .events import Ask, Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, Save
-from .master_run import Run, State
+from .master_run import MasterRun, State
 from .messages import (
-    ASK,
-    END,
-    GAVE,
-    GAVE_RECORD,
-    HANDED,
-    HOSTS,
-    JOBS,
-    LEND,
-    LENT,
-    LOST,
-    METRICS,
     METRICS_RECORD,
-    NAMED,
-    OPEN,
     OPEN_RECORD,
-    PROGRESS,
-    QUIT,
-    READY,
-    RESULTS,
-    RESUME,
-    RETURNED,
-    SAVE,
-    SAVED,
-    SAVED_RECORD,
-    STEER,
-    STOP,
-    STOPPED,
-    TRACE,
+    PROGRESS_RECORD,
+    SPLIT_RECORD,
     Message,
+    MessageType,
     Outgoing,
     from_records,
-    steer_record,
     to_lost,
     to_records,
+    update_record,
 )
 from .trace import EVENT
-from .workers import Crew
+from .workers import WorkerRegistry
 
 log = logging.getLogger("distsearch.master")
+
+# Types of the messages of every job. Python 3.11 takes 0.2 µs to look a member of an enum up.
+_JOBS, _RESULTS, _JOB_UPDATE = MessageType.JOBS, MessageType.RESULTS, MessageType.JOB_UPDATE
 
 
 class EveryWorkerLostError(RanksLostError):
@@ -79,7 +45,7 @@ class EveryWorkerLostError(RanksLostError):
 
 
 _LAST_ROUNDS = 4  # of long jobs that are handed out one at a time, so that none waits at a worker that is at another
-_LENT_TO_EACH = 2  # parts at a worker that has but one place: one to do, and one that waits for it
+_OFFLOADED_TO_EACH = 2  # parts at a worker that has but one slot: one to do, and one that waits for it
 _SHARED_AT_ONCE = 4  # with 2, 15 or 16 workers in a group went without for longer
 
 
@@ -99,11 +65,13 @@ class Master:
     jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
     """
 
+    bereft = False  # without any worker it raises an error; see ``Group``
+
     def __init__(self, hosts, groups=None):
         self._hosts = hosts
         self._groups = groups or {}
-        self._crew = Crew(hosts)
-        self.lost, self.back = self._crew.lost, self._crew.back
+        self._registry = WorkerRegistry(hosts)
+        self.lost, self.rejoined = self._registry.lost, self._registry.rejoined
         self._logs_jobs = log.isEnabledFor(logging.DEBUG)  # asked once: a job costs the master microseconds
         self._runs = {}  # number → Run, of those that are not over
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
@@ -126,13 +94,16 @@ class Master:
         return run in self._runs and bool(self._runs[run].saving)
 
     def saved(self, run):
-        """Return what they told: node of a job that is out → payload of SAVED."""
+        """Return what they told: id of a job that is out → payload of PROGRESS."""
         told = self._runs[run].saved.values() if run in self._runs else ()
-        return {int(to_records(payload[: SAVED_RECORD.itemsize], SAVED_RECORD)["node"][0]): payload for payload in told}
+        return {
+            int(to_records(payload[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)["job_id"][0]): payload
+            for payload in told
+        }
 
     def is_ready(self, setup):
         """Whether all workers are ready for a setup."""
-        return len(self._crew.ready_for(self._crew.setups.get(setup))) == len(self._crew.workers)
+        return len(self._registry.ready_for(self._registry.setups.get(setup))) == len(self._registry.workers)
 
     @property
     def has_runs(self):
@@ -142,32 +113,32 @@ class Master:
     @property
     def absent(self):
         """Ranks of the workers that are lost, and have not come back."""
-        return self._crew.absent.keys()
+        return self._registry.absent.keys()
 
     @property
     def preparing(self):
         """Ranks that make themselves ready for a setup: they may compile for minutes without a look at their mail."""
-        return self._crew.preparing
+        return self._registry.preparing
 
     @property
     def ignored(self):
         """Messages with results of workers that were lost when they came."""
-        return self._crew.ignored
+        return self._registry.ignored
 
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it."""
         if type(event) is Received:  # by far the most
-            worker = self._crew.workers.get(event.sender)
+            worker = self._registry.workers.get(event.sender)
             if worker is None:
-                return self._crew.hear_of_lost(event.sender, event.message)
+                return self._registry.on_message_from_lost(event.sender, event.message)
             return self._received(worker, event.message)
         match event:
             case Lost(rank):
-                return self._lose(rank) if rank in self._crew.workers else []
+                return self._lose(rank) if rank in self._registry.workers else []
             case Begin():
                 return self._begin(event)
             case Prepare(setup):
-                return self._crew.prepare(setup)
+                return self._registry.prepare(setup)
             case More(number):
                 return self._more(self._runs[number]) if number in self._runs else []
             case Ask(number):
@@ -177,21 +148,21 @@ class Master:
             case Halt(number):
                 return self._halt(self._runs[number]) if number in self._runs else []
             case Drop(setup):
-                return self._crew.drop(setup)
+                return self._registry.drop(setup)
             case Leave(parts):
                 self._runs.clear()
-                left = Message(QUIT, int(parts or bool(self.lost)))
-                return [Outgoing(rank, left) for rank in (*self._crew.workers, *self._crew.absent)]
+                left = Message(MessageType.QUIT, int(parts or bool(self.lost)))
+                return [Outgoing(rank, left) for rank in (*self._registry.workers, *self._registry.absent)]
         raise TypeError(f"no such event: {event!r}")
 
     def _begin(self, begin):
-        if not self._crew.workers:
+        if not self._registry.workers:
             raise EveryWorkerLostError
-        out = self._crew.prepare(begin.setup)
-        run = self._runs[begin.run] = Run(begin, self._crew.setups[begin.setup])
+        out = self._registry.prepare(begin.setup)
+        run = self._runs[begin.run] = MasterRun(begin, self._registry.setups[begin.setup])
         log.info("run %d of setup %d begins", run.number, run.setup)
-        run.without.update(self._crew.ready_for(run.setup))
-        if len(set(self._hosts.values())) > 1 and run.joint and getattr(begin.source, "spans_hosts", False):
+        run.without.update(self._registry.ready_for(run.setup))
+        if len(set(self._hosts.values())) > 1 and run.joint and begin.source.spans_hosts:
             run.copies = Copies(self._hosts)
         if begin.measured:
             self.metrics = {}
@@ -200,21 +171,21 @@ class Master:
     def _lose(self, rank):
         """Go on without a worker."""
         log.warning("worker %d is lost", rank)
-        out = self._crew.lose(rank)
+        out = self._registry.lose(rank)
         for run in list(self._runs.values()):
             run.lose(rank)
             if run.awaited.pop(rank, 0) and not run.awaited:
                 self._all_told(run)
         for run in list(self._runs.values()):
-            if not run.ending and (self._crew.workers or run.over):
+            if not run.ending and (self._registry.workers or run.over):
                 out += self._more(run)
-        if self._runs and not self._crew.workers:
+        if self._runs and not self._registry.workers:
             raise EveryWorkerLostError
         return out
 
     def _ready(self, worker, number):
         log.info("worker %d is ready for setup %d", worker.rank, number)
-        out = self._crew.is_ready(worker, number)
+        out = self._registry.is_ready(worker, number)
         for run in [run for run in self._runs.values() if run.setup == number]:
             run.without.add(worker.rank)
             if run.measured and run.state.started:  # without this worker, which was lost then
@@ -228,26 +199,26 @@ class Master:
             return self._wind_up(run)
         out = []
         if not run.state.started:
-            if len(run.without) < (len(self._crew.workers) if run.measured else 1):
+            if len(run.without) < (len(self._registry.workers) if run.measured else 1):
                 return []
             run.state = State(True, 0)
             if run.measured:
-                out = [Outgoing(rank, run.start) for rank in self._crew.workers]
-        run.starved = True
+                out = [Outgoing(rank, run.start) for rank in self._registry.workers]
+        run.work_wanted = True
         return out + self._go_on(run, None)
 
     def _ask(self, run, last=False):
-        message = Message(ASK, run.number, from_records(np.ones(int(last), np.int64)))
-        for rank in self._crew.workers:
+        message = Message(MessageType.METRICS_REQUEST, run.number, from_records(np.ones(int(last), np.int64)))
+        for rank in self._registry.workers:
             run.awaited[rank] = run.awaited.get(rank, 0) + 1
-        return [Outgoing(rank, message) for rank in self._crew.workers]
+        return [Outgoing(rank, message) for rank in self._registry.workers]
 
     def _save(self, run):
         if run.over:
             return []
         run.saved = {}
         run.saving = {rank for rank, jobs in run.out.items() if jobs}
-        return [Outgoing(rank, Message(SAVE, run.number)) for rank in run.saving]
+        return [Outgoing(rank, Message(MessageType.PROGRESS_REQUEST, run.number)) for rank in run.saving]
 
     def _halt(self, run):
         log.info("run %d is halted", run.number)
@@ -255,66 +226,73 @@ class Master:
         return self._wind_up(run)
 
     def _received(self, worker, message):
-        if message.type == READY:
-            worker.places.pop(message.run, None)
-            if len(message.payload):
-                worker.places[message.run] = int(to_records(message.payload, np.int64)[0])
-            if message.run in worker.ready:  # it goes on in another way
-                return []
-            return self._ready(worker, message.run)
-        if message.type == LOST:
-            rank, lost = to_lost(message)
-            (self.lost if lost else self.back).append((rank, self.host_behind(worker.rank, rank)))
         run = self._runs.get(message.run)
-        if run is None:
-            return []
+        if message.type is _RESULTS and run is not None:  # by far the most
+            results = to_records(message.payload, run.source.result_dtype)
+            return self._take_in(run, worker, results) + self._go_on(run, worker)
         match message.type:
-            case kind if kind == RESULTS:
-                results = to_records(message.payload, run.source.result_dtype)
-                return self._take_in(run, worker, results) + self._go_on(run, worker)
-            case kind if kind == PROGRESS:
+            case MessageType.READY:
+                return self._take_in_ready(worker, message)
+            case MessageType.WORKER_LOST:
+                rank, lost = to_lost(message)
+                (self.lost if lost else self.rejoined).append((rank, self.host_behind(worker.rank, rank)))
+        return [] if run is None else self._received_of(run, worker, message)
+
+    def _take_in_ready(self, worker, message):
+        worker.slots.pop(message.run, None)
+        if len(message.payload):
+            worker.slots[message.run] = int(to_records(message.payload, np.int64)[0])
+        if message.run in worker.ready:  # it goes on in another way
+            return []
+        return self._ready(worker, message.run)
+
+    def _received_of(self, run, worker, message):
+        """Take in a message of an open run."""
+        match message.type:
+            case MessageType.NODE_COUNT:
                 run.count(worker.rank, int(to_records(message.payload, np.int64)[0]))
                 return []
-            case kind if kind == STOPPED:
+            case MessageType.STOPPED:
                 self._answered(run, worker, run.out[worker.rank])
                 run.stopping.discard(worker.rank)
                 run.expect_nothing(worker.rank)
-            case kind if kind == GAVE:
-                record = to_records(message.payload[: GAVE_RECORD.itemsize], GAVE_RECORD)[0]
-                run.saved.pop(worker.rank, None)  # of a job that is no more, whose number others may get
-                if self._logs_jobs:
-                    log.debug(
-                        "run %d: worker %d split job %d and goes on with job %d", run.number, worker.rank, *record
-                    )
-                run.source.gave(*record.tolist(), message.payload[GAVE_RECORD.itemsize :])
-                run.saved.pop(worker.rank, None)  # which was of the job by its old name
-                run.starved = True
-            case kind if kind == HANDED:
-                return self._handed(run, worker, to_records(message.payload, np.int64))
-            case kind if kind == LENT:
-                run.source.lent(worker.rank, to_records(message.payload, np.int64))
-                run.starved = True
-            case kind if kind == SAVED:
+            case MessageType.SPLIT:
+                self._on_split(run, worker, message.payload)
+            case MessageType.EXPORT:
+                return self._on_export(run, worker, to_records(message.payload, np.int64))
+            case MessageType.OFFLOAD:
+                run.source.on_offload(worker.rank, to_records(message.payload, np.int64))
+                run.work_wanted = True
+            case MessageType.PROGRESS:
                 run.saving.discard(worker.rank)
                 if len(message.payload):
                     run.saved[worker.rank] = message.payload
                 return []
-            case kind if kind == TRACE:
+            case MessageType.TIMELINE:
                 run.traces[worker.rank] = to_records(message.payload, EVENT)
                 return []
-            case kind if kind == METRICS:
+            case MessageType.METRICS:
                 self._note(run, worker, to_records(message.payload, METRICS_RECORD))
                 return []
         return self._go_on(run, worker)
 
-    def _handed(self, run, worker, words):
-        """Take in a job that a sub-master parts with, and tell it the numbers of what goes on there."""
+    def _on_split(self, run, worker, payload):
+        """Take in the subtree that a worker split off its job."""
+        job, remainder = to_records(payload[: SPLIT_RECORD.itemsize], SPLIT_RECORD)[0].tolist()
+        if self._logs_jobs:
+            log.debug("run %d: worker %d splits job %d, goes on with %d", run.number, worker.rank, job, remainder)
+        run.source.on_split(job, remainder, payload[SPLIT_RECORD.itemsize :])
+        run.saved.pop(worker.rank, None)  # of a job that is no more, whose id others may get
+        run.work_wanted = True
+
+    def _on_export(self, run, worker, words):
+        """Take in a job that a sub-master exports, and send it the ids of what goes on there."""
         job = int(words[0])
-        numbers = run.source.handed(job, words[1:])
+        numbers = run.source.on_export(job, words[1:])
         log.debug("run %d: worker %d exports job %d and goes on with jobs %s", run.number, worker.rank, job, numbers)
         self._answered(run, worker, 1 - len(numbers))
-        run.starved = True
-        names = Message(NAMED, run.number, from_records(np.array([job, *numbers], np.int64)))
+        run.work_wanted = True
+        names = Message(MessageType.EXPORT_IDS, run.number, from_records(np.array([job, *numbers], np.int64)))
         return [Outgoing(worker.rank, names), *self._go_on(run, worker)]
 
     def _go_on(self, run, worker):
@@ -322,48 +300,54 @@ class Master:
         out = [] if run.over else self._hand_out(run, worker)
         if run.over:
             return out + self._wind_up(run)
-        out += self._steer(run) if run.wishes else []
-        return out + self._lend(run) if run.lends else out
+        source = run.source
+        if source.updates_jobs:
+            out += self._update_jobs(run)
+        return out + self._offload(run) if source.offloads else out
 
-    def _steer(self, run):
+    def _update_jobs(self, run):
         """Tell workers what is new of their jobs."""
         told = {}
-        for rank, *record in run.wishes(-1 if run.copies else self._idle(run)):
+        for rank, *record in run.source.job_updates(-1 if run.copies else self._idle(run)):
             if self._logs_jobs:
                 _log_update(run, rank, *record)
             for each in run.copies.narrow(*record[:3]) if run.copies else (rank,):
-                told[each] = told.get(each, b"") + steer_record(*record)
-        return [Outgoing(rank, Message(STEER, run.number, records)) for rank, records in told.items()]
+                told[each] = told.get(each, b"") + update_record(*record)
+        return [Outgoing(rank, Message(_JOB_UPDATE, run.number, records)) for rank, records in told.items()]
 
-    def _lend(self, run):
-        """Tell workers with many places what is wanted of parts of their jobs, and what those are worth."""
-        out, rows = [], run.source.returned()
+    def _offload(self, run):
+        """Tell workers with many slots how many parts of their jobs to offload, and what those are worth."""
+        out, rows = [], run.source.offload_results()
         for rank, told in rows.items():
-            out.append(Outgoing(rank, Message(RETURNED, run.number, from_records(np.array(told, np.int64)))))
-        for rank in [rank for rank, jobs in run.out.items() if jobs and self._crew.workers[rank].places]:
-            out += self._wants_lent(run, rank)
+            out.append(
+                Outgoing(rank, Message(MessageType.OFFLOAD_RESULT, run.number, from_records(np.array(told, np.int64))))
+            )
+        for rank in [rank for rank, jobs in run.out.items() if jobs and self._registry.workers[rank].slots]:
+            out += self._request_offload(run, rank)
         return out
 
-    def _wants_lent(self, run, rank):
-        """Tell a worker with many places how many parts of its jobs to lend out, where that is new."""
-        ready = [self._crew.workers[each].places.get(run.setup, 0) for each in self._crew.ready_for(run.setup)]
-        lenders = np.count_nonzero(ready)
-        wanted = _LENT_TO_EACH * (len(ready) - lenders) // max(lenders, 1), run.source.lent_left
-        if not wanted[0] and rank not in run.lending or run.lending.get(rank) == wanted:
+    def _request_offload(self, run, rank):
+        """Tell a worker with many slots how many parts of its jobs to offload, where that is new."""
+        ready = [self._registry.workers[each].slots.get(run.setup, 0) for each in self._registry.ready_for(run.setup)]
+        owners = np.count_nonzero(ready)
+        wanted = _OFFLOADED_TO_EACH * (len(ready) - owners) // max(owners, 1), run.source.offload_depth
+        if not wanted[0] and rank not in run.offload_requests or run.offload_requests.get(rank) == wanted:
             return []
-        run.lending[rank] = wanted
-        return [Outgoing(rank, Message(LEND, run.number, from_records(np.array(wanted, np.int64))))]
+        run.offload_requests[rank] = wanted
+        return [
+            Outgoing(rank, Message(MessageType.OFFLOAD_REQUEST, run.number, from_records(np.array(wanted, np.int64))))
+        ]
 
     def _take_in(self, run, worker, results):
         """Take results in; return the messages by which workers drop what another host has answered."""
         if self._logs_jobs:
-            log.debug("run %d: worker %d has done jobs %s", run.number, worker.rank, results["node"].tolist())
+            log.debug("run %d: worker %d has done jobs %s", run.number, worker.rank, results["job_id"].tolist())
         worker.losses = 0
         self._answered(run, worker, len(results))
         run.saved.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
         seconds = sum(results["seconds"].tolist())
-        if worker.places.get(run.setup):  # what a job takes there says nothing of what it takes elsewhere
+        if worker.slots.get(run.setup):  # what a job takes there says nothing of what it takes elsewhere
             pace = run.paces.setdefault(worker.rank, [0, 0.0])
             pace[0] += len(results)
             pace[1] += seconds
@@ -375,30 +359,32 @@ class Master:
             results, stop = run.copies.take_in(worker.rank, results)
         if len(results):
             run.source.finish(results)
-        return [Outgoing(rank, Message(STEER, run.number, steer_record(node, 0, 0, 0, 0))) for rank, node in stop]
+        return [
+            Outgoing(rank, Message(_JOB_UPDATE, run.number, update_record(node, 0, 0, 0, 0))) for rank, node in stop
+        ]
 
     def _answered(self, run, worker, jobs):
         run.out[worker.rank] -= jobs
         if not run.out[worker.rank]:
             run.without.add(worker.rank)
-        self._crew.load(worker, -jobs)
+        self._registry.load(worker, -jobs)
 
     def _idle(self, run):
         """How many more jobs of a run could be at work."""
         if self._goes_by_host(run):
             return len(self._one_a_host(run))
         if not self._groups:
-            return len(self._crew.idle & run.without)
-        ready = self._crew.ready_for(run.setup)
-        return sum(max(0, self._places(run, rank) - self._crew.workers[rank].load) for rank in ready)
+            return len(self._registry.idle & run.without)
+        ready = self._registry.ready_for(run.setup)
+        return sum(max(0, self._slots(run, rank) - self._registry.workers[rank].load) for rank in ready)
 
     def _goes_by_host(self, run):
-        """Whether a run has a job a host; one of a worker with many places is lent out to all others instead."""
-        return run.by_host and not self._has_places(run)
+        """Whether a run has a job a host; one of a worker with many slots is offloaded to all others instead."""
+        return run.by_host and not self._has_slots(run)
 
-    def _has_places(self, run):
+    def _has_slots(self, run):
         """Whether a worker has many jobs of a run at work at once."""
-        return any(run.setup in worker.places for worker in self._crew.workers.values())
+        return any(run.setup in worker.slots for worker in self._registry.workers.values())
 
     def _one_a_host(self, run):
         """Return a rank without a job for each host that has no job of a run, those with the least to do first."""
@@ -409,7 +395,7 @@ class Master:
                 found.setdefault(self._hosts[rank], rank)
         return list(found.values())
 
-    def _places(self, run, rank):
+    def _slots(self, run, rank):
         """How many jobs of a run are at work at once at a worker, or at a sub-master's."""
         workers = len(self._groups.get(rank, (rank,)))
         return min(_SHARED_AT_ONCE, workers) if run.shared else workers
@@ -428,77 +414,77 @@ class Master:
         out = []
         by_host = self._goes_by_host(run)
         if by_host and worker is not None and not run.out.get(worker.rank):
-            run.starved = True  # whoever of its host is free gets the next one
-        if not run.starved:
-            while sent := self._top_up(run, worker, run.most_batches * self._places(run, worker.rank)):
+            run.work_wanted = True  # whoever of its host is free gets the next one
+        if not run.work_wanted:
+            while sent := self._top_up(run, worker, run.most_batches * self._slots(run, worker.rank)):
                 out += sent
             return out
         if not run.source.waiting:
             return out
-        run.starved = False
+        run.work_wanted = False
         for rank in self._one_a_host(run) if by_host else sorted(run.without, key=self._turn_of):
-            out += self._top_up(run, self._crew.workers[rank], 1)
-            if run.starved:
+            out += self._top_up(run, self._registry.workers[rank], 1)
+            if run.work_wanted:
                 return out
-        workers = self._crew.workers
+        workers = self._registry.workers
         if by_host:
             return out
-        places = max((self._places(run, rank) for rank in self._groups), default=1)
-        for level in range(2, run.most_batches * places + 1):  # nobody gets a second batch before everybody has one
-            if level > places and run.source.waiting < len(workers):
+        slots = max((self._slots(run, rank) for rank in self._groups), default=1)
+        for level in range(2, run.most_batches * slots + 1):  # nobody gets a second batch before everybody has one
+            if level > slots and run.source.waiting < len(workers):
                 return out
             most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
-            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or run.setup in workers[rank].places)
+            lacking = (rank for rank, jobs in run.out.items() if jobs <= most or run.setup in workers[rank].slots)
             for rank in sorted(lacking, key=self._turn_of):
                 out += self._top_up(run, workers[rank], level)
-                if run.starved or level > places and run.source.waiting < len(workers):
+                if run.work_wanted or level > slots and run.source.waiting < len(workers):
                     return out
         return out
 
     def _turn_of(self, rank):
         """Sort key of who gets work first: of equally busy ones the reliable, or slow ones fail at a job for ever.
 
-        Of these one with many places: it lends parts of a single job to the others, and is faster.
+        Of these one with many slots: it offloads parts of a single job to the others, and is faster.
         """
-        worker = self._crew.workers[rank]
-        return worker.load, worker.losses, -len(worker.places), rank
+        worker = self._registry.workers[rank]
+        return worker.load, worker.losses, -len(worker.slots), rank
 
     def _top_up(self, run, worker, level):
         """Return a message with one more batch for ``worker``, if it has room below ``level`` batches."""
-        waiting, workers, out = run.source.waiting, len(self._crew.workers), run.out.get(worker.rank, 0)
+        waiting, workers, out = run.source.waiting, len(self._registry.workers), run.out.get(worker.rank, 0)
         if out and self._goes_by_host(run):
             return []
-        places = self._places(run, worker.rank)
+        slots = self._slots(run, worker.rank)
         rounds = _LAST_ROUNDS if run.many_ahead and run.jobs_are_long else 1
-        if out >= places and waiting < rounds * workers:  # a job kept ahead is one that nobody idle can have
+        if out >= slots and waiting < rounds * workers:  # a job kept ahead is one that nobody idle can have
             return []
         batch, how = run.batch(waiting // (2 * workers)), {}
-        at_once = worker.places.get(run.setup)
-        if at_once and run.lends:
-            if out or run.source.loans:  # what waits is lent out
+        at_once = worker.slots.get(run.setup)
+        if at_once and run.source.offloads:
+            if out or run.source.offloaded:  # what waits was offloaded
                 return []
             batch, how = min(at_once, waiting), {"whole": True}
         elif at_once:
             share = int(waiting * self._part(run, worker.rank) / 2)
             batch = max(1, min(at_once, share, waiting - len(run.without - {worker.rank})))
         elif batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
-            level = min(level, run.prefetch * places)
+            level = min(level, run.prefetch * slots)
         if run.many_ahead and not at_once:
             # what is answered first are the easiest jobs: by their mean a worker got piles that took it seconds
-            batch = min(batch, max(run.jobs // workers, run.prefetch * places) - out)
+            batch = min(batch, max(run.jobs // workers, run.prefetch * slots) - out)
         if batch < 1 or out > (level - 1) * batch:
             return []
         jobs = run.source.take(batch, worker.rank, **how)
         if not len(jobs):
-            run.starved = True
+            run.work_wanted = True
             return []
         if self._logs_jobs:
-            log.debug("run %d: worker %d gets jobs %s", run.number, worker.rank, jobs["node"].tolist())
+            log.debug("run %d: worker %d gets jobs %s", run.number, worker.rank, jobs["job_id"].tolist())
         sent = [Outgoing(worker.rank, message) for message in _messages(run, jobs)]
         if how:
-            sent[:0] = self._wants_lent(run, worker.rank)
+            sent[:0] = self._request_offload(run, worker.rank)
         if run.copies:
-            run.copies.handed(worker.rank, jobs)
+            run.copies.assigned(worker.rank, jobs)
         return self._opened(run, worker, len(jobs)) + sent
 
     def _opened(self, run, worker, jobs):
@@ -506,30 +492,30 @@ class Master:
         known = worker.rank in run.out
         run.out[worker.rank] = run.out.get(worker.rank, 0) + jobs
         run.without.discard(worker.rank)
-        self._crew.load(worker, jobs)
+        self._registry.load(worker, jobs)
         record = np.array([(run.setup, run.client, run.weight, run.joint)], OPEN_RECORD)
-        return [] if known else [Outgoing(worker.rank, Message(OPEN, run.number, from_records(record)))]
+        return [] if known else [Outgoing(worker.rank, Message(MessageType.OPEN, run.number, from_records(record)))]
 
     def _copy(self, run):
         """Have hosts without a job search one that another host is at, and tell who is at which."""
         out = []
-        if run.without and not run.source.waiting and not self._has_places(run):
+        if run.without and not run.source.waiting and not self._has_slots(run):
             for rank in self._one_a_host(run):
                 job = run.copies.choose(rank, {each for each, jobs in run.out.items() if jobs == 1})
                 if job is None:
                     break
-                log.debug("run %d: worker %d gets a copy of job %d", run.number, rank, job["node"])
-                out += self._opened(run, self._crew.workers[rank], 1)
-                out.append(Outgoing(rank, Message(JOBS, run.number, job.tobytes())))
+                log.debug("run %d: worker %d gets a copy of job %d", run.number, rank, job["job_id"])
+                out += self._opened(run, self._registry.workers[rank], 1)
+                out.append(Outgoing(rank, Message(_JOBS, run.number, job.tobytes())))
         for node, ranks in run.copies.told():
             for i, rank in enumerate(ranks):
                 payload = from_records(np.array([node, i, *ranks], np.int64))
-                out.append(Outgoing(rank, Message(HOSTS, run.number, payload)))
+                out.append(Outgoing(rank, Message(MessageType.HOSTS, run.number, payload)))
         return out
 
     def _part(self, run, rank):
-        """Return the part of a run's jobs that one with many places does, by the speeds so far."""
-        others = len(self._crew.workers) - 1
+        """Return the part of a run's jobs that one with many slots does, by the speeds so far."""
+        others = len(self._registry.workers) - 1
         jobs, seconds = run.paces.get(rank, (0, 0.0))
         if not others or not jobs or not run.jobs:
             return 1.0
@@ -543,9 +529,9 @@ class Master:
         fresh = [rank for rank, jobs in run.out.items() if jobs and rank not in run.stopping]
         run.stopping.update(fresh)
         if run.stopping:
-            return [Outgoing(rank, Message(STOP, run.number)) for rank in fresh]
-        out = [Outgoing(rank, Message(END, run.number)) for rank in run.out]
-        if run.measured and run.state.started and self._crew.workers:
+            return [Outgoing(rank, Message(MessageType.STOP, run.number)) for rank in fresh]
+        out = [Outgoing(rank, Message(MessageType.END, run.number)) for rank in run.out]
+        if run.measured and run.state.started and self._registry.workers:
             run.ending = True
             return out + self._ask(run, last=True)
         self._end(run)
@@ -573,18 +559,20 @@ class Master:
             self.metrics, self.traces = run.metrics, run.traces
 
 
-def _log_update(run, worker, job, low, high, rest, least):
+def _log_update(run, worker, job, low, high, remainder, least):
     what = f"matters from {low} to {high}" if low < high else "is dropped"
-    split = f"; a part is wanted, the rest is job {rest}" if least else ""
+    split = f"; to be split, the rest is job {remainder}" if least else ""
     log.debug("run %d: job %d of worker %d %s%s", run.number, job, worker, what, split)
 
 
 def _messages(run, jobs):
     """Return the messages that hand out jobs; those that an earlier run had begun travel alone."""
-    saved = getattr(run.source, "saved", None)
+    saved = run.source.progress
     if not saved:
-        return [Message(JOBS, run.number, jobs.tobytes())]
-    begun = np.isin(jobs["node"], list(saved))
-    messages = [Message(RESUME, run.number, job.tobytes() + bytes(saved[int(job["node"])])) for job in jobs[begun]]
+        return [Message(_JOBS, run.number, jobs.tobytes())]
+    begun = np.isin(jobs["job_id"], list(saved))
+    messages = [
+        Message(MessageType.RESUME, run.number, job.tobytes() + bytes(saved[int(job["job_id"])])) for job in jobs[begun]
+    ]
     rest = jobs[~begun]
-    return [*messages, Message(JOBS, run.number, rest.tobytes())] if len(rest) else messages
+    return [*messages, Message(_JOBS, run.number, rest.tobytes())] if len(rest) else messages

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .messages import START, Message, from_records
+from .messages import Message, MessageType, from_records
 
 _LARGEST_BATCH = 1024  # jobs in a message
 
@@ -16,21 +16,21 @@ class State(NamedTuple):
     boards_at_work: int
 
 
-class Run:
+class MasterRun:
     """begin: the ``events.Begin`` of it; setup: its number."""
 
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
-        self.wishes = getattr(begin.source, "wishes", None)
-        self.lends = getattr(begin.source, "lends", False)
-        self.joint, self.by_host = getattr(begin.source, "joint", False), getattr(begin.source, "by_host", False)
-        self.lending = {}  # rank → LEND, as told last
+        self.joint, self.by_host = begin.source.joint, begin.source.by_host
+        self.offload_requests = {}  # rank → OFFLOAD_REQUEST, as told last
         self.copies = None  # of jobs, where several hosts may search one
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.many_ahead = begin.ahead > 1
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
         self.shared = begin.shared
-        self.start = Message(START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64)))
+        self.start = Message(
+            MessageType.START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64))
+        )
         self.traces = {}  # rank → EVENTs of its timeline
         self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
@@ -42,10 +42,14 @@ class Run:
         self.awaited = {}  # rank → METRICS that were asked for and have not come
         self.ending = False  # asks for them a last time
         self.saving = set()  # ranks that were asked how far they are and have not told
-        self.saved = {}  # rank → payload of SAVED, as told last, of jobs that are still out
-        self.starved = True  # somebody went without a job
+        self.saved = {}  # rank → payload of PROGRESS, as told last, of jobs that are still out
+        self.work_wanted = True  # somebody went without a job
         self.jobs, self.seconds = 0, 0.0  # of the results so far
-        self.paces = {}  # rank → [jobs, seconds] of those with many places
+        self.paces = {}  # rank → [jobs, seconds] of those with many slots
+
+    def __repr__(self):
+        jobs = {rank: jobs for rank, jobs in self.out.items() if jobs}
+        return f"<MasterRun {self.number}: {self.state}, jobs out {jobs}, waiting {self.source.waiting}>"
 
     @property
     def over(self):
@@ -72,7 +76,7 @@ class Run:
     def lose(self, rank):
         """Wait for nothing more from a worker, and give its jobs back to the source."""
         self.count(rank, 0)
-        for by_rank in (self.out, self.boards, self.metrics, self.saved, self.lending):
+        for by_rank in (self.out, self.boards, self.metrics, self.saved, self.offload_requests):
             by_rank.pop(rank, None)
         for ranks in (self.without, self.stopping, self.saving):
             ranks.discard(rank)

@@ -14,16 +14,16 @@ from ..core.errors import RanksLostError
 from . import mpi_runtime
 from .backoff import BackOff, sleep_until
 from .cluster import Cluster
-from .liveness import LAST_WAITS, Alive
-from .mailbox import Post
+from .liveness import LAST_WAITS, Liveness
+from .mailbox import Mailbox
 from .master import Master
-from .messages import LOST, PING, PROGRESS, QUIT, Message, to_lost
-from .peer_mailbox import PeerPost
+from .messages import Message, MessageType, to_lost
+from .peer_mailbox import PeerMailbox
 from .submaster import Group, blocks
 from .trace import Timers
-from .wakeup import Bell
+from .wakeup import Wakeup
 from .worker import Worker
-from .worker_links import PARTING, Followers, meet, tells_of_a_failure
+from .worker_links import PARTING, WorkerLinks, barrier, tells_of_a_failure
 
 _MASTER = 0
 _MASTERS = 3  # deadlines that a master may be silent for: it is at one thing at a time
@@ -42,16 +42,16 @@ class MpiCluster(Cluster):
         self.comm, self._say = comm, say
         self.ranks, self.groups = comm.Get_size(), groups
         self.workers = self.ranks - 1 - groups
-        bell = Bell()
-        survives, known, self._peers = _begin(comm, deadline, bell, groups)
+        wakeup = Wakeup()
+        survives, known, self._peers = _begin(comm, deadline, wakeup, groups)
         leaders = blocks(self.ranks, groups)
         self.host = known[_MASTER][0]
         self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
         ranks = list(leaders) or list(range(1, self.ranks))
         behind = {leader: {rank: known[rank][0] for rank in its} for leader, its in leaders.items()}
         self._master = Master({rank: known[rank][0] for rank in ranks}, groups=behind)
-        self._followers = Followers(
-            comm, self._master, self._master, ranks, known, bell, deadline, survives, say, LAST_WAITS
+        self._links = WorkerLinks(
+            comm, self._master, self._master, ranks, known, wakeup, deadline, survives, say, LAST_WAITS
         )
         self._closed = False
 
@@ -61,19 +61,19 @@ class MpiCluster(Cluster):
 
     def turn(self):
         """Take in one message, if one is here; return whether there was any."""
-        arrived = self._followers.turn()
+        arrived = self._links.poll()
         if arrived is None:
             return False
         sender, message, _ = arrived
-        if message.type == LOST:
+        if message.type == MessageType.WORKER_LOST:
             rank, lost = to_lost(message)
-            self._followers.say_of(rank, self._master.host_behind(sender, rank), lost)
-        if message.type != PROGRESS:  # which each worker sends once a second, and nobody waits for
+            self._links.say_of(rank, self._master.host_behind(sender, rank), lost)
+        if message.type != MessageType.NODE_COUNT:  # which each worker sends once a second, and nobody waits for
             self._rest.reset()
         return True
 
     def _act(self, event):
-        self._followers.act(event)
+        self._links.dispatch(event)
 
     def close(self):
         if self._closed:
@@ -82,18 +82,18 @@ class MpiCluster(Cluster):
         super().close()
         if self.lost:
             mpi_runtime.forgo_finalize()
-            self._followers.part()
-        elif not self._followers.meet():
+            self._links.leave()
+        elif not self._links.barrier():
             mpi_runtime.forgo_finalize()
         elif self._peers:
             self._peers.Free()
-        self._followers.close()
+        self._links.close()
 
 
-def _begin(comm, deadline, bell, groups):
+def _begin(comm, deadline, wakeup, groups):
     """Get ready to go on without some of the ranks, if that is wanted; all ranks are here.
 
-    Returns (whether it survives that, (host, name of its bell) of each rank, the communicator of ``PeerPost`` or None).
+    Returns (whether it survives that, (host, name of its bell) of each rank, ``PeerMailbox``'s communicator or None).
     """
     survives = deadline is not None or mpi_runtime.tells_of_failures()
     if survives:
@@ -103,7 +103,7 @@ def _begin(comm, deadline, bell, groups):
         else:
             comm.Barrier()
             mpi_runtime.unlink_shared_memory()
-    known = comm.allgather((MPI.Get_processor_name(), bell.name))
+    known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
     mpi_runtime.begun()
     peers = comm.Dup() if not groups and len({host for host, _ in known[1:]}) > 1 else None
     if peers and survives:
@@ -117,17 +117,17 @@ class _Guard:
     def __init__(self, deadline, above, known):
         """known: (host, name of its bell) of every rank: the end of a process is known at once on its own host."""
         self._deadline, self._next, self.above = deadline, 0.0, above
-        host, bell = known[above]
+        host, wakeup = known[above]
         here = host == MPI.Get_processor_name()
-        self._bell = bell if here and bell and Bell.hangs(bell) else None
-        self._alive = Alive(_BEGINNING, [above], time.monotonic())
+        self._wakeup = wakeup if here and wakeup and Wakeup.exists(wakeup) else None
+        self._alive = Liveness(_BEGINNING, [above], time.monotonic())
         self._begun = False
 
     def heard(self):
         """A message has come."""
         now = time.monotonic()
         if not self._begun:
-            self._begun, self._alive = True, Alive(_MASTERS * self._deadline, [self.above], now)
+            self._begun, self._alive = True, Liveness(_MASTERS * self._deadline, [self.above], now)
         self._alive.heard(self.above, now)
 
     def due(self):
@@ -138,7 +138,7 @@ class _Guard:
         """Return whether to ask the master if it is there; raises RanksLostError if it does not answer."""
         now = time.monotonic()
         self._next = now + self._deadline / 4
-        if self._alive.silent(now) or self._bell and not Bell.hangs(self._bell):
+        if self._alive.silent(now) or self._wakeup and not Wakeup.exists(self._wakeup):
             raise RanksLostError(f"rank {self.above} is lost")
         return bool(self._alive.due(now))
 
@@ -149,26 +149,26 @@ def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=Non
     Arguments as for ``MpiCluster``, ``Group`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a
     sub-master is lost, its workers leave.
     """
-    bell = Bell()
-    survives, known, peers = _begin(comm, deadline, bell, groups)
+    wakeup = Wakeup()
+    survives, known, peers = _begin(comm, deadline, wakeup, groups)
     leaders, rank = blocks(comm.Get_size(), groups), comm.Get_rank()
     above = next((leader for leader, ranks in leaders.items() if rank in ranks), _MASTER)
     guard = _Guard(deadline, above, known) if deadline else None
     try:
         if rank in leaders:
-            _lead(comm, leaders[rank], kinds, shares, known, bell, deadline, survives, guard)
+            _lead(comm, leaders[rank], kinds, shares, known, wakeup, deadline, survives, guard)
         else:
-            worker, post = Worker(kinds, joint=joint), Post(comm, above)
-            peer_post = PeerPost(peers) if peers else None
-            _work(worker, post, bell, guard, above, peer_post)
-            _leave(comm, worker, post, deadline or PARTING, survives, above, peer_post)
+            worker, mailbox = Worker(kinds, joint=joint), Mailbox(comm, above)
+            peer_mailbox = PeerMailbox(peers) if peers else None
+            _work(worker, mailbox, wakeup, guard, above, peer_mailbox)
+            _leave(comm, worker, mailbox, deadline or PARTING, survives, above, peer_mailbox)
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise
         _without(above)
     except RanksLostError:
         _without(above)
-    bell.close()
+    wakeup.close()
 
 
 def _without(above):
@@ -178,29 +178,29 @@ def _without(above):
     mpi_runtime.forgo_finalize()
 
 
-def _lead(comm, ranks, kinds, shares, known, bell, deadline, survives, guard):
+def _lead(comm, ranks, kinds, shares, known, wakeup, deadline, survives, guard):
     """Be the sub-master of some ranks."""
     group, rest = Group({rank: known[rank][0] for rank in ranks}, kinds, shares), BackOff()
-    followers = Followers(comm, group, group.master, ranks, known, bell, deadline, survives)
+    links = WorkerLinks(comm, group, group.master, ranks, known, wakeup, deadline, survives)
     while not group.left:
-        arrived = followers.turn()
+        arrived = links.poll()
         if guard and arrived and arrived[0] == _MASTER:
             guard.heard()
         elif guard and not arrived and guard.due() and guard.look():
-            followers.post.send(_MASTER, Message(PING, 0))
+            links.mailbox.send(_MASTER, Message(MessageType.PING, 0))
         if arrived is None:
-            bell.nap(rest.seconds)
-        elif arrived[1].type != PROGRESS:
+            wakeup.wait(rest.seconds)
+        elif arrived[1].type != MessageType.NODE_COUNT:
             rest.reset()
     if group.bereft:
         mpi_runtime.forgo_finalize()
         return
     if group.parts:
-        followers.part()
-    _leave(comm, group, followers.post, deadline or PARTING, survives, _MASTER)
+        links.leave()
+    _leave(comm, group, links.mailbox, deadline or PARTING, survives, _MASTER)
 
 
-def _work(worker, post, bell, guard, above, peer_post):
+def _work(worker, mailbox, wakeup, guard, above, peer_mailbox):
     """Work until the master, rank ``above``, says to leave.
 
     One reading of the clock ends a time and begins the next one: where ranks share a core, a rank that loses it between
@@ -209,12 +209,12 @@ def _work(worker, post, bell, guard, above, peer_post):
     now = time.perf_counter()
     while not worker.left:
         began = now
-        arrived = post.receive()
+        arrived = mailbox.receive()
         if guard:
             if arrived:
                 guard.heard()
             elif guard.due() and guard.look():
-                post.send(above, Message(PING, 0))
+                mailbox.send(above, Message(MessageType.PING, 0))
         if arrived:
             _, message, size = arrived
             now = time.perf_counter()
@@ -222,40 +222,40 @@ def _work(worker, post, bell, guard, above, peer_post):
             answers, began = worker.handle(message), now
             _count(worker.timers, size, 1)
             for answer in answers:
-                _count(worker.timers, post.send(above, answer), 1)
+                _count(worker.timers, mailbox.send(above, answer), 1)
             now = time.perf_counter()
             worker.timers.communicated(max(began, worker.timers.started), now)
         elif worker.has_work or worker.can_join:
             for answer in worker.work() if worker.has_work else worker.join():
-                _count(worker.timers, post.send(above, answer), 1)
-            if peer_post:
-                _count(worker.timers, *peer_post.exchange(worker))
+                _count(worker.timers, mailbox.send(above, answer), 1)
+            if peer_mailbox:
+                _count(worker.timers, *peer_mailbox.exchange(worker))
             now = time.perf_counter()
             work_began, work_ended = worker.slice
             worker.timers.communicated(began, work_began)
             worker.timers.communicated(work_ended, now)
         else:
-            sleep_until(_anything_to_do(worker, post, guard), bell.nap)
+            sleep_until(_anything_to_do(worker, mailbox, guard), wakeup.wait)
             now = time.perf_counter()
             worker.timers.waited(began, now)
 
 
-def _anything_to_do(worker, post, guard):
-    has_mail = post.has_mail
+def _anything_to_do(worker, mailbox, guard):
+    has_mail = mailbox.has_mail
     if guard:
         return lambda: has_mail() or worker.can_join or guard.due()
     return lambda: has_mail() or worker.can_join
 
 
-def _leave(comm, worker, post, seconds, survives, above, peer_post=None):
+def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):
     """Leave together with the others or, where some are lost, as soon as the master can know."""
     if worker.parts:
-        post.send(above, Message(QUIT, 0))
-        post.flush()
-    if worker.parts or not meet(comm, post, seconds, survives):
+        mailbox.send(above, Message(MessageType.QUIT, 0))
+        mailbox.flush()
+    if worker.parts or not barrier(comm, mailbox, seconds, survives):
         mpi_runtime.forgo_finalize()
-    elif peer_post:
-        peer_post.close()
+    elif peer_mailbox:
+        peer_mailbox.close()
 
 
 def _count(timers: Timers, size, messages):

@@ -7,15 +7,15 @@ nothing. What MPI has not sent yet is not followed by more.
 from mpi4py import MPI
 
 from . import mpi_runtime
-from .mailbox import Post
+from .mailbox import Mailbox
 from .worker_links import Failures, tells_of_a_failure
 
 
-class PeerPost:
+class PeerMailbox:
     """Of a worker; comm: the communicator, of all ranks. It is to be kept until all messages have left."""
 
     def __init__(self, comm):
-        self._comm, self._post = comm, Post(comm, survives=True)
+        self._comm, self._mailbox = comm, Mailbox(comm, survives=True)
         self._failures = Failures(comm) if mpi_runtime.tells_of_failures() else None
 
     def exchange(self, worker):
@@ -25,8 +25,8 @@ class PeerPost:
             worker.handle(arrived[1])
             size, messages = size + arrived[2], messages + 1
         for to, message in worker.peer_messages():
-            if not self._post.is_behind(to):
-                size, messages = size + self._post.send(to, message), messages + 1
+            if not self._mailbox.is_behind(to):
+                size, messages = size + self._mailbox.send(to, message), messages + 1
         return size, messages
 
     def close(self):
@@ -37,9 +37,9 @@ class PeerPost:
 
     def _receive(self):
         try:
-            return self._post.receive()
+            return self._mailbox.receive()
         except MPI.Exception as error:
             if self._failures is None or not tells_of_a_failure(error):
                 raise
-            self._post.failed |= self._failures.ranks()
+            self._mailbox.failed |= self._failures.ranks()
             return None

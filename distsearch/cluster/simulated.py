@@ -19,9 +19,9 @@ from . import joint
 from .backoff import wake_up
 from .cluster import Cluster
 from .events import Lost, Received
-from .liveness import LAST_WAITS, Alive
+from .liveness import LAST_WAITS, Liveness
 from .master import Master
-from .messages import PING, PROGRESS, RESTARTED, Message, Outgoing, decode, encode
+from .messages import Message, MessageType, Outgoing, decode, encode
 from .submaster import Group, blocks
 from .worker import Worker
 
@@ -93,35 +93,10 @@ class _TimedRunner:
 
     def __init__(self, runner, clock, job, duration):
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
-        self.job_dtype, self.compile, self.result = runner.job_dtype, runner.compile, runner.result
-        self.open = runner.open
-        for optional in (
-            "narrow",
-            "give",
-            "export_updates",
-            "import_updates",
-            "set_remote_marks",
-            "unsearched",
-            "share",
-            "job_now",
-        ):
-            setattr(self, optional, getattr(runner, optional, None))
+        self.batches = False  # a batch has no time for each of its jobs
 
-    @property
-    def boards(self):
-        return self._runner.boards
-
-    @property
-    def node(self):
-        return self._runner.node
-
-    @property
-    def can_be_shared(self):
-        return self._runner.can_be_shared
-
-    @property
-    def is_shared(self):
-        return self._runner.is_shared
+    def __getattr__(self, name):
+        return getattr(self._runner, name)
 
     def begin(self, job):
         self._clock.now += self._job
@@ -139,7 +114,7 @@ class _TimedRunner:
 
     @property
     def _took(self):
-        return self._runner.boards + getattr(self._runner, "waited", 0)
+        return self._runner.boards + self._runner.waited
 
 
 class _VirtualWorker:
@@ -173,23 +148,15 @@ class _VirtualMaster:
     """A rank that has workers, and takes its own time for each message, one after another."""
 
     def __init__(self, machine, ranks, faults, last=1):
-        """machine: a Master or a Group; ranks: of its workers; last: see ``Alive``."""
+        """machine: a Master or a Group; ranks: of its workers; last: see ``Liveness``."""
         self.machine = machine
+        self.master = machine if isinstance(machine, Master) else machine.master
         # it takes no virtual time to compile
-        self.alive = Alive(faults.deadline, ranks, compiles=faults.deadline, last=last)
+        self.alive = Liveness(faults.deadline, ranks, compiles=faults.deadline, last=last)
         self.watches = False  # a look at who is there is planned
         self.free = 0.0  # when it has done what it has begun
         self.idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
         self.busy = 0.0  # seconds
-
-    @property
-    def master(self):
-        return getattr(self.machine, "master", self.machine)
-
-    @property
-    def bereft(self):
-        """Whether it has left, for want of workers."""
-        return getattr(self.machine, "bereft", False)
 
 
 class SimulatedCluster(Cluster):
@@ -303,7 +270,7 @@ class SimulatedCluster(Cluster):
             began = wake_up(virtual.idle_since, self._now)
         now = began + self._processors.message + self._network.handling * isinstance(event, Received)
         now = virtual.free = self._send(rank, now, virtual.machine.handle(event))
-        if not (isinstance(event, Received) and event.message.type == PROGRESS):
+        if not (isinstance(event, Received) and event.message.type == MessageType.NODE_COUNT):
             virtual.idle_since = now
         virtual.busy += now - began
         if self._faults.deadline < inf and not virtual.watches and self._master.has_runs:
@@ -321,7 +288,7 @@ class SimulatedCluster(Cluster):
     def _watch(self, rank):
         """Have a master look who is there, and plan the next look as long as anything is to be done."""
         virtual = self._masters[rank]
-        if self._now >= self._faults.deaths.get(rank, inf) or virtual.bereft:
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.machine.bereft:
             return
         virtual.watches = self._master.has_runs
         if virtual.watches:
@@ -330,7 +297,7 @@ class SimulatedCluster(Cluster):
             virtual.alive.lost(lost)
             self._take_in(rank, Lost(lost))
         if due := virtual.alive.due(self._now):
-            pings = [Outgoing(to, Message(PING, 0)) for to in due]
+            pings = [Outgoing(to, Message(MessageType.PING, 0)) for to in due]
             virtual.free = self._send(rank, max(self._now, virtual.free), pings)
 
     def _deliver(self, sender, rank, buffer):
@@ -420,11 +387,11 @@ class SimulatedCluster(Cluster):
     def _receives(self, rank, sender, buffer):
         """A message has come to a master."""
         virtual = self._masters[rank]
-        if self._now >= self._faults.deaths.get(rank, inf) or virtual.bereft:
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.machine.bereft:
             return
         message = decode(buffer)
-        if message.type == RESTARTED:
-            virtual.alive.back(sender, self._now)
+        if message.type == MessageType.RESET_DONE:
+            virtual.alive.rejoined(sender, self._now)
         virtual.alive.heard(sender, self._now)
         self._take_in(rank, Received(sender, message))
 

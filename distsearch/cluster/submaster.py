@@ -3,11 +3,7 @@
 The same ``Master`` that rank 0 has gives jobs to the group. Where they come from depends on the setup: one that is to
 be shared (``"share"``) makes each job the root of a tree that the group searches together, so that rank 0 has few and
 large jobs to hand out; any other's jobs are passed on as they are. ``shares``: kind → function of a setup → function of
-the number of workers → source; such a source has besides what ``master`` tells of sources: ``begin(jobs)``,
-``steer(records)``, ``answers(ended)``, ``parts()``, ``hand_ups()``, ``named(job, numbers)``, ``waits`` (see ``Relay``,
-and ``tree.submaster_source``).
-
-A source of work that hands jobs from above on to a sub-master's workers, and what comes of them up.
+the number of workers → source; such a source is a ``protocols.SubmasterSource``.
 """
 
 import json
@@ -19,42 +15,18 @@ import numpy as np
 from .events import Begin, Drop, Halt, Leave, More, Prepare, Received
 from .master import EveryWorkerLostError, Master
 from .messages import (
-    ASK,
-    END,
-    FORGET,
-    GAVE,
-    GAVE_RECORD,
-    HANDED,
-    JOBS,
     LARGEST,
-    LOST,
-    METRICS,
     METRICS_RECORD,
-    NAMED,
-    OPEN,
     OPEN_RECORD,
-    PING,
-    PONG,
-    PROGRESS,
-    QUIT,
-    READY,
-    RESTART,
-    RESTARTED,
-    RESULTS,
-    RESUME,
-    SAVE,
-    SAVED,
-    SETUP,
-    START,
-    STEER,
-    STEER_RECORD,
-    STOP,
-    STOPPED,
+    SPLIT_RECORD,
+    UPDATE_RECORD,
     Message,
+    MessageType,
     Outgoing,
     from_records,
     to_records,
 )
+from .protocols import SubmasterSource
 
 log = logging.getLogger("distsearch.submaster")
 
@@ -100,8 +72,8 @@ class Group:
         self._setups = {}  # number above → _Setup
         self._runs = {}  # number → _Run
         self._asked = []  # (run, {rank: METRICS_RECORD, None until it is told}) of each ASK, in their order
-        self._told_lost = self._told_back = 0  # how many of ``master.lost`` and ``master.back`` were told above
-        self._life = None  # of a RESTART that waits for the runs to end
+        self._told_lost = self._told_rejoined = 0  # how many of ``master.lost`` and ``master.rejoined`` were told above
+        self._epoch = None  # of a RESTART that waits for the runs to end
         self.left = self.parts = False  # see ``Worker``
         self.bereft = False  # every worker is lost
 
@@ -121,7 +93,7 @@ class Group:
         match event:
             case Received(sender, message) if sender == ABOVE:
                 out = self._from_above(message)
-            case Received(sender, message) if message.type == METRICS and sender not in self.master.absent:
+            case Received(sender, message) if message.type == MessageType.METRICS and sender not in self.master.absent:
                 self._note(sender, message)
                 out = []
             case _:
@@ -131,23 +103,23 @@ class Group:
     def _from_above(self, message):
         run = self._runs.get(message.run)
         match message.type:
-            case kind if kind == JOBS:
+            case MessageType.JOBS:
                 return self._begin(run, to_records(message.payload, run.source.job_dtype))
-            case kind if kind == RESUME:  # how far it was is one worker's business
+            case MessageType.RESUME:  # how far it was is one worker's business
                 size = run.source.job_dtype.itemsize
                 return self._begin(run, to_records(message.payload[:size], run.source.job_dtype))
-            case kind if kind == STEER:
-                run.source.steer(to_records(message.payload, STEER_RECORD))
+            case MessageType.JOB_UPDATE:
+                run.source.update(to_records(message.payload, UPDATE_RECORD))
                 return self.master.handle(More(run.number))
-            case kind if kind == NAMED:
+            case MessageType.EXPORT_IDS:
                 names = to_records(message.payload, np.int64).tolist()
-                run.source.named(names[0], names[1:])
-            case kind if kind == OPEN:
+                run.source.assign_ids(names[0], names[1:])
+            case MessageType.OPEN:
                 return self._open(message)
-            case kind if kind == STOP:
+            case MessageType.STOP:
                 run.stopping = True
                 return self.master.handle(Halt(run.number))
-            case kind if kind == END:
+            case MessageType.END:
                 del self._runs[message.run]
                 return self.master.handle(Halt(message.run))
             case _:
@@ -157,36 +129,36 @@ class Group:
     def _about_itself(self, message):
         """Take in what is not about a run's jobs."""
         match message.type:
-            case kind if kind == SETUP:
+            case MessageType.SETUP:
                 if message.run not in self._setups:
                     self._setups[message.run] = _Setup(message.run, message.payload)
                 self._setups[message.run].awaited = True
                 return self.master.handle(Prepare(self._setups[message.run].text))
-            case kind if kind == FORGET:
+            case MessageType.FORGET:
                 return self.master.handle(Drop(self._setups.pop(message.run).text))
-            case kind if kind == START:
+            case MessageType.START:
                 return [Outgoing(rank, message) for rank in self._ranks]
-            case kind if kind == ASK:
+            case MessageType.METRICS_REQUEST:
                 ranks = [rank for rank in self._ranks if rank not in self.master.absent]
                 self._asked.append((message.run, dict.fromkeys(ranks)))
                 return [Outgoing(rank, message) for rank in ranks]
-            case kind if kind == SAVE:
-                return [Outgoing(ABOVE, Message(SAVED, message.run))]
-            case kind if kind == PING:
-                return [Outgoing(ABOVE, Message(PONG, message.run))]
-            case kind if kind == RESTART:
-                self._life = message.run
+            case MessageType.PROGRESS_REQUEST:
+                return [Outgoing(ABOVE, Message(MessageType.PROGRESS, message.run))]
+            case MessageType.PING:
+                return [Outgoing(ABOVE, Message(MessageType.PONG, message.run))]
+            case MessageType.RESET:
+                self._epoch = message.run
                 self._asked.clear()
                 numbers, self._runs = list(self._runs), {}
                 return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
-            case kind if kind == QUIT:
+            case MessageType.QUIT:
                 self.left, self.parts = True, message.run == 1 or bool(self.master.lost)
                 return self.master.handle(Leave(self.parts))
         return []
 
     def _begin(self, run, jobs):
         if log.isEnabledFor(logging.DEBUG):
-            log.debug("run %d: jobs %s from above", run.number, jobs["node"].tolist())
+            log.debug("run %d: jobs %s from above", run.number, jobs["job_id"].tolist())
         run.source.begin(jobs)
         return self.master.handle(More(run.number))
 
@@ -218,7 +190,7 @@ class Group:
                 self._asked.append((run, told))
             else:
                 records = np.concatenate([np.empty(0, METRICS_RECORD), *told.values()])
-                out.append(Outgoing(ABOVE, Message(METRICS, run, from_records(records))))
+                out.append(Outgoing(ABOVE, Message(MessageType.METRICS, run, from_records(records))))
         return out
 
     def _news(self, event):
@@ -226,12 +198,16 @@ class Group:
         out = self._ready() + self._lost() + self._told()
         for run in list(self._runs.values()):
             out += self._news_of(run)
-        if isinstance(event, Received) and event.message.type == PROGRESS and self.master.is_open(event.message.run):
+        if (
+            isinstance(event, Received)
+            and event.message.type == MessageType.NODE_COUNT
+            and self.master.is_open(event.message.run)
+        ):
             boards = np.array([self.master.state(event.message.run).boards_at_work], np.int64)
-            out.append(Outgoing(ABOVE, Message(PROGRESS, event.message.run, from_records(boards))))
-        if self._life is not None and not self.master.has_runs:
-            out.append(Outgoing(ABOVE, Message(RESTARTED, self._life)))
-            self._life = None
+            out.append(Outgoing(ABOVE, Message(MessageType.NODE_COUNT, event.message.run, from_records(boards))))
+        if self._epoch is not None and not self.master.has_runs:
+            out.append(Outgoing(ABOVE, Message(MessageType.RESET_DONE, self._epoch)))
+            self._epoch = None
         return out
 
     def _ready(self):
@@ -241,15 +217,18 @@ class Group:
             if setup.awaited and self.master.is_ready(setup.text):
                 log.info("setup %d is ready", setup.number)
                 setup.make, setup.awaited = setup.make or self._maker(setup.content), False
-                out.append(Outgoing(ABOVE, Message(READY, setup.number)))
+                out.append(Outgoing(ABOVE, Message(MessageType.READY, setup.number)))
         return out
 
     def _lost(self):
         """Tell of workers that are lost since, or back."""
-        lost, back = self.master.lost[self._told_lost :], self.master.back[self._told_back :]
-        self._told_lost, self._told_back = len(self.master.lost), len(self.master.back)
+        lost, back = self.master.lost[self._told_lost :], self.master.rejoined[self._told_rejoined :]
+        self._told_lost, self._told_rejoined = len(self.master.lost), len(self.master.rejoined)
         told = [(rank, 1) for rank, _ in lost] + [(rank, 0) for rank, _ in back]
-        return [Outgoing(ABOVE, Message(LOST, 0, from_records(np.array(each, np.int64)))) for each in told]
+        return [
+            Outgoing(ABOVE, Message(MessageType.WORKER_LOST, 0, from_records(np.array(each, np.int64))))
+            for each in told
+        ]
 
     def _maker(self, content):
         if content.get("share"):
@@ -260,40 +239,40 @@ class Group:
     def _news_of(self, run):
         """Return what is to be told above of a run."""
         source, number, out, messages = run.source, run.number, [], []
-        ended = run.stopping and not self.master.is_open(number) and not source.waits
+        ended = run.stopping and not self.master.is_open(number) and not source.awaits_ids
         if not run.stopping:
-            for job, words in source.hand_ups():
+            for job, words in source.exports():
                 log.debug("run %d: job %d is exported", number, job)
-                messages.append(Message(HANDED, number, from_records(np.concatenate(([job], words)))))
+                messages.append(Message(MessageType.EXPORT, number, from_records(np.concatenate(([job], words)))))
             out += self.master.handle(More(number)) if messages else []  # who was at work below them is to be told
-        for node, rest, part in source.parts():
-            record = from_records(np.array([(node, rest)], GAVE_RECORD))
-            messages.append(Message(GAVE, number, np.concatenate((record, part))))
+        for node, rest, part in source.splits():
+            record = from_records(np.array([(node, rest)], SPLIT_RECORD))
+            messages.append(Message(MessageType.SPLIT, number, np.concatenate((record, part))))
         records = source.answers(ended)
         if len(records):
-            log.debug("run %d: answers of jobs %s", number, records["node"])
+            log.debug("run %d: answers of jobs %s", number, records["job_id"])
         most = max(1, LARGEST // records.itemsize)
         messages += [
-            Message(RESULTS, number, from_records(records[i : i + most])) for i in range(0, len(records), most)
+            Message(MessageType.RESULTS, number, from_records(records[i : i + most]))
+            for i in range(0, len(records), most)
         ]
         if ended:
             run.stopping = False
-            messages.append(Message(STOPPED, number))
+            messages.append(Message(MessageType.STOPPED, number))
         return out + [Outgoing(ABOVE, message) for message in messages]
 
 
-class Relay:
+class Relay(SubmasterSource):
     """Passes on jobs, what is new of them, their results, and parts that workers give away."""
 
-    done = False  # more may come at any time
-    waits = False
+    updates_jobs = True
 
     def __init__(self, runner):
         self.result_dtype, self.job_dtype = runner.result_dtype, runner.job_dtype
-        self._unsearched = getattr(runner, "unsearched", None)
+        self._unsearched = runner.unsearched
         self._queue = deque()  # arrays of job records
         self._out = {}  # node → (worker, job record, None of a rest whose record its worker alone has)
-        self._results, self._wishes, self._parts = [], [], []
+        self._results, self._updates, self._splits = [], [], []
 
     def begin(self, jobs):
         """Take in an array of job records."""
@@ -311,27 +290,27 @@ class Relay:
         if len(jobs) > count:
             self._queue.appendleft(jobs[count:])
             jobs = jobs[:count]
-        self._out.update((node, (worker, jobs[k])) for k, node in enumerate(jobs["node"].tolist()))
+        self._out.update((node, (worker, jobs[k])) for k, node in enumerate(jobs["job_id"].tolist()))
         return jobs
 
     def finish(self, results):
         """Take result records in."""
-        for node in results["node"].tolist():
+        for node in results["job_id"].tolist():
             del self._out[node]
         self._results.append(results)
 
-    def steer(self, records):
-        """Take in what is new of jobs: STEER_RECORDs."""
+    def update(self, records):
+        """Take in what is new of jobs: UPDATE_RECORDs."""
         for record in records.tolist():
             node, low, high = record[:3]
             if node in self._out:
-                self._wishes.append((self._out[node][0], *record))
+                self._updates.append((self._out[node][0], *record))
             else:
-                self._steer_queued(node, low, high)
+                self._update_queued(node, low, high)
 
-    def _steer_queued(self, node, low, high):
+    def _update_queued(self, node, low, high):
         for i, jobs in enumerate(self._queue):
-            at = jobs["node"] == node
+            at = jobs["job_id"] == node
             if not at.any():
                 continue
             if low >= high:
@@ -343,16 +322,15 @@ class Relay:
             break
         self._queue = deque(jobs for jobs in self._queue if len(jobs))
 
-    def wishes(self, idle):
-        """Return what is new of jobs that are out: (worker, fields of a STEER_RECORD) each."""
-        found, self._wishes = self._wishes, []
+    def job_updates(self, idle):
+        """Return what is new of jobs that are out: (worker, fields of an UPDATE_RECORD) each."""
+        found, self._updates = self._updates, []
         return found
 
-    def gave(self, node, rest, part):
-        """A worker gave a part of a job away, and goes on with the rest."""
+    def on_split(self, node, rest, part):
         worker, _ = self._out.pop(node)
         self._out[rest] = worker, None
-        self._parts.append((node, rest, part))
+        self._splits.append((node, rest, part))
 
     def lost(self, worker):
         """A worker is gone: others do its jobs, but for those that it alone knew."""
@@ -363,17 +341,12 @@ class Relay:
                 self._queue.append(job.reshape(1))
             else:
                 nothing = np.zeros(1, self.job_dtype)
-                nothing["node"] = node
+                nothing["job_id"] = node
                 self._results.append(self._unsearched(nothing))
 
-    def parts(self):
-        """Return (node, rest, part) of what workers gave away since the latest call."""
-        found, self._parts = self._parts, []
+    def splits(self):
+        found, self._splits = self._splits, []
         return found
-
-    def hand_ups(self):
-        """No roots are parted with."""
-        return ()
 
     def answers(self, ended=False):
         """Return the result records that came in since the latest call."""

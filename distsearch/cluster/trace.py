@@ -27,7 +27,7 @@ EVENT = np.dtype(
         ("kind", np.uint8),
         ("outcome", np.uint8),
         ("words", np.uint8),
-        ("node", np.int32),
+        ("job_id", np.int32),
         ("low", np.int32),
         ("high", np.int32),
         ("jobs", np.int32),
@@ -64,7 +64,7 @@ class Trace:
         event = self._next()
         event["began"], event["ended"], event["kind"] = began, ended, JOB
         names = job.dtype.names
-        event["node"] = job["node"]
+        event["job_id"] = job["job_id"]
         if "low" in names:
             event["low"], event["high"] = job["low"], job["high"]
         if "state" in names and len(job["state"]) <= _WORDS:
@@ -77,7 +77,7 @@ class Trace:
     def instant(self, kind, now, node, low=0, high=0):
         event = self._next()
         event["began"] = event["ended"] = now
-        event["kind"], event["node"], event["low"], event["high"] = kind, node, low, high
+        event["kind"], event["job_id"], event["low"], event["high"] = kind, node, low, high
 
     def records(self):
         """Return the EVENTs so far, by when they began."""
@@ -101,14 +101,14 @@ class Trace:
         self._events[: self._size] = kept
 
 
-class Diary:
+class Timeline:
     """A ``trace`` of slices that follow one another, of somebody who says what begins, and mostly what goes on."""
 
     def __init__(self, most):
         self.trace = Trace(most)
         self._kind, self._since = None, 0.0
 
-    def begins(self, kind, now):
+    def switch_to(self, kind, now):
         """Something of a kind begins now, or goes on; None: nothing does any more."""
         if kind == self._kind:
             return

@@ -8,7 +8,7 @@ import time
 _LEAST = 1e-3  # seconds; poll counts milliseconds, and a shorter nap is not worth cutting short
 
 
-class Bell:
+class Wakeup:
     """Naps that end when somebody rings. ``name`` (bytes) is what others ring at, on this host; empty: no bell here."""
 
     def __init__(self):
@@ -21,7 +21,7 @@ class Bell:
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
 
-    def nap(self, seconds):
+    def wait(self, seconds):
         """Sleep for so long, or until somebody rings; return whether somebody did."""
         if seconds < _LEAST or not self.name:
             time.sleep(seconds)
@@ -36,13 +36,13 @@ class Bell:
             while True:
                 self._socket.recv(1)
 
-    def ring(self, name):
+    def notify(self, name):
         """Wake who sleeps by the bell of that name; nothing happens where nobody does."""
         with contextlib.suppress(OSError):
             self._socket.sendto(b"", name)
 
     @staticmethod
-    def hangs(name):
+    def exists(name):
         """Whether there is a bell of that name: it goes with its process, however that ends."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as visitor:
             try:

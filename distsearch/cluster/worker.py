@@ -6,50 +6,23 @@ import time
 
 import numpy as np
 
-from .batch_runner import Shares, is_many
 from .exchange import NOTHING, Exchange
-from .fair_queue import Fair
+from .fair_queue import FairQueue
 from .messages import (
-    ASK,
-    END,
-    FORGET,
-    GAVE,
-    GAVE_RECORD,
-    HOSTS,
-    JOBS,
     LARGEST,
-    LEND,
-    LENT,
-    METRICS,
     METRICS_RECORD,
-    OPEN,
+    OFFLOAD_RESULT_FIELDS,
     OPEN_RECORD,
-    PING,
-    PONG,
-    PROGRESS,
-    QUIT,
-    READY,
-    RESTART,
-    RESTARTED,
-    RESULTS,
-    RESUME,
-    RETURNED,
-    RETURNED_FIELDS,
-    SAVE,
-    SAVED,
-    SAVED_RECORD,
-    SETUP,
-    START,
-    STEER,
-    STEER_RECORD,
-    STOP,
-    STOPPED,
-    TRACE,
-    UPDATE,
+    PROGRESS_RECORD,
+    SPLIT_RECORD,
+    UPDATE_RECORD,
     Message,
+    MessageType,
     from_records,
     to_records,
 )
+from .protocols import BatchRunner
+from .time_splitter import TimeSplitter
 from .trace import GAVE as GAVE_AWAY
 from .trace import NARROWED, WORK, Timers
 from .worker_state import FIRST_BUDGET, Run, Setup
@@ -88,8 +61,8 @@ class Worker:
         self._visit = None  # while this worker searches a job of another rank
         self._setups = {}  # number → Setup
         self._runs = {}  # number → Run, of those that are open
-        self._clients = Fair()  # of the runs that have work
-        self._turns = {}  # client → Fair of its runs that have work
+        self._clients = FairQueue()  # of the runs that have work
+        self._turns = {}  # client → FairQueue of its runs that have work
         self.left = self.parts = False  # the master said QUIT; with ranks lost, so that each leaves by itself
         self.slice = 0.0, 0.0  # when the last slice of work began and ended
         self.timers = Timers(clock)
@@ -97,45 +70,47 @@ class Worker:
     def handle(self, message):
         """Take a message in; return the list of Messages that answer it."""
         match message.type:
-            case kind if kind == JOBS:
+            case MessageType.JOBS:
                 self._queue(self._runs[message.run], message.payload)
-            case kind if kind == RESUME:
+            case MessageType.RESUME:
                 self._resume(self._runs[message.run], message.payload)
-            case kind if kind == STEER:
-                return self._steer(self._runs[message.run], to_records(message.payload, STEER_RECORD))
-            case kind if kind == LEND:
-                self._runs[message.run].lends = tuple(to_records(message.payload, np.int64).tolist())
-            case kind if kind == RETURNED:
+            case MessageType.JOB_UPDATE:
+                return self._steer(self._runs[message.run], to_records(message.payload, UPDATE_RECORD))
+            case MessageType.OFFLOAD_REQUEST:
+                self._runs[message.run].offloads = tuple(to_records(message.payload, np.int64).tolist())
+            case MessageType.OFFLOAD_RESULT:
                 run = self._runs[message.run]
                 if run.shares:  # else its jobs are done
-                    run.runner.take_back(to_records(message.payload, np.int64).reshape(-1, RETURNED_FIELDS))
-            case kind if kind == HOSTS:
+                    run.runner.on_offload_results(
+                        to_records(message.payload, np.int64).reshape(-1, OFFLOAD_RESULT_FIELDS)
+                    )
+            case MessageType.HOSTS:
                 self._share_out(self._runs[message.run], *to_records(message.payload, np.int64).tolist())
-            case kind if kind == UPDATE:
+            case MessageType.TT_UPDATE:
                 if (run := self._runs.get(message.run)) and run.exchange:
                     run.exchange.take_in(message)
-            case kind if kind == SAVE:
-                return [Message(SAVED, message.run, self._save(self._runs[message.run]))]
-            case kind if kind == OPEN:
+            case MessageType.PROGRESS_REQUEST:
+                return [Message(MessageType.PROGRESS, message.run, self._save(self._runs[message.run]))]
+            case MessageType.OPEN:
                 self._begin_run(message)
-            case kind if kind == STOP:
+            case MessageType.STOP:
                 return self._stop(message.run)
-            case kind if kind == END:
+            case MessageType.END:
                 del self._runs[message.run]
-            case kind if kind == SETUP:
+            case MessageType.SETUP:
                 return self._prepare(message)
-            case kind if kind == START:
+            case MessageType.START:
                 self.timers = Timers(self._clock, *to_records(message.payload, np.int64).tolist())
-            case kind if kind == ASK:
-                metrics = Message(METRICS, message.run, from_records(self._metrics()))
+            case MessageType.METRICS_REQUEST:
+                metrics = Message(MessageType.METRICS, message.run, from_records(self._metrics()))
                 return [*self._timeline(message.run), metrics] if len(message.payload) else [metrics]
-            case kind if kind == FORGET:
+            case MessageType.FORGET:
                 del self._setups[message.run]
-            case kind if kind == QUIT:
+            case MessageType.QUIT:
                 self.left, self.parts = True, message.run == 1
-            case kind if kind == PING:
-                return [Message(PONG, message.run)]
-            case kind if kind == RESTART:
+            case MessageType.PING:
+                return [Message(MessageType.PONG, message.run)]
+            case MessageType.RESET:
                 return self._restart(message.run)
         return []
 
@@ -149,19 +124,19 @@ class Worker:
         return [self._ready(message.run)]
 
     def _ready(self, number):
-        places = self._setups[number].places
-        return Message(READY, number, from_records(np.array([places] if places > 1 else [], np.int64)))
+        slots = self._setups[number].slots
+        return Message(MessageType.READY, number, from_records(np.array([slots] if slots > 1 else [], np.int64)))
 
-    def _restart(self, life):
+    def _restart(self, epoch):
         """Forget all runs: the master took this worker for lost, and others have its jobs."""
         log.warning("taken for lost: all runs are dropped")
         for run in self._runs.values():
             if run.runner is not None:
                 self._put_down(run)
         self._runs.clear()
-        self._clients, self._turns = Fair(), {}
+        self._clients, self._turns = FairQueue(), {}
         self.timers = Timers(self._clock)
-        return [Message(RESTARTED, life)]
+        return [Message(MessageType.RESET_DONE, epoch)]
 
     def _begin_run(self, message):
         log.info("run %d opens", message.run)
@@ -183,7 +158,7 @@ class Worker:
     def _resume(self, run, payload):
         size = run.setup.job_dtype.itemsize
         self._queue(run, payload[:size])
-        run.saved[int(run.queue[-1]["node"][0])] = payload[size:]
+        run.saved[int(run.queue[-1]["job_id"][0])] = payload[size:]
 
     def _share_out(self, run, node, host, *ranks):
         """Search a job together with these ranks of other hosts; alone on this host, where there are none.
@@ -191,8 +166,8 @@ class Worker:
         A search that ranks cannot share is done by each for itself.
         """
         self._end_exchange(run)
-        at_work = run.job is not None and run.runner.node == node
-        if len(ranks) > 1 and run.setup.can_join and (at_work or any(node in jobs["node"] for jobs in run.queue)):
+        at_work = run.job is not None and run.runner.job_id == node
+        if len(ranks) > 1 and run.setup.can_join and (at_work or any(node in jobs["job_id"] for jobs in run.queue)):
             run.exchange = Exchange(run.number, node, host, ranks, self._clock())
 
     def _end_exchange(self, run):
@@ -201,12 +176,12 @@ class Worker:
         run.exchange = None
 
     def _end_exchange_of(self, run, nodes):
-        if run.exchange and run.exchange.node in nodes:
+        if run.exchange and run.exchange.job_id in nodes:
             self._end_exchange(run)
 
     def _exchanges(self, run):
         """Whether a run's job at work is searched together with other hosts."""
-        if run.exchange is None or run.job is None or run.runner.node != run.exchange.node:
+        if run.exchange is None or run.job is None or run.runner.job_id != run.exchange.job_id:
             return False
         return run.runner.can_be_shared
 
@@ -223,16 +198,16 @@ class Worker:
 
     def _save(self, run):
         """Return what SAVED holds of a run's job at work."""
-        node, content = run.runner.save() if run.job and not run.shares else (0, b"")
+        content = run.runner.save() if run.job and not run.shares else b""
         if not content:
-            return from_records(np.empty(0, SAVED_RECORD))
-        record = np.array([(node, self._clock() - run.job[0], run.job[1])], SAVED_RECORD)
+            return from_records(np.empty(0, PROGRESS_RECORD))
+        record = np.array([(run.runner.job_id, self._clock() - run.job[0], run.job[1])], PROGRESS_RECORD)
         return np.concatenate((from_records(record), np.frombuffer(content, np.uint8)))
 
     def _join(self, run):
         if run.client not in self._clients:
             self._clients.join(run.client)
-            self._turns[run.client] = Fair()
+            self._turns[run.client] = FairQueue()
         self._turns[run.client].join(run)
 
     def _leave(self, run):
@@ -252,7 +227,7 @@ class Worker:
                 self._finish(run)
                 self._put_down(run)
             self._leave(run)
-        return [*self._send_results(run), Message(STOPPED, number)]
+        return [*self._send_results(run), Message(MessageType.STOPPED, number)]
 
     def _steer(self, run, records):
         """Take in what is new of jobs; those that are not wanted any more are answered at once, as far as they are."""
@@ -264,7 +239,7 @@ class Worker:
             wanted = low < high
             if run.shares and run.runner.has(node):
                 self._steer_one_of_many(run, node, low, high)
-            elif run.job is not None and not run.shares and run.runner.node == node:
+            elif run.job is not None and not run.shares and run.runner.job_id == node:
                 if wanted:
                     self._close(run)
                     run.runner.narrow(low, high)
@@ -276,7 +251,7 @@ class Worker:
             elif not self._steer_queued(run, node, low, high):
                 continue  # it has been answered
             if wanted and least > 0:
-                run.wishes[node] = rest, least
+                run.split_requests[node] = rest, least
         if had_work and not run.has_work:
             self._leave(run)
         return self._send_results(run)
@@ -293,7 +268,7 @@ class Worker:
     def _steer_queued(self, run, node, low, high):
         """Narrow or drop a job that waits; return whether it is there."""
         for i, jobs in enumerate(run.queue):
-            at = np.flatnonzero(jobs["node"] == node)
+            at = np.flatnonzero(jobs["job_id"] == node)
             if not len(at):
                 continue
             if low < high:
@@ -301,7 +276,7 @@ class Worker:
             else:
                 run.results.append(run.setup.unsearched(jobs[at]))
                 run.saved.pop(node, None)
-                run.wishes.pop(node, None)
+                run.split_requests.pop(node, None)
                 self._end_exchange_of(run, (node,))
                 if len(jobs) > 1:
                     run.queue[i] = np.delete(jobs, at)
@@ -312,18 +287,18 @@ class Worker:
 
     def _give(self, run):
         """Give away a part of the job at work, if it is asked for one and has it; return the Messages about it."""
-        wish = run.wishes.get(run.runner.node) if run.wishes else None
-        part = run.runner.give(*wish) if wish else None
+        request = run.split_requests.get(run.runner.job_id) if run.split_requests else None
+        part = run.runner.split_off(*request) if request else None
         if part is None:
             return []
         self._close(run)
-        node = next(node for node, asked in run.wishes.items() if asked == wish)
-        del run.wishes[node]
-        log.debug("run %d: job %d is split, the rest is job %d", run.number, node, wish[0])
+        node = next(node for node, asked in run.split_requests.items() if asked == request)
+        del run.split_requests[node]
+        log.debug("run %d: job %d is split, the rest is job %d", run.number, node, request[0])
         if self.timers.trace:
             self.timers.trace.instant(GAVE_AWAY, self._clock(), node)
-        record = np.array([(node, wish[0])], GAVE_RECORD)
-        return [Message(GAVE, run.number, np.concatenate((from_records(record), part)))]
+        record = np.array([(node, request[0])], SPLIT_RECORD)
+        return [Message(MessageType.SPLIT, run.number, np.concatenate((from_records(record), part)))]
 
     def _go_on_without(self, run):
         """A runner has failed, and has given its jobs back undone: others of its kind are made from now on."""
@@ -351,7 +326,7 @@ class Worker:
             return
         now = self._clock()
         self._close(run)
-        self._end_exchange_of(run, [run.runner.node] if run.exchange else ())
+        self._end_exchange_of(run, [run.runner.job_id] if run.exchange else ())
         result = run.runner.result(now - began, cpu)
         if run.joint:
             result["boards"] += run.joined[0]
@@ -361,11 +336,11 @@ class Worker:
         run.results.append(result)
         if self._logs_jobs:
             how = "done" if result["complete"][0] else "stopped"
-            log.debug("run %d: job %d is %s after %.6f s", run.number, result["node"][0], how, now - began)
+            log.debug("run %d: job %d is %s after %.6f s", run.number, result["job_id"][0], how, now - began)
         if self.timers.trace:
             self.timers.trace.job(run.record, result[0], began, now)
-        if run.wishes:
-            run.wishes.pop(run.runner.node, None)
+        if run.split_requests:
+            run.split_requests.pop(run.runner.job_id, None)
 
     def _send_results(self, run):
         if not run.results:
@@ -374,14 +349,14 @@ class Worker:
         run.results.clear()
         most = max(1, LARGEST // records.itemsize)
         parts = (records[i : i + most] for i in range(0, len(records), most))
-        return [Message(RESULTS, run.number, from_records(part)) for part in parts]
+        return [Message(MessageType.RESULTS, run.number, from_records(part)) for part in parts]
 
     def _timeline(self, number):
         """Return the message with the timeline of a run that is over, if one was kept."""
         if not self.timers.trace:
             return []
         events, self.timers.trace = self.timers.trace.records(), None
-        return [Message(TRACE, number, from_records(events))]
+        return [Message(MessageType.TIMELINE, number, from_records(events))]
 
     def _metrics(self):
         timers = self.timers
@@ -420,13 +395,13 @@ class Worker:
         now, cpu = self._work_on(run, began, cpu_began)
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
-        # that it has fewer places the master is to know before it has the jobs back
-        out = self._go_on_without(run) if getattr(run.runner, "failed", False) else []
+        # that it has fewer slots the master is to know before it has the jobs back
+        out = self._go_on_without(run) if run.runner.failed else []
         out += self._send_results(run)
-        if run.job and run.wishes and not run.shares:
+        if run.job and run.split_requests and not run.shares:
             out += self._give(run)
-        if run.lends and run.shares and len(lent := run.runner.lent()):
-            out.append(Message(LENT, run.number, from_records(lent)))
+        if run.offloads and run.shares and len(fresh := run.runner.new_offloads()):
+            out.append(Message(MessageType.OFFLOAD, run.number, from_records(fresh)))
         if self._opened:
             self._joint.renew()
         if run.joint:
@@ -440,7 +415,7 @@ class Worker:
             boards = run.runner.boards + run.joined[0]
             if self._opened is run:
                 boards += self._joint.spent[0]
-            out.append(Message(PROGRESS, run.number, from_records(np.array([boards], np.int64))))
+            out.append(Message(MessageType.NODE_COUNT, run.number, from_records(np.array([boards], np.int64))))
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
@@ -536,12 +511,11 @@ class Worker:
             run.exchange.apply(runner)
         length = self._length_of(run)
         end, enough = now + length, now + _ENOUGH * length
-        if is_many(runner):
+        if isinstance(runner, BatchRunner):
             return self._work_on_many(run, now, cpu)
-        batch = getattr(runner, "batch", None)
         while run.has_work and now < (enough if run.job else end):
-            if run.job is None and batch and not run.resumes and not run.was_joined:
-                now, cpu = self._batch(run, batch, now, cpu)
+            if run.job is None and runner.batches and not run.resumes and not run.was_joined:
+                now, cpu = self._batch(run, now, cpu)
                 continue
             if run.job is None:
                 self._begin(run, now)
@@ -566,17 +540,17 @@ class Worker:
         """Do some of each of many jobs."""
         runner = run.runner
         if run.job is None:
-            run.job, run.shares, run.reported = (began, 0.0), Shares(), began
-        while run.queue and runner.at_work < runner.places:
+            run.job, run.shares, run.reported = (began, 0.0), TimeSplitter(), began
+        while run.queue and runner.at_work < runner.slots:
             jobs = run.queue.popleft()
-            fits = runner.places - runner.at_work
+            fits = runner.slots - runner.at_work
             if len(jobs) > fits:
                 run.queue.appendleft(jobs[fits:])
             runner.add(jobs[:fits])
             run.shares.add(len(jobs[:fits]))
         run.saved.clear()  # such jobs begin again
-        if run.lends:
-            runner.lend(*run.lends)
+        if run.offloads:
+            runner.offload(*run.offloads)
         records = runner.advance()
         now, cpu = self._clock(), self._cpu_clock()
         run.shares.spend(now - began, cpu - cpu_began)
@@ -588,34 +562,34 @@ class Worker:
 
     def _take_in(self, run, records):
         """Keep the records of some of many jobs."""
-        run.shares.settle(records, run.runner.boards)
+        run.shares.attribute(records, run.runner.boards)
         self._log_ended(run, records)
         if len(records):
             run.results.append(records)
-        for node in records["node"].tolist() if run.wishes else ():
-            run.wishes.pop(node, None)
+        for node in records["job_id"].tolist() if run.split_requests else ():
+            run.split_requests.pop(node, None)
 
     def _log_ended(self, run, records):
         if self._logs_jobs and len(records):
-            log.debug("run %d: jobs %s have ended", run.number, records["node"].tolist())
+            log.debug("run %d: jobs %s have ended", run.number, records["job_id"].tolist())
 
     def _begin(self, run, now):
         job = run.record = _first(run.queue)
         if self._logs_jobs:
-            log.debug("run %d: job %d begins", run.number, job["node"])
-        saved = run.saved.pop(int(job["node"]), None)
+            log.debug("run %d: job %d begins", run.number, job["job_id"])
+        saved = run.saved.pop(int(job["job_id"]), None)
         run.job, run.reported = (now, 0.0), now
         if saved is None:
             run.runner.begin(job)
         else:
-            record = to_records(saved[: SAVED_RECORD.itemsize], SAVED_RECORD)[0]
+            record = to_records(saved[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
             run.job = now - float(record["seconds"]), float(record["cpu"])
-            run.runner.restore(job, saved[SAVED_RECORD.itemsize :].tobytes())
+            run.runner.restore(job, saved[PROGRESS_RECORD.itemsize :].tobytes())
 
-    def _batch(self, run, batch, began, cpu_began):
+    def _batch(self, run, began, cpu_began):
         """Do small jobs in one go, as far as a slice's budget goes; the next one may be left at work."""
         jobs = run.queue.popleft()
-        records = batch(jobs, run.budget)
+        records = run.runner.batch(jobs, run.budget)
         left = len(jobs) > len(records)
         at_work = run.runner.boards if left else 0
         now, cpu = self._clock(), self._cpu_clock()
@@ -629,9 +603,9 @@ class Worker:
         self.timers.jobs += len(records)
         if len(records):
             run.results.append(records)
-            self._end_exchange_of(run, records["node"])
-            for node in records["node"].tolist() if run.wishes else ():
-                run.wishes.pop(node, None)
+            self._end_exchange_of(run, records["job_id"])
+            for node in records["job_id"].tolist() if run.split_requests else ():
+                run.split_requests.pop(node, None)
         if left:
             part = (at_work + 1) / counted
             run.job = now - part * (now - began), part * (cpu - cpu_began)

@@ -8,9 +8,9 @@ from mpi4py import MPI
 from . import mpi_runtime
 from .backoff import sleep_until
 from .events import Lost, Received
-from .liveness import Alive
-from .mailbox import Post
-from .messages import PING, PONG, QUIT, STEER, Message
+from .liveness import Liveness
+from .mailbox import Mailbox
+from .messages import Message, MessageType
 
 _GLANCE = 0.05  # seconds between two looks at who is lost
 PARTING = 10.0  # seconds to wait for ranks that are to leave, where there is no deadline
@@ -36,31 +36,31 @@ def tells_of_a_failure(error):
     return error.Get_error_class() in (MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED_PENDING)
 
 
-class Followers:
+class WorkerLinks:
     """The messages between this rank and its workers.
 
     machine: a Master, or a Group, whose Master is ``master``; ranks: of the workers; known: (host, name of its bell) of
     every rank of the communicator; bell: this one's; deadline: seconds after which a silent worker is lost, or None;
-    survives: whether to go on without some; say(text): where to say that one is lost; last: see ``Alive``.
+    survives: whether to go on without some; say(text): where to say that one is lost; last: see ``Liveness``.
     """
 
-    def __init__(self, comm, machine, master, ranks, known, bell, deadline, survives, say=lambda text: None, last=1):
-        self._comm, self._machine, self._master, self._bell, self._say = comm, machine, master, bell, say
+    def __init__(self, comm, machine, master, ranks, known, wakeup, deadline, survives, say=lambda text: None, last=1):
+        self._comm, self._machine, self._master, self._wakeup, self._say = comm, machine, master, wakeup, say
         here = MPI.Get_processor_name()
         self._hosts = {rank: known[rank][0] for rank in ranks}
-        self._bells = {rank: known[rank][1] for rank in ranks if known[rank][0] == here and known[rank][1]}
-        self.post = Post(comm, survives=survives)
+        self._wakeups = {rank: known[rank][1] for rank in ranks if known[rank][0] == here and known[rank][1]}
+        self.mailbox = Mailbox(comm, survives=survives)
         self._survives = survives
         self._failures = Failures(comm) if mpi_runtime.tells_of_failures() else None
-        self._alive = Alive(deadline, self._hosts, time.monotonic(), last=last) if deadline else None
+        self._alive = Liveness(deadline, self._hosts, time.monotonic(), last=last) if deadline else None
         self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or PARTING
-        self._watched = {rank for rank, name in self._bells.items() if deadline and self._bell.hangs(name)}
+        self._watched = {rank for rank, name in self._wakeups.items() if deadline and self._wakeup.exists(name)}
         # Who does not answer is asked once: MPICH keeps what nobody takes in one of 64 places, and without any of them
         # the master could write to nobody.
         self._asked = set()
         self._gone, self._looked = set(), 0.0
 
-    def turn(self):
+    def poll(self):
         """Take in one message, if one is here; return it as (sender, Message, bytes), or None."""
         if self._survives and time.monotonic() - self._looked >= self._glance:
             self._look_for_the_lost()
@@ -71,44 +71,44 @@ class Followers:
         if self._alive and sender in self._hosts:
             self._alive.heard(sender, time.monotonic())
             self._asked.discard(sender)
-            if message.type == PING:
-                self.post.send(sender, Message(PONG, 0))
-        self.act(Received(sender, message), sender)
+            if message.type == MessageType.PING:
+                self.mailbox.send(sender, Message(MessageType.PONG, 0))
+        self.dispatch(Received(sender, message), sender)
         return arrived
 
     def _receive(self):
         try:
-            return self.post.receive()
+            return self.mailbox.receive()
         except MPI.Exception as error:
             if self._failures is None or not tells_of_a_failure(error):
                 raise
             self._look_for_the_lost()
             return None
 
-    def act(self, event, awake=None):
+    def dispatch(self, event, awake=None):
         """Have the machine take an event in, and send what follows; awake: who has just written, and is not asleep."""
         called = set()
         for rank, message in self._machine.handle(event):
-            self.post.send(rank, message)
-            if rank != awake and message.type != STEER:  # who is asleep has nothing to be steered
+            self.mailbox.send(rank, message)
+            if rank != awake and message.type != MessageType.JOB_UPDATE:  # who is asleep has nothing to be steered
                 called.add(rank)
-        for rank in called & self._bells.keys() if called else ():
-            self._bell.ring(self._bells[rank])
+        for rank in called & self._wakeups.keys() if called else ():
+            self._wakeup.notify(self._wakeups[rank])
 
     def _look_for_the_lost(self):
         """Go on without workers that have died since, and ask those that are silent whether they are there."""
         now = self._looked = time.monotonic()
         if self._failures:
-            self.post.failed |= self._failures.ranks()
+            self.mailbox.failed |= self._failures.ranks()
         lost = set()
         if self._alive:
-            self._welcome(now)
+            self._readmit(now)
             lost.update(self._alive.silent(now, self._master.preparing))
-            self.post.failed.update(rank for rank in self._watched if not self._bell.hangs(self._bells[rank]))
+            self.mailbox.failed.update(rank for rank in self._watched if not self._wakeup.exists(self._wakeups[rank]))
             for rank in set(self._alive.due(now)) - self._asked:
                 self._asked.add(rank)
-                self.post.send(rank, Message(PING, 0))
-        for rank in sorted((lost | self.post.failed) & self._hosts.keys() - self._gone):
+                self.mailbox.send(rank, Message(MessageType.PING, 0))
+        for rank in sorted((lost | self.mailbox.failed) & self._hosts.keys() - self._gone):
             self._lose(rank)
 
     def _lose(self, rank):
@@ -116,44 +116,44 @@ class Followers:
         self.say_of(rank, self._hosts[rank], True)
         if self._alive:
             self._alive.lost(rank)
-        self.act(Lost(rank))
+        self.dispatch(Lost(rank))
 
     def say_of(self, rank, host, lost):
         """Say that a worker is lost, or back."""
         place = f"rank {rank} (host {host})"
         self._say(f"distsearch: lost {place}: its work goes to the others" if lost else f"distsearch: {place} is back")
 
-    def _welcome(self, now):
+    def _readmit(self, now):
         """Expect to hear from workers again that were taken for lost and have begun anew."""
         for rank in self._gone - self._master.absent:
             self._gone.discard(rank)
             self.say_of(rank, self._hosts[rank], False)
-            self._alive.back(rank, now)
+            self._alive.rejoined(rank, now)
 
-    def part(self):
+    def leave(self):
         """Let the workers that are left say that they leave: MPI would wait at its end for those that are lost."""
         end, staying = time.monotonic() + self._parting, self._hosts.keys() - self._gone
 
         def alone():
             while arrived := self._receive():
                 sender, message, _ = arrived
-                if message.type == QUIT:
+                if message.type == MessageType.QUIT:
                     staying.discard(sender)
-            staying.difference_update(self.post.failed)
+            staying.difference_update(self.mailbox.failed)
             return not staying or time.monotonic() > end
 
         sleep_until(alone)
 
-    def meet(self):
+    def barrier(self):
         """Wait for all ranks, see the function."""
-        return meet(self._comm, self.post, self._parting, self._survives)
+        return barrier(self._comm, self.mailbox, self._parting, self._survives)
 
     def close(self):
         """Give the bell back."""
-        self._bell.close()
+        self._wakeup.close()
 
 
-def meet(comm, post, seconds, survives):
+def barrier(comm, mailbox, seconds, survives):
     """Wait, without spinning, for all ranks to come here; return whether they did: not, where one of them died."""
     end = time.monotonic() + seconds if survives else math.inf
 
@@ -161,10 +161,10 @@ def meet(comm, post, seconds, survives):
         return time.monotonic() > end
 
     try:
-        sleep_until(lambda: post.all_sent() or late())
+        sleep_until(lambda: mailbox.all_sent() or late())
         gone = comm.Ibarrier()
         # workers leave when their messages have left, and a large one leaves when somebody takes it
-        sleep_until(lambda: post.receive() is None and gone.Test() or late())
+        sleep_until(lambda: mailbox.receive() is None and gone.Test() or late())
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise

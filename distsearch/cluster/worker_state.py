@@ -37,21 +37,19 @@ class Setup:
     def compile(self):
         runner = self._make(self._setup)
         runner.compile()
-        if getattr(runner, "failed", False):  # from now on others are made
+        if runner.failed:  # from now on others are made
             runner = self._make(self._setup)
             runner.compile()
-        self.job_dtype, self.unsearched = runner.job_dtype, getattr(runner, "unsearched", None)
-        self.places = getattr(runner, "places", 1)
-        fits = self.job_dtype.itemsize <= MOST_BYTES
-        self.can_join = fits and self.places == 1 and bool(getattr(runner, "share", None))
-        self.spans_hosts = bool(getattr(runner, "set_remote_marks", None))
+        self.job_dtype, self.unsearched = runner.job_dtype, runner.unsearched
+        self.slots, self.spans_hosts = runner.slots, runner.spans_hosts
+        self.can_join = runner.can_join and self.job_dtype.itemsize <= MOST_BYTES
         self._free = [runner]
         self._any = runner
 
     @property
     def table_full(self):
         """The share of the table that is used, 0 to 1; 0 where there is none."""
-        return getattr(self._any, "table_full", 0.0)
+        return self._any.table_full
 
 
 class Run:
@@ -64,21 +62,21 @@ class Run:
         self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
         self.exchange = None  # the Exchange with other hosts that search one of its jobs as well
         self.queue = deque()  # arrays of job records
-        self.saved = {}  # node → what was SAVED of a queued job
+        self.saved = {}  # job id → the progress of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
         self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of many
         self.record = None  # the job itself, where it was begun alone
         self.shares = None  # of the time of many jobs that are at work together
         self.results = []  # arrays of records that have not been sent
-        self.wishes = {}  # node of a job → (name of its rest, what the part is to have left), where one is wanted
-        self.lends = None  # (how many, the most that is left) of parts to be lent out, where that is wanted
+        self.split_requests = {}  # job id → (id of its remainder, what the subtree must have left), where one is wanted
+        self.offloads = None  # (how many, the most that is left) of parts to offload, where that is wanted
         self.reported = 0.0
         self.budget = FIRST_BUDGET  # boards of a slice
 
     @property
     def resumes(self):
         """Whether the next job was begun by an earlier run."""
-        return bool(self.saved) and int(self.queue[0]["node"][0]) in self.saved
+        return bool(self.saved) and int(self.queue[0]["job_id"][0]) in self.saved
 
     @property
     def has_work(self):

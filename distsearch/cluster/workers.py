@@ -1,21 +1,21 @@
-"""Who works for a master: which workers are ready for which setups, which are lost, and which have come back.
+"""The workers of a master: which are ready for which setups, which are lost, and which have rejoined.
 
-What a worker is to be told of it is returned as Outgoing messages.
+What a worker must be told of it is returned as Outgoing messages.
 """
 
 import logging
 
 import numpy as np
 
-from .messages import FORGET, RESTART, RESTARTED, RESULTS, SETUP, Message, Outgoing
+from .messages import Message, MessageType, Outgoing
 
-_COMEBACKS = 5  # of a worker that was lost at work so often without a result in between
+_MAX_REJOINS = 5  # of a worker that was lost at work so often without a result in between
 
 
 log = logging.getLogger("distsearch.master")
 
 
-class Member:
+class WorkerState:
     """A worker as the master knows it."""
 
     def __init__(self, rank, host, losses=0):
@@ -24,23 +24,26 @@ class Member:
         self.told = set()  # numbers of setups, of those that it has not been told to forget
         self.preparing = set()  # those that it has not answered for
         self.ready = set()
-        self.life = None  # where it was lost: number of the RESTART that it was sent
-        self.places = {}  # number of a setup → jobs of it at work at once, where it is not one
+        self.epoch = None  # where it was lost: number of the RESET that it was sent
+        self.slots = {}  # number of a setup → jobs of it at work at once, where it is not one
         self.load = 0  # jobs sent and not answered, of all runs
 
+    def __repr__(self):
+        return f"<WorkerState {self.rank} on {self.host}: ready {self.ready}, load {self.load}, losses {self.losses}>"
 
-class Crew:
+
+class WorkerRegistry:
     """The workers by rank, and the setups that they are to be ready for; hosts: the host of each by rank."""
 
     def __init__(self, hosts):
-        self.workers = {rank: Member(rank, host) for rank, host in hosts.items()}
-        self.absent = {}  # rank → Member, of those that are lost
+        self.workers = {rank: WorkerState(rank, host) for rank, host in hosts.items()}
+        self.absent = {}  # rank → WorkerState, of those that are lost
         self.idle = set(self.workers)  # ranks without a job of any run
         self.setups = {}  # bytes → number
-        self.lost, self.back = [], []  # (rank, host), in the order in which they were lost and came back
+        self.lost, self.rejoined = [], []  # (rank, host), in the order in which they were lost and came back
         self.ignored = 0  # messages with results of workers that were lost when they came
         self._prepared = 0  # setups so far
-        self._lives = 0  # RESTARTs so far
+        self._epochs = 0  # RESETs so far
 
     @property
     def preparing(self):
@@ -85,13 +88,13 @@ class Crew:
             worker.ready.discard(number)
             if number in worker.told:
                 worker.told.remove(number)
-                out.append(Outgoing(worker.rank, Message(FORGET, number)))
+                out.append(Outgoing(worker.rank, Message(MessageType.FORGET, number)))
         return out
 
     def lose(self, rank):
         """Go on without a worker; somebody else compiles what it was to compile for its host."""
         gone = self.absent[rank] = self.workers.pop(rank)
-        gone.life = None
+        gone.epoch = None
         gone.losses += gone.load > 0
         self.idle.discard(rank)
         self.lost.append((rank, gone.host))
@@ -102,25 +105,27 @@ class Crew:
             if number in gone.preparing and neighbours and not any(number in worker.told for worker in neighbours)
         ]
 
-    def hear_of_lost(self, rank, message):
+    def on_message_from_lost(self, rank, message):
         """A lost worker is there after all; it begins anew, unless it has done so again and again for nothing."""
         worker = self.absent[rank]
-        self.ignored += message.type == RESULTS
-        if worker.life is None and worker.losses < _COMEBACKS:
-            self._lives += 1
-            worker.life = self._lives
-            return [Outgoing(rank, Message(RESTART, worker.life))]
-        if message.type == RESTARTED and message.run == worker.life:
-            return self._welcome(self.absent.pop(rank))
+        self.ignored += message.type == MessageType.RESULTS
+        if worker.epoch is None and worker.losses < _MAX_REJOINS:
+            self._epochs += 1
+            worker.epoch = self._epochs
+            return [Outgoing(rank, Message(MessageType.RESET, worker.epoch))]
+        if message.type == MessageType.RESET_DONE and message.run == worker.epoch:
+            return self._readmit(self.absent.pop(rank))
         return []
 
-    def _welcome(self, known):
+    def _readmit(self, known):
         """Take a worker in again; it is ready at once for the setups that it had compiled."""
         log.warning("worker %d is back", known.rank)
-        worker = self.workers[known.rank] = Member(known.rank, known.host, known.losses)
-        self.back.append((worker.rank, worker.host))
+        worker = self.workers[known.rank] = WorkerState(known.rank, known.host, known.losses)
+        self.rejoined.append((worker.rank, worker.host))
         self.idle.add(worker.rank)
-        out = [Outgoing(worker.rank, Message(FORGET, n)) for n in known.told if n not in self.setups.values()]
+        out = [
+            Outgoing(worker.rank, Message(MessageType.FORGET, n)) for n in known.told if n not in self.setups.values()
+        ]
         return out + [_ask_to_prepare(worker, number, setup) for setup, number in self.setups.items()]
 
     def _text(self, number):
@@ -131,4 +136,4 @@ class Crew:
 def _ask_to_prepare(worker, number, setup):
     worker.told.add(number)
     worker.preparing.add(number)
-    return Outgoing(worker.rank, Message(SETUP, number, np.frombuffer(setup, np.uint8)))
+    return Outgoing(worker.rank, Message(MessageType.SETUP, number, np.frombuffer(setup, np.uint8)))

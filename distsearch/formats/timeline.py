@@ -53,7 +53,7 @@ def _event(event, process, rank, begin, position_text):
         yield _line(ph="b", ts=at, args=args, **once)
         yield _line(ph="e", ts=round((float(event["ended"]) - begin) * 1e6, 1), **once)
     elif kind in (GAVE, NARROWED):
-        args: dict[str, Any] = {"job": int(event["node"])}
+        args: dict[str, Any] = {"job": int(event["job_id"])}
         if kind == NARROWED:
             args["window"] = _window(event)
         yield _line(ph="i", ts=at, pid=process, tid=rank, s="t", name=_NAMES[kind], args=args)
@@ -67,7 +67,7 @@ def _job(event, position_text):
     score = float(event["score"])
     state = tuple(event["state"][: event["words"]])
     return {
-        "job": int(event["node"]),
+        "job": int(event["job_id"]),
         "position": position_text(state) if state else None,
         "window": _window(event),
         "boards": int(event["boards"]),

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from .. import evaluation
+from ..cluster.protocols import JobRunner
 from ..engines.expectimax import Expectimax
 from ..engines.expectiminimax import Expectiminimax
 from ..engines.player import Player
@@ -20,7 +21,7 @@ PARTS = 0, 64, 64, 8, 8, 1
 
 EXPECTIMAX_RESULT = np.dtype(
     [
-        ("node", np.int32),
+        ("job_id", np.int32),
         ("complete", np.int8),
         ("move", np.int16),
         ("value", np.float64),
@@ -37,7 +38,7 @@ EXPECTIMAX_RESULT = np.dtype(
 
 EXPECTIMINIMAX_RESULT = np.dtype(
     [
-        ("node", np.int32),
+        ("job_id", np.int32),
         ("complete", np.int8),
         ("bound", np.int8),
         ("move", np.int16),
@@ -52,14 +53,14 @@ EXPECTIMINIMAX_RESULT = np.dtype(
 
 def expectimax_job(words):
     """Record of a job in a game against chance: its node, plies to search, what ``expectimax`` calls likely, state."""
-    return np.dtype([("node", np.int32), ("depth", np.int32), ("likely", np.int64), ("state", np.uint64, words)])
+    return np.dtype([("job_id", np.int32), ("depth", np.int32), ("likely", np.int64), ("state", np.uint64, words)])
 
 
 def expectiminimax_job(words):
     """Record of a job where chance has an adversary: its node, plies to search, chance's draw, window, state."""
     return np.dtype(
         [
-            ("node", np.int32),
+            ("job_id", np.int32),
             ("depth", np.int32),
             ("drawn", np.int32),
             ("alpha", np.float64),
@@ -72,7 +73,13 @@ def expectiminimax_job(words):
 def game_job(words):
     """Record of a part of a game against chance: its number, plies to search, its seed, turns of chance, state."""
     return np.dtype(
-        [("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("drawn", np.int64), ("state", np.uint64, words)]
+        [
+            ("job_id", np.int32),
+            ("depth", np.int32),
+            ("seed", np.uint64),
+            ("drawn", np.int64),
+            ("state", np.uint64, words),
+        ]
     )
 
 
@@ -86,7 +93,7 @@ def game_result(words, recorded):
     codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
     return np.dtype(
         [
-            ("node", np.int32),
+            ("job_id", np.int32),
             ("complete", np.int8),
             ("over", np.int8),
             ("score", np.int64),
@@ -114,26 +121,19 @@ def _expectimax(setup, far=None):
     return game, rules, Expectimax(game, rules, chosen, *how, table=far, tag=tag, part=part)
 
 
-class EngineRunner:
+class EngineRunner(JobRunner):
     """What runners share that search by an engine, the second argument, and go on with nothing from job to job."""
 
     def __init__(self, job_dtype, engine):
         self.job_dtype, self._engine = job_dtype, engine
-        self.name, self.compile, self.advance = engine.name, engine.compile, engine.advance
+        self.name, self.compile = engine.name, engine.compile
 
-    def open(self, run):
-        """Nothing is kept but a table, where its values hold in any run."""
+    def advance(self, budget):
+        return self._engine.advance(budget)
 
     @property
     def boards(self):
         return self._engine.boards
-
-    def save(self):
-        """What is in the frames is cheap: a job begins again."""
-        return int(self._node), b""
-
-    def restore(self, job, content):
-        self.begin(job)
 
 
 class ExpectimaxRunner(Joinable, EngineRunner):
@@ -150,7 +150,7 @@ class ExpectimaxRunner(Joinable, EngineRunner):
         self._engine.age(run)
 
     def begin(self, job):
-        self._node, self._job = job["node"], job
+        self.job_id, self._job = int(job["job_id"]), job
         self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
 
     def job_now(self):
@@ -161,7 +161,7 @@ class ExpectimaxRunner(Joinable, EngineRunner):
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
-            self._node,
+            self.job_id,
             found.complete,
             move,
             found.value,
@@ -188,7 +188,7 @@ class ExpectiminimaxRunner(EngineRunner):
         super().__init__(expectiminimax_job(game.words(rules)), engine)
 
     def begin(self, job):
-        self._node = job["node"]
+        self.job_id = int(job["job_id"])
         window = float(job["alpha"]), float(job["beta"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]), *window, int(job["drawn"]))
 
@@ -196,7 +196,7 @@ class ExpectiminimaxRunner(EngineRunner):
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
-            self._node,
+            self.job_id,
             found.complete,
             found.bound,
             move,
@@ -209,7 +209,7 @@ class ExpectiminimaxRunner(EngineRunner):
         return record
 
 
-class GameRunner:
+class GameRunner(JobRunner):
     """Plays games against chance, a part of one in each job; see ``games_pool``.
 
     Searches of a few plies are played in compiled code, many jobs in one call; others move by move.
@@ -222,15 +222,12 @@ class GameRunner:
         limits = setup["deeper"], setup["nodes"], setup["seconds"]
         self._player, self._games = Player(game, rules, self._engine, *limits), SelfPlay(game, rules, self._engine)
         self._to_a_depth, self._is_shallow = not any(limits), False
-        self.name = f"game_{self._engine.name}"
+        self.batches, self.name = True, f"game_{self._engine.name}"
 
     def compile(self):
         """Compile, or load from disk, all that games take."""
         self._player.compile()
         self._games.compile()
-
-    def open(self, run):
-        """Nothing is kept."""
 
     @property
     def boards(self):
@@ -246,7 +243,7 @@ class GameRunner:
         return self._played(0, self._games.at)
 
     def begin(self, job):
-        self._nodes = [job["node"]]
+        self._job_ids = [job["job_id"]]
         if not self._begin_shallow(np.array([job], job.dtype)):
             start = tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["drawn"])
             self._player.begin(*start, GAME_PART)
@@ -255,7 +252,7 @@ class GameRunner:
         deepest = int(jobs["depth"].max())
         self._is_shallow = self._to_a_depth and deepest <= MAX_PLIES
         if self._is_shallow:
-            self._nodes = jobs["node"]
+            self._job_ids = jobs["job_id"]
             most = GAME_PART * (1 if self._recorded else PARTS[deepest])
             start = jobs["state"], jobs["depth"], jobs["seed"], jobs["drawn"]
             self._games.begin(*start, most, GAME_PART, self._recorded)
@@ -271,7 +268,7 @@ class GameRunner:
             return record
         record, player = np.zeros(1, self.result_dtype), self._player
         fields = (
-            self._nodes[0],
+            self._job_ids[0],
             player.complete,
             player.over,
             player.score,
@@ -294,7 +291,7 @@ class GameRunner:
     def _played(self, first, end):
         """Return records of some of the jobs that are played in compiled code."""
         records, table = np.zeros(end - first, self.result_dtype), self._games.table[first:end]
-        records["node"], records["state"] = self._nodes[first:end], table["state"]
+        records["job_id"], records["state"] = self._job_ids[first:end], table["state"]
         records["complete"] = self._games.complete[first:end]
         records["drawn"] = table["chance_steps"]
         for name in ("over", "score", "moves", "boards", "expanded"):

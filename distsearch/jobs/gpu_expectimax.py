@@ -1,4 +1,4 @@
-"""Jobs of games against chance that a GPU does, many at a time: see ``cluster.batch_runner``.
+"""Jobs of games against chance that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``.
 
 Nobody steers such jobs, so there is no ``narrow`` and no ``drop`` here.
 """
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..cluster.protocols import BatchRunner
 from ..core.errors import UserError
 from ..engines.batched_play import BatchedPlay
 from ..engines.expectimax import Expectimax
@@ -19,7 +20,7 @@ from ..gpu.expectimax_merged import MOST_PLIES
 from .chance import EXPECTIMAX_RESULT, GAME_PART, PARTS, expectimax_job, game_job, game_result
 from .setups import evaluated
 
-_PLACES = 16_384  # games at a rank
+_SLOTS = 16_384  # games at a rank
 _AT_ONCE = 8192  # of them in a launch, at most: while it is under way, the others' moves are played
 _FILLED = 0.9  # of a launch, or as games grow some would not fit and have a launch of their own
 _FEW = 256  # games that take less time together than by turns
@@ -39,7 +40,7 @@ def check(setup, depth=None):
     expectimax_tables.check(*evaluated(setup))
 
 
-class _OnGpu:
+class _OnGpu(BatchRunner):
     """What runners share that search on a GPU; the search is made where it is compiled or opened.
 
     fails(error): what to do where it cannot be compiled; without, the error is raised. Then the runner has ``failed``.
@@ -75,7 +76,7 @@ class _OnGpu:
 class GpuExpectimaxRunner(_OnGpu):
     """Searches subtrees of games against chance, those together that are searched as deep."""
 
-    places = _SEARCHES
+    slots = _SEARCHES
     result_dtype = EXPECTIMAX_RESULT
     boards = 0  # of jobs at work: a job is done by the call that begins it
 
@@ -99,7 +100,7 @@ class GpuExpectimaxRunner(_OnGpu):
         jobs, self._waiting = self._waiting[alike], np.delete(self._waiting, alike)
         found = self._search.values(jobs["state"], depth=depth)
         records = np.zeros(len(jobs), self.result_dtype)
-        records["node"], records["complete"] = jobs["node"], True
+        records["job_id"], records["complete"] = jobs["job_id"], True
         records["move"], records["value"] = found.moves, found.values
         records["boards"] = found.leaves // len(jobs)
         records["boards"][: found.leaves % len(jobs)] += 1
@@ -109,7 +110,7 @@ class GpuExpectimaxRunner(_OnGpu):
     def stop(self):
         """Give all jobs up; return their records."""
         records = np.zeros(len(self._waiting), self.result_dtype)
-        records["node"], records["value"], records["move"] = self._waiting["node"], -np.inf, -1
+        records["job_id"], records["value"], records["move"] = self._waiting["job_id"], -np.inf, -1
         self._waiting = self._waiting[:0]
         return records
 
@@ -131,7 +132,7 @@ class GpuGamesRunner(_OnGpu):
     plays the moves that were found for another. All jobs that it has at a time are searched as deep.
     """
 
-    places = _PLACES
+    slots = _SLOTS
 
     def __init__(self, setup, gpu, fails=None):
         super().__init__(setup, gpu, fails)
@@ -139,11 +140,15 @@ class GpuGamesRunner(_OnGpu):
         words = self._game.words(self._rules)
         self.job_dtype, self.result_dtype = game_job(words), game_result(words, self._recorded)
         engine = Expectimax(self._game, self._rules, self._chosen, uniform_chance=setup["alike"])
-        self._games = BatchedPlay(self._game, self._rules, engine, _PLACES, GAME_PART if self._recorded else 0)
-        self._nodes = np.zeros(_PLACES, np.int32)  # of rows
+        self._games = BatchedPlay(self._game, self._rules, engine, _SLOTS, GAME_PART if self._recorded else 0)
+        self._job_ids = np.zeros(_SLOTS, np.int32)  # of rows
         self._waiting = np.zeros(0, self.job_dtype)
         self._ready, self._asked = deque(), None  # groups to be searched, and the one that the GPU is at
-        self.boards = 0  # evaluations for the games at work so far
+        self._boards = 0  # evaluations for the games at work so far
+
+    @property
+    def boards(self):
+        return self._boards
 
     def compile(self):
         super().compile()
@@ -152,7 +157,7 @@ class GpuGamesRunner(_OnGpu):
     @property
     def at_work(self):
         """Jobs that have no answer yet."""
-        return len(self._waiting) + _PLACES - self._games.room
+        return len(self._waiting) + _SLOTS - self._games.room
 
     def add(self, jobs):
         """Take an array of jobs in."""
@@ -191,7 +196,7 @@ class GpuGamesRunner(_OnGpu):
     def _play(self, group, found, boards, size):
         """Play what was found for a group, and have new games join it; return the rows that have no more moves."""
         rows, states, ended = self._games.step(group.rows, found, boards)
-        self.boards += boards
+        self._boards += boards
         group = _Group(rows, states)
         if len(rows) < size and len(self._waiting):
             more, over = self._add_games(size - len(rows))
@@ -213,24 +218,24 @@ class GpuGamesRunner(_OnGpu):
         """Return (a group of up to so many new games, rows of those that have no more moves)."""
         jobs, self._waiting = self._waiting[:count], self._waiting[count:]
         parts = 1 if self._recorded or self._depth > MAX_PLIES else PARTS[self._depth]  # as on a CPU
-        first = (jobs["drawn"] == 0) * (jobs["node"] % _STAGGERED)
+        first = (jobs["drawn"] == 0) * (jobs["job_id"] % _STAGGERED)
         until = GAME_PART * parts * (_STAGGERED - first) // _STAGGERED
         rows = self._games.add_games(jobs["state"], jobs["seed"], jobs["drawn"], until)
-        self._nodes[rows] = jobs["node"]
+        self._job_ids[rows] = jobs["job_id"]
         rows, states, ended = self._games.step(rows)
         return _Group(rows, states), ended
 
     def _records(self, rows):
         """Return the records of games that leave their rows."""
         records, table = np.zeros(len(rows), self.result_dtype), self._games.table[rows]
-        records["node"], records["state"] = self._nodes[rows], table["state"]
+        records["job_id"], records["state"] = self._job_ids[rows], table["state"]
         records["complete"] = (table["over"] > 0) | (table["count"] == table["until"])
         records["drawn"] = table["chance_steps"]
         for name in ("over", "score", "moves", "boards"):
             records[name] = table[name]
         if self._recorded:
             records["length"], records["codes"] = table["count"], self._games.codes[rows]
-        self.boards -= int(records["boards"].sum())
+        self._boards -= int(records["boards"].sum())
         self._games.remove_games(rows)
         return records
 
@@ -239,7 +244,7 @@ class GpuGamesRunner(_OnGpu):
         groups = [*self._ready, *([self._asked] if self._asked else [])]
         self._ready, self._asked = deque(), None
         left = np.zeros(len(self._waiting), self.result_dtype)
-        for field in ("node", "drawn", "state"):
+        for field in ("job_id", "drawn", "state"):
             left[field] = self._waiting[field]
         self._waiting = self._waiting[:0]
         return np.concatenate([left, *(self._records(group.rows) for group in groups)])

@@ -1,4 +1,4 @@
-"""The kinds of job that a GPU does, many at a time: see ``cluster.batch_runner``.
+"""The kinds of job that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``.
 
 Records of jobs and results are those of the runners on a CPU, so ranks with and without a GPU work on one search. Jobs
 that a GPU cannot do, the same rank does on its CPU.
@@ -9,6 +9,7 @@ from collections import deque
 
 import numpy as np
 
+from ..cluster.protocols import BatchRunner
 from ..core.errors import UserError, complain
 from ..games import connect4, othello
 from ..games.interface import Position, as_state, legal_moves
@@ -18,7 +19,7 @@ from . import gpu_expectimax, offloaded
 from .setups import rules_of
 from .two_player import BRIEF_RESULT, SUBTREE_RESULT, job_dtype
 
-_PLACES = 8192  # jobs at a rank: a batch at work, and one that waits for it
+_SLOTS = 8192  # jobs at a rank: a batch at work, and one that waits for it
 _CPU_BOARDS = 50_000  # between two launches, of jobs that are the CPU's
 _TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
@@ -87,7 +88,7 @@ class _Card:
 class _Connect4:
     """Any number of stones."""
 
-    lends = True
+    offloads = True
 
     def __init__(self, gpu, rules):
         self.solver = GpuSolver(gpu, connect4, rules, _room(gpu, _TABLE_MIB))
@@ -106,7 +107,7 @@ class _Connect4:
 class _Othello:
     """End games of so few empty squares that a launch has a chance to see their ends."""
 
-    MOST, lends = 14, False
+    MOST, offloads = 14, False
     SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
 
     def __init__(self, gpu, rules):
@@ -136,14 +137,14 @@ _SOLVERS = {"connect4": _Connect4, "othello": _Othello}
 _BY_CHANCE = {"expectimax": gpu_expectimax.GpuExpectimaxRunner, "game": gpu_expectimax.GpuGamesRunner}
 
 
-class GpuSolveRunner:
+class GpuSolveRunner(BatchRunner):
     """Solves positions exactly, those of a batch at once.
 
     card: of ``on_gpu``; plain: makes the runner of what it does not take. Once it has ``failed`` it has no jobs: the
     results of those that it had say that they are not complete.
     """
 
-    places = _PLACES
+    slots = _SLOTS
 
     def __init__(self, setup, card, plain):
         self._game, self._rules = rules_of(setup)
@@ -229,7 +230,7 @@ class GpuSolveRunner:
         if not self._open.any() and self._waiting:
             self._begin(np.concatenate(self._waiting))
         if self._open.any():
-            self._lend()
+            self._offload()
             records.append(self._launch())
         if self._at_cpu is None and self._by_cpu:
             (self._at_cpu,) = self._by_cpu.popleft()
@@ -247,30 +248,30 @@ class GpuSolveRunner:
 
     def _ask(self, states, low, high):
         self._counted = 0
-        if self._on_gpu.lends:
+        if self._on_gpu.offloads:
             self._told += [self._row(number) for number in self._on_gpu.solver.offloaded]
         self._on_gpu.solver.begin(states, low, high)
 
-    def lend(self, count, left):
+    def offload(self, count, left):
         """Have so many parts of the jobs lent out from now on, of at most so many moves left (0: as it likes)."""
         self._wanted = count, left
 
-    def lent(self):
+    def new_offloads(self):
         """Return what is new of parts that are lent out: rows of ``offloaded`` in one array."""
         told, self._told = self._told, []
         return np.concatenate(told) if told else np.zeros(0, np.int64)
 
-    def take_back(self, rows):
+    def on_offload_results(self, rows):
         """Take in what others have found of such parts: rows of a part's number, and bounds of its score."""
         lent = self._on_gpu.solver.offloaded
         for number, low, high in rows.tolist():
             if number in lent:
                 self._answers[number] = low if low >= lent[number][2] else high
 
-    def _lend(self):
+    def _offload(self):
         """Take answers in and lend more out, if that is wanted."""
         alone = self._launches < _ALONE or self._children is not None
-        if alone or not self._wanted or not self._on_gpu.lends:
+        if alone or not self._wanted or not self._on_gpu.offloads:
             return
         solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
         fresh, gone = solver.offload(*self._wanted, answers)
@@ -278,7 +279,7 @@ class GpuSolveRunner:
         for number in fresh:
             job, state, beta = solver.offloaded[number]
             left = int(self._game.moves_left(tuple(state), self._rules))
-            self._told.append(offloaded.row(self._jobs["node"][job], number, beta - 1, beta, left, state))
+            self._told.append(offloaded.row(self._jobs["job_id"][job], number, beta - 1, beta, left, state))
 
     def _row(self, number):
         """Return what says that a part is not wanted any more."""
@@ -318,7 +319,9 @@ class GpuSolveRunner:
         self._children = np.array(parents, np.int64), np.array(moves, np.int16)
         low = -self._scores[self._children[0]]
         self._ask(np.array(children, np.uint64).reshape(-1, 2), low, low + 1)
-        if self._on_gpu.lends:  # most of them are known: those that are not are searched no longer than they have to be
+        if (
+            self._on_gpu.offloads
+        ):  # most of them are known: those that are not are searched no longer than they have to be
             self._on_gpu.solver.seconds = _SHORT_LAUNCH
 
     def _replies(self, scores, complete):
@@ -336,7 +339,7 @@ class GpuSolveRunner:
         """Return the records of some jobs of the batch, with their share of the boards; without scores: given up."""
         records, left = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
         self._open[at] = False
-        records["node"], records["complete"] = self._jobs["node"][at], scores is not None
+        records["job_id"], records["complete"] = self._jobs["job_id"][at], scores is not None
         records["score"] = -np.inf if scores is None else scores
         if len(at):
             records["boards"] = self._spare // left
@@ -353,16 +356,16 @@ class GpuSolveRunner:
 
     def _at(self, node):
         """Return where in the batch an open job of a node is, None if it is not there."""
-        found = np.flatnonzero((self._jobs["node"] == node) & self._open)
+        found = np.flatnonzero((self._jobs["job_id"] == node) & self._open)
         return int(found[0]) if len(found) else None
 
     def has(self, node):
         """Whether a job of this node has no answer yet."""
-        waiting = any((jobs["node"] == node).any() for jobs in (*self._waiting, *self._by_cpu))
+        waiting = any((jobs["job_id"] == node).any() for jobs in (*self._waiting, *self._by_cpu))
         return waiting or self._is_at_cpu(node) or self._at(node) is not None
 
     def _is_at_cpu(self, node):
-        return self._at_cpu is not None and self._at_cpu["node"] == node
+        return self._at_cpu is not None and self._at_cpu["job_id"] == node
 
     def narrow(self, node, low, high):
         """Have the score of a job matter no further than from low to high."""
@@ -374,7 +377,7 @@ class GpuSolveRunner:
                 self._on_gpu.solver.narrow(at, low, high)
             return
         for jobs in (*self._waiting, *self._by_cpu):
-            mine = jobs["node"] == node
+            mine = jobs["job_id"] == node
             if mine.any():
                 jobs["low"][mine], jobs["high"][mine] = low, high
 
@@ -388,11 +391,11 @@ class GpuSolveRunner:
             return self._answered(np.array([at]))
         kept, gone = [], []
         for jobs in self._waiting:
-            kept.append(jobs[jobs["node"] != node])
-            gone.append(jobs[jobs["node"] == node])
+            kept.append(jobs[jobs["job_id"] != node])
+            gone.append(jobs[jobs["job_id"] == node])
         self._waiting = [jobs for jobs in kept if len(jobs)]
-        gone += [job for job in self._by_cpu if job["node"] == node]
-        self._by_cpu = deque(job for job in self._by_cpu if job["node"] != node)
+        gone += [job for job in self._by_cpu if job["job_id"] == node]
+        self._by_cpu = deque(job for job in self._by_cpu if job["job_id"] != node)
         return self.unsearched(np.concatenate(gone))
 
     def stop(self):

@@ -4,9 +4,11 @@ from collections import deque
 
 import numpy as np
 
+from ..cluster.protocols import WorkSource
 
-class NumberedJobs:
-    """Jobs by number, in whose records and results ``node`` is the number; a kind of source says what else they are.
+
+class NumberedJobs(WorkSource):
+    """Jobs by number, in whose records and results ``job_id`` is the number; a kind of source says what else they are.
 
     job_dtype: of records. ``jobs`` is how many were handed out and not lost.
     """
@@ -37,7 +39,7 @@ class NumberedJobs:
         self.jobs += len(numbers)
         jobs = np.zeros(len(numbers), self._job_dtype)
         for job, number in zip(jobs, numbers, strict=True):
-            job["node"] = number
+            job["job_id"] = number
             self._fill(job, number)
         return jobs
 
@@ -52,7 +54,7 @@ class NumberedJobs:
     def _back(self, results):
         """Yield (number, result) of an array of result records, whose jobs are out no longer."""
         for result in results:
-            number = int(result["node"])
+            number = int(result["job_id"])
             del self._holders[number]
             yield number, result
 

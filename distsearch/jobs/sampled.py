@@ -24,7 +24,7 @@ from .setups import evaluated
 
 IDA_RESULT = np.dtype(
     [
-        ("node", np.int32),
+        ("job_id", np.int32),
         ("complete", np.int8),
         ("move", np.int16),
         ("goal", np.int8),
@@ -41,12 +41,12 @@ IDA_RESULT = np.dtype(
 
 def averaged_job(words):
     """Record of a job of an averaged search: its number, plies to search, the run's seed, state."""
-    return np.dtype([("node", np.int32), ("depth", np.int32), ("seed", np.uint64), ("state", np.uint64, words)])
+    return np.dtype([("job_id", np.int32), ("depth", np.int32), ("seed", np.uint64), ("state", np.uint64, words)])
 
 
 def ida_job(words):
     """Record of a run of IDA*: its number, its limit of boards, its seed, state."""
-    return np.dtype([("node", np.int32), ("limit", np.int64), ("seed", np.uint64), ("state", np.uint64, words)])
+    return np.dtype([("job_id", np.int32), ("limit", np.int64), ("seed", np.uint64), ("state", np.uint64, words)])
 
 
 class AveragedRunner(ExpectimaxRunner):
@@ -57,7 +57,7 @@ class AveragedRunner(ExpectimaxRunner):
         EngineRunner.__init__(self, averaged_job(game.words(rules)), SampledRun(game, rules, chosen, setup["width"]))
 
     def begin(self, job):
-        self._node = job["node"]
+        self.job_id = int(job["job_id"])
         self._engine.seed(job["seed"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]))
 
@@ -72,14 +72,14 @@ class IdaRunner(EngineRunner):
         super().__init__(ida_job(game.words(rules)), Ida(game, rules, chosen))
 
     def begin(self, job):
-        self._node = job["node"]
+        self.job_id = int(job["job_id"])
         self._engine.begin(tuple(job["state"]), int(job["seed"]), int(job["limit"]))
 
     def result(self, seconds, cpu):
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
-            self._node,
+            self.job_id,
             found.complete,
             move,
             found.goal,

@@ -10,6 +10,7 @@ small also take an array of them in one call, ``batch``.
 import numpy as np
 
 from .. import evaluation
+from ..cluster.protocols import JobRunner
 from ..engines.alphabeta import INFINITY, LINE_LENGTH, AlphaBeta
 from ..engines.perft import MAX_DEPTH, Perft
 from ..engines.pvs import kernels, probcut
@@ -26,7 +27,7 @@ TO_THE_END = -1  # as a job's depth: search until the game is over
 
 SUBTREE_RESULT = np.dtype(
     [
-        ("node", np.int32),
+        ("job_id", np.int32),
         ("complete", np.int8),
         ("score", np.float64),
         ("boards", np.int64),
@@ -46,7 +47,7 @@ SUBTREE_RESULT = np.dtype(
 # The same of a position where nobody wants a line: 33 bytes instead of 207, which MPI passes on in small messages.
 BRIEF_RESULT = np.dtype(
     [
-        ("node", np.int32),
+        ("job_id", np.int32),
         ("complete", np.int8),
         ("score", np.float32),
         ("boards", np.int64),
@@ -58,7 +59,7 @@ BRIEF_RESULT = np.dtype(
 
 PERFT_RESULT = np.dtype(
     [
-        ("node", np.int32),
+        ("job_id", np.int32),
         ("complete", np.int8),
         ("seconds", np.float64),
         ("cpu", np.float64),
@@ -66,8 +67,8 @@ PERFT_RESULT = np.dtype(
     ]
 )
 
-EMPTY_JOB = np.dtype([("node", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
-EMPTY_RESULT = np.dtype([("node", np.int32), ("seconds", np.float64)])
+EMPTY_JOB = np.dtype([("job_id", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
+EMPTY_RESULT = np.dtype([("job_id", np.int32), ("seconds", np.float64)])
 
 
 def job_dtype(words):
@@ -78,7 +79,7 @@ def job_dtype(words):
     """
     return np.dtype(
         [
-            ("node", np.int32),
+            ("job_id", np.int32),
             ("depth", np.int32),
             ("budget", np.int64),
             ("low", np.int32),
@@ -89,7 +90,7 @@ def job_dtype(words):
     )
 
 
-class _SearchRunner:
+class _SearchRunner(JobRunner):
     """What runners of searches share: jobs in, records out, without a line where the setup is ``brief``."""
 
     def __init__(self, setup, game, rules, engine):
@@ -99,9 +100,6 @@ class _SearchRunner:
         self._engine = engine
         self.name, self.compile = engine.name, engine.compile
 
-    def open(self, run):
-        """Nothing is kept."""
-
     @property
     def boards(self):
         return self._engine.boards
@@ -110,29 +108,13 @@ class _SearchRunner:
         self._take(job)
         self._start(tuple(job["state"]), int(job["depth"]), (int(job["low"]), int(job["high"])))
 
-    @property
-    def node(self):
-        """The node of the job begun last."""
-        return int(self._node)
-
-    def narrow(self, low, high):
-        """The score of the job begun last matters no further than from low to high from now on."""
-
-    def give(self, rest, least):
-        """Give away a part of the search, whose positions have at least so much left; go on with the job ``rest``.
-
-        Returns the part as bytes (uint8), see ``engines.pvs.work_splitting``; None if there is none, and the
-        job is the same.
-        """
-
     def unsearched(self, jobs):
-        """Return the records of jobs that nobody began."""
-        records = np.zeros(len(jobs), self.result_dtype)
-        records["node"], records["score"] = jobs["node"], -np.inf
+        records = super().unsearched(jobs)
+        records["score"] = -np.inf
         return records
 
     def _take(self, job):
-        self._node, self._limit = job["node"], int(job["budget"])
+        self.job_id, self._limit = int(job["job_id"]), int(job["budget"])
 
     def advance(self, budget):
         """Search on for about ``budget`` boards; return whether the job is done or its own budget used up."""
@@ -141,7 +123,7 @@ class _SearchRunner:
         return self._engine.advance(min(budget, self._limit - self.boards)) or self.boards >= self._limit
 
     def save(self):
-        return int(self._node), self._engine.save()
+        return self._engine.save()
 
     def restore(self, job, content):
         self.begin(job)
@@ -153,7 +135,7 @@ class _SearchRunner:
         line = found.line[:LINE_LENGTH]
         record = np.zeros(1, SUBTREE_RESULT)
         record[0] = (
-            self._node,
+            self.job_id,
             found.complete,
             found.score if abs(found.score) < self.infinity else -np.inf,
             found.boards,
@@ -199,11 +181,11 @@ class SubtreeRunner(_SearchRunner):
 class _TabledRunner(Joinable, _SearchRunner):
     """What runners share whose engine has a table: many jobs in one call."""
 
+    batches = spans_hosts = True
     infinity = kernels.INFINITY
 
     @property
     def engine(self):
-        """The engine, for what the master knows of the game as it does."""
         return self._engine
 
     def open(self, run):
@@ -226,7 +208,7 @@ class _TabledRunner(Joinable, _SearchRunner):
         for name in ANSWER.names:
             if name in records.dtype.names:
                 records[name] = found[name]
-        records["node"] = jobs["node"][: len(found)]
+        records["job_id"] = jobs["job_id"][: len(found)]
         if not self._brief:
             records["line"] = lines
         records["score"][np.abs(found["score"]) >= self.infinity] = -np.inf
@@ -235,33 +217,29 @@ class _TabledRunner(Joinable, _SearchRunner):
         return records
 
     def export_updates(self, since):
-        """Return what other hosts are to be told of the job begun last, see ``TableSearch.export_updates``."""
         return self._engine.export_updates(since)
 
     def import_updates(self, entries, orders):
-        """Take in what other hosts have told."""
         self._engine.import_updates(entries, orders)
 
     def set_remote_marks(self, marks, hosts, host):
-        """Note what other hosts are at, see ``engines.pvs.remote_hosts``."""
         self._engine.set_remote_marks(marks, hosts, host)
 
     def job_now(self):
-        """Return the record of the job begun last as it is now: narrower, or a part of what it was."""
         state, low, high, left = self._engine.question
         job = np.zeros(1, self.job_dtype)
-        job["node"], job["state"], job["low"], job["high"] = self._node, state, low, high
+        job["job_id"], job["state"], job["low"], job["high"] = self.job_id, state, low, high
         job["depth"] = self._depth_of(left)
         return job
 
     def narrow(self, low, high):
         self._engine.narrow(low, high)
 
-    def give(self, rest, least):
+    def split_off(self, remainder, least):
         levels = self._engine.split_off(least)
         if levels is None:
             return None
-        self._node = np.int32(rest)
+        self.job_id = remainder
         return levels.view(np.uint8)
 
     def _found(self):
@@ -306,7 +284,7 @@ class SolveRunner(_TabledRunner):
         return TO_THE_END
 
 
-class PerftRunner:
+class PerftRunner(JobRunner):
     """Counts the positions below states."""
 
     result_dtype = PERFT_RESULT
@@ -317,21 +295,20 @@ class PerftRunner:
         self._engine = Perft(game, rules)
         self.name = self._engine.name
         self.compile = self._engine.compile
-        self.advance = self._engine.advance
 
-    def open(self, run):
-        """Nothing is kept."""
+    def advance(self, budget):
+        return self._engine.advance(budget)
 
     @property
     def boards(self):
         return self._engine.boards
 
     def begin(self, job):
-        self._node = job["node"]
+        self.job_id = int(job["job_id"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]))
 
     def save(self):
-        return int(self._node), self._engine.save()
+        return self._engine.save()
 
     def restore(self, job, content):
         self.begin(job)
@@ -339,11 +316,11 @@ class PerftRunner:
 
     def result(self, seconds, cpu):
         record = np.zeros(1, self.result_dtype)
-        record[0] = self._node, self._engine.complete, seconds, cpu, self._engine.counts[: MAX_DEPTH + 1]
+        record[0] = self.job_id, self._engine.complete, seconds, cpu, self._engine.counts[: MAX_DEPTH + 1]
         return record
 
 
-class EmptyRunner:
+class EmptyRunner(JobRunner):
     """Does nothing, to measure what messages and masters cost."""
 
     result_dtype, job_dtype = EMPTY_RESULT, EMPTY_JOB
@@ -352,14 +329,8 @@ class EmptyRunner:
     def __init__(self, setup):
         self._record = np.zeros(1, EMPTY_RESULT)
 
-    def compile(self):
-        """Nothing to compile."""
-
-    def open(self, run):
-        """Nothing is kept."""
-
     def begin(self, job):
-        self._record["node"] = job["node"]
+        self._record["job_id"] = job["job_id"]
 
     def advance(self, budget):
         return True
@@ -370,9 +341,9 @@ class EmptyRunner:
 
 
 def empty_jobs(count, worker):
-    """Return ``count`` job records for an EmptyRunner, whose node is the worker."""
+    """Return ``count`` job records for an EmptyRunner, whose id is the worker."""
     jobs = np.zeros(count, EMPTY_JOB)
-    jobs["node"] = worker
+    jobs["job_id"] = worker
     return jobs
 
 

@@ -13,6 +13,7 @@ from ..api.progress import compact
 from ..api.run import run
 from ..api.searchers import searcher_of
 from ..cluster.local import LocalCluster
+from ..cluster.protocols import WorkSource
 from ..engines.pvs.table import new_shared_table
 from ..jobs.two_player import EMPTY_RESULT, KINDS, empty_jobs, kinds
 
@@ -107,33 +108,32 @@ def bench_json(rows, signature):
     return json.dumps({"signature": signature, "searches": searches, "version": __version__})
 
 
-class EmptySource:
+class EmptySource(WorkSource):
     """A source of ``count`` jobs that are nothing to do."""
 
     result_dtype = EMPTY_RESULT
+    waiting = 0
 
     def __init__(self, count):
         self.waiting, self._left = count, count
-        self._out = Counter()  # by worker, which is a job's node
+        self._out = Counter()  # by worker, which is a job's id
 
     @property
     def done(self):
         return self._left == 0
 
     def take(self, count, worker):
-        """See ``Pool.take``."""
         taken = min(count, self.waiting)
         self.waiting -= taken
         self._out[worker] += taken
         return empty_jobs(taken, worker)
 
     def finish(self, results):
-        """See ``Pool.finish``; the results of one message, so of one worker."""
+        """The results are those of one message, so of one worker."""
         self._left -= len(results)
-        self._out[int(results["node"][0])] -= len(results)
+        self._out[int(results["job_id"][0])] -= len(results)
 
     def lost(self, worker):
-        """See ``Pool.lost``."""
         self.waiting += self._out.pop(worker, 0)
 
 

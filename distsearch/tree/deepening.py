@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from ..cluster.protocols import WorkSource
+
 
 class Spent(NamedTuple):
     """What iterations took: boards (grown ones included; of ordering searches), jobs, CPU seconds, table counts."""
@@ -20,7 +22,7 @@ class Spent(NamedTuple):
         return self.boards + self.ordering_boards
 
 
-class Deepening:
+class Deepening(WorkSource):
     """Hands out the jobs of schedules of growing depth, one at a time.
 
     make_pool(depth, before=None, snapshot=None) makes the Schedule of an iteration, given that of the one before, or
@@ -30,11 +32,13 @@ class Deepening:
     not on timing; the first always counts. snapshot: of an earlier Deepening with the same arguments, to go on with.
     """
 
+    done = False
+    updates_jobs = True
+
     def __init__(self, make_pool, deepest, nodes=None, first=1, step=1, snapshot=None):
         self._make_pool, self._deepest, self._nodes, self._step = make_pool, deepest, nodes, step
         self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
         self.depth = first  # of the schedule at work
-        self.done = False
         self.proved = False  # the last completed iteration searched every line to the end of the game
         self.completed = None  # the schedule of the last completed iteration
         self.completed_depth = 0
@@ -54,8 +58,8 @@ class Deepening:
         self._earlier = self.spent.boards - self._searched
 
     @property
-    def saved(self):
-        return self.pool.saved
+    def progress(self):
+        return self.pool.progress
 
     def snapshot(self, at_work=()):
         """Return what a Deepening of the same arguments needs to go on from here; see ``Schedule.snapshot``."""
@@ -83,35 +87,28 @@ class Deepening:
     def waiting(self):
         return self.pool.waiting
 
-    def wishes(self, idle):
-        """See ``Schedule.wishes``."""
-        return self.pool.wishes(idle)
+    def job_updates(self, idle):
+        return self.pool.job_updates(idle)
 
-    def gave(self, job, rest, part):
-        """See ``Schedule.gave``."""
-        self.pool.gave(job, rest, part)
+    def on_split(self, job, rest, part):
+        self.pool.on_split(job, rest, part)
 
-    def handed(self, job, words):
-        """See ``Schedule.handed``."""
-        return self.pool.handed(job, words)
+    def on_export(self, job, words):
+        return self.pool.on_export(job, words)
 
     @property
     def joint(self):
-        """See ``Schedule.joint``."""
         return self.pool.joint
 
     @property
     def by_host(self):
-        """See ``Schedule.by_host``."""
         return self.pool.by_host
 
     @property
     def spans_hosts(self):
-        """Whether several hosts may search the same job."""
         return self.pool.spans_hosts
 
     def moved(self, job, worker):
-        """See ``Schedule.moved``."""
         self.pool.moved(job, worker)
 
     @property

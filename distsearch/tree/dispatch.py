@@ -156,7 +156,7 @@ def take_in(c, t, heap, jobs, w, results, totals, sizes, lines):
     kept = 0
     for k in range(len(results)):
         record = results[k]
-        job, i = np.int64(record.node), jobs[JOB_NODE, record.node]
+        job, i = np.int64(record.job_id), jobs[JOB_NODE, record.job_id]
         wide = jobs[JOB_HIGH, job] - jobs[JOB_LOW, job] > 1
         if record.line_length > 1 or record.line_length == 1 and (wide or i < len(totals)):  # else a move alone
             lines[kept, 0], lines[kept, 1], lines[kept, 2] = k, i, record.score <= jobs[JOB_LOW, job]
@@ -215,7 +215,7 @@ def next_wish(c, t, jobs):
 
 @compiled
 def steer(c, t, heap, jobs, found, idle, least):
-    """Write what is new of jobs that are out to ``found``, see ``Schedule.wishes``; return how many rows."""
+    """Write what is new of jobs that are out to ``found``, see ``Schedule.job_updates``; return how many rows."""
     n = 0
     while t[WISHES] > 0 and n < len(found):
         job = next_wish(c, t, jobs)

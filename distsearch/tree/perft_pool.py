@@ -6,11 +6,12 @@ A pool hands out job records by ``take``, of which ``waiting`` are left, takes r
 
 import numpy as np
 
+from ..cluster.protocols import WorkSource
 from ..jobs.two_player import PERFT_RESULT, job_dtype
 from .nodes import DONE, SENT, WAITING, NodeArray
 
 
-class PerftPool:
+class PerftPool(WorkSource):
     """Subtrees to count; counts are added up for each root."""
 
     result_dtype = PERFT_RESULT
@@ -22,17 +23,17 @@ class PerftPool:
         earlier pool with these arguments, to go on with; it is grown further if its own target was lower.
         """
         self.roots, self.finished = len(states), 0  # jobs whose complete results are in
-        self.saved = {}  # node → how far its job was in an earlier run, until its result is in
+        self.progress = {}  # node → how far its job was in an earlier run, until its result is in
         self._target, counted = target, 0
         if snapshot is None:
             self.nodes = self._planted(grower, states, depth)
             self.cpu, self.counts = 0.0, np.zeros((self.roots, depth + 1), np.int64)  # seconds of workers
         else:
             self.nodes, self.finished = NodeArray.restored(snapshot["nodes"]), snapshot["finished"]
-            self.saved = {int(node): progress for node, progress in snapshot["saved"].items()}
+            self.progress = {int(job): progress for job, progress in snapshot["saved"].items()}
             self._target, counted = max(target, snapshot["target"]), self.nodes.size
             self.cpu, self.counts = snapshot["cpu"], snapshot["counts"].copy()
-        begun = np.array(sorted(self.saved), np.int64)
+        begun = np.array(sorted(self.progress), np.int64)
         self.nodes.status[begun] = SENT  # not to be grown
         if snapshot is None or target > snapshot["target"]:
             # from the first node on: those that are not to be grown are passed over
@@ -67,7 +68,7 @@ class PerftPool:
 
         at_work: node → how far its job is, of jobs that are out, as far as that is known.
         """
-        saved = {str(node): progress for node, progress in {**self.saved, **dict(at_work)}.items()}
+        saved = {str(node): progress for node, progress in {**self.progress, **dict(at_work)}.items()}
         return {
             "nodes": self.nodes.snapshot(),
             "finished": self.finished,
@@ -94,7 +95,7 @@ class PerftPool:
         self.nodes.status[chosen] = SENT
         self._holders.update(dict.fromkeys(chosen.tolist(), worker))
         jobs = np.zeros(len(chosen), self._job_dtype)
-        jobs["node"], jobs["depth"], jobs["state"] = chosen, self.nodes.left[chosen], self.nodes.state[chosen]
+        jobs["job_id"], jobs["depth"], jobs["state"] = chosen, self.nodes.left[chosen], self.nodes.state[chosen]
         return jobs
 
     def lost(self, worker):
@@ -110,8 +111,8 @@ class PerftPool:
         """Take an array of result records in; a count that was stopped early is added as far as it went."""
         nodes = self.nodes
         for result in results:
-            node = int(result["node"])
-            self.saved.pop(node, None)
+            node = int(result["job_id"])
+            self.progress.pop(node, None)
             del self._holders[node]
             below = int(nodes.left[node])
             self.counts[nodes.root[node], nodes.depth[node] + 1 :] += result["counts"][1 : below + 1]

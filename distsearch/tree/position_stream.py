@@ -7,6 +7,7 @@ from collections import deque
 
 import numpy as np
 
+from ..cluster.protocols import WorkSource
 from ..jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
 from .schedule import ANY
 
@@ -65,7 +66,7 @@ class _Hard:
         return record
 
 
-class Stream:
+class Stream(WorkSource):
     """Hands out positions of a stream as jobs, in order, and keeps their answers until somebody collects them.
 
     words: of a state; depth: plies, or TO_THE_END; workers: how many there are; make_pool(state, window, shared,
@@ -80,6 +81,8 @@ class Stream:
     as it may take; before, it is tried again as one job with more boards, since a subtree that knows nothing of its
     brothers' scores searches several times as many.
     """
+
+    updates_jobs = True
 
     def __init__(
         self,
@@ -114,7 +117,7 @@ class Stream:
         self._sent = {}  # job's node → (number, job of its pool, worker)
         self._names = {}  # (number, job of its pool) → job's node
         self._rests = {}  # job's node → what its rest is to be called, where a part of it is asked for
-        self._wishes = []  # as ``wishes`` is to return them
+        self._updates = []  # as ``job_updates`` is to return them
         self.joint = workers > 1  # ranks of a host search together what is left in the end
         self.spans_hosts = spans_hosts and self.joint
         self._pool_jobs = 0  # jobs of pools that were handed out so far
@@ -124,7 +127,7 @@ class Stream:
         self.closed = False  # no more positions will come
         self.halted = False  # what comes back unanswered is not to be tried again
         self.boards = 0  # of results so far
-        self.saved = {}  # job's node → how far the job was in an earlier run, until its result is in
+        self.progress = {}  # job's node → how far the job was in an earlier run, until its result is in
         # number → (its entry of a snapshot, its pool's snapshot or None, its job's progress or None), until it comes
         self._known = {}
         if snapshot is not None:
@@ -187,7 +190,7 @@ class Stream:
             pool = self._make_pool(state, tuple(pool["window"]), shared, snapshot=pool)
         if kept["answered"]:
             self._answers[place], self._status[place] = kept["record"], _DONE
-            self._answers["node"][place] = place
+            self._answers["job_id"][place] = place
             self.answered += 1
             if pool:
                 self.grown[number] = pool
@@ -199,7 +202,7 @@ class Stream:
         else:
             self._again.append(number)
             if progress is not None:
-                self.saved[place] = progress
+                self.progress[place] = progress
 
     def snapshot(self, at_work=()):
         """Return what is known of positions that were not collected, numbered from the first of them.
@@ -231,7 +234,7 @@ class Stream:
     def _progress(self, at_work):
         """Return how far jobs are: of positions, by number, and of subtrees, by number and node of its pool."""
         alone, in_pools = {}, {}
-        for name, progress in {**self.saved, **at_work}.items():
+        for name, progress in {**self.progress, **at_work}.items():
             if name < 0:
                 number, job, _ = self._sent[name]
                 in_pools.setdefault(number, {})[job] = progress
@@ -268,7 +271,7 @@ class Stream:
         at = numbers & self._mask
         self._status[at], self._holders[at] = _OUT, worker
         jobs = np.zeros(len(numbers), self._job_dtype)
-        jobs["node"], jobs["depth"], jobs["budget"] = at, self._depth, budget
+        jobs["job_id"], jobs["depth"], jobs["budget"] = at, self._depth, budget
         jobs["low"], jobs["high"] = self._window
         jobs["state"] = self._states[at]
         return jobs
@@ -277,12 +280,12 @@ class Stream:
         number = next(number for number in self._growing if self._hard[number].pool.waiting)
         pool = self._hard[number].pool
         jobs = pool.take(count, worker)
-        for i, job in enumerate(jobs["node"].tolist()):
+        for i, job in enumerate(jobs["job_id"].tolist()):
             name = self._name(number, job, worker)
-            if job in pool.saved:
-                self.saved[name] = pool.saved[job]
-            jobs["node"][i] = name
-        self._note_wishes(number, pool)
+            if job in pool.progress:
+                self.progress[name] = pool.progress[job]
+            jobs["job_id"][i] = name
+        self._note_updates(number, pool)
         if pool.done:  # what it was grown by told
             self._finish_pool(number, self._hard[number])
         return jobs
@@ -294,47 +297,47 @@ class Stream:
         self._sent[name], self._names[number, job] = (number, job, worker), name
         return name
 
-    def _note_wishes(self, number, pool, idle=None):
+    def _note_updates(self, number, pool, idle=None):
         idle = idle if idle is not None else -1 if self.spans_hosts else 0
-        for worker, job, low, high, rest, least in pool.wishes(idle):
+        for worker, job, low, high, rest, least in pool.job_updates(idle):
             name = self._names[number, job]
             if least:
                 self._rests[name] = self._name(number, rest, worker)
-            self._wishes.append((worker, name, low, high, self._rests.get(name, 0), least))
+            self._updates.append((worker, name, low, high, self._rests.get(name, 0), least))
 
-    def gave(self, name, rest, part):
-        """See ``Schedule.gave``."""
-        self.saved.pop(name, None)
+    def on_split(self, name, rest, part):
+        """See ``Schedule.on_split``."""
+        self.progress.pop(name, None)
         number, job, _ = self._sent.pop(name)
         del self._names[number, job]
         hard, name = self._hard.get(number), self._rests.pop(name)
         _, rest, worker = self._sent[name]
         if hard is None:  # that it is not wanted was told of the name that it had before
-            self._wishes.append((worker, name, 0, 0, 0, 0))
+            self._updates.append((worker, name, 0, 0, 0, 0))
             return
-        hard.pool.gave(job, rest, part)
-        self._note_wishes(number, hard.pool)
+        hard.pool.on_split(job, rest, part)
+        self._note_updates(number, hard.pool)
         if hard.pool.done:
             self._finish_pool(number, hard)
 
-    def wishes(self, idle):
-        """See ``Schedule.wishes``."""
+    def job_updates(self, idle):
+        """See ``Schedule.job_updates``."""
         for number in self._growing:
-            self._note_wishes(number, self._hard[number].pool, idle)
-        found, self._wishes = self._wishes, []
+            self._note_updates(number, self._hard[number].pool, idle)
+        found, self._updates = self._updates, []
         return found
 
     def finish(self, results):
         """Take an array of result records in."""
         self.boards += int(results["boards"].sum())
-        for node in results["node"].tolist() if self.saved else ():
-            self.saved.pop(node, None)
-        subtrees = results["node"] < 0
+        for node in results["job_id"].tolist() if self.progress else ():
+            self.progress.pop(node, None)
+        subtrees = results["job_id"] < 0
         if subtrees.any():
             for record in self._whole(results[subtrees]):
                 self._finish_subtree(record)
             results = results[~subtrees]
-        self._holders[results["node"]] = _NOBODY
+        self._holders[results["job_id"]] = _NOBODY
         self._tries += len(results)
         self._seconds += float(results["seconds"].sum())
         complete = results["complete"] != 0
@@ -349,7 +352,7 @@ class Stream:
 
     def _keep(self, results):
         """Keep answers, with what earlier tries took, until somebody collects them."""
-        at = results["node"]
+        at = results["job_id"]
         if self.result_dtype == SUBTREE_RESULT:
             self._answers[at] = results
         else:
@@ -365,7 +368,7 @@ class Stream:
         return self._begin + ((int(place) - self._begin) & self._mask)
 
     def _finish_try(self, record):
-        number = self._number(record["node"])
+        number = self._number(record["job_id"])
         hard = self._hard.setdefault(number, _Hard())
         hard.add_try(record)
         if self.halted:
@@ -396,15 +399,15 @@ class Stream:
             self._growing[number] = True
 
     def _finish_subtree(self, record):
-        name = int(record["node"])
+        name = int(record["job_id"])
         number, job = self._end_job(name)
         hard = self._hard.get(number)
         if hard is None:  # it is answered without this one
             return
         record = record.reshape(1).copy()
-        record["node"] = job
+        record["job_id"] = job
         hard.pool.finish(record)
-        self._note_wishes(number, hard.pool)
+        self._note_updates(number, hard.pool)
         if hard.pool.done:
             self._finish_pool(number, hard)
 
@@ -429,18 +432,18 @@ class Stream:
 
     def lost(self, worker):
         """See ``Schedule.lost``."""
-        self._wishes = [wish for wish in self._wishes if wish[0] != worker]
+        self._updates = [wish for wish in self._updates if wish[0] != worker]
         for place in np.flatnonzero(self._holders == worker):
             self._holders[place] = _NOBODY
             self._try_again(self._number(place))
         rests = set(self._rests.values())
         for name in [name for name, (*_, holder) in self._sent.items() if holder == worker and name not in rests]:
-            self.saved.pop(name, None)
+            self.progress.pop(name, None)
             self._end_job(name)
         for number in list(self._growing):
             hard = self._hard[number]
             hard.pool.lost(worker)
-            self._note_wishes(number, hard.pool)
+            self._note_updates(number, hard.pool)
             if hard.pool.done:
                 self._finish_pool(number, hard)
 

@@ -1,13 +1,10 @@
-"""A search as a source of work: a tree, the questions asked in it, and jobs that answer them.
-
-A source hands out job records by ``take``, of which ``waiting`` wait, takes result records in by ``finish``, says by
-``wishes`` what has become of jobs that are out, and when it is ``done``. It neither sends messages nor reads clocks.
-"""
+"""A search as a source of work: a tree, the questions asked in it, and jobs that answer them."""
 
 from collections import deque
 
 import numpy as np
 
+from ..cluster.protocols import WorkSource
 from ..engines.alphabeta import LINE_LENGTH
 from ..engines.pvs.kernels import INFINITY as NO_BOUND
 from ..engines.pvs.kernels import NO_MOVE
@@ -57,7 +54,7 @@ _SUMS = (
 )
 
 
-class Schedule:
+class Schedule(WorkSource):
     """Shares out the search of a forest by a policy.
 
     grower: of the game and engine; states: a root for each; depth: plies to search each root (TO_THE_END: the whole
@@ -70,6 +67,7 @@ class Schedule:
     """
 
     result_dtype = SUBTREE_RESULT
+    updates_jobs = True
 
     def __init__(
         self,
@@ -96,10 +94,10 @@ class Schedule:
         self._changed = True  # bounds, since ``done`` was worked out
         self._done = False
         self.jobs = 0  # handed out
-        self.saved = {}  # a job's number → how far it was in an earlier run, until its result is in
+        self.progress = {}  # a job's number → how far it was in an earlier run, until its result is in
         self._least, self._learnt_until = 2, 0  # see ``_learn``
-        self._loans, self.lent_left = Loans(), 0
-        self._found = np.empty((64, 6), np.int64)  # see ``wishes``
+        self._loans, self.offload_depth = Loans(), 0
+        self._found = np.empty((64, 6), np.int64)  # see ``job_updates``
         self._begun = {}  # node → {(low, high): how far that job was}, of a snapshot
         self._resumed = deque()  # its nodes, until they are handed out
         self._before = before.nodes if before else None
@@ -249,7 +247,7 @@ class Schedule:
         self.jobs += n
         jobs = np.frombuffer(out, self._job_dtype, n) if n else self.none
         if self._begun:
-            self._recall(jobs["node"].tolist())
+            self._recall(jobs["job_id"].tolist())
         return jobs
 
     def _hand_out(self, out, n, node, worker, budget):
@@ -272,7 +270,7 @@ class Schedule:
             if node in self._begun:
                 progress = self._begun.pop(node).get((low, high))
                 if progress is not None:
-                    self.saved[job] = progress
+                    self.progress[job] = progress
 
     def _is_begun(self, node):
         """Whether a job with a node's question was at work in an earlier run."""
@@ -304,15 +302,15 @@ class Schedule:
         """Take an array of result records in; a job that was stopped early leaves its boards and a lower bound."""
         self._changed = True
         lines = np.empty((len(results), 3), np.int64)
-        workers = self._jobs[JOB_WORKER, results["node"]].tolist() if len(self._loans) else ()
+        workers = self._jobs[JOB_WORKER, results["job_id"]].tolist() if len(self._loans) else ()
         kept = dispatch.take_in(*self._arrays, results, self._totals, self.sizes, lines)
         for k, node, known in lines[:kept].tolist() if kept else ():
             if not (known and node in self._lines):  # no better than was known: the line that made the bound stays
                 self._lines[node] = results["line"][k, : int(results["line_length"][k])].tolist()
-        for job in results["node"].tolist() if self.saved else ():
-            self.saved.pop(job, None)
+        for job in results["job_id"].tolist() if self.progress else ():
+            self.progress.pop(job, None)
         if len(self._loans):
-            self._end_loans(workers, results["node"].tolist())
+            self._end_loans(workers, results["job_id"].tolist())
         self._learn()
         if self._control.item(POSING):
             self._go_on()
@@ -331,16 +329,16 @@ class Schedule:
         self._loans.end(self, worker)
         jobs = np.flatnonzero((self._jobs[JOB_NODE] != NONE) & (self._jobs[JOB_WORKER] == worker))
         nothing = np.zeros(len(jobs), SUBTREE_RESULT)
-        nothing["node"], nothing["score"] = jobs, -np.inf
+        nothing["job_id"], nothing["score"] = jobs, -np.inf
         self.finish(nothing)
 
     @property
-    def lends(self):
+    def offloads(self):
         """Whether workers that have many places are to lend parts of their jobs out."""
         return bool(self._control[layout.GIVES]) and self.roots == 1
 
     @property
-    def loans(self):
+    def offloaded(self):
         """How many parts are lent out."""
         return len(self._loans)
 
@@ -349,12 +347,12 @@ class Schedule:
         """The rows of the jobs that are out, see ``control``."""
         return self._jobs
 
-    def lent(self, worker, words):
+    def on_offload(self, worker, words):
         """Take in what a worker tells of the parts of its jobs that it lends out, see ``loans``."""
         self._loans.take_in(self, worker, words)
         self._changed = True
 
-    def returned(self):
+    def offload_results(self):
         """Return what has been found out about those: worker → rows of a part's number, and its score's bounds."""
         return self._loans.answered(self)
 
@@ -364,7 +362,7 @@ class Schedule:
             self._loans.end(self, worker, (job,))
         self.nodes.columns[COST, 0] += self._loans.boards(self)
 
-    def gave(self, job, rest, part):
+    def on_split(self, job, rest, part):
         """Take in the part of its tree that a job's worker gave away (uint8); it goes on with the rest as a job."""
         levels, nodes, jobs = part.view(np.int64), self.nodes, self._jobs
         nodes.reserve(len(levels))
@@ -375,11 +373,11 @@ class Schedule:
         )
         dispatch.adopted(*self._arrays, job, rest, last, *window)
         self._changed = True
-        self.saved.pop(job, None)
+        self.progress.pop(job, None)
         self.jobs += 1
         self._go_on()
 
-    def handed(self, job, words):
+    def on_export(self, job, words):
         """Take in the root that a sub-master handed up, a job's node; return the numbers of the jobs made of it.
 
         words: int64, as ``hand_up`` returns them.
@@ -431,7 +429,7 @@ class Schedule:
         self._control[ASKED_FOR] += 1
         dispatch.adopted(*self._arrays, job, int(self._jobs[FREE, self._control[FREES]]), node, low, high)
 
-    def wishes(self, idle):
+    def job_updates(self, idle):
         """Return what is new of jobs that are out: (worker, job, low, high, rest, least) each.
 
         A job is not wanted any more where low >= high; low and high are the window that matters. If ``least`` is not
@@ -458,7 +456,9 @@ class Schedule:
             self._control[SHARED] = most_left(self.sizes, boards, self._exact)
             if self.finished >= _RESULTS_AT_A_TIME:
                 deepest = int(self.nodes.left[0]) - 2
-                self.lent_left = max(1, min(most_left(self.sizes, _GRAINS_OF_A_LOAN * boards, self._exact), deepest))
+                self.offload_depth = max(
+                    1, min(most_left(self.sizes, _GRAINS_OF_A_LOAN * boards, self._exact), deepest)
+                )
 
     def totals(self):
         """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""
@@ -514,7 +514,7 @@ class Schedule:
         at_work: a job's number → how far it is, of jobs that are out, as far as that is known.
         """
         saved = {}
-        for job, progress in {**self.saved, **dict(at_work)}.items():
+        for job, progress in {**self.progress, **dict(at_work)}.items():
             node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
             saved[f"{node} {low} {high}"] = progress
         for node, known in self._begun.items():
@@ -553,9 +553,9 @@ def rehearse(grower, state, exact):
     source = Schedule(grower, [state], TO_THE_END if exact else 3, 2, "split")
     jobs = source.take(1, 0)
     answers = np.zeros(len(jobs), SUBTREE_RESULT)
-    answers["node"], answers["score"], answers["line_length"] = jobs["node"], -np.inf, 1
+    answers["job_id"], answers["score"], answers["line_length"] = jobs["job_id"], -np.inf, 1
     source.finish(answers)
-    for job in source.take(1, 0)["node"].tolist():
+    for job in source.take(1, 0)["job_id"].tolist():
         source.rename(job)
-    source.wishes(1)
+    source.job_updates(1)
     source.is_answered(0)

@@ -7,6 +7,7 @@ gives away by parting with a root (see ``handover``).
 import numpy as np
 
 from .. import evaluation
+from ..cluster.protocols import SubmasterSource
 from ..jobs.setups import rules_of
 from ..jobs.two_player import KINDS, SUBTREE_RESULT, job_dtype
 from .expansion import Grower
@@ -42,7 +43,7 @@ def sharing(setup):
     return lambda workers: Share(grower, dtype, win, workers)
 
 
-class Share:
+class Share(SubmasterSource):
     """Shares out jobs among workers.
 
     Every job is a root of some Schedule; those whose roots were handed up have several. Its own jobs are numbered by
@@ -50,7 +51,7 @@ class Share:
     """
 
     result_dtype = SUBTREE_RESULT
-    done = False  # more may come at any time
+    updates_jobs = True
 
     def __init__(self, grower, dtype, win, workers):
         self._grower, self.job_dtype, self._win, self._grain = grower, dtype, win, grain(workers)
@@ -78,11 +79,10 @@ class Share:
                 sizes=self._sizes,
             )
             pool.nodes.cut[0] = job["cut"]
-            self._jobs[int(job["node"])] = slot, 0
+            self._jobs[int(job["job_id"])] = slot, 0
             self._found["boards"] += pool.nodes.size - 1
 
-    def steer(self, records):
-        """Take in what is new of jobs: STEER_RECORDs."""
+    def update(self, records):
         for number, low, high, _, least in records.tolist():
             if number not in self._jobs:
                 continue  # it has been answered, or handed up
@@ -91,11 +91,11 @@ class Share:
             if low < high and least > 0:
                 self._wanted[number] = least
 
-    def named(self, job, numbers):
+    def assign_ids(self, job, numbers):
         """The children of a root that was handed up have numbers now."""
         self._jobs.update(zip(numbers, self._unnamed.pop(job), strict=True))
 
-    def hand_ups(self):
+    def exports(self):
         """Part with roots of which a part is wanted; return (number, what is told above) of each."""
         found = []
         for number, least in list(self._wanted.items()):
@@ -108,13 +108,8 @@ class Share:
                 found.append((number, words))
         return found
 
-    def parts(self):
-        """Nothing that workers gave away is passed on."""
-        return ()
-
     @property
-    def waits(self):
-        """Whether roots that were handed up have no numbers yet."""
+    def awaits_ids(self):
         return bool(self._unnamed)
 
     def answers(self, ended=False):
@@ -146,7 +141,7 @@ class Share:
         complete = alpha < beta and not is_asked(nodes.columns, root)
         score = high if complete and high <= alpha else low
         line = pool.line(root)[: record["line"].shape[1]] if low > -INFINITY else []
-        record["node"], record["complete"] = number, complete
+        record["job_id"], record["complete"] = number, complete
         record["score"] = score if abs(score) < INFINITY else -np.inf
         record["line_length"], record["line"][0, : len(line)] = len(line), line
         self._count(record, int(nodes.cost[root]))
@@ -180,7 +175,7 @@ class Share:
                 jobs = pool.take(count, worker)
                 self._found["boards"] += pool.nodes.size - size
                 if len(jobs):
-                    jobs["node"] += slot << _SLOT
+                    jobs["job_id"] += slot << _SLOT
                     return jobs
         return np.zeros(0, self.job_dtype)
 
@@ -188,25 +183,25 @@ class Share:
         """See ``Schedule.finish``."""
         for name in _SUMMED:
             self._found[name] += results[name].sum().item()
-        slots = results["node"] >> _SLOT
+        slots = results["job_id"] >> _SLOT
         for slot in set(slots.tolist()):
             own = results[slots == slot]
-            own["node"] &= _NUMBER
+            own["job_id"] &= _NUMBER
             self._schedules[slot].finish(own)
 
-    def wishes(self, idle):
-        """See ``Schedule.wishes``; a root of which a part is wanted above is to be grown by a part of it given here."""
+    def job_updates(self, idle):
+        """A root of which a part is wanted above grows by a part split off here."""
         found = []
         wanted = [self._jobs[number][0] for number in self._wanted]
         for slot, pool in self._schedules.items():
             base = slot << _SLOT
-            for worker, job, low, high, rest, least in pool.wishes(idle + wanted.count(slot)):
+            for worker, job, low, high, rest, least in pool.job_updates(idle + wanted.count(slot)):
                 found.append((worker, job + base, low, high, rest + base if least else rest, least))
         return found
 
-    def gave(self, job, rest, part):
-        """See ``Schedule.gave``."""
-        self._schedules[job >> _SLOT].gave(job & _NUMBER, rest & _NUMBER, part)
+    def on_split(self, job, rest, part):
+        """See ``Schedule.on_split``."""
+        self._schedules[job >> _SLOT].on_split(job & _NUMBER, rest & _NUMBER, part)
 
     def lost(self, worker):
         """See ``Schedule.lost``."""

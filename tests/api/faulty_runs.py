@@ -165,11 +165,11 @@ def do(seed, tell=lambda line: None):
         wrong = traceback.format_exc()
     died = {rank for rank, when in case.machine.faults.deaths.items() if when <= cluster.clock()}
     lost = [rank for rank, _ in cluster.lost]
-    tell(f"died {sorted(died)}, lost {lost}, back {[rank for rank, _ in cluster.back]}, {cluster.clock():.4f} s")
+    tell(f"died {sorted(died)}, lost {lost}, back {[rank for rank, _ in cluster.rejoined]}, {cluster.clock():.4f} s")
     counts = Counter(
         deaths=len(died),
         losses=len(lost),
-        restarts=len(cluster.back),
+        restarts=len(cluster.rejoined),
         ignored=cluster.ignored,
         suspicions=sum(case.machine.faults.deaths.get(rank, inf) > cluster.clock() for rank in lost),
     )

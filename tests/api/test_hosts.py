@@ -8,7 +8,7 @@ from distsearch.api.progress import Progress
 from distsearch.api.simulate import Machine, simulate
 from distsearch.api.two_player import Searcher
 from distsearch.cluster.copies import Copies
-from distsearch.cluster.messages import GAVE
+from distsearch.cluster.messages import MessageType
 from distsearch.cluster.worker import Worker
 from distsearch.games import othello
 
@@ -85,4 +85,4 @@ def test_where_hosts_search_jobs_together_no_parts_are_given(monkeypatch):
         assert found.outcome.score == found.sequential.score
     assert any(job is not None for job in copied)
     assert not any(asked)
-    assert GAVE not in {message.type for message in sent}
+    assert MessageType.SPLIT not in {message.type for message in sent}

@@ -4,18 +4,7 @@ import numpy as np
 
 from distsearch.cluster.events import Begin, Halt, Lost, More, Received
 from distsearch.cluster.master import Master
-from distsearch.cluster.messages import (
-    JOBS,
-    METRICS,
-    METRICS_RECORD,
-    PROGRESS,
-    READY,
-    RESTARTED,
-    RESULTS,
-    STOPPED,
-    Message,
-    from_records,
-)
+from distsearch.cluster.messages import METRICS_RECORD, Message, MessageType, from_records
 
 from .toys import SETUP_TEXT, jobs_of, results_payload
 
@@ -46,21 +35,21 @@ class Talk:
         return self.master.handle(Received(worker, message))
 
     def answer(self, worker, nodes, seconds=1.0, run=None):
-        return self.say(worker, RESULTS, results_payload(nodes, seconds), run)
+        return self.say(worker, MessageType.RESULTS, results_payload(nodes, seconds), run)
 
     def progress(self, worker, boards, run=None):
-        return self.say(worker, PROGRESS, from_records(np.array([boards], np.int64)), run)
+        return self.say(worker, MessageType.NODE_COUNT, from_records(np.array([boards], np.int64)), run)
 
     def ready(self, worker, setup=1):
         """A worker is ready for the so manieth setup."""
-        return self.say(worker, READY, run=setup)
+        return self.say(worker, MessageType.READY, run=setup)
 
     def lose(self, worker):
         return self.master.handle(Lost(worker))
 
-    def restarted(self, worker, life=1):
+    def restarted(self, worker, epoch=1):
         """A lost worker has forgotten its runs, as it was told by the RESTART of that number."""
-        return self.say(worker, RESTARTED, run=life)
+        return self.say(worker, MessageType.RESET_DONE, run=epoch)
 
     def all_ready(self, setup=1):
         """Let all workers be ready; return what the master sends at last."""
@@ -73,14 +62,14 @@ class Talk:
         """Answer for workers that were told to stop; return what the master sends at last."""
         sent = []
         for worker in workers:
-            sent = self.say(worker, STOPPED, run=run)
+            sent = self.say(worker, MessageType.STOPPED, run=run)
         return sent
 
     def metrics(self, run=None):
         """Send everybody's metrics, whose wall time is their rank; the run is over with the last of them."""
         for worker in self._hosts:
             assert self.master.is_open(run or self.run)
-            assert self.say(worker, METRICS, metrics_payload(wall=worker), run) == []
+            assert self.say(worker, MessageType.METRICS, metrics_payload(wall=worker), run) == []
         assert not self.master.is_open(run or self.run)
 
     @property
@@ -110,7 +99,7 @@ def summary(sent):
 
 def jobs(sent):
     """(receiver, nodes) of the JOBS messages among others."""
-    return [(outgoing.to, jobs_of(outgoing.message)) for outgoing in sent if outgoing.message.type == JOBS]
+    return [(outgoing.to, jobs_of(outgoing.message)) for outgoing in sent if outgoing.message.type == MessageType.JOBS]
 
 
 def runs(sent):

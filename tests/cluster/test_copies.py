@@ -8,7 +8,7 @@ from distsearch.jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT
 
 HOSTS = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c", 6: "d"}
 EVERYBODY = set(HOSTS)
-JOB = np.dtype([("node", np.int32), ("low", np.int32), ("high", np.int32), ("budget", np.int64)])
+JOB = np.dtype([("job_id", np.int32), ("low", np.int32), ("high", np.int32), ("budget", np.int64)])
 
 
 def job(node, budget=0):
@@ -17,7 +17,7 @@ def job(node, budget=0):
 
 def result(node, boards=1, complete=1, score=0, dtype=BRIEF_RESULT):
     records = np.zeros(1, dtype)
-    records["node"], records["complete"], records["score"] = node, complete, score
+    records["job_id"], records["complete"], records["score"] = node, complete, score
     for name in _SUMMED:
         if name in dtype.names:
             records[name] = boards
@@ -28,14 +28,14 @@ def result(node, boards=1, complete=1, score=0, dtype=BRIEF_RESULT):
 def copies():
     """Copies whose worker 1 was given job 0."""
     made = Copies(HOSTS)
-    made.handed(1, job(0))
+    made.assigned(1, job(0))
     return made
 
 
 def copy_to(copies, *ranks, alone=EVERYBODY):
     """The nodes of the jobs that workers get, None for none."""
     chosen = [copies.choose(rank, alone) for rank in ranks]
-    return [None if each is None else int(each["node"]) for each in chosen]
+    return [None if each is None else int(each["job_id"]) for each in chosen]
 
 
 def told(copies):
@@ -61,7 +61,7 @@ def test_no_host_gets_a_copy_of_its_own_job(copies):
 
 def test_jobs_with_a_budget_are_not_copied():
     copies = Copies(HOSTS)
-    copies.handed(1, job(0, budget=1))
+    copies.assigned(1, job(0, budget=1))
     assert copy_to(copies, 3) == [None]
 
 
@@ -73,13 +73,13 @@ def test_only_a_workers_one_job_is_copied(copies):
 
 
 def test_the_job_of_the_fewest_hosts_comes_first(copies):
-    copies.handed(3, job(1))
+    copies.assigned(3, job(1))
     assert copy_to(copies, 5, 6) == [0, 1]
     assert told(copies) == {0: [1, 5], 1: [3, 6]}
 
 
 def test_a_host_takes_part_in_one_such_search_at_a_time(copies):
-    copies.handed(2, job(1))
+    copies.assigned(2, job(1))
     assert copy_to(copies, 3, 5) == [0, 0]
     copies.take_in(3, result(0, complete=0))
     copies.take_in(5, result(0, complete=0))
@@ -108,7 +108,7 @@ def test_a_narrower_window_is_everybodys_also_of_who_comes_later(copies):
 
 def test_who_is_given_jobs_keeps_their_records(copies):
     records = job(1)
-    copies.handed(3, records)
+    copies.assigned(3, records)
     copies.narrow(1, 4, 5)
     assert records.tobytes() == job(1).tobytes()
 
@@ -164,11 +164,11 @@ def test_who_was_told_that_nobody_wants_it_is_not_told_again(copies):
 
 
 def test_other_jobs_of_a_message_go_on_their_way(copies):
-    copies.handed(1, np.concatenate([job(1), job(2)]))
+    copies.assigned(1, np.concatenate([job(1), job(2)]))
     copy_to(copies, 3)
     whole, _ = copies.take_in(1, np.concatenate([result(1), result(0), result(2)]))
-    assert whole["node"].tolist() in ([1, 0, 2], [1, 2])
-    left = {0, 1, 2} - set(whole["node"].tolist())
+    assert whole["job_id"].tolist() in ([1, 0, 2], [1, 2])
+    left = {0, 1, 2} - set(whole["job_id"].tolist())
     assert all(len(copies.take_in(3, result(node, complete=0))[0]) == 1 for node in left)
 
 
@@ -209,7 +209,7 @@ def test_a_job_that_everybody_has_lost_waits_again(copies):
     copies.lost(3)
     assert copies.lost(1) == ([], [])
     assert copy_to(copies, 5) == [None]
-    copies.handed(5, job(0))
+    copies.assigned(5, job(0))
     assert copy_to(copies, 6) == [0]
 
 
@@ -218,7 +218,7 @@ def test_an_answer_goes_on_its_way_when_who_was_told_to_stop_is_lost(copies):
     copies.take_in(3, result(0, 100))
     assert copies.lost(1) == ([], [(0, 5)])
     (whole,), kept = copies.lost(5)
-    assert (whole["node"].tolist(), whole["boards"].tolist(), kept) == ([0], [100], [])
+    assert (whole["job_id"].tolist(), whole["boards"].tolist(), kept) == ([0], [100], [])
 
 
 def test_who_has_told_is_lost_while_others_are_at_its_job(copies):
@@ -278,7 +278,7 @@ def a_run_at_random(rng, most):
         whole = []
         if not mine and waiting and rng.random() < 0.7:
             for node in [waiting.pop(rng.randrange(len(waiting))) for _ in range(rng.randint(1, min(2, len(waiting))))]:
-                copies.handed(rank, job(node))
+                copies.assigned(rank, job(node))
                 model.holders[node], model.answers[node], model.known[node] = {rank}, [], rank
         elif not mine and HOSTS[rank] not in {HOSTS[each] for each in busy}:
             alone = {each for each in busy if sum(each in ranks for ranks in model.holders.values()) == 1}
@@ -286,7 +286,7 @@ def a_run_at_random(rng, most):
             chosen = copies.choose(rank, alone)
             assert (chosen is None) == (not fit)
             if fit:
-                node = int(chosen["node"])
+                node = int(chosen["job_id"])
                 assert node in fit
                 assert len(model.holders[node]) == min(len(model.holders[each]) for each in fit)
                 model.holders[node].add(rank)
@@ -319,9 +319,9 @@ def a_run_at_random(rng, most):
         else:
             continue
         ended = {node for node, ranks in model.holders.items() if not ranks}
-        assert sorted(int(each["node"][0]) for each in whole) == sorted(ended)
+        assert sorted(int(each["job_id"][0]) for each in whole) == sorted(ended)
         for each in whole:
-            node = int(each["node"][0])
+            node = int(each["job_id"][0])
             answers = model.answers.pop(node)
             del model.holders[node]
             assert node not in passed_on

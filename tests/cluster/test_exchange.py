@@ -6,21 +6,13 @@ import pytest
 from distsearch.cluster import exchange, joint
 from distsearch.cluster.exchange import Exchange
 from distsearch.cluster.messages import (
-    END,
-    HOSTS,
-    JOBS,
-    OPEN,
     OPEN_RECORD,
-    RESULTS,
-    START,
-    STEER,
-    STEER_RECORD,
-    STOP,
-    UPDATE,
+    UPDATE_RECORD,
     Message,
+    MessageType,
     from_records,
-    steer_record,
     to_records,
+    update_record,
 )
 from distsearch.cluster.worker import Worker
 
@@ -87,7 +79,10 @@ def test_all_others_are_told_the_same():
     exchanged.messages(runner, 0.0)
     runner.entries, runner.marks = [(1, 2), (3, 4)], [(5, 6)]
     sent = exchanged.messages(runner, 1.0)
-    assert [(out.to, out.message.type, out.message.run) for out in sent] == [(3, UPDATE, RUN), (8, UPDATE, RUN)]
+    assert [(out.to, out.message.type, out.message.run) for out in sent] == [
+        (3, MessageType.TT_UPDATE, RUN),
+        (8, MessageType.TT_UPDATE, RUN),
+    ]
     assert [opened(out.message) for out in sent] == [(NODE, 1, [[1, 2], [3, 4]], [[5, 6]])] * 2
 
 
@@ -158,7 +153,7 @@ def test_entries_wait_for_the_engine_and_marks_are_the_newest_of_each_host():
         news_of(0, [(1, 1)], [(2, 2)], node=NODE + 1),
         news_of(1, [(1, 1)], [(2, 2)]),
     ],
-    ids=["run", "node", "host"],
+    ids=["run", "job_id", "host"],
 )
 def test_strangers_are_not_listened_to(message):
     runner, exchanged = Told(), made(host=1)
@@ -210,6 +205,7 @@ class Sharing(Joinable):
     """Its jobs may be searched by other hosts as well; notes what it is told, and tells an entry a slice."""
 
     made = []
+    spans_hosts = True
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -218,26 +214,13 @@ class Sharing(Joinable):
             setattr(self, name, getattr(self.told, name))
         self.made.append(self)
 
-    @property
-    def node(self):
-        return int(self._job["node"])
-
     def advance(self, budget):
-        self.told.entries.append((len(self.told.entries), self.node))
+        self.told.entries.append((len(self.told.entries), self.job_id))
         return super().advance(budget)
-
-    def unsearched(self, jobs):
-        records = np.zeros(len(jobs), self.result_dtype)
-        records["node"] = jobs["node"]
-        return records
 
 
 class Bare(Runner):
     """Its jobs are searched by one rank each."""
-
-    @property
-    def node(self):
-        return int(self._job["node"])
 
 
 @pytest.fixture
@@ -248,17 +231,17 @@ def worker(monkeypatch):
     words = np.zeros(joint.WORDS, np.int64)
     one = Worker(kinds(clock, Sharing), clock, clock, joint=joint.Joint(words, 0, 2), shared_slice=1e-4)
     one.handle(setup_message(1e6))
-    one.handle(Message(START, RUN))
-    one.handle(Message(OPEN, RUN, from_records(np.array([(1, 0, 1.0, 1)], OPEN_RECORD))))
+    one.handle(Message(MessageType.START, RUN))
+    one.handle(Message(MessageType.OPEN, RUN, from_records(np.array([(1, 0, 1.0, 1)], OPEN_RECORD))))
     return one
 
 
 def hosts_message(node=NODE, host=1, ranks=RANKS, run=RUN):
-    return Message(HOSTS, run, from_records(np.array([node, host, *ranks], np.int64)))
+    return Message(MessageType.HOSTS, run, from_records(np.array([node, host, *ranks], np.int64)))
 
 
 def steer_message(node, low, high):
-    return Message(STEER, RUN, to_records(steer_record(node, low, high, 0, 0), np.uint8))
+    return Message(MessageType.JOB_UPDATE, RUN, to_records(update_record(node, low, high, 0, 0), np.uint8))
 
 
 def told():
@@ -275,7 +258,7 @@ def test_a_job_at_work_is_searched_together_from_the_next_slice_on(worker):
     worker.work()
     assert Sharing.made[0].is_shared
     assert told().elsewhere == [([], 3, 1)]
-    assert summary(worker.peer_messages()) == [(UPDATE, 3), (UPDATE, 8)]
+    assert summary(worker.peer_messages()) == [(MessageType.TT_UPDATE, 3), (MessageType.TT_UPDATE, 8)]
     assert worker.peer_messages() == []  # it is too soon
 
 
@@ -323,7 +306,7 @@ def test_a_job_that_is_not_there_is_searched_with_nobody(worker, then):
         work(worker)
     elif then == "stopped":
         worker.work()
-        worker.handle(Message(STOP, RUN))
+        worker.handle(Message(MessageType.STOP, RUN))
     elif then != "never there":
         if then == "dropped":
             worker.work()
@@ -344,7 +327,7 @@ def end_by(worker, how):
         case "dropped":
             return worker.handle(steer_message(NODE, 0, 0))
         case "stopped":
-            return worker.handle(Message(STOP, RUN))
+            return worker.handle(Message(MessageType.STOP, RUN))
     return worker.handle(hosts_message(ranks=RANKS[:1], host=0))
 
 
@@ -355,7 +338,7 @@ def test_it_ends_with_the_job_or_when_nobody_else_is_at_it(worker, how):
     worker.handle(hosts_message())
     worker.work()
     answers = end_by(worker, how)
-    assert (RESULTS in [message.type for message in answers]) == (how != "left alone")
+    assert (MessageType.RESULTS in [message.type for message in answers]) == (how != "left alone")
     assert told().elsewhere[-1] == ([], 0, 0)
     ended = len(told().elsewhere)
     assert worker.handle(news_of(0, [(1, 1)], [(2, 2)])) == []
@@ -398,7 +381,7 @@ def test_a_runner_that_knows_of_no_hosts_is_left_alone():
     assert one.handle(news_of(0, [(1, 1)])) == []
     one.work()
     assert one.peer_messages() == []
-    assert [message.type for message in work(one)] == [RESULTS]
+    assert [message.type for message in work(one)] == [MessageType.RESULTS]
 
 
 def test_other_hosts_may_come_and_go(worker):
@@ -418,14 +401,14 @@ def test_what_comes_before_or_after_all_else_is_ignored(worker):
     worker.handle(jobs_message(RUN, LARGE))
     assert worker.handle(news_of(0, [(1, 1)])) == []
     work(worker)
-    worker.handle(Message(END, RUN))
+    worker.handle(Message(MessageType.END, RUN))
     assert worker.handle(news_of(0, [(1, 1)])) == []
     assert told().taken == []
 
 
 def test_several_runs_are_each_searched_with_their_hosts(worker):
     record = np.array([(1, 1, 1.0, 1)], OPEN_RECORD)
-    worker.handle(Message(OPEN, RUN + 1, from_records(record)))
+    worker.handle(Message(MessageType.OPEN, RUN + 1, from_records(record)))
     for run in (RUN, RUN + 1):
         worker.handle(jobs_message(run, LARGE))
     for _ in range(4):
@@ -476,27 +459,35 @@ def begun(sizes, hosts=TWO_HOSTS, source=Spanning, **how):
 def answer(talk, worker, nodes, boards=1, complete=1):
     """A worker tells of jobs; returns what the master sends."""
     records = np.zeros(len(nodes), SCORED)
-    records["node"], records["complete"], records["boards"], records["seconds"] = nodes, complete, boards, 1.0
-    return talk.say(worker, RESULTS, from_records(records))
+    records["job_id"], records["complete"], records["boards"], records["seconds"] = nodes, complete, boards, 1.0
+    return talk.say(worker, MessageType.RESULTS, from_records(records))
 
 
 def jobs(sent, dtype=COPIED):
     """(receiver, nodes) of the JOBS messages among others."""
-    given = [(out.to, to_records(out.message.payload, dtype)) for out in sent if out.message.type == JOBS]
-    return [(to, records["node"].tolist()) for to, records in given]
+    given = [(out.to, to_records(out.message.payload, dtype)) for out in sent if out.message.type == MessageType.JOBS]
+    return [(to, records["job_id"].tolist()) for to, records in given]
 
 
 def hosts_told(sent):
     """worker → (node, its number, owners) of HOSTS."""
-    words = {out.to: to_records(out.message.payload, np.int64).tolist() for out in sent if out.message.type == HOSTS}
+    words = {
+        out.to: to_records(out.message.payload, np.int64).tolist()
+        for out in sent
+        if out.message.type == MessageType.HOSTS
+    }
     return {rank: (each[0], each[1], each[2:]) for rank, each in words.items()}
 
 
 def dropped(sent):
     """(worker, node) of jobs that are not wanted any more."""
-    steered = [(out.to, to_records(out.message.payload, STEER_RECORD)) for out in sent if out.message.type == STEER]
+    steered = [
+        (out.to, to_records(out.message.payload, UPDATE_RECORD))
+        for out in sent
+        if out.message.type == MessageType.JOB_UPDATE
+    ]
     assert all((records["low"] >= records["high"]).all() for _, records in steered)
-    return [(to, node) for to, records in steered for node in records["node"].tolist()]
+    return [(to, node) for to, records in steered for node in records["job_id"].tolist()]
 
 
 def test_an_idle_host_gets_a_copy_and_both_are_told_who_they_are():
@@ -504,7 +495,7 @@ def test_an_idle_host_gets_a_copy_and_both_are_told_who_they_are():
     assert jobs(sent) == [(1, [0]), (3, [0])]
     assert hosts_told(sent) == {1: (0, 0, [1, 3]), 3: (0, 1, [1, 3])}
     kinds_of = [kind for kind, to in summary(sent) if to == 3]
-    assert kinds_of[-3:] == [OPEN, JOBS, HOSTS]
+    assert kinds_of[-3:] == [MessageType.OPEN, MessageType.JOBS, MessageType.HOSTS]
     assert source.taken == [(1, 0)]
 
 
@@ -519,7 +510,7 @@ def test_the_first_result_stops_the_other_and_the_run_ends(first):
     sent = answer(talk, other, [0])
     assert source.finished == [0]
     assert len(source.results) == 1
-    assert END in {kind for kind, _ in summary(sent)}
+    assert MessageType.END in {kind for kind, _ in summary(sent)}
     talk.metrics()
 
 
@@ -595,15 +586,15 @@ def test_who_is_lost_after_the_first_answer_is_not_waited_for():
     answer(talk, 1, [0])
     sent = talk.lose(3)
     assert source.finished == [0]
-    assert END in {kind for kind, _ in summary(sent)}
+    assert MessageType.END in {kind for kind, _ in summary(sent)}
 
 
 def test_a_run_that_is_halted_waits_for_both():
     talk, source, _ = begun([10])
-    assert summary(talk.halt()) == [(STOP, 1), (STOP, 3)]
+    assert summary(talk.halt()) == [(MessageType.STOP, 1), (MessageType.STOP, 3)]
     talk.stopped([1])
     assert talk.is_open
-    assert END in {kind for kind, _ in summary(talk.stopped([3]))}
+    assert MessageType.END in {kind for kind, _ in summary(talk.stopped([3]))}
 
 
 @pytest.mark.parametrize("order", [(1, 3), (3, 1)])
@@ -632,7 +623,7 @@ class NotJoint(Spanning):
 )
 def test_else_nobody_gets_a_copy(source, hosts):
     _, _, sent = begun([10], hosts, source)
-    assert [kind for kind, _ in summary(sent)].count(JOBS) == 1
+    assert [kind for kind, _ in summary(sent)].count(MessageType.JOBS) == 1
     assert hosts_told(sent) == {}
 
 
@@ -654,7 +645,7 @@ def a_run_at_random(rng):
             assert len({hosts[owner] for owner in owners}) == len(owners)
         for to, node in dropped(sent):
             assert node in at[to]
-        if END in {kind for kind, _ in summary(sent)}:
+        if MessageType.END in {kind for kind, _ in summary(sent)}:
             break
         rank = rng.choice([rank for rank in hosts if at[rank] and rank not in gone])
         if rng.random() < 0.2 and len(gone) < len(hosts) - 1:

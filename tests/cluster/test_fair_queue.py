@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distsearch.cluster.fair_queue import Fair
+from distsearch.cluster.fair_queue import FairQueue
 
 LONGEST = 1.0  # seconds of a turn
 turns = st.floats(0.01, LONGEST)
 
 
 def joined(*names):
-    fair = Fair()
+    fair = FairQueue()
     for name in names:
         fair.join(name)
     return fair

@@ -6,30 +6,7 @@ import pytest
 
 from distsearch.cluster.events import Ask, Drop, Halt, Leave, Lost, Save
 from distsearch.cluster.master import EveryWorkerLostError
-from distsearch.cluster.messages import (
-    ASK,
-    END,
-    FORGET,
-    JOBS,
-    METRICS,
-    OPEN,
-    PING,
-    PONG,
-    QUIT,
-    READY,
-    RESTART,
-    RESTARTED,
-    RESULTS,
-    SAVE,
-    SAVED,
-    SETUP,
-    START,
-    STEER,
-    STOP,
-    STOPPED,
-    Message,
-    encode,
-)
+from distsearch.cluster.messages import Message, MessageType, encode
 
 from .talk import TWO_HOSTS, Talk, jobs, metrics_payload, started, summary, workers
 from .test_random_order import Network, random_begin, random_sizes
@@ -49,10 +26,10 @@ from .toys import (
 OTHER = b'{"kind": "toy", "rate": 1e5}'
 
 
-def back(talk, worker, life=1, setup=1):
+def rejoined(talk, worker, epoch=1, setup=1):
     """A lost worker sends something, begins anew and is ready; return what it is sent then."""
-    talk.say(worker, PONG, run=0)
-    talk.restarted(worker, life)
+    talk.say(worker, MessageType.PONG, run=0)
+    talk.restarted(worker, epoch)
     return talk.ready(worker, setup)
 
 
@@ -67,7 +44,7 @@ def test_the_jobs_of_a_lost_worker_go_to_others():
     assert jobs(talk.answer(1, [0])) == [(1, [1])]
     assert jobs(talk.answer(1, [2])) == [(1, [3])]
     assert jobs(talk.answer(1, [1])) == [(1, [4])]
-    assert summary(talk.answer(1, [3, 4])) == [(END, 1), (ASK, 1)]
+    assert summary(talk.answer(1, [3, 4])) == [(MessageType.END, 1), (MessageType.METRICS_REQUEST, 1)]
 
 
 def test_jobs_go_at_once_to_who_had_none():
@@ -79,7 +56,7 @@ def test_jobs_go_at_once_to_who_had_none():
 def test_a_loss_of_a_worker_without_jobs_changes_nothing():
     talk, _ = started(2, Source([1]))
     assert talk.lose(2) == []
-    assert summary(talk.answer(1, [0])) == [(END, 1), (ASK, 1)]
+    assert summary(talk.answer(1, [0])) == [(MessageType.END, 1), (MessageType.METRICS_REQUEST, 1)]
 
 
 def test_a_worker_is_lost_once():
@@ -100,12 +77,13 @@ def test_boards_at_work_are_no_more():
 def test_who_is_lost_asks_for_nothing():
     source = Source([1] * 2)
     source.wished = [(1, 0, 0, 0, 0, 0)]
-    source.wishes = lambda idle: [wish for wish in source.wished if wish[0] not in lost]
+    source.updates_jobs = True
+    source.job_updates = lambda idle: [wish for wish in source.wished if wish[0] not in lost]
     lost = set()
     talk, sent = started(2, source)
-    assert (STEER, 1) in summary(sent)
+    assert (MessageType.JOB_UPDATE, 1) in summary(sent)
     lost.add(1)
-    assert STEER not in dict(summary(talk.lose(1)))
+    assert MessageType.JOB_UPDATE not in dict(summary(talk.lose(1)))
 
 
 # --- what is awaited ---
@@ -118,16 +96,16 @@ def test_a_measured_run_begins_without_a_worker_that_was_not_ready():
     talk.ready(2)
     assert not talk.state.started
     sent = talk.lose(3)
-    assert [kind for kind, _ in summary(sent)][:2] == [START, START]
+    assert [kind for kind, _ in summary(sent)][:2] == [MessageType.START, MessageType.START]
     assert {worker for worker, _ in jobs(sent)} == {1, 2}
 
 
 def test_a_halt_does_not_wait_for_a_lost_worker():
     talk, _ = started(2, Source([1] * 9))
-    assert summary(talk.halt()) == [(STOP, 1), (STOP, 2)]
+    assert summary(talk.halt()) == [(MessageType.STOP, 1), (MessageType.STOP, 2)]
     assert talk.stopped([1]) == []
-    assert summary(talk.lose(2)) == [(END, 1), (ASK, 1)]
-    talk.say(1, METRICS, metrics_payload(wall=1.0))
+    assert summary(talk.lose(2)) == [(MessageType.END, 1), (MessageType.METRICS_REQUEST, 1)]
+    talk.say(1, MessageType.METRICS, metrics_payload(wall=1.0))
     assert not talk.is_open
     assert set(talk.master.metrics) == {1}
 
@@ -135,7 +113,7 @@ def test_a_halt_does_not_wait_for_a_lost_worker():
 def test_metrics_of_a_lost_worker_are_not_awaited():
     talk, _ = started(2, Source([1]))
     talk.answer(1, [0])
-    talk.say(1, METRICS, metrics_payload(wall=1.0))
+    talk.say(1, MessageType.METRICS, metrics_payload(wall=1.0))
     assert talk.is_open
     assert talk.lose(2) == []
     assert not talk.is_open
@@ -145,18 +123,21 @@ def test_metrics_of_a_lost_worker_are_not_awaited():
 def test_metrics_that_were_told_before_a_loss_are_missing_at_the_end():
     talk, _ = started(2, Source([1] * 9))
     talk.master.handle(Ask(talk.run))
-    talk.say(2, METRICS, metrics_payload(wall=2.0))
+    talk.say(2, MessageType.METRICS, metrics_payload(wall=2.0))
     talk.lose(2)
     assert talk.master.awaits_metrics(talk.run)
-    talk.say(1, METRICS, metrics_payload(wall=1.0))
+    talk.say(1, MessageType.METRICS, metrics_payload(wall=1.0))
     assert not talk.master.awaits_metrics(talk.run)
     assert set(talk.master.metrics) == {1}
 
 
 def test_a_lost_worker_does_not_tell_how_far_it_is():
     talk, _ = started(2, Source([1] * 9))
-    assert summary(talk.master.handle(Save(talk.run))) == [(SAVE, 1), (SAVE, 2)]
-    talk.say(1, SAVED)
+    assert summary(talk.master.handle(Save(talk.run))) == [
+        (MessageType.PROGRESS_REQUEST, 1),
+        (MessageType.PROGRESS_REQUEST, 2),
+    ]
+    talk.say(1, MessageType.PROGRESS)
     assert talk.master.awaits_saved(talk.run)
     talk.lose(2)
     assert not talk.master.awaits_saved(talk.run)
@@ -168,13 +149,13 @@ def test_a_lost_worker_does_not_tell_how_far_it_is():
 
 def test_another_of_its_host_compiles_where_the_first_is_lost():
     talk = Talk(TWO_HOSTS)
-    assert summary(talk.begin(Source([1] * 9))) == [(SETUP, 1), (SETUP, 3)]
+    assert summary(talk.begin(Source([1] * 9))) == [(MessageType.SETUP, 1), (MessageType.SETUP, 3)]
     assert talk.master.preparing == {1, 3}
     sent = talk.lose(1)
-    assert summary(sent) == [(SETUP, 2)]
+    assert summary(sent) == [(MessageType.SETUP, 2)]
     assert sent[0].message.payload.tobytes() == SETUP_TEXT
     assert talk.lose(3)[0].to == 4
-    assert summary(talk.ready(2))[0] == (SETUP, 5)
+    assert summary(talk.ready(2))[0] == (MessageType.SETUP, 5)
     assert talk.master.preparing == {4, 5}
 
 
@@ -226,31 +207,42 @@ def test_nobody_minds_the_last_loss_when_nothing_is_to_be_done():
 # --- those that were only slow ---
 
 
-@pytest.mark.parametrize("kind", [READY, RESULTS, STOPPED, SAVED, METRICS, PONG, RESTARTED])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        MessageType.READY,
+        MessageType.RESULTS,
+        MessageType.STOPPED,
+        MessageType.PROGRESS,
+        MessageType.METRICS,
+        MessageType.PONG,
+        MessageType.RESET_DONE,
+    ],
+)
 def test_the_first_message_of_a_lost_worker_has_it_begin_anew_and_the_next_are_ignored(kind):
     source = Source([1] * 9)
     talk, _ = started(2, source)
     talk.lose(1)
     first = talk.say(1, kind, results_payload([0]))
-    assert summary(first) == [(RESTART, 1)]
-    for late in (kind, RESULTS):
-        assert talk.say(1, late, results_payload([0]), run=7 if late == RESTARTED else None) == []
+    assert summary(first) == [(MessageType.RESET, 1)]
+    for late in (kind, MessageType.RESULTS):
+        assert talk.say(1, late, results_payload([0]), run=7 if late == MessageType.RESET_DONE else None) == []
     assert source.results == []
-    assert talk.master.back == []
-    assert talk.master.ignored == (3 if kind == RESULTS else 1)
+    assert talk.master.rejoined == []
+    assert talk.master.ignored == (3 if kind == MessageType.RESULTS else 1)
 
 
 def test_a_worker_that_is_back_is_started_and_gets_jobs():
     source = Source([1] * 9)
     talk, _ = started(2, source, prefetch=1)
     talk.lose(1)
-    talk.say(1, PONG, run=0)
-    assert summary(talk.restarted(1)) == [(SETUP, 1)]
+    talk.say(1, MessageType.PONG, run=0)
+    assert summary(talk.restarted(1)) == [(MessageType.SETUP, 1)]
     assert talk.master.preparing == {1}
     sent = talk.ready(1)
-    assert summary(sent) == [(START, 1), (OPEN, 1), (JOBS, 1)]
+    assert summary(sent) == [(MessageType.START, 1), (MessageType.OPEN, 1), (MessageType.JOBS, 1)]
     assert jobs(sent) == [(1, [0])]
-    assert talk.master.back == [(1, "here")]
+    assert talk.master.rejoined == [(1, "here")]
     talk.answer(1, [0])
     assert source.finished == [0]
     talk.halt()
@@ -261,53 +253,55 @@ def test_a_worker_that_is_back_is_started_and_gets_jobs():
 
 def test_every_life_has_its_number():
     talk, _ = started(3, Source([1] * 9))
-    for life in (1, 2, 3):
+    for epoch in (1, 2, 3):
         talk.lose(1)
-        assert [(each.message.type, each.message.run) for each in talk.say(1, PONG, run=0)] == [(RESTART, life)]
-        assert talk.restarted(1, life + 1) == []
-        assert talk.restarted(1, life) != []
+        assert [(each.message.type, each.message.run) for each in talk.say(1, MessageType.PONG, run=0)] == [
+            (MessageType.RESET, epoch)
+        ]
+        assert talk.restarted(1, epoch + 1) == []
+        assert talk.restarted(1, epoch) != []
         talk.ready(1)
-    assert talk.restarted(1, life) == []
+    assert talk.restarted(1, epoch) == []
 
 
 def test_a_job_goes_to_one_that_was_never_lost():
     talk, sent = started(3, Source([1]), prefetch=1)
     assert jobs(sent) == [(1, [0])]
     assert jobs(talk.lose(1)) == [(2, [0])]
-    back(talk, 1)
+    rejoined(talk, 1)
     assert jobs(talk.lose(2)) == [(3, [0])]
 
 
 def test_who_comes_back_for_nothing_is_left_alone_at_last():
     talk, _ = started(2, Source([1] * 9))
-    for life in (1, 2, 3, 4):
+    for epoch in (1, 2, 3, 4):
         talk.lose(1)
-        back(talk, 1, life)
+        rejoined(talk, 1, epoch)
     talk.answer(1, [0])  # which counts from the beginning
-    for life in (5, 6, 7, 8, 9):
+    for epoch in (5, 6, 7, 8, 9):
         talk.lose(1)
-        back(talk, 1, life)
+        rejoined(talk, 1, epoch)
     talk.lose(1)
-    assert talk.say(1, PONG, run=0) == []
+    assert talk.say(1, MessageType.PONG, run=0) == []
 
 
 def test_pauses_without_work_are_no_fault():
     talk, _ = started(2, Source([1]))  # the other one has the only job
-    for life in range(1, 20):
+    for epoch in range(1, 20):
         talk.lose(2)
-        back(talk, 2, life)
-    assert len(talk.master.back) == 19
+        rejoined(talk, 2, epoch)
+    assert len(talk.master.rejoined) == 19
 
 
 def test_who_is_back_forgets_and_learns_setups():
     talk, _ = started(2, Source([]))
     talk.metrics()
     talk.lose(1)
-    assert summary(talk.master.handle(Drop(SETUP_TEXT))) == [(FORGET, 2)]
-    assert summary(talk.begin(Source([1] * 9), setup=OTHER)) == [(SETUP, 2)]
-    talk.say(1, PONG, run=0)
+    assert summary(talk.master.handle(Drop(SETUP_TEXT))) == [(MessageType.FORGET, 2)]
+    assert summary(talk.begin(Source([1] * 9), setup=OTHER)) == [(MessageType.SETUP, 2)]
+    talk.say(1, MessageType.PONG, run=0)
     sent = talk.restarted(1)
-    assert [(each.message.type, each.message.run) for each in sent] == [(FORGET, 1), (SETUP, 2)]
+    assert [(each.message.type, each.message.run) for each in sent] == [(MessageType.FORGET, 1), (MessageType.SETUP, 2)]
 
 
 def test_a_run_that_is_not_measured_goes_on_with_who_is_back():
@@ -315,13 +309,17 @@ def test_a_run_that_is_not_measured_goes_on_with_who_is_back():
     talk.begin(Stream())
     talk.all_ready()
     talk.lose(2)
-    assert back(talk, 2) == []
+    assert rejoined(talk, 2) == []
 
 
 def test_who_is_lost_is_told_to_leave_as_well():
     talk, _ = started(3, Source([1] * 9))
     talk.lose(1)
-    assert sorted(summary(talk.master.handle(Leave()))) == [(QUIT, 1), (QUIT, 2), (QUIT, 3)]
+    assert sorted(summary(talk.master.handle(Leave()))) == [
+        (MessageType.QUIT, 1),
+        (MessageType.QUIT, 2),
+        (MessageType.QUIT, 3),
+    ]
 
 
 # --- the worker ---
@@ -329,7 +327,7 @@ def test_who_is_lost_is_told_to_leave_as_well():
 
 def test_a_worker_says_that_it_is_there():
     worker, _ = toy_worker()
-    assert [message.type for message in worker.handle(Message(PING, 0))] == [PONG]
+    assert [message.type for message in worker.handle(Message(MessageType.PING, 0))] == [MessageType.PONG]
 
 
 def test_a_worker_that_begins_anew_forgets_all_but_its_setups():
@@ -339,12 +337,12 @@ def test_a_worker_that_begins_anew_forgets_all_but_its_setups():
         worker.handle(open_message(run, client=run))
         worker.handle(jobs_message(run, 10, 10**7))
         worker.work()
-    (answer,) = worker.handle(Message(RESTART, 5))
-    assert (answer.type, answer.run) == (RESTARTED, 5)
+    (answer,) = worker.handle(Message(MessageType.RESET, 5))
+    assert (answer.type, answer.run) == (MessageType.RESET_DONE, 5)
     assert not worker.has_work
     assert worker.timers.busy == 0
     setups = dict(worker._setups)
-    assert [message.type for message in worker.handle(setup_message(1e6))] == [READY]
+    assert [message.type for message in worker.handle(setup_message(1e6))] == [MessageType.READY]
     assert worker._setups == setups
     worker.handle(open_message(1))
     worker.handle(jobs_message(1, 10))
@@ -365,7 +363,7 @@ class Faulty(Network):
     @property
     def here(self):
         """Ranks of the workers that are not lost."""
-        lost, back = self.master.lost, self.master.back
+        lost, back = self.master.lost, self.master.rejoined
         return [rank for rank, host in self._hosts.items() if lost.count((rank, host)) == back.count((rank, host))]
 
     def act(self, event):
@@ -383,7 +381,7 @@ class Faulty(Network):
             del self.workers[rank]
         self.act(Lost(rank))
         for each in self.workers:
-            self._mail[0, each].append(encode(Message(PING, 0)))
+            self._mail[0, each].append(encode(Message(MessageType.PING, 0)))
 
 
 def random_faulty(rng):
@@ -415,7 +413,7 @@ def test_every_run_ends_whoever_is_lost_when(part, full, seed):
             assert network.step() or not any(map(network.master.is_open, sources)), "everybody waits for everybody"
         network.steps()
         for number, source in sources.items():
-            answered = sorted(int(record["node"]) for record in source.results)
+            answered = sorted(int(record["job_id"]) for record in source.results)
             assert len(set(answered)) == len(answered)
             if number not in halted:
                 assert source.done

@@ -1,6 +1,6 @@
 """Who is asked whether it is there, and who is taken for lost."""
 
-from distsearch.cluster.liveness import Alive
+from distsearch.cluster.liveness import Liveness
 
 DEADLINE = 12.0
 
@@ -14,7 +14,7 @@ def until(alive, end, begin=0, preparing=()):
 
 
 def test_nobody_is_asked_who_was_heard_from():
-    alive = Alive(DEADLINE, [1, 2])
+    alive = Liveness(DEADLINE, [1, 2])
     for now in range(1, 100):
         alive.heard(1, now)
         alive.heard(2, now)
@@ -22,7 +22,7 @@ def test_nobody_is_asked_who_was_heard_from():
 
 
 def test_the_silent_are_asked_and_then_lost():
-    alive = Alive(DEADLINE, [1, 2])
+    alive = Liveness(DEADLINE, [1, 2])
     alive.heard(2, 2)
     asked, silent = until(alive, 11, begin=2)
     assert asked == [(4, 1), (6, 2), (8, 1), (10, 2)]
@@ -31,7 +31,7 @@ def test_the_silent_are_asked_and_then_lost():
 
 
 def test_an_answer_saves():
-    alive = Alive(DEADLINE, [1])
+    alive = Liveness(DEADLINE, [1])
     until(alive, 11)
     alive.heard(1, 11)
     assert until(alive, 22, begin=11)[1] == []
@@ -39,23 +39,23 @@ def test_an_answer_saves():
 
 
 def test_the_lost_are_neither_asked_nor_lost_again_until_they_are_back():
-    alive = Alive(DEADLINE, [1])
+    alive = Liveness(DEADLINE, [1])
     alive.lost(1)
     alive.heard(1, 1)
     assert until(alive, 50) == ([], [])
-    alive.back(1, 50)
+    alive.rejoined(1, 50)
     assert until(alive, 55, begin=50) == ([(54, 1)], [])
     assert until(alive, 62, begin=55)[1] == [1]
 
 
 def test_who_compiles_has_more_time():
-    alive = Alive(DEADLINE, [1, 2])
+    alive = Liveness(DEADLINE, [1, 2])
     assert until(alive, 300, preparing={1})[1] == [2]
     assert until(alive, 3000, begin=300, preparing={1})[1] == [1, 2]
 
 
 def test_a_master_that_was_away_waits_for_the_mail():
-    alive = Alive(DEADLINE, [1])
+    alive = Liveness(DEADLINE, [1])
     assert alive.silent(1e6) == []
     assert alive.due(1e6 + 2) == [1]
     alive.heard(1, 1e6 + 3)
@@ -63,11 +63,11 @@ def test_a_master_that_was_away_waits_for_the_mail():
 
 
 def test_a_clock_may_begin_anywhere():
-    assert Alive(DEADLINE, [1], now=1e9).due(1e9 + 1) == []
+    assert Liveness(DEADLINE, [1], now=1e9).due(1e9 + 1) == []
 
 
 def test_the_last_is_waited_for_longer():
-    alive = Alive(DEADLINE, [1, 2, 3], last=10)
+    alive = Liveness(DEADLINE, [1, 2, 3], last=10)
     alive.heard(2, 5)
     asked, silent = until(alive, 40, begin=5)
     assert silent == [1, 3]

@@ -7,25 +7,7 @@ import pytest
 
 from distsearch.cluster.events import Drop, Leave
 from distsearch.cluster.master import Master
-from distsearch.cluster.messages import (
-    ASK,
-    END,
-    FORGET,
-    JOBS,
-    METRICS,
-    OPEN,
-    OPEN_RECORD,
-    PROGRESS,
-    QUIT,
-    READY,
-    RESULTS,
-    SETUP,
-    START,
-    STOP,
-    STOPPED,
-    from_records,
-    to_records,
-)
+from distsearch.cluster.messages import OPEN_RECORD, MessageType, from_records, to_records
 
 from .talk import TWO_HOSTS, Talk, jobs, metrics_payload, started, summary, workers
 from .toys import SETUP_TEXT, Source, results_payload
@@ -44,10 +26,10 @@ def to_all(kind, ranks):
 def test_one_worker_of_each_host_makes_itself_ready_first(measured):
     talk = Talk(TWO_HOSTS)
     sent = talk.begin(Source([1] * 9), measured=measured)
-    assert sorted(summary(sent)) == [(SETUP, 1), (SETUP, 3)]
+    assert sorted(summary(sent)) == [(MessageType.SETUP, 1), (MessageType.SETUP, 3)]
     assert all(outgoing.message.payload.tobytes() == SETUP_TEXT for outgoing in sent)
-    assert summary(talk.ready(3))[0] == (SETUP, 4)
-    assert sorted(summary(talk.ready(1)))[:2] == [(SETUP, 2), (SETUP, 5)]
+    assert summary(talk.ready(3))[0] == (MessageType.SETUP, 4)
+    assert sorted(summary(talk.ready(1)))[:2] == [(MessageType.SETUP, 2), (MessageType.SETUP, 5)]
 
 
 def test_a_measured_run_starts_when_all_are_ready():
@@ -60,7 +42,7 @@ def test_a_measured_run_starts_when_all_are_ready():
     assert source.taken == []
     sent = talk.ready(2)
     assert talk.state.started
-    assert summary(sent)[:5] == to_all(START, TWO_HOSTS)
+    assert summary(sent)[:5] == to_all(MessageType.START, TWO_HOSTS)
     assert {worker for worker, _ in jobs(sent)} == set(TWO_HOSTS)
 
 
@@ -72,7 +54,7 @@ def test_any_other_run_starts_with_the_first_that_is_ready():
         sent = talk.ready(worker)
         assert talk.state.started
         assert {each for each, _ in jobs(sent)} == {worker}
-        assert START not in dict(summary(sent))
+        assert MessageType.START not in dict(summary(sent))
 
 
 @measured_or_not
@@ -80,7 +62,7 @@ def test_a_setup_is_sent_once(measured):
     talk, _ = started(3, Source([]))
     talk.metrics()
     sent = talk.begin(Source([1] * 9), measured=measured)
-    assert SETUP not in dict(summary(sent))
+    assert MessageType.SETUP not in dict(summary(sent))
     assert {worker for worker, _ in jobs(sent)} == {1, 2, 3}
 
 
@@ -89,12 +71,17 @@ def test_a_worker_hears_whose_run_it_is_before_the_first_jobs():
     source = Source([1] * 20)
     talk.begin(source, client=7, weight=2.5)
     sent = talk.ready(1)
-    assert summary(sent) == [(SETUP, 2), (OPEN, 1), (JOBS, 1), (JOBS, 1)]
+    assert summary(sent) == [
+        (MessageType.SETUP, 2),
+        (MessageType.OPEN, 1),
+        (MessageType.JOBS, 1),
+        (MessageType.JOBS, 1),
+    ]
     assert {outgoing.message.run for outgoing in sent[1:]} == {talk.run}
     record = to_records(sent[1].message.payload, OPEN_RECORD)[0]
     assert (record["setup"], record["client"], record["weight"]) == (1, 7, 2.5)
-    assert summary(talk.answer(1, [0])) == [(JOBS, 1)]
-    assert summary(talk.ready(2)) == [(OPEN, 2), (JOBS, 2), (JOBS, 2)]
+    assert summary(talk.answer(1, [0])) == [(MessageType.JOBS, 1)]
+    assert summary(talk.ready(2)) == [(MessageType.OPEN, 2), (MessageType.JOBS, 2), (MessageType.JOBS, 2)]
 
 
 # --- handing out ---
@@ -224,7 +211,7 @@ def test_a_run_ends_with_the_last_result():
     talk.all_ready()
     assert talk.answer(1, [0]) == []
     sent = talk.answer(2, [1])
-    assert summary(sent) == to_all(END, [1, 2])  # the third worker has not heard of it
+    assert summary(sent) == to_all(MessageType.END, [1, 2])  # the third worker has not heard of it
     assert not talk.is_open
 
 
@@ -232,7 +219,7 @@ def test_a_measured_run_ends_when_all_have_said_where_their_time_went():
     talk, _ = started(3, Source([1, 1]))
     assert talk.answer(1, [0]) == []
     sent = talk.answer(2, [1])
-    assert summary(sent) == [*to_all(END, [1, 2]), *to_all(ASK, [1, 2, 3])]
+    assert summary(sent) == [*to_all(MessageType.END, [1, 2]), *to_all(MessageType.METRICS_REQUEST, [1, 2, 3])]
     talk.metrics()
     assert {worker: float(record["wall"]) for worker, record in talk.master.metrics.items()} == {1: 1, 2: 2, 3: 3}
 
@@ -240,17 +227,20 @@ def test_a_measured_run_ends_when_all_have_said_where_their_time_went():
 def test_a_source_that_has_enough_stops_the_others():
     talk, _ = started(3, Source([1] * 10, enough=1))
     sent = talk.answer(2, [1])
-    assert summary(sent) == to_all(STOP, [1, 2, 3])
+    assert summary(sent) == to_all(MessageType.STOP, [1, 2, 3])
     assert talk.answer(3, [2]) == []
-    assert summary(talk.stopped([1, 2, 3])) == [*to_all(END, [1, 2, 3]), *to_all(ASK, [1, 2, 3])]
+    assert summary(talk.stopped([1, 2, 3])) == [
+        *to_all(MessageType.END, [1, 2, 3]),
+        *to_all(MessageType.METRICS_REQUEST, [1, 2, 3]),
+    ]
     talk.metrics()
 
 
 def test_a_source_may_be_done_before_anybody_is_ready():
     talk = Talk(TWO_HOSTS)
-    assert sorted(summary(talk.begin(Source([])))) == [(SETUP, 1), (SETUP, 3)]
+    assert sorted(summary(talk.begin(Source([])))) == [(MessageType.SETUP, 1), (MessageType.SETUP, 3)]
     assert not talk.is_open
-    assert summary(talk.ready(1)) == [(SETUP, 2), (SETUP, 5)]
+    assert summary(talk.ready(1)) == [(MessageType.SETUP, 2), (MessageType.SETUP, 5)]
 
 
 def test_a_measured_run_waits_for_all_even_where_nothing_is_to_be_done():
@@ -259,7 +249,10 @@ def test_a_measured_run_waits_for_all_even_where_nothing_is_to_be_done():
     for worker in (1, 3, 4, 5):
         talk.ready(worker)
         assert not talk.state.started
-    assert summary(talk.ready(2)) == [*to_all(START, TWO_HOSTS), *to_all(ASK, TWO_HOSTS)]
+    assert summary(talk.ready(2)) == [
+        *to_all(MessageType.START, TWO_HOSTS),
+        *to_all(MessageType.METRICS_REQUEST, TWO_HOSTS),
+    ]
     talk.metrics()
     assert set(talk.master.metrics) == set(TWO_HOSTS)
 
@@ -287,7 +280,7 @@ def test_what_a_halted_run_asked_for_goes_on_being_prepared():
     talk.begin(Source([1] * 5), measured=True)
     talk.ready(1)
     talk.halt()
-    assert summary(talk.ready(3)) == [(SETUP, 4)]
+    assert summary(talk.ready(3)) == [(MessageType.SETUP, 4)]
     for worker in (2, 4, 5):
         assert talk.ready(worker) == []
     assert jobs(talk.begin(Source([1] * 5), measured=True))
@@ -295,10 +288,13 @@ def test_what_a_halted_run_asked_for_goes_on_being_prepared():
 
 def test_halt_stops_those_at_work():
     talk, _ = started(3, Source([1, 1]))
-    assert summary(talk.halt()) == to_all(STOP, [1, 2])
+    assert summary(talk.halt()) == to_all(MessageType.STOP, [1, 2])
     assert talk.answer(1, [0]) == []
     assert talk.stopped([2]) == []
-    assert summary(talk.stopped([1])) == [*to_all(END, [1, 2]), *to_all(ASK, [1, 2, 3])]
+    assert summary(talk.stopped([1])) == [
+        *to_all(MessageType.END, [1, 2]),
+        *to_all(MessageType.METRICS_REQUEST, [1, 2, 3]),
+    ]
 
 
 def test_a_halted_run_hands_out_nothing():
@@ -313,7 +309,7 @@ def test_a_halted_run_hands_out_nothing():
 
 def test_halt_twice_and_after_the_end_is_harmless():
     talk, _ = started(2, Source([1] * 5))
-    assert summary(talk.halt()) == to_all(STOP, [1, 2])
+    assert summary(talk.halt()) == to_all(MessageType.STOP, [1, 2])
     assert talk.halt() == []
     talk.stopped([1, 2])
     assert talk.halt() == []
@@ -326,10 +322,10 @@ def test_halt_twice_and_after_the_end_is_harmless():
 @pytest.mark.parametrize(
     ("kind", "payload"),
     [
-        (RESULTS, results_payload([0])),
-        (PROGRESS, from_records(np.array([9], np.int64))),
-        (STOPPED, None),
-        (METRICS, metrics_payload()),
+        (MessageType.RESULTS, results_payload([0])),
+        (MessageType.NODE_COUNT, from_records(np.array([9], np.int64))),
+        (MessageType.STOPPED, None),
+        (MessageType.METRICS, metrics_payload()),
     ],
     ids=["results", "progress", "stopped", "metrics"],
 )
@@ -359,7 +355,7 @@ def test_all_that_were_told_of_a_setup_forget_it():
     talk.begin(Source([]))
     talk.ready(1)
     sent = talk.master.handle(Drop(SETUP_TEXT))
-    assert sorted(summary(sent)) == to_all(FORGET, [1, 2, 3, 5])  # 4 was to hear of it from 3
+    assert sorted(summary(sent)) == to_all(MessageType.FORGET, [1, 2, 3, 5])  # 4 was to hear of it from 3
     assert {outgoing.message.run for outgoing in sent} == {1}
 
 
@@ -381,14 +377,16 @@ def test_a_dropped_setup_may_come_again():
     talk.all_ready()
     talk.master.handle(Drop(SETUP_TEXT))
     sent = talk.begin(Source([1] * 4))
-    assert [(outgoing.message.type, outgoing.to, outgoing.message.run) for outgoing in sent] == [(SETUP, 1, 2)]
-    assert talk.say(2, READY, run=1) == []  # of the old one
+    assert [(outgoing.message.type, outgoing.to, outgoing.message.run) for outgoing in sent] == [
+        (MessageType.SETUP, 1, 2)
+    ]
+    assert talk.say(2, MessageType.READY, run=1) == []  # of the old one
     assert {worker for worker, _ in jobs(talk.ready(1, setup=2))} == {1}
 
 
 def test_workers_are_let_go():
     talk = Talk(workers(3))
-    assert summary(talk.master.handle(Leave())) == to_all(QUIT, [1, 2, 3])
+    assert summary(talk.master.handle(Leave())) == to_all(MessageType.QUIT, [1, 2, 3])
 
 
 def test_an_unknown_event_is_refused():

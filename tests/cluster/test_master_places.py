@@ -5,7 +5,7 @@ import heapq
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import LEND, LENT, READY, RETURNED, from_records, to_records
+from distsearch.cluster.messages import MessageType, from_records, to_records
 
 from .talk import Talk, jobs, workers
 from .toys import Source
@@ -14,7 +14,7 @@ GPU, PLACES = 1, 64
 
 
 def ready(talk, worker):
-    return talk.say(worker, READY, from_records(np.array([PLACES] * (worker == GPU), np.int64)), 1)
+    return talk.say(worker, MessageType.READY, from_records(np.array([PLACES] * (worker == GPU), np.int64)), 1)
 
 
 def done_by_all(count, crew, seconds, gpu_seconds):
@@ -81,7 +81,7 @@ def test_the_last_jobs_are_left_to_those_without():
 class Lending(Source):
     """A source whose jobs' parts are lent out."""
 
-    lends, loans, lent_left = True, 0, 9
+    offloads, offload_depth = True, 9
 
     def __init__(self, jobs):
         super().__init__(jobs)
@@ -91,10 +91,10 @@ class Lending(Source):
         assert whole == (worker == GPU)
         return super().take(count, worker)
 
-    def lent(self, worker, words):
+    def on_offload(self, worker, words):
         self.told.append((worker, words.tolist()))
 
-    def returned(self):
+    def offload_results(self):
         found, self.answers = self.answers, {}
         return found
 
@@ -106,14 +106,20 @@ def test_who_has_many_places_comes_first_and_lends_to_the_others():
     sent = [each for rank in (2, 3, 4, 1) for each in ready(talk, rank)]
     assert [rank for rank, _ in jobs(sent)] == [GPU]
     told = [
-        (each.to, to_records(each.message.payload, np.int64).tolist()) for each in sent if each.message.type == LEND
+        (each.to, to_records(each.message.payload, np.int64).tolist())
+        for each in sent
+        if each.message.type == MessageType.OFFLOAD_REQUEST
     ]
     assert told == [(GPU, [6, 9])]  # two for each of the others
-    assert not [each for each in talk.say(GPU, LENT, from_records(np.arange(7))) if each.message.type == LEND]
+    assert not [
+        each
+        for each in talk.say(GPU, MessageType.OFFLOAD, from_records(np.arange(7)))
+        if each.message.type == MessageType.OFFLOAD_REQUEST
+    ]
     assert source.told == [(GPU, list(range(7)))]
-    source.answers, source.lent_left = {GPU: [(5, -1, 3)]}, 8
-    sent = talk.say(GPU, LENT, from_records(np.arange(7)))
+    source.answers, source.offload_depth = {GPU: [(5, -1, 3)]}, 8
+    sent = talk.say(GPU, MessageType.OFFLOAD, from_records(np.arange(7)))
     assert {(each.to, each.message.type): to_records(each.message.payload, np.int64).tolist() for each in sent} == {
-        (GPU, RETURNED): [5, -1, 3],
-        (GPU, LEND): [6, 8],
+        (GPU, MessageType.OFFLOAD_RESULT): [5, -1, 3],
+        (GPU, MessageType.OFFLOAD_REQUEST): [6, 8],
     }

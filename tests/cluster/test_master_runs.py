@@ -2,12 +2,11 @@
 
 import json
 import pickle
-from types import SimpleNamespace
 
 import pytest
 
 from distsearch.cluster.events import Ask, Drop
-from distsearch.cluster.messages import ASK, END, JOBS, METRICS, OPEN, SETUP, START, STOP
+from distsearch.cluster.messages import MessageType
 
 from .talk import Talk, jobs, metrics_payload, runs, started, summary, workers
 from .toys import Source, Stream
@@ -80,13 +79,13 @@ def test_a_halt_is_of_one_run_only():
     talk = prepared(2)
     first, second = begin_all(talk, Source([1] * 50), Source([1] * 50))
     sent = talk.halt(first)
-    assert summary(sent) == [(STOP, 1), (STOP, 2)]
+    assert summary(sent) == [(MessageType.STOP, 1), (MessageType.STOP, 2)]
     assert runs(sent) == {first}
     sent = talk.answer(1, [0], run=second)
     assert (jobs(sent), runs(sent)) == ([(1, [4])], {second})
     assert talk.stopped([1], run=first) == []
     sent = talk.stopped([2], run=first)
-    assert (summary(sent), runs(sent)) == ([(END, 1), (END, 2)], {first})
+    assert (summary(sent), runs(sent)) == ([(MessageType.END, 1), (MessageType.END, 2)], {first})
     assert not talk.master.is_open(first)
     assert talk.master.is_open(second)
 
@@ -111,20 +110,25 @@ def test_the_size_of_batches_is_learned_by_run():
 def test_a_run_of_another_setup_waits_for_that_alone():
     talk = prepared(2)
     sent = talk.begin(Source([1] * 9), setup=OTHER)
-    assert summary(sent) == [(SETUP, 1)]
+    assert summary(sent) == [(MessageType.SETUP, 1)]
     assert sent[0].message.payload.tobytes() == OTHER
     waiting = talk.run
     assert {worker for worker, _ in jobs(talk.begin(Source([1] * 9)))} == {1, 2}
     assert not talk.master.state(waiting).started
     sent = talk.ready(1, setup=2)
-    assert summary(sent) == [(SETUP, 2), (OPEN, 1), (JOBS, 1), (JOBS, 1)]
+    assert summary(sent) == [
+        (MessageType.SETUP, 2),
+        (MessageType.OPEN, 1),
+        (MessageType.JOBS, 1),
+        (MessageType.JOBS, 1),
+    ]
     assert runs(sent[1:]) == {waiting}
 
 
 def test_all_runs_of_a_setup_start_when_it_is_ready():
     talk = Talk(workers(2))
     sent = [talk.begin(Source([1] * 9)), talk.begin(Source([1] * 9)), talk.begin(Source([1] * 9), measured=True)]
-    assert [summary(each) for each in sent] == [[(SETUP, 1)], [], []]
+    assert [summary(each) for each in sent] == [[(MessageType.SETUP, 1)], [], []]
     assert runs(talk.ready(1)[1:]) == {1, 2}
     assert runs(talk.ready(2)) == {1, 2, 3}
 
@@ -169,10 +173,10 @@ def ask(talk, run=None):
 def test_a_measured_run_tells_where_its_time_goes_whenever_it_is_asked():
     talk, _ = started(2, Source([1] * 50))
     for wall in (1, 2):
-        assert summary(ask(talk)) == [(ASK, 1), (ASK, 2)]
-        assert talk.say(1, METRICS, metrics_payload(wall=wall)) == []
+        assert summary(ask(talk)) == [(MessageType.METRICS_REQUEST, 1), (MessageType.METRICS_REQUEST, 2)]
+        assert talk.say(1, MessageType.METRICS, metrics_payload(wall=wall)) == []
         assert talk.master.awaits_metrics(talk.run)
-        assert talk.say(2, METRICS, metrics_payload(wall=wall)) == []
+        assert talk.say(2, MessageType.METRICS, metrics_payload(wall=wall)) == []
         assert not talk.master.awaits_metrics(talk.run)
         assert [record["wall"] for record in talk.master.metrics.values()] == [wall, wall]
     assert jobs(talk.answer(1, [0])) == [(1, [4])]
@@ -182,10 +186,15 @@ def test_a_run_that_is_asked_while_it_ends_ends_with_the_last_answer():
     talk, _ = started(2, Source([1] * 50))
     ask(talk)
     talk.halt()
-    assert summary(talk.stopped([1, 2])) == [(END, 1), (END, 2), (ASK, 1), (ASK, 2)]
+    assert summary(talk.stopped([1, 2])) == [
+        (MessageType.END, 1),
+        (MessageType.END, 2),
+        (MessageType.METRICS_REQUEST, 1),
+        (MessageType.METRICS_REQUEST, 2),
+    ]
     for worker, wall in ((1, 1), (2, 1), (2, 2), (1, 2)):
         assert talk.is_open
-        assert talk.say(worker, METRICS, metrics_payload(wall=wall)) == []
+        assert talk.say(worker, MessageType.METRICS, metrics_payload(wall=wall)) == []
     assert not talk.is_open
     assert not talk.master.awaits_metrics(talk.run)
     assert {rank: record["wall"] for rank, record in talk.master.metrics.items()} == {1: 2, 2: 2}
@@ -198,7 +207,9 @@ def test_metrics_start_nothing():
     talk.begin(source, measured=True)
     talk.ready(1)
     ask(talk)
-    assert talk.say(1, METRICS, metrics_payload()) == talk.say(2, METRICS, metrics_payload()) == []
+    assert (
+        talk.say(1, MessageType.METRICS, metrics_payload()) == talk.say(2, MessageType.METRICS, metrics_payload()) == []
+    )
     assert source.taken == []
     assert {worker for worker, _ in jobs(talk.ready(2))} == {1, 2}
 
@@ -257,7 +268,7 @@ def test_a_closed_source_ends_its_run_when_it_says_so():
     assert talk.answer(1, [0]) == []
     source.close()
     assert talk.is_open
-    assert summary(talk.more()) == [(END, 1)]
+    assert summary(talk.more()) == [(MessageType.END, 1)]
     assert not talk.is_open
 
 
@@ -289,23 +300,27 @@ def test_a_source_may_be_done_by_its_last_take(count, prefetch, measured):
     while nodes := [node for _, nodes in jobs(sent) for node in nodes]:
         sent = talk.answer(1, nodes)
     assert source.done
-    ends = [each for each in summary(sent) if each[0] != START]
-    assert ends == [(END, 1)] * bool(count) + [(ASK, 1)] * measured
+    ends = [each for each in summary(sent) if each[0] != MessageType.START]
+    assert ends == [(MessageType.END, 1)] * bool(count) + [(MessageType.METRICS_REQUEST, 1)] * measured
     if measured:
         talk.metrics()
     assert not talk.is_open
 
 
+class EnoughAfterThree(Source):
+    done = False
+
+    def take(self, count, worker):
+        self.done = len(self.taken) == 3
+        return super().take(0 if self.done else count, worker)
+
+    def finish(self, records):
+        """Results change nothing."""
+
+
 def test_a_take_that_brings_enough_stops_the_others():
     talk = prepared(3)
-    source = SimpleNamespace(done=False, waiting=9, result_dtype=Source.result_dtype, finish=lambda records: None)
-    given = Source([1] * 9)
-
-    def take(count, worker):
-        source.done = len(given.taken) == 3
-        return given.take(0 if source.done else count, worker)
-
-    source.take = take
+    source = EnoughAfterThree([1] * 9)
     sent = talk.begin(source)
-    assert summary(sent)[-3:] == [(STOP, 1), (STOP, 2), (STOP, 3)]
-    assert summary(talk.stopped([1, 2, 3])) == [(END, 1), (END, 2), (END, 3)]
+    assert summary(sent)[-3:] == [(MessageType.STOP, 1), (MessageType.STOP, 2), (MessageType.STOP, 3)]
+    assert summary(talk.stopped([1, 2, 3])) == [(MessageType.END, 1), (MessageType.END, 2), (MessageType.END, 3)]

@@ -101,7 +101,7 @@ def random_begin(rng, number, source):
 def check_results(source, all_needed, halted):
     """No result without its job and none twice; all of them, unless the run was cut short."""
     taken = Counter(node for _, node in source.taken)
-    answered = Counter(int(record["node"]) for record in source.results)
+    answered = Counter(int(record["job_id"]) for record in source.results)
     assert max(taken.values(), default=1) == max(answered.values(), default=1) == 1
     assert answered.keys() <= taken.keys()
     assert halted or source.done

@@ -5,19 +5,7 @@ import pytest
 
 from distsearch.cluster.events import Save
 from distsearch.cluster.local import LocalCluster
-from distsearch.cluster.messages import (
-    JOBS,
-    RESULTS,
-    RESUME,
-    SAVE,
-    SAVED,
-    SAVED_RECORD,
-    STOP,
-    STOPPED,
-    Message,
-    from_records,
-    to_records,
-)
+from distsearch.cluster.messages import PROGRESS_RECORD, Message, MessageType, from_records, to_records
 
 from .talk import jobs, started, summary
 from .toys import (
@@ -46,7 +34,7 @@ def saving(runner):
 
     class Saving(runner):
         def save(self):
-            return int(self._job["node"]), b"" if self._job["boards"] > SIZE else b"%d" % self.boards
+            return b"" if self._job["boards"] > SIZE else b"%d" % self.boards
 
         def restore(self, job, content):
             self.begin(job)
@@ -67,7 +55,7 @@ def at_work(runner, *sizes):
 
 
 def saved(node, seconds=1.0, content=b"5"):
-    record = np.array([(node, seconds, seconds)], SAVED_RECORD)
+    record = np.array([(node, seconds, seconds)], PROGRESS_RECORD)
     return np.concatenate((from_records(record), np.frombuffer(content, np.uint8)))
 
 
@@ -82,21 +70,21 @@ def test_another_worker_goes_on_where_one_was(runner):
     worker, clock = at_work(runner, SIZE, SIZE)
     for _ in range(9):
         worker.work()
-    (told,) = worker.handle(Message(SAVE, RUN))
-    assert (told.type, told.run) == (SAVED, RUN)
-    record = to_records(told.payload[: SAVED_RECORD.itemsize], SAVED_RECORD)[0]
-    boards = int(told.payload[SAVED_RECORD.itemsize :].tobytes())
-    assert record["node"] == 0
+    (told,) = worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))
+    assert (told.type, told.run) == (MessageType.PROGRESS, RUN)
+    record = to_records(told.payload[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
+    boards = int(told.payload[PROGRESS_RECORD.itemsize :].tobytes())
+    assert record["job_id"] == 0
     assert record["cpu"] == pytest.approx(boards / RATE)
     assert 0 < boards < SIZE
 
     other, clock = at_work(runner)
     job = np.zeros(1, JOB)
-    job["node"], job["boards"] = 77, SIZE
-    other.handle(Message(RESUME, RUN, np.concatenate((from_records(job), told.payload))))
+    job["job_id"], job["boards"] = 77, SIZE
+    other.handle(Message(MessageType.RESUME, RUN, np.concatenate((from_records(job), told.payload))))
     other.handle(jobs_message(RUN, 5, 5))
-    results = np.concatenate([results_of(message) for message in work(other) if message.type == RESULTS])
-    assert results["node"].tolist() == [77, 0, 1]
+    results = np.concatenate([results_of(message) for message in work(other) if message.type == MessageType.RESULTS])
+    assert results["job_id"].tolist() == [77, 0, 1]
     assert results["boards"].tolist() == [SIZE, 5, 5]
     assert results["cpu"][0] == pytest.approx(SIZE / RATE)
     assert clock.now == pytest.approx((SIZE - boards + 10) / RATE)
@@ -106,16 +94,16 @@ def test_another_worker_goes_on_where_one_was(runner):
 @pytest.mark.parametrize("sizes", [(), (1,), (SIZE + 1,)], ids=["no job", "done", "cannot tell"])
 def test_a_worker_may_have_nothing_to_tell(runner, sizes):
     worker, _ = at_work(runner, *sizes)
-    (told,) = worker.handle(Message(SAVE, RUN))
-    assert (told.type, len(told.payload)) == (SAVED, 0)
+    (told,) = worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))
+    assert (told.type, len(told.payload)) == (MessageType.PROGRESS, 0)
 
 
 def test_what_was_queued_is_forgotten_at_a_stop():
     worker, _ = at_work(Runner)
     job = np.zeros(1, JOB)
     job["boards"] = 10
-    worker.handle(Message(RESUME, RUN, np.concatenate((from_records(job), saved(0)))))
-    assert [message.type for message in worker.handle(Message(STOP, RUN))] == [STOPPED]
+    worker.handle(Message(MessageType.RESUME, RUN, np.concatenate((from_records(job), saved(0)))))
+    assert [message.type for message in worker.handle(Message(MessageType.STOP, RUN))] == [MessageType.STOPPED]
     worker.handle(jobs_message(RUN, 10))
     assert results_of(work(worker)[0])["boards"].tolist() == [10]
 
@@ -126,11 +114,11 @@ def test_what_was_queued_is_forgotten_at_a_stop():
 def test_whoever_has_jobs_is_asked_and_told_of():
     talk, _ = started(3, Source([1, 1]))
     asked = talk.master.handle(Save(talk.run))
-    assert sorted(summary(asked)) == [(SAVE, 1), (SAVE, 2)]
+    assert sorted(summary(asked)) == [(MessageType.PROGRESS_REQUEST, 1), (MessageType.PROGRESS_REQUEST, 2)]
     assert talk.master.awaits_saved(talk.run)
-    assert talk.say(1, SAVED, saved(0)) == []
+    assert talk.say(1, MessageType.PROGRESS, saved(0)) == []
     assert talk.master.awaits_saved(talk.run)
-    talk.say(2, SAVED)
+    talk.say(2, MessageType.PROGRESS)
     assert not talk.master.awaits_saved(talk.run)
     assert {node: payload.tolist() for node, payload in talk.master.saved(talk.run).items()} == {0: saved(0).tolist()}
 
@@ -138,9 +126,9 @@ def test_whoever_has_jobs_is_asked_and_told_of():
 def test_what_was_told_of_a_job_is_void_when_its_result_is_in():
     talk, _ = started(2, Source([1, 1, 1]))
     talk.master.handle(Save(talk.run))
-    talk.say(1, SAVED, saved(0))
+    talk.say(1, MessageType.PROGRESS, saved(0))
     talk.answer(1, [0])
-    talk.say(2, SAVED, saved(1))
+    talk.say(2, MessageType.PROGRESS, saved(1))
     assert list(talk.master.saved(talk.run)) == [1]
 
 
@@ -156,13 +144,13 @@ def test_a_run_that_is_over_is_not_asked():
 
 def test_jobs_that_were_begun_are_handed_out_as_such():
     source = Source([1] * 4)
-    source.saved = {1: saved(1), 3: saved(3)}
+    source.progress = {1: saved(1), 3: saved(3)}
     _, sent = started(4, source)
-    given = [outgoing.message for outgoing in sent if outgoing.message.type == RESUME]
-    assert [to_records(message.payload[: JOB.itemsize], JOB)["node"][0] for message in given] == [1, 3]
+    given = [outgoing.message for outgoing in sent if outgoing.message.type == MessageType.RESUME]
+    assert [to_records(message.payload[: JOB.itemsize], JOB)["job_id"][0] for message in given] == [1, 3]
     assert all(len(message.payload) == JOB.itemsize + len(saved(1)) for message in given)
     assert sorted(node for _, nodes in jobs(sent) for node in nodes) == [0, 2]
-    assert not any(outgoing.message.type == JOBS for outgoing in sent if outgoing.to in {2, 4})
+    assert not any(outgoing.message.type == MessageType.JOBS for outgoing in sent if outgoing.to in {2, 4})
 
 
 # --- together ---
@@ -178,11 +166,11 @@ def test_a_run_goes_on_in_another_cluster(runner):
         cluster.turn()
     told = cluster.save(run)
     assert list(told) == [0]
-    boards = int(told[0][SAVED_RECORD.itemsize :].tobytes())
+    boards = int(told[0][PROGRESS_RECORD.itemsize :].tobytes())
     assert 0 < boards < SIZE
 
     second, begun = Source([SIZE]), []
-    second.saved = told
+    second.progress = told
     kind.advance = lambda self, budget: begun.append(self.boards) or runner.advance(self, budget)
     LocalCluster(kinds(Processor(), kind)).run(SETUP_TEXT, second, lambda state: False)
     assert [record["boards"] for record in second.results] == [SIZE]

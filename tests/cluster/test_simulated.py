@@ -108,7 +108,7 @@ def test_a_dead_worker_is_missed_after_the_deadline():
     metrics = cluster.run(SETUP_TEXT, source, watch)
     assert 1.25 < noticed[0] < 1.6  # it was heard from when it was asked last
     assert cluster.lost == [(1, "virtual0")]
-    assert cluster.back == []
+    assert cluster.rejoined == []
     assert source.finished == [1, 0]
     assert cluster.clock() == pytest.approx(6, rel=0.02)
     assert set(metrics) == {2}
@@ -124,7 +124,7 @@ def test_what_a_worker_sent_before_it_died_counts():
 def test_a_worker_that_is_too_slow_is_taken_for_lost_and_comes_back():
     cluster, source = faulty(2, slow={1: 1000}), Source([2_000_000] * 3)
     cluster.run(SETUP_TEXT, source, lambda _: False)  # 1000 boards, its first slice, take a second
-    assert cluster.lost[0] == cluster.back[0] == (1, "virtual0")
+    assert cluster.lost[0] == cluster.rejoined[0] == (1, "virtual0")
     assert sorted(source.finished) == [0, 1, 2]
     assert source.done
 
@@ -134,7 +134,7 @@ def test_late_messages_do_no_harm():
     cluster.run(SETUP_TEXT, source, lambda _: False)
     assert sorted(source.finished) == list(range(300))
     assert cluster.ignored > 0
-    assert cluster.back
+    assert cluster.rejoined
 
 
 def test_when_all_are_dead_the_run_ends_with_an_error():

@@ -1,27 +1,21 @@
-"""What becomes of jobs that are out: told to workers by STEER, and answered by GAVE where a part is given away."""
+"""Updates of jobs at work: told to workers by JOB_UPDATE, answered by SPLIT where a subtree is split off."""
 
 import numpy as np
 import pytest
 
 from distsearch.cluster.events import Save
 from distsearch.cluster.messages import (
-    GAVE,
-    GAVE_RECORD,
-    JOBS,
-    RESULTS,
-    SAVED,
-    SAVED_RECORD,
-    STEER,
-    STEER_RECORD,
-    STOP,
+    PROGRESS_RECORD,
+    SPLIT_RECORD,
+    UPDATE_RECORD,
     Message,
+    MessageType,
     from_records,
     to_records,
 )
 
 from .talk import jobs, started, summary
 from .toys import (
-    RESULT,
     BatchRunner,
     Runner,
     Source,
@@ -37,7 +31,7 @@ RUN = 1
 LONG = 100_000  # boards: a tenth of a second
 DROPPED = 0, 0  # a window
 NO_REST = -1, 0
-JOB = np.dtype([("node", np.int32), ("boards", np.int64), ("low", np.int32), ("high", np.int32)])
+JOB = np.dtype([("job_id", np.int32), ("boards", np.int64), ("low", np.int32), ("high", np.int32)])
 
 
 def steered(runner):
@@ -49,26 +43,18 @@ def steered(runner):
 
         def begin(self, job):
             super().begin(job.copy())
-            self.narrowed.append((self.node, int(job["low"]), int(job["high"])))
-
-        @property
-        def node(self):
-            return int(self._job["node"])
+            self.narrowed.append((self.job_id, int(job["low"]), int(job["high"])))
 
         def narrow(self, low, high):
-            self.narrowed.append((self.node, low, high))
+            self.narrowed.append((self.job_id, low, high))
 
-        def give(self, rest, least):
+        def split_off(self, remainder, least):
             half = (int(self._job["boards"]) - self.boards) // 2
             if half < least or self.boards < LONG // 4:
                 return None
-            self._job["node"], self._job["boards"] = rest, self._job["boards"] - half
+            self._job["job_id"], self._job["boards"] = remainder, self._job["boards"] - half
+            self.job_id = remainder
             return np.array([half], np.int64).view(np.uint8)
-
-        def unsearched(self, jobs):
-            records = np.zeros(len(jobs), RESULT)
-            records["node"] = jobs["node"]
-            return records
 
     return Steered
 
@@ -84,31 +70,31 @@ def at_work(kind, *sizes):
     worker.handle(setup_message(1e6))
     worker.handle(open_message(RUN))
     records = np.zeros(len(sizes), JOB)
-    records["node"], records["boards"], records["low"], records["high"] = range(len(sizes)), sizes, -9, 9
-    assert worker.handle(Message(JOBS, RUN, from_records(records))) == []
+    records["job_id"], records["boards"], records["low"], records["high"] = range(len(sizes)), sizes, -9, 9
+    assert worker.handle(Message(MessageType.JOBS, RUN, from_records(records))) == []
     assert worker.work() == []
     return worker
 
 
 def steer(*records):
     """STEER of (node, low, high, rest, least) each."""
-    return Message(STEER, RUN, from_records(np.array(list(records), STEER_RECORD)))
+    return Message(MessageType.JOB_UPDATE, RUN, from_records(np.array(list(records), UPDATE_RECORD)))
 
 
 def answers(messages):
     """(node, complete, boards) of the results among messages."""
-    results = [results_of(message) for message in messages if message.type == RESULTS]
-    return [(int(r["node"]), int(r["complete"]), int(r["boards"])) for records in results for r in records]
+    results = [results_of(message) for message in messages if message.type == MessageType.RESULTS]
+    return [(int(r["job_id"]), int(r["complete"]), int(r["boards"])) for records in results for r in records]
 
 
-def gave(messages):
+def splits(messages):
     """(node, rest, boards of the part) of each GAVE among messages."""
-    found, size = [], GAVE_RECORD.itemsize
+    found, size = [], SPLIT_RECORD.itemsize
     for message in messages:
-        if message.type == GAVE:
-            record = to_records(message.payload[:size], GAVE_RECORD)[0]
+        if message.type == MessageType.SPLIT:
+            record = to_records(message.payload[:size], SPLIT_RECORD)[0]
             part = to_records(message.payload[size:].copy(), np.int64)
-            found.append((int(record["node"]), int(record["rest"]), int(part[0])))
+            found.append((int(record["job_id"]), int(record["remainder"]), int(part[0])))
     return found
 
 
@@ -143,14 +129,14 @@ def test_nothing_is_left_to_do_when_all_is_dropped(sizes, kind):
     assert [node for node, _, _ in answers(sent)] == list(range(len(sizes)))
     assert not worker.has_work
     records = np.array([(7, 10, -9, 9)], JOB)
-    worker.handle(Message(JOBS, RUN, from_records(records)))
+    worker.handle(Message(MessageType.JOBS, RUN, from_records(records)))
     assert answers(work(worker)) == [(7, 1, 10)]
 
 
 def test_a_job_that_is_not_there_any_more_is_passed_over(kind):
     worker = at_work(kind, LONG)
     assert worker.handle(steer((5, *DROPPED, *NO_REST), (6, -1, 1, *NO_REST), (7, -1, 1, 8, 1))) == []
-    assert [message.type for message in work(worker)] == [RESULTS]
+    assert [message.type for message in work(worker)] == [MessageType.RESULTS]
     assert worker.handle(steer((0, *DROPPED, *NO_REST))) == []
     assert not worker.has_work
 
@@ -167,11 +153,11 @@ def test_a_part_is_given_away_as_soon_as_there_is_one(kind):
     worker = at_work(kind, LONG)
     assert worker.handle(steer((0, -9, 9, 5, 1))) == []
     sent = worker.work()
-    assert gave(sent) == []  # nothing to give yet
+    assert splits(sent) == []  # nothing to give yet
     sent += work(worker)
-    ((node, rest, part),) = gave(sent)
+    ((node, rest, part),) = splits(sent)
     assert (node, rest) == (0, 5)
-    assert [message.type for message in sent] == [GAVE, RESULTS]
+    assert [message.type for message in sent] == [MessageType.SPLIT, MessageType.RESULTS]
     assert answers(sent) == [(5, 1, LONG - part)]
 
 
@@ -179,20 +165,20 @@ def test_what_is_left_may_be_given_away_again(kind):
     worker = at_work(kind, LONG)
     worker.handle(steer((0, -9, 9, 5, 1)))
     sent = []
-    while not gave(sent):
+    while not splits(sent):
         sent += worker.work()
     assert worker.handle(steer((0, *DROPPED, *NO_REST))) == []  # it has another number now
     worker.handle(steer((5, -9, 9, 0, 1)))
     sent += work(worker)
-    assert [each[:2] for each in gave(sent)] == [(0, 5), (5, 0)]
-    assert answers(sent) == [(0, 1, LONG - sum(part for _, _, part in gave(sent)))]
+    assert [each[:2] for each in splits(sent)] == [(0, 5), (5, 0)]
+    assert answers(sent) == [(0, 1, LONG - sum(part for _, _, part in splits(sent)))]
 
 
 def test_no_part_is_given_that_is_too_small(kind):
     worker = at_work(kind, LONG)
     worker.handle(steer((0, -9, 9, 5, LONG)))
     sent = work(worker)
-    assert gave(sent) == []
+    assert splits(sent) == []
     assert answers(sent) == [(0, 1, LONG)]
 
 
@@ -200,7 +186,7 @@ def test_a_part_of_a_queued_job_is_given_when_it_is_at_work(kind):
     worker = at_work(kind, LONG, LONG)
     worker.handle(steer((1, -9, 9, 5, 1)))
     sent = work(worker)
-    assert [each[:2] for each in gave(sent)] == [(1, 5)]
+    assert [each[:2] for each in splits(sent)] == [(1, 5)]
     assert [node for node, _, _ in answers(sent)] == [0, 5]
 
 
@@ -213,9 +199,9 @@ def test_a_wish_dies_with_its_job(end, kind):
     if end != "done":
         assert len(answers(worker.handle(steer((number, *DROPPED, *NO_REST))))) == 1
     sent = work(worker)
-    worker.handle(Message(JOBS, RUN, from_records(np.array([(number, 4 * LONG, -9, 9)], JOB))))
+    worker.handle(Message(MessageType.JOBS, RUN, from_records(np.array([(number, 4 * LONG, -9, 9)], JOB))))
     sent += work(worker)
-    assert gave(sent) == []
+    assert splits(sent) == []
     assert answers(sent)[-1] == (number, 1, 4 * LONG)
 
 
@@ -225,15 +211,17 @@ def test_a_wish_dies_with_its_job(end, kind):
 class Steering(Source):
     """A Source with ``new`` wishes, which are told once; what is given away is one more job."""
 
+    updates_jobs = True
+
     def __init__(self, sizes):
         super().__init__(sizes)
         self.new, self.given = [], []
 
-    def wishes(self, idle):
+    def job_updates(self, idle):
         found, self.new = self.new, []
         return found
 
-    def gave(self, node, rest, part):
+    def on_split(self, node, rest, part):
         self.given.append((node, rest, part.tobytes()))
         self._add([1])
         self._enough = len(self._sizes)
@@ -241,12 +229,12 @@ class Steering(Source):
 
 def steers(sent):
     """(receiver, records) of the STEER messages among others."""
-    told = [outgoing for outgoing in sent if outgoing.message.type == STEER]
-    return [(each.to, to_records(each.message.payload, STEER_RECORD).tolist()) for each in told]
+    told = [outgoing for outgoing in sent if outgoing.message.type == MessageType.JOB_UPDATE]
+    return [(each.to, to_records(each.message.payload, UPDATE_RECORD).tolist()) for each in told]
 
 
 def given(node, rest, part=b""):
-    record = np.array([(node, rest)], GAVE_RECORD)
+    record = np.array([(node, rest)], SPLIT_RECORD)
     return np.concatenate((from_records(record), np.frombuffer(part, np.uint8)))
 
 
@@ -266,14 +254,14 @@ def test_wishes_come_after_the_jobs_that_they_are_about():
     talk, _ = started(3, source)
     source.new = [(2, 7, 0, 0, -1, 0)]
     kinds = [kind for kind, to in summary(talk.answer(2, [1])) if to == 2]
-    assert kinds == [JOBS, STEER]
+    assert kinds == [MessageType.JOBS, MessageType.JOB_UPDATE]
 
 
 def test_nothing_is_wished_of_a_run_that_is_over():
     source = Steering([1] * 3)
     talk, _ = started(3, source)
     source.new = [(2, 1, 0, 0, -1, 0)]
-    assert summary(talk.halt()) == [(STOP, worker) for worker in (1, 2, 3)]
+    assert summary(talk.halt()) == [(MessageType.STOP, worker) for worker in (1, 2, 3)]
     assert talk.answer(1, [0]) == []
 
 
@@ -281,7 +269,7 @@ def test_others_get_jobs_of_what_was_given_away():
     source = Steering([1])
     talk, sent = started(3, source)
     assert jobs(sent) == [(1, [0])]
-    sent = talk.say(1, GAVE, given(0, 5, b"part"))
+    sent = talk.say(1, MessageType.SPLIT, given(0, 5, b"part"))
     assert source.given == [(0, 5, b"part")]
     assert [nodes for _, nodes in jobs(sent)] == [[1]]
     assert {worker for worker, _ in jobs(sent)} <= {2, 3}
@@ -290,12 +278,12 @@ def test_others_get_jobs_of_what_was_given_away():
 def test_a_job_counts_as_one_when_a_part_of_it_was_given_away():
     source = Steering([1])
     talk, _ = started(2, source)
-    talk.say(1, GAVE, given(0, 5))
-    talk.say(1, RESULTS, results_payload([5]))
+    talk.say(1, MessageType.SPLIT, given(0, 5))
+    talk.say(1, MessageType.RESULTS, results_payload([5]))
     assert not source.done
-    sent = talk.say(2, RESULTS, results_payload([1]))
+    sent = talk.say(2, MessageType.RESULTS, results_payload([1]))
     assert source.done
-    assert STOP not in dict(summary(sent))
+    assert MessageType.STOP not in dict(summary(sent))
 
 
 def test_what_was_saved_of_a_job_that_is_no_more_is_forgotten():
@@ -303,9 +291,9 @@ def test_what_was_saved_of_a_job_that_is_no_more_is_forgotten():
     talk, _ = started(2, source)
     talk.master.handle(Save(talk.run))
     for worker, node in ((1, 0), (2, 1)):
-        talk.say(worker, SAVED, from_records(np.array([(node, 1.0, 1.0)], SAVED_RECORD)))
+        talk.say(worker, MessageType.PROGRESS, from_records(np.array([(node, 1.0, 1.0)], PROGRESS_RECORD)))
     assert set(talk.master.saved(talk.run)) == {0, 1}
-    talk.say(1, GAVE, given(0, 5))
+    talk.say(1, MessageType.SPLIT, given(0, 5))
     assert set(talk.master.saved(talk.run)) == {1}
 
 
@@ -314,5 +302,5 @@ def test_late_parts_of_a_run_that_is_over_are_ignored():
     talk, _ = started(1, source)
     talk.answer(1, [0])
     talk.metrics()
-    assert talk.say(1, GAVE, given(0, 5)) == []
+    assert talk.say(1, MessageType.SPLIT, given(0, 5)) == []
     assert source.given == []

@@ -4,27 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.cluster.events import Lost, Received
-from distsearch.cluster.messages import (
-    ASK,
-    JOBS,
-    LOST,
-    METRICS,
-    OPEN,
-    OPEN_RECORD,
-    PING,
-    PONG,
-    QUIT,
-    READY,
-    RESTARTED,
-    RESULTS,
-    SETUP,
-    START,
-    STOP,
-    STOPPED,
-    Message,
-    from_records,
-    to_lost,
-)
+from distsearch.cluster.messages import OPEN_RECORD, Message, MessageType, from_records, to_lost
 from distsearch.cluster.submaster import ABOVE, Group, blocks
 
 from .talk import jobs, metrics_payload, summary
@@ -49,9 +29,9 @@ class Talk:
 
     def __init__(self):
         self.group = Group({2: "a", 3: "a"}, kinds(Clock()), {})
-        self.above(SETUP, np.frombuffer(SETUP_TEXT, np.uint8))
-        self.say(2, READY)
-        self.ready = self.say(3, READY)
+        self.above(MessageType.SETUP, np.frombuffer(SETUP_TEXT, np.uint8))
+        self.say(2, MessageType.READY)
+        self.ready = self.say(3, MessageType.READY)
 
     def above(self, kind, payload=None, run=1):
         return self.say(ABOVE, kind, payload, run)
@@ -62,48 +42,55 @@ class Talk:
 
     def begin(self, count):
         """A run with so many jobs; returns what they lead to."""
-        self.above(OPEN, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD)))
+        self.above(MessageType.OPEN, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD)))
         records = np.zeros(count, JOB)
-        records["node"], records["boards"] = np.arange(count), 10
-        return self.above(JOBS, from_records(records))
+        records["job_id"], records["boards"] = np.arange(count), 10
+        return self.above(MessageType.JOBS, from_records(records))
 
 
 def test_it_is_ready_when_all_of_its_workers_are():
-    assert summary(Talk().ready) == [(READY, ABOVE)]
+    assert summary(Talk().ready) == [(MessageType.READY, ABOVE)]
 
 
 def test_jobs_go_to_its_workers_and_their_results_up():
     talk = Talk()
     assert {to for to, _ in jobs(talk.begin(2))} == {2, 3}
-    out = talk.say(2, RESULTS, results_payload([0]))
+    out = talk.say(2, MessageType.RESULTS, results_payload([0]))
     (up,) = [outgoing for outgoing in out if outgoing.to == ABOVE]
-    assert up.message.type == RESULTS
-    assert results_of(up.message)["node"].tolist() == [0]
+    assert up.message.type == MessageType.RESULTS
+    assert results_of(up.message)["job_id"].tolist() == [0]
 
 
 def test_a_stopped_run_is_answered_for_when_its_workers_have():
     talk = Talk()
     talk.begin(2)
-    assert summary(talk.above(STOP)) == [(STOP, 2), (STOP, 3)]
-    assert not [outgoing for outgoing in talk.say(2, STOPPED) if outgoing.to == ABOVE]
-    assert (STOPPED, ABOVE) in summary(talk.say(3, STOPPED))
+    assert summary(talk.above(MessageType.STOP)) == [(MessageType.STOP, 2), (MessageType.STOP, 3)]
+    assert not [outgoing for outgoing in talk.say(2, MessageType.STOPPED) if outgoing.to == ABOVE]
+    assert (MessageType.STOPPED, ABOVE) in summary(talk.say(3, MessageType.STOPPED))
 
 
 def test_timers_of_all_of_its_workers_go_up_together_and_once_for_each_question():
     talk = Talk()
-    assert summary(talk.above(START)) == [(START, 2), (START, 3)]
+    assert summary(talk.above(MessageType.START)) == [(MessageType.START, 2), (MessageType.START, 3)]
     for _ in range(2):
-        assert summary(talk.above(ASK)) == [(ASK, 2), (ASK, 3)]
-    assert talk.say(2, METRICS, metrics_payload(wall=2)) == talk.say(2, METRICS, metrics_payload(wall=2)) == []
+        assert summary(talk.above(MessageType.METRICS_REQUEST)) == [
+            (MessageType.METRICS_REQUEST, 2),
+            (MessageType.METRICS_REQUEST, 3),
+        ]
+    assert (
+        talk.say(2, MessageType.METRICS, metrics_payload(wall=2))
+        == talk.say(2, MessageType.METRICS, metrics_payload(wall=2))
+        == []
+    )
     for _ in range(2):
-        assert summary(talk.say(3, METRICS, metrics_payload(wall=3))) == [(METRICS, ABOVE)]
+        assert summary(talk.say(3, MessageType.METRICS, metrics_payload(wall=3))) == [(MessageType.METRICS, ABOVE)]
 
 
 def test_timers_of_a_lost_worker_are_not_awaited():
     talk = Talk()
-    talk.above(ASK)
-    talk.say(2, METRICS, metrics_payload(wall=2))
-    assert (METRICS, ABOVE) in summary(talk.group.handle(Lost(3)))
+    talk.above(MessageType.METRICS_REQUEST)
+    talk.say(2, MessageType.METRICS, metrics_payload(wall=2))
+    assert (MessageType.METRICS, ABOVE) in summary(talk.group.handle(Lost(3)))
 
 
 def test_a_lost_worker_is_told_of_and_the_other_has_its_jobs():
@@ -111,22 +98,22 @@ def test_a_lost_worker_is_told_of_and_the_other_has_its_jobs():
     talk.begin(2)
     out = talk.group.handle(Lost(3))
     (told,) = [outgoing.message for outgoing in out if outgoing.to == ABOVE]
-    assert told.type == LOST
+    assert told.type == MessageType.WORKER_LOST
     assert to_lost(told) == (3, True)
     assert not talk.group.left
     assert jobs(out) == [(2, [1])]  # beside the one that it is at work on
-    assert jobs(talk.say(2, RESULTS, results_payload([0]))) == []
+    assert jobs(talk.say(2, MessageType.RESULTS, results_payload([0]))) == []
 
 
 def test_a_run_may_begin_by_what_was_ready_before_it_was_asked_anew():
     talk = Talk()
     setup = np.frombuffer(SETUP_TEXT, np.uint8)
     talk.group.handle(Lost(3))
-    talk.say(3, PONG)
-    talk.say(3, RESTARTED)  # and is not ready yet
-    assert READY not in [kind for kind, _ in summary(talk.above(SETUP, setup))]
+    talk.say(3, MessageType.PONG)
+    talk.say(3, MessageType.RESET_DONE)  # and is not ready yet
+    assert MessageType.READY not in [kind for kind, _ in summary(talk.above(MessageType.SETUP, setup))]
     assert jobs(talk.begin(1)) == [(2, [0])]  # rank 0 had an earlier READY meanwhile
-    assert (READY, ABOVE) in summary(talk.say(3, READY))
+    assert (MessageType.READY, ABOVE) in summary(talk.say(3, MessageType.READY))
 
 
 def test_without_workers_it_leaves():
@@ -140,7 +127,7 @@ def test_without_workers_it_leaves():
 
 def test_it_is_there_and_leaves_with_its_workers():
     talk = Talk()
-    assert summary(talk.above(PING)) == [(PONG, ABOVE)]
-    assert summary(talk.above(QUIT, run=0)) == [(QUIT, 2), (QUIT, 3)]
+    assert summary(talk.above(MessageType.PING)) == [(MessageType.PONG, ABOVE)]
+    assert summary(talk.above(MessageType.QUIT, run=0)) == [(MessageType.QUIT, 2), (MessageType.QUIT, 3)]
     assert talk.group.left
     assert not talk.group.bereft

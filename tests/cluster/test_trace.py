@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import ASK, END, METRICS, START, TRACE, Message, from_records, to_records
-from distsearch.cluster.trace import COMMUNICATION, EVENT, GAVE, IDLE, JOB, WORK, Diary, Trace
+from distsearch.cluster.messages import Message, MessageType, from_records, to_records
+from distsearch.cluster.trace import COMMUNICATION, EVENT, GAVE, IDLE, JOB, WORK, Timeline, Trace
 
 from .toys import jobs_message, open_message, setup_message, toy_worker, work
 
-JOB_RECORD = np.dtype([("node", "i4"), ("low", "i4"), ("high", "i4"), ("state", "u8", 2)])
+JOB_RECORD = np.dtype([("job_id", "i4"), ("low", "i4"), ("high", "i4"), ("state", "u8", 2)])
 RESULT = np.dtype([("complete", "i1"), ("boards", "i8"), ("score", "f8")])
 KINDS = WORK, COMMUNICATION, IDLE
 
@@ -67,10 +67,10 @@ def test_what_goes_on_is_one_slice_but_every_slice_of_work_is_told():
 
 
 def test_a_diary_has_no_gap():
-    diary = Diary(64)
+    diary = Timeline(64)
     kinds = COMMUNICATION, COMMUNICATION, IDLE, COMMUNICATION, IDLE, IDLE, None
     for kind, now in zip(kinds, (5.0, 6.0, 6.5, 8.0, 8.0, 9.0, 9.5), strict=True):
-        diary.begins(kind, now)
+        diary.switch_to(kind, now)
     found = diary.trace.records()[["kind", "began", "ended"]].tolist()
     assert found == [(COMMUNICATION, 5, 6.5), (IDLE, 6.5, 9.5)]
 
@@ -78,20 +78,20 @@ def test_a_diary_has_no_gap():
 def test_a_job_is_told_with_all_that_its_record_has():
     trace = Trace()
     job, result = np.zeros((), JOB_RECORD), np.zeros((), RESULT)
-    job["node"], job["low"], job["high"], job["state"] = 7, -3, 5, (11, 12)
+    job["job_id"], job["low"], job["high"], job["state"] = 7, -3, 5, (11, 12)
     result["complete"], result["boards"], result["score"] = 1, 1000, -2
     trace.job(job, result, 1.0, 2.0)
     (event,) = trace.records()
     assert event["kind"] == JOB
-    assert event[["node", "low", "high", "boards", "score", "words"]].item() == (7, -3, 5, 1000, -2, 2)
+    assert event[["job_id", "low", "high", "boards", "score", "words"]].item() == (7, -3, 5, 1000, -2, 2)
     assert event["state"][:2].tolist() == [11, 12]
 
 
 def test_a_worker_that_has_no_job_yet_keeps_its_timeline_while_it_is_asked():
     worker, _ = toy_worker()
     worker.handle(setup_message(1e6))
-    worker.handle(Message(START, 7, from_records(np.array([256], np.int64))))
-    assert [message.type for message in worker.handle(Message(ASK, 7))] == [METRICS]
+    worker.handle(Message(MessageType.START, 7, from_records(np.array([256], np.int64))))
+    assert [message.type for message in worker.handle(Message(MessageType.METRICS_REQUEST, 7))] == [MessageType.METRICS]
     assert worker.timers.trace
 
 
@@ -100,15 +100,15 @@ def test_a_worker_tells_its_timeline_once_the_run_is_over(traced):
     worker, clock = toy_worker()
     worker.handle(setup_message(1e6))
     worker.handle(open_message(7))
-    worker.handle(Message(START, 7, from_records(np.array([traced][:traced], np.int64))))
+    worker.handle(Message(MessageType.START, 7, from_records(np.array([traced][:traced], np.int64))))
     began = clock.now
     worker.handle(jobs_message(7, 5000, 100, 9000))
     work(worker)
-    (told,) = worker.handle(Message(ASK, 7))
-    assert told.type == METRICS
-    worker.handle(Message(END, 7))
-    messages = worker.handle(Message(ASK, 7, from_records(np.ones(1, np.int64))))
-    assert [message.type for message in messages] == ([TRACE] if traced else []) + [METRICS]
+    (told,) = worker.handle(Message(MessageType.METRICS_REQUEST, 7))
+    assert told.type == MessageType.METRICS
+    worker.handle(Message(MessageType.END, 7))
+    messages = worker.handle(Message(MessageType.METRICS_REQUEST, 7, from_records(np.ones(1, np.int64))))
+    assert [message.type for message in messages] == ([MessageType.TIMELINE] if traced else []) + [MessageType.METRICS]
     if traced:
         events = to_records(messages[0].payload, EVENT)
         assert sums(events)[0] == pytest.approx(clock.now - began)

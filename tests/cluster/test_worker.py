@@ -5,24 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import (
-    ASK,
-    END,
-    FORGET,
-    LARGEST,
-    METRICS,
-    METRICS_RECORD,
-    PROGRESS,
-    QUIT,
-    READY,
-    RESULTS,
-    SETUP,
-    START,
-    STOP,
-    STOPPED,
-    Message,
-    to_records,
-)
+from distsearch.cluster.messages import LARGEST, METRICS_RECORD, Message, MessageType, to_records
 from distsearch.cluster.worker import SLICE, Worker
 
 from .toys import (
@@ -48,7 +31,7 @@ def opened(request):
     def make(rate=1e6):
         worker, clock = toy_worker(request.param)
         worker.handle(setup_message(rate))
-        worker.handle(Message(START, RUN))
+        worker.handle(Message(MessageType.START, RUN))
         worker.handle(open_message(RUN))
         return worker, clock
 
@@ -60,8 +43,8 @@ def give(worker, *sizes, run=RUN):
 
 
 def metrics(worker):
-    (message,) = worker.handle(Message(ASK, RUN))
-    assert (message.type, message.run) == (METRICS, RUN)
+    (message,) = worker.handle(Message(MessageType.METRICS_REQUEST, RUN))
+    assert (message.type, message.run) == (MessageType.METRICS, RUN)
     return to_records(message.payload, METRICS_RECORD)[0]
 
 
@@ -74,8 +57,8 @@ def types(messages):
 
 def test_a_setup_is_answered_when_it_is_compiled():
     worker, _ = toy_worker()
-    (answer,) = worker.handle(Message(SETUP, 3, np.frombuffer(SETUP_TEXT, np.uint8)))
-    assert (answer.type, answer.run) == (READY, 3)
+    (answer,) = worker.handle(Message(MessageType.SETUP, 3, np.frombuffer(SETUP_TEXT, np.uint8)))
+    assert (answer.type, answer.run) == (MessageType.READY, 3)
     assert not worker.has_work
 
 
@@ -85,9 +68,9 @@ def test_jobs_are_done_in_order(opened):
     give(worker, 20)
     assert worker.has_work
     sent = work(worker)
-    assert {(message.type, message.run) for message in sent} == {(RESULTS, RUN)}
+    assert {(message.type, message.run) for message in sent} == {(MessageType.RESULTS, RUN)}
     records = np.concatenate([results_of(message) for message in sent])
-    assert records["node"].tolist() == [0, 1, 2, 0]
+    assert records["job_id"].tolist() == [0, 1, 2, 0]
     assert records["boards"].tolist() == [5000, 1, 7000, 20]
     assert records["complete"].all()
 
@@ -132,13 +115,13 @@ def test_a_runner_is_kept_for_the_next_run_of_its_setup():
     made = []
     worker = Worker(counting(made))
     for setup, rate in ((1, 1e6), (2, 1e5)):
-        assert types(worker.handle(setup_message(rate, setup))) == [READY]
+        assert types(worker.handle(setup_message(rate, setup))) == [MessageType.READY]
     assert made == ["made", "compiled"] * 2
     for run in range(1, 7):
         worker.handle(open_message(run, setup=1 + run % 2))
         give(worker, 100, 100_000, 100, run=run)
         work(worker)
-        worker.handle(Message(END, run))
+        worker.handle(Message(MessageType.END, run))
     assert made == ["made", "compiled"] * 2
 
 
@@ -150,7 +133,7 @@ def test_a_runner_is_told_the_number_of_each_run_before_its_jobs():
             heard.append((self._rate, "run", run))
 
         def begin(self, job):
-            heard.append((self._rate, "job", int(job["node"])))
+            heard.append((self._rate, "job", int(job["job_id"])))
             super().begin(job)
 
     clock = Clock()
@@ -170,20 +153,20 @@ def test_a_run_may_be_silent_for_a_while(opened):
     worker, _ = opened()
     for _ in range(3):
         give(worker, 10)
-        assert types(work(worker)) == [RESULTS]
+        assert types(work(worker)) == [MessageType.RESULTS]
         assert not worker.has_work
-    assert worker.handle(Message(END, RUN)) == []
+    assert worker.handle(Message(MessageType.END, RUN)) == []
 
 
 def test_what_is_forgotten_may_be_prepared_again():
     made = []
     worker = Worker(counting(made))
     worker.handle(setup_message(1e6, 1))
-    assert worker.handle(Message(FORGET, 1)) == []
-    assert types(worker.handle(setup_message(1e6, 2))) == [READY]
+    assert worker.handle(Message(MessageType.FORGET, 1)) == []
+    assert types(worker.handle(setup_message(1e6, 2))) == [MessageType.READY]
     worker.handle(open_message(RUN, setup=2))
     give(worker, 10)
-    assert types(work(worker)) == [RESULTS]
+    assert types(work(worker)) == [MessageType.RESULTS]
     assert made == ["made", "compiled"] * 2
 
 
@@ -244,7 +227,7 @@ def test_a_long_job_reports_once_a_second(opened):
     worker, clock = opened(rate=1e6)
     give(worker, 4_500_000)
     sent = work(worker)
-    assert types(sent) == [PROGRESS] * 4 + [RESULTS]
+    assert types(sent) == [MessageType.NODE_COUNT] * 4 + [MessageType.RESULTS]
     boards = [int(to_records(message.payload, np.int64)[0]) for message in sent[:-1]]
     assert boards == pytest.approx([1_000_000, 2_000_000, 3_000_000, 4_000_000], rel=0.02)
 
@@ -255,11 +238,11 @@ def test_a_long_job_reports_once_a_second(opened):
 def test_a_stop_sends_what_the_job_at_work_knows(opened):
     worker, _ = opened(rate=1e6)
     give(worker, 10, 1_000_000, 20)
-    sent = worker.work() + worker.handle(Message(STOP, RUN))
-    assert types(sent) == [RESULTS, RESULTS, STOPPED]
+    sent = worker.work() + worker.handle(Message(MessageType.STOP, RUN))
+    assert types(sent) == [MessageType.RESULTS, MessageType.RESULTS, MessageType.STOPPED]
     done, partial = (results_of(message)[0] for message in sent[:2])
-    assert (done["node"], done["complete"]) == (0, 1)
-    assert (partial["node"], partial["complete"]) == (1, 0)
+    assert (done["job_id"], done["complete"]) == (0, 1)
+    assert (partial["job_id"], partial["complete"]) == (1, 0)
     assert 0 < partial["boards"] < 1_000_000
     assert not worker.has_work
 
@@ -267,20 +250,20 @@ def test_a_stop_sends_what_the_job_at_work_knows(opened):
 def test_a_stop_before_the_first_slice_drops_all_jobs(opened):
     worker, _ = opened()
     give(worker, 10, 20)
-    assert types(worker.handle(Message(STOP, RUN))) == [STOPPED]
+    assert types(worker.handle(Message(MessageType.STOP, RUN))) == [MessageType.STOPPED]
     assert not worker.has_work
 
 
 def test_a_stop_without_work_is_answered(opened):
     worker, _ = opened()
-    assert types(worker.handle(Message(STOP, RUN))) == [STOPPED]
+    assert types(worker.handle(Message(MessageType.STOP, RUN))) == [MessageType.STOPPED]
 
 
 @pytest.mark.parametrize("run", [0, RUN, RUN + 5])
 def test_it_leaves_when_told_to(run, opened):
     worker, _ = opened()
     assert not worker.left
-    assert worker.handle(Message(QUIT, run)) == []
+    assert worker.handle(Message(MessageType.QUIT, run)) == []
     assert worker.left
 
 
@@ -292,7 +275,7 @@ def test_timers_tell_where_the_time_went():
     worker.handle(setup_message(1e6))
     worker.handle(open_message(RUN))
     clock.spend(100)  # until all others are ready
-    worker.handle(Message(START, RUN))
+    worker.handle(Message(MessageType.START, RUN))
     give(worker, 500_000, 300_000)
     clock.spend(2)
     work(worker)
@@ -320,7 +303,7 @@ def test_a_stopped_job_is_not_counted_as_done(opened):
     worker, _ = opened()
     give(worker, 10, 1_000_000)
     worker.work()
-    worker.handle(Message(STOP, RUN))
+    worker.handle(Message(MessageType.STOP, RUN))
     assert metrics(worker)["jobs"] == 1
 
 
@@ -328,12 +311,12 @@ def test_timers_begin_anew_when_they_are_told_to(opened):
     worker, _ = opened()
     give(worker, 1_000_000)
     work(worker)
-    worker.handle(Message(START, RUN))
+    worker.handle(Message(MessageType.START, RUN))
     found = metrics(worker)
     assert (found["wall"], found["busy"], found["cpu"], found["jobs"]) == (0, 0, 0, 0)
 
 
-@pytest.mark.parametrize("message", [open_message(RUN + 1), setup_message(1e5, 2), Message(END, RUN)])
+@pytest.mark.parametrize("message", [open_message(RUN + 1), setup_message(1e5, 2), Message(MessageType.END, RUN)])
 def test_timers_go_on_whatever_else_comes(message, opened):
     worker, clock = opened()
     give(worker, 1_000_000)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import RESULTS, START, STOP, STOPPED, Message
+from distsearch.cluster.messages import Message, MessageType
 from distsearch.cluster.worker import SLICE, Worker
 
 from .toys import BatchRunner, Clock, Runner, jobs_message, open_message, results_of, setup_message, work
@@ -36,7 +36,7 @@ def opened():
     worker = Worker({"toy": make}, clock, clock)
     worker.handle(setup_message(RATE))
     worker.handle(open_message(RUN))
-    worker.handle(Message(START, RUN))
+    worker.handle(Message(MessageType.START, RUN))
     return worker, clock, calls
 
 
@@ -45,7 +45,7 @@ def give(worker, *sizes):
 
 
 def records_of(messages):
-    return np.concatenate([results_of(message) for message in messages if message.type == RESULTS])
+    return np.concatenate([results_of(message) for message in messages if message.type == MessageType.RESULTS])
 
 
 def test_small_jobs_are_done_in_one_go(opened):
@@ -54,7 +54,7 @@ def test_small_jobs_are_done_in_one_go(opened):
     give(worker, *[10] * 40)
     (message,) = worker.work()
     assert calls == [(50, 50), (40, 40)]
-    assert results_of(message)["node"].tolist() == [*range(50), *range(40)]
+    assert results_of(message)["job_id"].tolist() == [*range(50), *range(40)]
 
 
 def test_a_job_that_a_slice_is_too_short_for_goes_on_in_the_next(opened):
@@ -94,11 +94,11 @@ def test_a_stop_in_the_middle_sends_what_is_known_and_drops_the_rest(opened):
     worker, _, _ = opened
     give(worker, 10, 1_000_000, 20)
     give(worker, 30)
-    sent = worker.work() + worker.handle(Message(STOP, RUN))
-    assert [message.type for message in sent] == [RESULTS, RESULTS, STOPPED]
+    sent = worker.work() + worker.handle(Message(MessageType.STOP, RUN))
+    assert [message.type for message in sent] == [MessageType.RESULTS, MessageType.RESULTS, MessageType.STOPPED]
     records = records_of(sent)
     assert records["complete"].tolist() == [1, 0]
-    assert records["node"].tolist() == [0, 1]
+    assert records["job_id"].tolist() == [0, 1]
     assert 0 < records["boards"][1] < 1_000_000
     assert not worker.has_work
     assert worker.timers.jobs == 1
@@ -127,6 +127,6 @@ def test_what_comes_back_is_the_same_with_and_without(rng):
         for first in range(0, 100, 7):
             give(worker, *sizes[first : first + 7])
         found.append(records_of(work(worker)))
-    for name in ("node", "boards", "complete"):
+    for name in ("job_id", "boards", "complete"):
         assert found[0][name].tolist() == found[1][name].tolist()
     assert found[0]["cpu"].sum() == pytest.approx(found[1]["cpu"].sum())

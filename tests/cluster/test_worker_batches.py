@@ -3,21 +3,8 @@
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import (
-    PROGRESS,
-    RESTART,
-    RESTARTED,
-    RESULTS,
-    RESUME,
-    SAVE,
-    START,
-    STEER,
-    STOP,
-    STOPPED,
-    Message,
-    from_records,
-    steer_record,
-)
+from distsearch.cluster.messages import Message, MessageType, from_records, update_record
+from distsearch.cluster.protocols import BatchRunner
 from distsearch.cluster.worker import Worker
 
 from .toys import JOB, RESULT, Clock, jobs_message, open_message, results_of, setup_message, work
@@ -27,17 +14,14 @@ LAUNCH = 0.01  # seconds
 STEP = 100  # boards of each job in a launch
 
 
-class ManyRunner:
+class ManyRunner(BatchRunner):
     """Does ``STEP`` boards of each job in a launch."""
 
-    job_dtype, result_dtype, places = JOB, RESULT, 8
+    job_dtype, result_dtype, slots = JOB, RESULT, 8
 
     def __init__(self, clock):
         self._clock, self._jobs = clock, {}
         self.narrowed, self.most = [], 0
-
-    def compile(self):
-        """Nothing to compile."""
 
     def open(self, run):
         assert not self._jobs
@@ -51,7 +35,7 @@ class ManyRunner:
         return sum(done for done, _ in self._jobs.values())
 
     def add(self, jobs):
-        self._jobs.update((int(job["node"]), (0, int(job["boards"]))) for job in jobs)
+        self._jobs.update((int(job["job_id"]), (0, int(job["boards"]))) for job in jobs)
         self.most = max(self.most, len(self._jobs))
 
     def advance(self):
@@ -71,15 +55,10 @@ class ManyRunner:
     def stop(self):
         return self._ended(list(self._jobs))
 
-    def unsearched(self, jobs):
-        records = np.zeros(len(jobs), RESULT)
-        records["node"] = jobs["node"]
-        return records
-
     def _ended(self, nodes):
         records = np.zeros(len(nodes), RESULT)
         for record, node in zip(records, nodes, strict=True):
-            record["node"] = node
+            record["job_id"] = node
             record["boards"], size = self._jobs.pop(node)
             record["complete"] = record["boards"] == size
         return records
@@ -96,17 +75,19 @@ def opened():
     worker = Worker({"toy": make}, clock, clock)
     worker.handle(setup_message(RATE))
     worker.handle(open_message(RUN))
-    worker.handle(Message(START, RUN))
+    worker.handle(Message(MessageType.START, RUN))
     return worker, clock, made[0]
 
 
 def records_of(messages):
-    found = [results_of(message) for message in messages if message.type == RESULTS]
+    found = [results_of(message) for message in messages if message.type == MessageType.RESULTS]
     return np.concatenate(found) if found else np.zeros(0, RESULT)
 
 
 def steer(worker, node, low, high):
-    return worker.handle(Message(STEER, RUN, np.frombuffer(steer_record(node, low, high, 0, 0), np.uint8)))
+    return worker.handle(
+        Message(MessageType.JOB_UPDATE, RUN, np.frombuffer(update_record(node, low, high, 0, 0), np.uint8))
+    )
 
 
 def test_all_that_fit_are_at_work_at_once_and_answered_as_they_end(opened):
@@ -115,13 +96,13 @@ def test_all_that_fit_are_at_work_at_once_and_answered_as_they_end(opened):
     assert worker.handle(jobs_message(RUN, *sizes)) == []
     began = clock.now
     first = records_of(worker.work())
-    assert sorted(first["node"].tolist()) == [1, 3, 6]
+    assert sorted(first["job_id"].tolist()) == [1, 3, 6]
     rest = records_of(work(worker))
     records = np.concatenate([first, rest])
-    records.sort(order="node")
+    records.sort(order="job_id")
     assert records["boards"].tolist() == sizes
     assert records["complete"].all()
-    assert runner.most == runner.places
+    assert runner.most == runner.slots
     assert records["seconds"].sum() == pytest.approx(clock.now - began)
     assert (records["seconds"] > 0).all()
     assert not worker.has_work
@@ -134,12 +115,12 @@ def test_one_of_many_is_narrowed_or_dropped(opened):
     assert steer(worker, 1, -3, 4) == []
     assert runner.narrowed == [(1, -3, 4)]
     (message,) = steer(worker, 2, 0, 0)
-    assert results_of(message)[["node", "complete", "boards"]].tolist() == [(2, 0, STEP)]
-    assert sorted(records_of(work(worker))["node"].tolist()) == [0, 1]
+    assert results_of(message)[["job_id", "complete", "boards"]].tolist() == [(2, 0, STEP)]
+    assert sorted(records_of(work(worker))["job_id"].tolist()) == [0, 1]
     worker.handle(jobs_message(RUN, 1000))
     worker.work()
     (message,) = steer(worker, 0, 0, 0)
-    assert results_of(message)["node"].tolist() == [0]
+    assert results_of(message)["job_id"].tolist() == [0]
     assert not worker.has_work
     worker.handle(jobs_message(RUN, 10, 10))
     assert len(records_of(work(worker))) == 2
@@ -150,10 +131,10 @@ def test_a_stop_answers_for_all(opened):
     worker.handle(jobs_message(RUN, *[1000] * 12))
     began = clock.now
     worker.work()
-    results, stopped = worker.handle(Message(STOP, RUN))
-    assert stopped.type == STOPPED
+    results, stopped = worker.handle(Message(MessageType.STOP, RUN))
+    assert stopped.type == MessageType.STOPPED
     records = results_of(results)
-    assert sorted(records["node"].tolist()) == list(range(8))
+    assert sorted(records["job_id"].tolist()) == list(range(8))
     assert records["seconds"].sum() == pytest.approx(clock.now - began)
     assert not worker.has_work
 
@@ -163,7 +144,7 @@ def test_long_ones_tell_of_their_progress(opened):
     worker.handle(jobs_message(RUN, *[10**6] * 3))
     told = []
     while not told:
-        told = [message for message in worker.work() if message.type == PROGRESS]
+        told = [message for message in worker.work() if message.type == MessageType.NODE_COUNT]
     boards = int(np.frombuffer(told[0].payload, np.int64)[0])
     assert boards > 0
     assert boards % (3 * STEP) == 0
@@ -171,18 +152,18 @@ def test_long_ones_tell_of_their_progress(opened):
 
 def test_a_job_that_waits_is_narrowed_or_dropped_as_well(opened):
     worker, _, runner = opened
-    worker.handle(jobs_message(RUN, *[1000] * 10))  # two more than there are places
+    worker.handle(jobs_message(RUN, *[1000] * 10))  # two more than there are slots
     worker.work()
     (message,) = steer(worker, 9, 0, 0)
-    assert results_of(message)[["node", "boards"]].tolist() == [(9, 0)]
-    assert sorted(records_of(work(worker))["node"].tolist()) == list(range(9))
+    assert results_of(message)[["job_id", "boards"]].tolist() == [(9, 0)]
+    assert sorted(records_of(work(worker))["job_id"].tolist()) == list(range(9))
 
 
 def test_after_a_restart_nothing_is_left(opened):
     worker, _, runner = opened
     worker.handle(jobs_message(RUN, *[1000] * 10))
     worker.work()
-    assert [message.type for message in worker.handle(Message(RESTART, 1))] == [RESTARTED]
+    assert [message.type for message in worker.handle(Message(MessageType.RESET, 1))] == [MessageType.RESET_DONE]
     assert (runner.at_work, worker.has_work) == (0, False)
 
 
@@ -190,7 +171,7 @@ def test_jobs_of_an_earlier_run_begin_again(opened):
     worker, _, _ = opened
     job = np.array([(5, 1000)], JOB)
     payload = np.concatenate((from_records(job), np.ones(40, np.uint8)))
-    worker.handle(Message(RESUME, RUN, payload))
+    worker.handle(Message(MessageType.RESUME, RUN, payload))
     worker.work()
-    assert [len(message.payload) for message in worker.handle(Message(SAVE, RUN))] == [0]
-    assert records_of(work(worker))[["node", "boards"]].tolist() == [(5, 1000)]
+    assert [len(message.payload) for message in worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))] == [0]
+    assert records_of(work(worker))[["job_id", "boards"]].tolist() == [(5, 1000)]

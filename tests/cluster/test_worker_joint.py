@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.cluster import joint
-from distsearch.cluster.messages import OPEN, OPEN_RECORD, START, Message, from_records
+from distsearch.cluster.messages import OPEN_RECORD, Message, MessageType, from_records
 from distsearch.cluster.worker import Worker
 
 from .toys import Clock, Runner, jobs_message, kinds, setup_message
@@ -16,14 +16,12 @@ LARGE = 100_000  # boards of a job, of a million a second: some fifty slices
 class Joinable(Runner):
     """Any of its jobs may be joined; who joins one searches it a little at a time."""
 
+    can_join = True
+    can_be_shared = True
     is_shared = False
 
     def share(self, shared):
         self.is_shared = shared
-
-    @property
-    def can_be_shared(self):
-        return True
 
     def job_now(self):
         return np.array([self._job], self.job_dtype)
@@ -40,9 +38,9 @@ def host():
         clock, shared = Clock(), joint.Joint(words, slot, 2)
         worker = Worker(kinds(clock, Joinable), clock, clock, joint=shared, shared_slice=1e-5)
         worker.handle(setup_message(1e6))
-        worker.handle(Message(START, RUN))
+        worker.handle(Message(MessageType.START, RUN))
         record = np.array([(1, 0, 1.0, 1)], OPEN_RECORD)
-        worker.handle(Message(OPEN, RUN, from_records(record)))
+        worker.handle(Message(MessageType.OPEN, RUN, from_records(record)))
         made.append((worker, shared, clock))
     return made
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import END, FORGET, PROGRESS, RESULTS, STOP, STOPPED, Message, to_records
+from distsearch.cluster.messages import Message, MessageType, to_records
 from distsearch.cluster.worker import SLICE, Worker
 
 from .toys import BatchRunner, Clock, Runner, jobs_message, open_message, results_of, setup_message, toy_worker, work
@@ -32,13 +32,13 @@ def give(worker, run, *sizes):
 
 def records_of(messages, run):
     """The result records of a run among messages."""
-    arrays = [results_of(message) for message in messages if (message.type, message.run) == (RESULTS, run)]
+    arrays = [results_of(message) for message in messages if (message.type, message.run) == (MessageType.RESULTS, run)]
     return np.concatenate(arrays) if arrays else np.zeros(0)
 
 
 def boards_of(worker, *runs):
     """Stop runs; return the boards of each one's job at work."""
-    return [int(records_of(worker.handle(Message(STOP, run)), run)["boards"].sum()) for run in runs]
+    return [int(records_of(worker.handle(Message(MessageType.STOP, run)), run)["boards"].sum()) for run in runs]
 
 
 def settled(worker):
@@ -129,7 +129,7 @@ def test_two_jobs_of_one_setup_are_at_work_at_a_time(runner):
     sent = work(worker)
     for run, boards in ((1, [30_000, 50]), (2, [40_000, 60])):
         records = records_of(sent, run)
-        assert records["node"].tolist() == [0, 1]
+        assert records["job_id"].tolist() == [0, 1]
         assert records["boards"].tolist() == boards
         assert records["complete"].all()
 
@@ -174,7 +174,11 @@ def test_every_long_job_reports_once_a_second():
     give(worker, 2, 2_000_000)
     sent = work(worker)
     for run in (1, 2):
-        boards = [to_records(each.payload, np.int64)[0] for each in sent if (each.type, each.run) == (PROGRESS, run)]
+        boards = [
+            to_records(each.payload, np.int64)[0]
+            for each in sent
+            if (each.type, each.run) == (MessageType.NODE_COUNT, run)
+        ]
         assert boards == pytest.approx([500_000, 1_000_000, 1_500_000], rel=0.02)
 
 
@@ -187,9 +191,9 @@ def test_a_stop_is_of_one_run_only(runner):
     for run in (1, 2, 3):
         give(worker, run, 50_000, 70_000)
     settled(worker)
-    sent = worker.handle(Message(STOP, 2))
-    assert [(message.type, message.run) for message in sent] == [(RESULTS, 2), (STOPPED, 2)]
-    assert worker.handle(Message(END, 2)) == []
+    sent = worker.handle(Message(MessageType.STOP, 2))
+    assert [(message.type, message.run) for message in sent] == [(MessageType.RESULTS, 2), (MessageType.STOPPED, 2)]
+    assert worker.handle(Message(MessageType.END, 2)) == []
     sent = work(worker)
     assert not len(records_of(sent, 2))
     for run in (1, 3):
@@ -203,8 +207,8 @@ def test_a_stopped_run_may_wait_for_its_turn_or_have_no_work(runner):
     settled(worker)
     give(worker, 2, 10)
     for run in (2, 3):
-        (sent,) = worker.handle(Message(STOP, run))
-        assert (sent.type, sent.run) == (STOPPED, run)
+        (sent,) = worker.handle(Message(MessageType.STOP, run))
+        assert (sent.type, sent.run) == (MessageType.STOPPED, run)
     assert worker.has_work
     assert boards_of(worker, 1)[0] > 0
     assert not worker.has_work
@@ -218,8 +222,8 @@ def test_one_setup_is_forgotten_while_another_one_is_at_work():
     give(worker, 2, 10)
     sent = [message for _ in range(5) for message in worker.work()]
     assert len(records_of(sent, 2)) == 1
-    worker.handle(Message(END, 2))
-    assert worker.handle(Message(FORGET, 2)) == []
+    worker.handle(Message(MessageType.END, 2))
+    assert worker.handle(Message(MessageType.FORGET, 2)) == []
     assert len(records_of(work(worker), 1)) == 1
 
 
@@ -233,11 +237,11 @@ def test_nothing_is_left_of_runs_and_setups_that_are_over(runner):
             worker.handle(open_message(100 * setup + run, setup, client))
             give(worker, 100 * setup + run, 50_000, 10)
         settled(worker)
-        worker.handle(Message(STOP, 100 * setup + 3))
+        worker.handle(Message(MessageType.STOP, 100 * setup + 3))
         work(worker)
         for run in (1, 2, 3):
-            worker.handle(Message(END, 100 * setup + run))
-        worker.handle(Message(FORGET, setup))
+            worker.handle(Message(MessageType.END, 100 * setup + run))
+        worker.handle(Message(MessageType.FORGET, setup))
         worker.slice, clock.now = (0.0, 0.0), 0.0
         sizes.add(len(pickle.dumps(worker.__dict__ | {"timers": None})))
     assert len(sizes) == 1
@@ -260,7 +264,7 @@ def test_after_many_runs_at_once_a_few_runners_are_kept():
             worker.work()
         assert all(boards_of(worker, *runs))
         for run in runs:
-            worker.handle(Message(END, run))
+            worker.handle(Message(MessageType.END, run))
         assert len(made) == count
 
 

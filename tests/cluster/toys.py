@@ -6,12 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from distsearch.cluster.messages import JOBS, OPEN, OPEN_RECORD, SETUP, Message, from_records, to_records
+from distsearch.cluster.messages import OPEN_RECORD, Message, MessageType, from_records, to_records
+from distsearch.cluster.protocols import JobRunner, WorkSource
 from distsearch.cluster.worker import Worker
 
-JOB = np.dtype([("node", np.int32), ("boards", np.int64)])
+JOB = np.dtype([("job_id", np.int32), ("boards", np.int64)])
 RESULT = np.dtype(
-    [("node", np.int32), ("complete", np.int8), ("boards", np.int64), ("seconds", np.float64), ("cpu", np.float64)]
+    [("job_id", np.int32), ("complete", np.int8), ("boards", np.int64), ("seconds", np.float64), ("cpu", np.float64)]
 )
 SETUP_TEXT = json.dumps({"kind": "toy", "rate": 1e6}).encode()
 
@@ -39,10 +40,11 @@ class Processor:
             pass
 
 
-class Runner:
+class Runner(JobRunner):
     """Counts the boards of a job, so many a second of the clock as the setup says."""
 
     job_dtype, result_dtype = JOB, RESULT
+    boards = 0
 
     def __init__(self, clock, compiled, setup):
         """``compiled``: the set of rates compiled for, of the whole process as kernels are."""
@@ -51,12 +53,9 @@ class Runner:
     def compile(self):
         self._compiled.add(self._rate)
 
-    def open(self, run):
-        """A new run begins."""
-
     def begin(self, job):
         assert self._rate in self._compiled
-        self._job, self.boards = job, 0
+        self._job, self.job_id, self.boards = job, int(job["job_id"]), 0
 
     def advance(self, budget):
         step = min(budget, int(self._job["boards"]) - self.boards)
@@ -64,18 +63,16 @@ class Runner:
         self._clock.spend(step / self._rate)
         return self.boards == self._job["boards"]
 
-    def save(self):
-        """It would have to begin again."""
-        return int(self._job["node"]), b""
-
     def result(self, seconds, cpu):
         record = np.zeros(1, RESULT)
-        record[0] = self._job["node"], self.boards == self._job["boards"], self.boards, seconds, cpu
+        record[0] = self._job["job_id"], self.boards == self._job["boards"], self.boards, seconds, cpu
         return record
 
 
 class BatchRunner(Runner):
     """One that does small jobs in one go."""
+
+    batches = True
 
     def batch(self, jobs, budget):
         records = [np.zeros(0, RESULT)]
@@ -89,7 +86,7 @@ class BatchRunner(Runner):
         return np.concatenate(records)
 
 
-class Source:
+class Source(WorkSource):
     """Hands out a job for each of ``sizes`` (in boards).
 
     more: sizes of jobs that appear when all before them are in; enough: results after which nothing more is needed.
@@ -132,15 +129,15 @@ class Source:
 
     def finish(self, records):
         self.results.extend(records)
-        for node in records["node"].tolist():
+        for node in records["job_id"].tolist():
             self._out.pop(node, None)
-        self.finished += records["node"][records["complete"] != 0].tolist()
+        self.finished += records["job_id"][records["complete"] != 0].tolist()
         if len(self.results) == len(self._sizes):
             self._add(self._more)
             self._more = []
 
 
-class Stream:
+class Stream(WorkSource):
     """Hands out jobs as they are added; done when it was closed and the results of all are in."""
 
     result_dtype = RESULT
@@ -172,13 +169,13 @@ class Stream:
         """Only for workers that have no jobs."""
 
     def finish(self, records):
-        self.finished += records["node"][records["complete"] != 0].tolist()
+        self.finished += records["job_id"][records["complete"] != 0].tolist()
 
 
 def jobs_for(nodes, sizes):
     """The job records of nodes; ``sizes``: boards by node."""
     jobs = np.zeros(len(nodes), JOB)
-    jobs["node"], jobs["boards"] = nodes, [sizes[node] for node in nodes]
+    jobs["job_id"], jobs["boards"] = nodes, [sizes[node] for node in nodes]
     return jobs
 
 
@@ -195,7 +192,7 @@ def toy_worker(runner=Runner):
 
 def jobs_of(message):
     """The nodes of a JOBS message."""
-    return to_records(message.payload, JOB)["node"].tolist()
+    return to_records(message.payload, JOB)["job_id"].tolist()
 
 
 def results_of(message):
@@ -206,7 +203,7 @@ def results_of(message):
 def results_payload(nodes, seconds=1.0):
     """The payload of complete results."""
     records = np.zeros(len(nodes), RESULT)
-    records["node"], records["complete"], records["seconds"] = nodes, 1, seconds
+    records["job_id"], records["complete"], records["seconds"] = nodes, 1, seconds
     return from_records(records)
 
 
@@ -218,15 +215,15 @@ def jobs_payload(*sizes):
 def setup_message(rate, number=1):
     """A SETUP for runners of so many boards a second."""
     text = json.dumps({"kind": "toy", "rate": rate}).encode()
-    return Message(SETUP, number, np.frombuffer(text, np.uint8))
+    return Message(MessageType.SETUP, number, np.frombuffer(text, np.uint8))
 
 
 def open_message(run, setup=1, client=0, weight=1.0):
-    return Message(OPEN, run, from_records(np.array([(setup, client, weight, 0)], OPEN_RECORD)))
+    return Message(MessageType.OPEN, run, from_records(np.array([(setup, client, weight, 0)], OPEN_RECORD)))
 
 
 def jobs_message(run, *sizes):
-    return Message(JOBS, run, jobs_payload(*sizes))
+    return Message(MessageType.JOBS, run, jobs_payload(*sizes))
 
 
 def work(worker):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from distsearch.api.options import Options
-from distsearch.cluster.messages import JOBS, OPEN, OPEN_RECORD, SETUP, Message, from_records
+from distsearch.cluster.messages import OPEN_RECORD, Message, MessageType, from_records
 from distsearch.cluster.worker import Worker
 from distsearch.engines.perft import Perft
 from distsearch.engines.pvs import table as tt
@@ -198,11 +198,11 @@ def check_slices(kind, states, depths, game="othello", **options):
     """
     setup = Options(game, depth=1, **options).setup(kind)
     worker = Worker(KINDS)
-    worker.handle(Message(SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
-    worker.handle(Message(OPEN, 1, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD))))
+    worker.handle(Message(MessageType.SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
+    worker.handle(Message(MessageType.OPEN, 1, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD))))
     slices = []
     for seed in itertools.count(SEED):
-        worker.handle(Message(JOBS, 1, from_records(job_records(states(seed=seed), depths))))
+        worker.handle(Message(MessageType.JOBS, 1, from_records(job_records(states(seed=seed), depths))))
         while worker.has_work and sum(slices) < SLICES_FOR:
             slices.append(timed(worker.work)[1])
         if worker.has_work:

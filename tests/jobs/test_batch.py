@@ -47,7 +47,7 @@ def random_states(rng, case, n):
 def jobs_of(case, states):
     """Job records to the full depth, with no limits."""
     jobs = np.zeros(len(states), new_runner(case).job_dtype)
-    jobs["node"], jobs["state"] = np.arange(len(states)), states
+    jobs["job_id"], jobs["state"] = np.arange(len(states)), states
     jobs["depth"], (jobs["low"], jobs["high"]) = case[4], ANY
     return jobs
 
@@ -131,7 +131,7 @@ def test_brief_records_are_the_same_without_a_line(case, rng):
     brief, _ = in_batches(new_runner(case, brief=True), jobs, lambda: 300, lambda: 40)
     finished = (jobs["budget"] == 0) | (whole["complete"] == 1) & (brief["complete"] == 1)
     assert brief.dtype == BRIEF_RESULT
-    for name in ("node", "complete", "score"):  # following lines leaves entries, so boards may differ
+    for name in ("job_id", "complete", "score"):  # following lines leaves entries, so boards may differ
         np.testing.assert_array_equal(brief[name][finished], whole[name][finished], err_msg=name)
     assert ((brief["boards"] == 0) == (whole["boards"] == 0)).all()
 
@@ -156,7 +156,7 @@ def test_jobs_that_take_no_boards_use_a_budget_up(case, rng):
     assert len(records) == 5
     assert not records["boards"].any()
     assert worker.advance(NO_PAUSE)
-    assert worker.result(0.0, 0.0)["node"] == 5
+    assert worker.result(0.0, 0.0)["job_id"] == 5
 
 
 @cases
@@ -177,4 +177,4 @@ def test_positions_with_more_moves_left_than_the_first():
 
 @pytest.mark.parametrize("kind", ["subtree", "perft", "empty"])
 def test_other_kinds_have_no_batches(kind):
-    assert not hasattr(KINDS[kind](Options("othello", depth=1, evaluation="static").setup(kind)), "batch")
+    assert not KINDS[kind](Options("othello", depth=1, evaluation="static").setup(kind)).batches

@@ -82,7 +82,7 @@ def test_jobs_of_a_lost_worker_wait_again(rng):
     waiting = pool.waiting
     pool.lost(1)
     assert pool.waiting == waiting + 3
-    assert pool.take(3, 2)["node"].tolist() == first["node"].tolist()
+    assert pool.take(3, 2)["job_id"].tolist() == first["job_id"].tolist()
     pool.finish(case.work(runner, np.concatenate([first, second])))
     pool.finish(case.work(runner, pool.take(10**6, 2)))
     assert pool.done
@@ -99,7 +99,7 @@ def test_what_was_stopped_leaves_its_value_open(rng):
     pool.finish(done)
     pool.finish(runner.result(0.0, 0.0))
     assert not pool.done
-    assert pool.moves() == {pool.move[int(jobs["node"][0])]: done["value"][0]}
+    assert pool.moves() == {pool.move[int(jobs["job_id"][0])]: done["value"][0]}
 
 
 def test_a_cluster_of_one_does_it(rng):

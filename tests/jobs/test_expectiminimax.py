@@ -155,7 +155,7 @@ def test_younger_brothers_wait_and_get_windows(rng):
     eldest = tree.children[0][0]
     jobs, windows = tree.take(9, 1), set()
     while not tree.closed[eldest]:
-        assert all(tree.parent[tree.parent[tree.parent[job["node"]]]] == 0 for job in jobs)
+        assert all(tree.parent[tree.parent[tree.parent[job["job_id"]]]] == 0 for job in jobs)
         tree.finish(np.concatenate([searched(runner, job) for job in jobs]))
         jobs = tree.take(9, 1)
         windows |= {(float(job["alpha"]), float(job["beta"])) for job in jobs}
@@ -171,7 +171,7 @@ def test_jobs_of_a_lost_worker_wait_again(rng):
     waiting = tree.waiting
     tree.lost(1)
     assert tree.waiting == waiting + len(first)
-    assert tree.take(3, 2)["node"].tolist() == first["node"].tolist()
+    assert tree.take(3, 2)["job_id"].tolist() == first["job_id"].tolist()
     for job in (*first, *second, *tree.take(10**6, 2)):
         tree.finish(searched(runner, job))
     assert tree.root_value == near(case.alone(6).value)
@@ -192,8 +192,8 @@ def test_what_was_stopped_leaves_its_value_open(rng):
     tree.finish(runner.result(0.0, 0.0))
     assert not tree.done
     assert np.isnan(tree.root_value)
-    assert tree.moves() == {tree.move[int(jobs["node"][0])]: done["value"][0]}
-    assert tree.best() == tree.move[int(jobs["node"][0])]
+    assert tree.moves() == {tree.move[int(jobs["job_id"][0])]: done["value"][0]}
+    assert tree.best() == tree.move[int(jobs["job_id"][0])]
 
 
 @wholes

@@ -30,8 +30,8 @@ def with_gpu(monkeypatch):
 @pytest.fixture
 def crowded(monkeypatch):
     """Ranks that have room for a few games, in many groups."""
-    monkeypatch.setattr(gpu_expectimax, "_PLACES", 11)
-    monkeypatch.setattr(GpuGamesRunner, "places", 11)
+    monkeypatch.setattr(gpu_expectimax, "_SLOTS", 11)
+    monkeypatch.setattr(GpuGamesRunner, "slots", 11)
     monkeypatch.setattr(gpu_expectimax, "_AT_ONCE", 3)
     monkeypatch.setattr(gpu_expectimax, "_FEW", 2)
 
@@ -85,7 +85,7 @@ def test_every_move_is_a_best_one_and_chance_is_that_of_the_game(game, wanted, l
         state, turns, moves, score = module.start(rules).state, 0, 0, 0
         for code in record["codes"][: record["length"]].tolist():
             if int(module.kind(state, rules)) == CHANCE:
-                chance.begin(state, 1, seed_of(seed, int(record["node"])), turns, 1)
+                chance.begin(state, 1, seed_of(seed, int(record["job_id"])), turns, 1)
                 chance.advance(1)
                 assert chance.codes == [code]
                 turns += 1
@@ -121,7 +121,7 @@ def run_of(game, wanted, depth, count, seed, looks):
     runner = GpuGamesRunner(setup, EmulatedGpu(seed % 1000))
     runner.open(1)
     jobs = np.zeros(count, game_job(2))
-    jobs["node"], jobs["depth"] = range(count), depth
+    jobs["job_id"], jobs["depth"] = range(count), depth
     jobs["state"] = module.start(module.rules()).state
     jobs["seed"] = [seed_of(seed, node) for node in range(count)]
     runner.add(jobs)
@@ -131,8 +131,8 @@ def run_of(game, wanted, depth, count, seed, looks):
 
 @pytest.mark.parametrize("looks", [0, 1, 2, 7, 60])
 def test_what_is_stopped_is_told_as_far_as_it_is(looks, crowded, seed):
-    runner, records = run_of("2048", "rows", 1, GpuGamesRunner.places, seed, looks)
-    assert Counter(records["node"].tolist()) == Counter(range(11))
+    runner, records = run_of("2048", "rows", 1, GpuGamesRunner.slots, seed, looks)
+    assert Counter(records["job_id"].tolist()) == Counter(range(11))
     assert (records["length"][(records["complete"] > 0) & (records["over"] == 0)] >= 128).all()  # the shortest part
     assert (runner.at_work, runner.boards) == (0, 0)
     assert (records["boards"].sum() > 0) == (looks > 1)
@@ -210,7 +210,7 @@ def test_searches_of_chance_and_of_no_plies_go_together(seed):
     state = as_state(np.array([0x21, 0], np.uint64))  # a 1 and a 2... beside one another
     due = module.start(rules).state
     jobs = np.zeros(6, runner.job_dtype)
-    jobs["node"], jobs["depth"] = range(6), [3, 0, 2, 3, 2, 1]
+    jobs["job_id"], jobs["depth"] = range(6), [3, 0, 2, 3, 2, 1]
     jobs["state"] = [state, state, due, due, state, state]
     runner.add(jobs)
     records = []
@@ -218,10 +218,10 @@ def test_searches_of_chance_and_of_no_plies_go_together(seed):
         records.append(runner.advance())
     records = np.concatenate(records)
     engine = Expectimax(module, rules, evaluation.find(module, wanted, rules), uniform_chance=True)
-    assert sorted(records["node"].tolist()) == list(range(6))
+    assert sorted(records["job_id"].tolist()) == list(range(6))
     assert records["complete"].all()
     for record in records:
-        job = jobs[record["node"]]
+        job = jobs[record["job_id"]]
         engine.begin(as_state(job["state"]), int(job["depth"]))
         assert engine.advance(1 << 40)
         assert record["value"] == pytest.approx(engine.result().value, rel=1e-5)

@@ -11,7 +11,7 @@ from distsearch import games
 from distsearch.api import devices
 from distsearch.api.options import Options
 from distsearch.api.session import Session
-from distsearch.cluster.messages import READY, SETUP, Message
+from distsearch.cluster.messages import Message, MessageType
 from distsearch.cluster.worker import Worker
 from distsearch.core.errors import UserError
 from distsearch.games.interface import legal_moves, step
@@ -86,7 +86,7 @@ def jobs_of(runner, game, board, lines):
     module = games.find(game)
     rules = module.rules(tuple(map(int, board.split("x"))))
     jobs = np.zeros(len(lines), runner.job_dtype)
-    jobs["node"], jobs["depth"] = np.arange(len(lines)) + 100, TO_THE_END
+    jobs["job_id"], jobs["depth"] = np.arange(len(lines)) + 100, TO_THE_END
     jobs["low"], jobs["high"] = -(10**6), 10**6
     jobs["state"] = [module.parse(line, rules).state for line in lines]
     return jobs
@@ -109,14 +109,14 @@ def test_jobs_are_dropped_and_stopped_one_by_one(made):
     runner.add(jobs[3:])
     assert runner.at_work == 5
     (dropped,) = runner.drop(101)
-    assert (dropped["node"], dropped["complete"]) == (101, 0)
+    assert (dropped["job_id"], dropped["complete"]) == (101, 0)
     assert not runner.has(101)
     records = [runner.advance()]
-    left = {100, 102, 103, 104} - set(records[0]["node"].tolist())
+    left = {100, 102, 103, 104} - set(records[0]["job_id"].tolist())
     for node in sorted(left)[:1]:
         records.append(runner.drop(node))
     records.append(runner.stop())
-    assert sorted(np.concatenate(records)["node"].tolist()) == [100, 102, 103, 104]
+    assert sorted(np.concatenate(records)["job_id"].tolist()) == [100, 102, 103, 104]
     assert (runner.at_work, runner.boards) == (0, 0)
 
 
@@ -128,7 +128,7 @@ def test_boards_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     while runner.at_work:
         records.append(runner.advance())
     records = np.concatenate(records)
-    assert sorted(records["node"].tolist()) == [100, 101, 102, 103, 104]
+    assert sorted(records["job_id"].tolist()) == [100, 101, 102, 103, 104]
     assert records["complete"].all()
     assert runner.boards == 0
     assert records["boards"].sum() > 0
@@ -168,7 +168,7 @@ def test_among_others_its_jobs_go_back(failing, seed, capsys):
     runner.add(jobs_of(runner, "connect4", "6x7", late("connect4", "6x7", 25, 3, seed)))
     records = runner.advance()
     assert runner.failed
-    assert sorted(records["node"].tolist()) == [100, 101, 102]
+    assert sorted(records["job_id"].tolist()) == [100, 101, 102]
     assert not records["complete"].any()
     assert not runner.at_work
     assert "goes on without its GPU: CUDA: cuCtxSynchronize failed" in capsys.readouterr().err
@@ -184,13 +184,13 @@ def test_a_kernel_that_cannot_be_made_leaves_a_rank_its_core(monkeypatch, capsys
     with pytest.raises(UserError, match="unsupported gpu architecture"):
         on_gpu(KINDS, EmulatedGpu(2))["solve"](setup).compile()
     worker = Worker(on_gpu(KINDS, EmulatedGpu(2), among_others=True))
-    (ready,) = worker.handle(Message(SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
-    assert (ready.type, len(ready.payload)) == (READY, 0)
+    (ready,) = worker.handle(Message(MessageType.SETUP, 1, np.frombuffer(json.dumps(setup).encode(), np.uint8)))
+    assert (ready.type, len(ready.payload)) == (MessageType.READY, 0)
     chance = Options("2584", layers=1, evaluation="rows").setup()
     (ready,) = Worker(on_gpu(KINDS, EmulatedGpu(2), among_others=True)).handle(
-        Message(SETUP, 1, np.frombuffer(json.dumps(chance).encode(), np.uint8))
+        Message(MessageType.SETUP, 1, np.frombuffer(json.dumps(chance).encode(), np.uint8))
     )
-    assert (ready.type, len(ready.payload)) == (READY, 0)
+    assert (ready.type, len(ready.payload)) == (MessageType.READY, 0)
     assert "unsupported gpu architecture" in capsys.readouterr().err
 
 

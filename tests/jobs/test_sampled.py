@@ -94,7 +94,7 @@ def test_jobs_of_a_lost_worker_wait_again(how, rng):
     waiting = pool.waiting
     pool.lost(1)
     assert (pool.waiting, pool.jobs) == (waiting + 3, 2)
-    assert pool.take(3, 2)["node"].tolist() == first["node"].tolist()
+    assert pool.take(3, 2)["job_id"].tolist() == first["job_id"].tolist()
     pool.finish(work(runner, np.concatenate([first, second])))
     pool.finish(work(runner, pool.take(10**6, 3), slices=7))
     whole = case.pool(5, 1)
@@ -137,7 +137,7 @@ def test_votes_are_counted_and_ties_go_to_who_made_more(rng):
     jobs, results = pool.take(10, 1), []
     for job, (move, goal, length) in zip(jobs, [(2, 0, 9), (2, 1, 4), (3, 1, 3), (3, 1, 5)], strict=True):
         record = np.zeros(1, pool.result_dtype)
-        record["node"], record["complete"], record["move"] = job["node"], True, move
+        record["job_id"], record["complete"], record["move"] = job["job_id"], True, move
         record["goal"], record["length"] = goal, length
         results.append(record)
     pool.finish(np.concatenate(results))

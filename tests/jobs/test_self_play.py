@@ -99,12 +99,12 @@ def test_games_that_were_begun_go_first(asked):
     worker = runner_of(asked[0])
     assert pool.waiting == GAMES
     (first,), second = pool.take(1, 1), pool.take(2, 2)
-    assert (first["node"], second["node"].tolist(), pool.waiting) == (0, [1, 2], GAMES - 3)
+    assert (first["job_id"], second["job_id"].tolist(), pool.waiting) == (0, [1, 2], GAMES - 3)
     result = do(worker, first)
     assert (result["complete"][0], result["over"][0], result["length"][0]) == (1, 0, chance.GAME_PART)
     pool.finish(result)
     pool.lost(2)
-    assert pool.take(100, 1)["node"].tolist() == [1, 2, 0, *range(3, GAMES)]
+    assert pool.take(100, 1)["job_id"].tolist() == [1, 2, 0, *range(3, GAMES)]
     assert len(pool.take(100, 1)) == pool.waiting == 0
 
 

@@ -28,7 +28,7 @@ all_kinds = pytest.mark.parametrize("kind", ["subtree", *TABLED])
 def job(kind, state, depth, budget=0, window=ANY):
     """A job record; jobs of the kind "solve" are to the end in any case."""
     record = np.zeros((), runner("subtree", (8, 8)).job_dtype)
-    record["node"], record["depth"], record["budget"] = NODE, TO_THE_END if kind == "solve" else depth, budget
+    record["job_id"], record["depth"], record["budget"] = NODE, TO_THE_END if kind == "solve" else depth, budget
     (record["low"], record["high"]), record["state"] = window, state
     return record
 
@@ -58,7 +58,7 @@ def test_a_record_has_what_a_search_found(kind, board, rng):
         results = do(worker, job(kind, state, DEPTH))
         assert (results.dtype, results.shape) == (SUBTREE_RESULT, (1,))
         record = results[0]
-        assert (record["node"], record["complete"]) == (NODE, 1)
+        assert (record["job_id"], record["complete"]) == (NODE, 1)
         assert record["score"] == plain_score(kind, state, board)
         assert record["boards"] == worker.boards > 0
         assert record["ordering_boards"] == 0
@@ -120,7 +120,7 @@ def test_a_finished_game_is_worth_its_score_without_a_board(kind):
 def test_a_job_stopped_at_once_knows_no_more_than_the_rules(kind, score):
     """It has searched nothing but, of exact ones, what tells which score to ask for first."""
     record = stop(runner(kind, (8, 8)), job(kind, state_after((8, 8)), 20), boards=0)[0]
-    assert (record["node"], record["complete"]) == (NODE, 0)
+    assert (record["job_id"], record["complete"]) == (NODE, 0)
     assert 0 <= record["boards"] <= (GUESSED if kind == "solve" else 0)
     assert record["score"] == score
 
@@ -160,7 +160,7 @@ def test_a_budget_stops_a_job(kind, budget, slice_of):
     while not worker.advance(slice_of):
         assert worker.boards < budget
     record = worker.result(seconds=2.0, cpu=1.0)[0]
-    assert (record["node"], record["complete"]) == (NODE, 0)
+    assert (record["job_id"], record["complete"]) == (NODE, 0)
     assert budget <= record["boards"] < budget + 50_000  # the last plies cannot be paused
 
 

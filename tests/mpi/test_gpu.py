@@ -59,7 +59,7 @@ def test_one_search_is_a_gpus_and_the_others(comm, alike, monkeypatch):
     alike(
         lambda session: session.search("connect4", line, exact=True).score,
         GpuSolveRunner,
-        "take_back",
+        "on_offload_results",
         needed=comm.Get_size() > 2,
     )
 

@@ -5,29 +5,25 @@ import json
 import numpy as np
 import pytest
 
-JOB = np.dtype([("node", np.int32)])
-LARGE = np.dtype([("node", np.int32), ("seconds", np.float64), ("more", np.uint8, 1000)])
+from distsearch.cluster.protocols import JobRunner, WorkSource
+
+JOB = np.dtype([("job_id", np.int32)])
+LARGE = np.dtype([("job_id", np.int32), ("seconds", np.float64), ("more", np.uint8, 1000)])
 SETUP = json.dumps({"kind": "large"}).encode()
 
 pytestmark = pytest.mark.mpi(min_size=2)
 
 
-class Runner:
+class Runner(JobRunner):
     """Does nothing, and says it at length."""
 
-    job_dtype, boards = JOB, 0
+    job_dtype, result_dtype, boards = JOB, LARGE, 0
 
     def __init__(self, setup):
         self._record = np.zeros(1, LARGE)
 
-    def compile(self):
-        """Nothing to compile."""
-
-    def open(self, run):
-        """Nothing is kept."""
-
     def begin(self, job):
-        self._record["node"] = job["node"]
+        self._record["job_id"] = job["job_id"]
 
     def advance(self, budget):
         return True
@@ -36,7 +32,7 @@ class Runner:
         return self._record.copy()
 
 
-class Endless:
+class Endless(WorkSource):
     """A source that is never done."""
 
     result_dtype, waiting, done = LARGE, 10**6, False
@@ -49,6 +45,9 @@ class Endless:
 
     def finish(self, results):
         self.finished += len(results)
+
+    def lost(self, worker):
+        """Its jobs are all alike."""
 
 
 def lead(comm, body):

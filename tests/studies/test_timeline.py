@@ -23,7 +23,7 @@ def random_trace(rng, began):
         if rng.random() < 0.1:
             trace.instant(rng.choice([GAVE, NARROWED]), now, 1, -1, 1)
         if rng.random() < 0.3:
-            job, result = np.zeros((), [("node", "i4")]), np.zeros((), [("complete", "i1")])
+            job, result = np.zeros((), [("job_id", "i4")]), np.zeros((), [("complete", "i1")])
             result["complete"] = rng.random() < 0.5
             trace.job(job, result, now - rng.uniform(0, 0.5) * (now - began), now)
         now += length

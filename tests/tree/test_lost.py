@@ -53,7 +53,7 @@ def test_the_score_is_that_of_one_worker_whoever_is_lost(search, policy, full, r
         crew.come_back(source)
         assert source.out == 0
         assert (source._jobs[[JOB_NODE, REST]] == NONE).all()
-        assert source.wishes(idle=1) == []
+        assert source.job_updates(idle=1) == []
         free = source._jobs[FREE, : source._control[FREES]]
         assert sorted(free) == list(range(source._jobs.shape[1]))
         assert source._control[ASKED_FOR] == source._control[RECALLED] == 0
@@ -80,7 +80,7 @@ def test_a_schedule_has_nothing_of_who_is_lost(rng):
     (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
     source = Schedule(grower(BOARD), [state], TO_THE_END, 16)
     first, second = source.take(3, worker=1), source.take(2, worker=2)
-    waiting, nodes = source.waiting, source._jobs[JOB_NODE, first["node"]]
+    waiting, nodes = source.waiting, source._jobs[JOB_NODE, first["job_id"]]
     assert (source.nodes.status[nodes] == SENT).all()
     source.lost(1)
     assert (source.nodes.status[nodes] == WAITING).all()
@@ -98,10 +98,10 @@ def test_who_is_lost_waits_for_no_part(rng):
     jobs = source.take(1, worker=1)
     while len(more := source.take(1, worker=1)):
         jobs = np.concatenate((jobs, more))
-    assert source.wishes(idle=0) == []
-    assert {wish[0] for wish in source.wishes(idle=1)} == {1}
+    assert source.job_updates(idle=0) == []
+    assert {wish[0] for wish in source.job_updates(idle=1)} == {1}
     source.lost(1)
-    assert source.wishes(idle=1) == []
+    assert source.job_updates(idle=1) == []
     assert len(source.take(1, worker=2)) == 1
 
 
@@ -178,9 +178,9 @@ def test_a_stream_answers_all_whoever_is_lost(policy, every, rng, full):
                     worker.advance(int(job["budget"]) or 10**9)
                     stream.finish(worker.result(1.0, 1.0))
                 case "wish":
-                    assert not lost & {job for _, job, *_ in stream.wishes(idle=1)}
+                    assert not lost & {job for _, job, *_ in stream.job_updates(idle=1)}
                 case "lose" if rng.random() < 0.3:
-                    lost |= {int(job["node"]) for holder, job in out if holder == name and job["node"] < 0}
+                    lost |= {int(job["job_id"]) for holder, job in out if holder == name and job["job_id"] < 0}
                     out = [(holder, job) for holder, job in out if holder != name]
                     stream.lost(name)
         assert [record["score"] for _, record in stream.collect_any()] == [expected(state) for state in states]
@@ -210,5 +210,5 @@ def test_a_position_in_play_is_tried_again(rng):
     stream.lost(1)
     assert stream.waiting == 3
     again = np.concatenate([stream.take(1, worker=2) for _ in range(3)])
-    assert sorted(again["node"]) == [0, 1, 2]
+    assert sorted(again["job_id"]) == [0, 1, 2]
     assert set(again["budget"]) == set(first["budget"])

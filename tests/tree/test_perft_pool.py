@@ -50,7 +50,7 @@ def test_a_finished_game_is_counted_once_where_it_does_not_stay():
             counter.begin(tuple(job["state"]), int(job["depth"]))
             assert counter.advance(NO_PAUSE)
             record = np.zeros(1, PERFT_RESULT)
-            record["node"], record["complete"] = job["node"], counter.complete
+            record["job_id"], record["complete"] = job["job_id"], counter.complete
             record["counts"] = counter.counts[: record["counts"].shape[1]]
             pool.finish(record)
         assert pool.done

@@ -141,7 +141,7 @@ class Hand:
 
     def progress(self):
         """How far it is: {number of the job at work: bytes}."""
-        return dict([self._runner.save()]) if self._at_work else {}
+        return {self._runner.job_id: self._runner.save()} if self._at_work else {}
 
     def step(self):
         if self.mail and (not self._queue or self._rng.random() < 0.5):
@@ -154,14 +154,14 @@ class Hand:
         self._queue.append((job, progress))
 
     def _heed(self, number, low, high, rest, least):
-        if self._at_work and self._runner.node == number:
+        if self._at_work and self._runner.job_id == number:
             if low >= high:
                 self._answer()
                 return
             self._runner.narrow(low, high)
         else:
             queued = self._queue[self._at_work :]
-            at = next((i for i, (job, _) in enumerate(queued, self._at_work) if job["node"] == number), None)
+            at = next((i for i, (job, _) in enumerate(queued, self._at_work) if job["job_id"] == number), None)
             if at is None:
                 return
             if low >= high:
@@ -183,16 +183,16 @@ class Hand:
                 self._runner.begin(job)
         if self._runner.advance(self._rng.choice((1, 10, 100, 1000, NO_PAUSE))):
             self._answer()
-        elif wish := self._wishes.get(self._runner.node):
-            number = self._runner.node
-            part = self._runner.give(*wish)
+        elif wish := self._wishes.get(self._runner.job_id):
+            number = self._runner.job_id
+            part = self._runner.split_off(*wish)
             if part is not None:
                 del self._wishes[number]
                 self.sent.append(("gave", number, wish[0], part.copy()))
                 self.gifts += 1
 
     def _answer(self):
-        self._wishes.pop(self._runner.node, None)
+        self._wishes.pop(self._runner.job_id, None)
         self.sent.append(("results", self._runner.result(1.0, 1.0)))
         self._queue.pop(0)
         self._at_work = False
@@ -230,10 +230,10 @@ class Crew:
     def _hand_out(self, source, name, count):
         jobs = source.take(count, name)
         for job in jobs:
-            number = int(job["node"])
+            number = int(job["job_id"])
             assert number not in self.out
             self.out[number] = name
-            self.hands[name].mail.append(("job", job.copy(), source.saved.get(number)))
+            self.hands[name].mail.append(("job", job.copy(), source.progress.get(number)))
 
     def _hear(self, source, hand):
         """Take in some of what a worker has sent."""
@@ -241,17 +241,17 @@ class Crew:
         for _ in range(self.rng.randint(1, 4)):
             if hand.sent and hand.sent[0][0] == "results":
                 results.append(hand.sent.popleft()[1])
-                del self.out[int(results[-1]["node"][0])]
+                del self.out[int(results[-1]["job_id"][0])]
         if results:
             source.finish(np.concatenate(results))
         elif hand.sent:
             _, number, rest, part = hand.sent.popleft()
             assert rest not in self.out
             self.out[rest] = self.out.pop(number)
-            source.gave(number, rest, part)
+            source.on_split(number, rest, part)
 
     def _steer(self, source):
-        for name, number, *wish in source.wishes(sum(hand.is_idle for hand in self.hands.values())):
+        for name, number, *wish in source.job_updates(sum(hand.is_idle for hand in self.hands.values())):
             assert self.out[number] == name
             self.hands[name].mail.append(("wish", number, *wish))
 

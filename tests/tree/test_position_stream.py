@@ -111,7 +111,7 @@ class Driver:
         """The budgets of the jobs of each position that was handed out as one, in order, by its state."""
         found = defaultdict(list)
         for job in self.jobs:
-            if job["node"] >= 0:
+            if job["job_id"] >= 0:
                 found[tuple(job["state"].tolist())].append(int(job["budget"]))
         return found
 
@@ -167,7 +167,7 @@ def test_every_move_is_scored_where_that_is_asked_for(rng):
     rng.shuffle(states)
     stream = stream_of(every=True)
     driver, records = answers(stream, "solve", states, rng)
-    assert all(job["node"] < 0 for job in driver.jobs)
+    assert all(job["job_id"] < 0 for job in driver.jobs)
     for number, state in enumerate(states):
         position, children = Position(state), stream.grown[number].children(0)
         assert sorted(m for m, _, _ in children) == legal_moves(othello, position, rules(BOARD))
@@ -245,7 +245,7 @@ def test_subtrees_of_several_positions_and_easy_ones_take_turns(rng):
         stream.finish(stop(worker, job, boards=3))
     assert stream.waiting > 6  # all are grown, since nobody else waits
     stream.add(array(unfinished_states(rng, BOARD, 4, EMPTIES)))
-    sorts = ["subtree" if stream.take(1, worker=1)["node"][0] < 0 else "position" for _ in range(6)]
+    sorts = ["subtree" if stream.take(1, worker=1)["job_id"][0] < 0 else "position" for _ in range(6)]
     assert set(sorts[::2]) != set(sorts[1::2])
     assert set(sorts) == {"subtree", "position"}
 
@@ -401,14 +401,14 @@ class Sharing:
             if free:
                 self._work(self._rng.choice(free))
             else:
-                self.stream.gave(*self.held[1:])
+                self.stream.on_split(*self.held[1:])
                 self.held = None
         return self.held is not None
 
     def _steer(self):
-        for worker, name, low, high, rest, least in self.stream.wishes(idle=3 - len(self._at_work)):
+        for worker, name, low, high, rest, least in self.stream.job_updates(idle=3 - len(self._at_work)):
             at_work = self._at_work.get(worker)
-            if at_work is None or at_work.node != name:
+            if at_work is None or at_work.job_id != name:
                 continue
             if low >= high:
                 self._end(worker)
@@ -419,12 +419,12 @@ class Sharing:
 
     def _work(self, worker):
         at_work = self._at_work[worker]
-        name = at_work.node
+        name = at_work.job_id
         if at_work.advance(self._rng.choice((5, 20, 100))):
             self._end(worker)
         elif worker in self._wishes and self.held is None:
             rest, least = self._wishes[worker]
-            part = at_work.give(rest, least)
+            part = at_work.split_off(rest, least)
             if part is not None:
                 del self._wishes[worker]
                 self.held = worker, name, rest, part
@@ -441,9 +441,9 @@ def test_who_gave_a_part_of_an_answered_position_is_told_that_the_rest_is_not_wa
         (state,) = unfinished_states(rng, BOARD, 1, most_empties=18)
         sharing = Sharing(state, rng)
     worker, name, rest, part = sharing.held
-    sharing.stream.wishes(idle=0)
-    sharing.stream.gave(name, rest, part)
-    ((told, node, low, high, _, least),) = sharing.stream.wishes(idle=0)
+    sharing.stream.job_updates(idle=0)
+    sharing.stream.on_split(name, rest, part)
+    ((told, node, low, high, _, least),) = sharing.stream.job_updates(idle=0)
     assert (told, node, low >= high, least) == (worker, rest, True, 0)
 
 

@@ -23,7 +23,7 @@ targets = pytest.mark.parametrize("target", [1, 4, 16, 64])
 
 def node_of(pool, jobs):
     """The nodes of jobs that are out."""
-    return pool._jobs[JOB_NODE, jobs["node"]]
+    return pool._jobs[JOB_NODE, jobs["job_id"]]
 
 
 def pool_of(board, states, depth, target, **options):
@@ -91,11 +91,11 @@ def test_jobs_are_handed_out_once(rng):
     first, second = pool.take(3, worker=5, budget=77), pool.take(1000, worker=6)
     assert len(first) == 3
     assert len(first) + len(second) == pool.jobs == pool.out == count
-    assert len(set(first["node"]) | set(second["node"])) == count
+    assert len(set(first["job_id"]) | set(second["job_id"])) == count
     assert set(first["budget"]) == {77}
     assert set(second["budget"]) == {0}
     for jobs, worker in ((first, 5), (second, 6)):
-        nodes, workers = node_of(pool, jobs), pool._jobs[JOB_WORKER, jobs["node"]]
+        nodes, workers = node_of(pool, jobs), pool._jobs[JOB_WORKER, jobs["job_id"]]
         assert set(workers) == {worker}
         assert set(pool.nodes.status[nodes]) == {SENT}
         assert (jobs["state"] == pool.nodes.state[nodes]).all()

@@ -101,7 +101,7 @@ def test_a_pool_that_is_not_grown_further_goes_on_to_the_same_line_and_boards(rn
 
 def progress_of(pool, job):
     """How far a job that was handed out was in an earlier run."""
-    return pool.saved[int(job["node"])]
+    return pool.progress[int(job["job_id"])]
 
 
 @pytest.mark.parametrize("later", [3, 60])
@@ -110,28 +110,28 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
     first = subtrees(states, 10)
     out = first.take(4, worker=1)
     first.finish(do(worker, out[0]))
-    told = {int(job["node"]): f"progress {job['node']}" for job in out[1:3]}
+    told = {int(job["job_id"]): f"progress {job['job_id']}" for job in out[1:3]}
     snapshot = first.snapshot(told)
     begun = snapshot["saved"]
     assert sorted(begun.values()) == sorted(told.values())
     pool = subtrees(states, later, snapshot)
     assert pool.snapshot()["saved"] == begun  # nobody has taken them yet
     again = pool.take(2, worker=1)
-    assert [progress_of(pool, job) for job in again] == [told[int(job["node"])] for job in out[1:3]]
+    assert [progress_of(pool, job) for job in again] == [told[int(job["job_id"])] for job in out[1:3]]
     for name in ("state", "depth", "low", "high", "budget"):
         assert again[name].tolist() == out[1:3][name].tolist()
-    assert not pool.nodes.children[pool._jobs[JOB_NODE, again["node"]]].any()
+    assert not pool.nodes.children[pool._jobs[JOB_NODE, again["job_id"]]].any()
     assert pool.snapshot()["saved"] == begun
-    left = {int(again["node"][1]): told[int(out["node"][2])]}
+    left = {int(again["job_id"][1]): told[int(out["job_id"][2])]}
     pool.finish(do(worker, again[0]))
-    assert pool.saved == left
+    assert pool.progress == left
     kept = pool.snapshot()["saved"]
     assert list(kept.values()) == list(left.values())
     assert subtrees(states, later, pool.snapshot()).snapshot()["saved"] == kept  # at a worker that has not begun it yet
     fresh = dict.fromkeys(left, "later")
     assert subtrees(states, later, pool.snapshot(fresh)).snapshot()["saved"] == dict.fromkeys(kept, "later")
     pool.finish(do(worker, again[1]))
-    assert pool.saved == {}
+    assert pool.progress == {}
     drive(pool, worker, rng, workers=4)
     assert pool.score(0) == search(engine(BOARD), states[0], DEPTH).score
 
@@ -141,10 +141,10 @@ def test_a_job_that_was_begun_is_not_grown_by_a_run_that_would_share_it_out(poli
     states = [othello.start(rules(BOARD)).state]
     first = Schedule(grower(BOARD), states, TO_THE_END, 10, policy)
     (out,) = first.take(1, worker=1)
-    snapshot = first.snapshot({int(out["node"]): "progress"})
+    snapshot = first.snapshot({int(out["job_id"]): "progress"})
     pool = Schedule(grower(BOARD), states, TO_THE_END, 10, policy, grain=1e-6, snapshot=snapshot)
     (again,) = pool.take(1, worker=1)
-    assert pool.saved == {int(again["node"]): "progress"}
+    assert pool.progress == {int(again["job_id"]): "progress"}
     for name in ("state", "depth", "low", "high"):
         assert again[name].tolist() == out[name].tolist()
 
@@ -288,17 +288,17 @@ def test_how_far_the_jobs_of_positions_and_of_subtrees_are_is_handed_on():
     alone = first.take(1, worker=1)
     first.finish(do(worker, first.take(1, worker=2)[0]))
     first.finish(do(worker, first.take(1, worker=2)[0]))  # both hard: by now one is grown
-    subtree = next(job for job in (first.take(1, worker=2) for _ in range(4)) if job["node"][0] < 0)
-    told = {int(alone["node"][0]): "alone", int(subtree["node"][0]): "subtree"}
+    subtree = next(job for job in (first.take(1, worker=2) for _ in range(4)) if job["job_id"][0] < 0)
+    told = {int(alone["job_id"][0]): "alone", int(subtree["job_id"][0]): "subtree"}
     snapshot = first.snapshot(told)
 
     late = stream(2, snapshot)  # none of its positions has come
     again = stream(2, late.snapshot())
     add(again, states, 3)
     handed_out = [again.take(1, worker=1) for _ in range(4)]
-    begun = {again.saved[job["node"][0]]: job for job in handed_out if job["node"][0] in again.saved}
+    begun = {again.progress[job["job_id"][0]]: job for job in handed_out if job["job_id"][0] in again.progress}
     assert set(begun) == {"alone", "subtree"}
     for name, job in (("alone", alone), ("subtree", subtree)):
         assert begun[name]["state"].tolist() == job["state"].tolist()
     again.finish(do(worker, begun["alone"][0]))
-    assert list(again.saved.values()) == ["subtree"]
+    assert list(again.progress.values()) == ["subtree"]

@@ -1,0 +1,263 @@
+"""What the cluster asks of its users: sources of work for the master, and runners of jobs for the workers.
+
+The cluster knows no kind of job. Job and result records are numpy structured arrays whose dtypes the source and the
+runner define. A job record has a field ``job_id``; a result record has that and ``seconds``, what the job took; those
+of jobs whose windows change have ``low`` and ``high`` too.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+
+class WorkSource(ABC):
+    """Hands out jobs and takes their results in. It sends no messages and reads no clock."""
+
+    result_dtype: np.dtype
+    joint = False  # idle ranks of a host may join a job at work there, see ``joint``
+    by_host = False  # a host gets one job at a time, which its ranks search together
+    spans_hosts = False  # several hosts may search the same job, see ``copies``
+    updates_jobs = False  # ``job_updates`` has something to say of jobs at work
+    offloads = False  # workers with many slots offload parts of their jobs to the others
+    offloaded = 0  # how many such parts there are
+    offload_depth = 0  # an offloaded part has so many moves left at most; 0: not known
+    progress: Mapping = {}  # job id → payload of PROGRESS, of jobs that an earlier run had begun
+
+    @property
+    @abstractmethod
+    def waiting(self) -> int:
+        """How many jobs can be handed out now."""
+
+    @property
+    @abstractmethod
+    def done(self) -> bool:
+        """Whether nothing more is needed."""
+
+    @abstractmethod
+    def take(self, count, worker):
+        """Return up to ``count`` job records for a worker.
+
+        It may return none; the master asks again after the next result or a ``More`` event.
+        """
+
+    @abstractmethod
+    def finish(self, results):
+        """Take result records in."""
+
+    @abstractmethod
+    def lost(self, worker):
+        """Have the jobs of a lost worker wait again; no result of them will come."""
+
+    def job_updates(self, idle_workers) -> Iterable:
+        """Return what is new of jobs at work: (worker, and the fields of an UPDATE_RECORD) each.
+
+        idle_workers: how many have no job, -1 where nothing is to be split.
+        """
+        return ()
+
+    def moved(self, job, worker):
+        """Note that a job has lost its worker, but another worker has it as well."""
+
+    def on_split(self, job, remainder, subtree):
+        """Take in the subtree (uint8) that a worker split off a job; the worker goes on with the job ``remainder``."""
+
+    def on_export(self, job, words):
+        """Take in the root, a job, that a sub-master exports; return the ids of the jobs made of it that go on there.
+
+        words: int64, what the sub-master's source tells of the root's children.
+        """
+        raise NotImplementedError
+
+    def on_offload(self, worker, rows):
+        """Take in rows of OFFLOAD: parts that a worker offloads from now on, or no longer."""
+
+    def offload_results(self) -> Mapping:
+        """Return what has become of offloaded parts: worker → rows of OFFLOAD_RESULT."""
+        return {}
+
+
+class SubmasterSource(WorkSource):
+    """A source whose jobs come from the rank above its sub-master, and whose answers go there."""
+
+    job_dtype: np.dtype
+    done = False  # more may come at any time
+    awaits_ids = False  # exported roots have no ids yet
+
+    @abstractmethod
+    def begin(self, jobs):
+        """Take job records in."""
+
+    @abstractmethod
+    def update(self, records):
+        """Take in what is new of jobs: UPDATE_RECORDs."""
+
+    @abstractmethod
+    def answers(self, ended):
+        """Return the result records of answered jobs; ended: of all jobs, for the workers have stopped."""
+
+    def splits(self) -> Iterable:
+        """Return (job, remainder, subtree) of what workers have split off since the latest call."""
+        return ()
+
+    def exports(self) -> Iterable:
+        """Export roots of which a part is wanted; return (job, words) of each, see ``WorkSource.on_export``."""
+        return ()
+
+    def assign_ids(self, job, numbers):
+        """The children of an exported root that go on here have these job ids now."""
+
+
+class Runner(ABC):
+    """What does the jobs of one setup. It is made from a dictionary that says which game, rules and search."""
+
+    job_dtype: np.dtype
+    result_dtype: np.dtype
+    slots: ClassVar[int] = 1  # jobs at work at a time
+    failed = False  # its jobs came back undone, and its worker is to make another runner
+    can_join = False  # ranks of a host can search one of its jobs together
+    spans_hosts = False  # and so can several hosts
+    table_full = 0.0  # the share of its table that is used, 0 to 1
+    engine = None  # what a source may ask about the game as the runner does
+
+    def compile(self):
+        """Compile, or load from disk, all that jobs take."""
+
+    def open(self, run):
+        """A run of this number has begun."""
+
+    @property
+    @abstractmethod
+    def boards(self) -> int:
+        """Boards of the jobs at work so far."""
+
+    def unsearched(self, jobs):
+        """Return the result records of jobs that no runner began."""
+        records = np.zeros(len(jobs), self.result_dtype)
+        records["job_id"] = jobs["job_id"]
+        return records
+
+
+class JobRunner(Runner):
+    """Does one job at a time, a slice after the other."""
+
+    job_id = 0  # of the job begun last
+    batches = False  # ``batch`` does several small jobs in one call
+
+    @abstractmethod
+    def begin(self, job):
+        """Begin a job, a record."""
+
+    @abstractmethod
+    def advance(self, budget) -> bool:
+        """Search on for about ``budget`` boards; return whether the job is done."""
+
+    @abstractmethod
+    def result(self, seconds, cpu):
+        """Return the result record (shape (1,)) of the job begun last, done or not, with the seconds it took."""
+
+    def batch(self, jobs, budget):
+        """Do job records one after another for about ``budget`` boards; return the records of those that are done.
+
+        If there are fewer records than jobs, the next job is at work. Times are the worker's to fill in.
+        """
+        raise NotImplementedError
+
+    def save(self) -> bytes:
+        """Return how far the job begun last is; nothing: it would have to begin again."""
+        return b""
+
+    def restore(self, job, content):
+        """Go on with a job from where ``save`` was called."""
+        self.begin(job)
+
+    def narrow(self, low, high):
+        """The score of the job begun last matters no further than from low to high from now on."""
+
+    def split_off(self, remainder, least):
+        """Split a subtree with at least so much left off the job; go on with the rest as the job ``remainder``.
+
+        Returns the subtree as bytes (uint8); None if there is none, and the job is the same.
+        """
+
+    # Of runners that ``can_join``.
+
+    can_be_shared = False  # the job begun last is large enough for several ranks
+    is_shared = False  # it is searched so that other ranks can take part
+    waited = 0  # time for which it has waited for other ranks, in boards
+
+    def share(self, shared):
+        """Search together with other ranks of the host, or alone."""
+
+    def join(self, run, job, sequence, sequence_at, boards_at):
+        """Begin a job (a record) that another rank is at, to search it together.
+
+        The search stops when the word at address ``sequence_at`` is not ``sequence`` any more, and writes its boards to
+        address ``boards_at``.
+        """
+        raise NotImplementedError
+
+    def job_now(self):
+        """Return the record of the job begun last as it is now: narrower, or a part of what it was."""
+        raise NotImplementedError
+
+    # Of runners that ``spans_hosts``, see ``exchange``.
+
+    def export_updates(self, since):
+        """Return (entries, orders, marks, until): what other hosts are to know of the job, from ``since`` on."""
+        raise NotImplementedError
+
+    def import_updates(self, entries, orders):
+        """Take in what other hosts have sent."""
+
+    def set_remote_marks(self, marks, hosts, host):
+        """Note what other hosts are at."""
+
+
+class BatchRunner(Runner):
+    """Does many jobs at a time, as a GPU needs them; ``boards`` is the sum over the jobs at work.
+
+    Once it has ``failed``, it has returned records of all its jobs, which are not complete. Where a run's source
+    ``offloads``, other workers search parts of a few large jobs.
+    """
+
+    slots: ClassVar[int] = 2
+
+    @property
+    @abstractmethod
+    def at_work(self) -> int:
+        """Jobs that have no result yet."""
+
+    @abstractmethod
+    def add(self, jobs):
+        """Take job records in."""
+
+    @abstractmethod
+    def advance(self):
+        """Do some of each job, for 25 ms at most; return the records of those that are done, without times."""
+
+    @abstractmethod
+    def stop(self):
+        """Give all jobs up; return their records."""
+
+    def has(self, job) -> bool:
+        """Whether a job has no result yet and can be narrowed or dropped."""
+        return False
+
+    def narrow(self, job, low, high):
+        """The score of a job matters no further than from low to high from now on."""
+
+    def drop(self, job):
+        """Give a job up; return its record."""
+        raise NotImplementedError
+
+    def offload(self, count, depth_left):
+        """Have so many parts of the jobs offloaded from now on, of at most so many moves left (0: any)."""
+
+    def new_offloads(self):
+        """Return what is new of offloaded parts: rows of OFFLOAD in one array."""
+        return np.zeros(0, np.int64)
+
+    def on_offload_results(self, rows):
+        """Take in rows of OFFLOAD_RESULT."""
