@@ -73,7 +73,7 @@ class Group:
         self._runs = {}  # number → _Run
         self._asked = []  # (run, {rank: METRICS_RECORD, None until it is told}) of each ASK, in their order
         self._told_lost = self._told_rejoined = 0  # how many of ``master.lost`` and ``master.rejoined`` were told above
-        self._epoch = None  # of a RESTART that waits for the runs to end
+        self._epoch = None  # of a RESET that waits for the runs to end
         self.left = self.parts = False  # see ``Worker``
         self.bereft = False  # every worker is lost
 

@@ -197,7 +197,7 @@ class Worker:
         return [run for run in self._runs.values() if self._exchanges(run)]
 
     def _save(self, run):
-        """Return what SAVED holds of a run's job at work."""
+        """Return what PROGRESS holds of a run's job at work."""
         content = run.runner.save() if run.job and not run.shares else b""
         if not content:
             return from_records(np.empty(0, PROGRESS_RECORD))

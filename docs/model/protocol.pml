@@ -31,7 +31,7 @@
 #define NARROW 1
 #define WIDE 2
 
-mtype = { OPEN, JOBS, STEER, STOP, END, RESTART, RESULTS, GAVE, STOPPED, PONG, RESTARTED }
+mtype = { OPEN, JOBS, JOB_UPDATE, STOP, END, RESET, RESULTS, SPLIT, STOPPED, PONG, RESET_DONE }
 
 chan down[WORKERS] = [ROOM] of { mtype, byte, byte, byte } /* kind; job or life; position or rest; window, 0: drop it */
 chan up[WORKERS] = [ROOM] of { mtype, byte, byte, byte, byte } /* the same, 0: it is not complete; the sender's life */
@@ -107,7 +107,7 @@ end:
                 assert(knows && mine[PREFETCH - 1] == NO);
                 k = (mine[0] == NO -> 0 : 1);
                 mine[k] = n; mine_node[k] = x; mine_window[k] = window
-            :: !dead[me] && kind == STEER -> /* _steer, _steer_queued */
+            :: !dead[me] && kind == JOB_UPDATE -> /* _steer, _steer_queued */
                 assert(knows);
                 k = (mine[0] == n -> 0 : (mine[1] == n -> 1 : NO));
 #ifdef MUTANT_NAME_UNCHECKED
@@ -138,11 +138,11 @@ end:
                 forget_all();
                 say(STOPPED, 0, 0, 0)
             :: !dead[me] && kind == END -> assert(knows && at_work == NO); knows = 0
-            :: !dead[me] && kind == RESTART -> /* every run and job is forgotten */
+            :: !dead[me] && kind == RESET -> /* every run and job is forgotten */
                 knows = 0;
                 forget_all();
                 my_life = n;
-                say(RESTARTED, my_life, 0, 0)
+                say(RESET_DONE, my_life, 0, 0)
             fi;
             kind = 0; n = 0; x = 0; window = 0; k = 0
         } }
@@ -150,7 +150,7 @@ end:
         d_step { say(RESULTS, at_work, mine_node[0], mine_window[0]); next_job() } }
     :: atomic { !dead[me] && at_work != NO && wish[0] != NO && keeps(mine_node[0]) -> /* Worker._give */
         d_step {
-            say(GAVE, at_work, wish[0], mine_window[0]);
+            say(SPLIT, at_work, wish[0], mine_window[0]);
             at_work = wish[0]; wish[0] = NO;
             mine_node[0] = keeps(mine_node[0])
         } }
@@ -272,7 +272,7 @@ inline hand_out() { /* Master._hand_out */
 }
 
 #ifdef MUTANT_UNWANTED_REST
-bit forgotten[NUMBERS]; /* a rest that nobody wants any more when its GAVE comes: Stream.gave once did without it */
+bit forgotten[NUMBERS]; /* a rest that nobody wants any more when its SPLIT comes: Stream.gave once did without it */
 #define is_forgotten(n) forgotten[n]
 #else
 #define is_forgotten(n) false
@@ -284,14 +284,14 @@ inline wishes() { /* Schedule.wishes and handing.next_wish: what has changed of 
         if
         :: i == 0 || dropped[n] || is_forgotten(n)
         :: i && !dropped[n] && !is_forgotten(n) && !is_asked(i) ->
-            tell(job_worker[n], STEER, n, NO, 0);
+            tell(job_worker[n], JOB_UPDATE, n, NO, 0);
             dropped[n] = 1;
 #ifdef MUTANT_FREED_EARLY
             used[n] = 0
 #endif
         :: i && !dropped[n] && is_asked(i) && question[i] < job_window[n] ->
             job_window[n] = question[i];
-            tell(job_worker[n], STEER, n, NO, job_window[n])
+            tell(job_worker[n], JOB_UPDATE, n, NO, job_window[n])
         :: else
         fi
     }
@@ -419,7 +419,7 @@ inline lose(rank) { /* event Lost(rank): Master._lose, Schedule.lost */
 #ifdef MUTANT_NOT_RESTARTED
 #define is_restarted true
 #else
-#define is_restarted (kind == RESTARTED && restarting[sender] && n == life[sender])
+#define is_restarted (kind == RESET_DONE && restarting[sender] && n == life[sender])
 #endif
 
 inline received() { /* Master._received */
@@ -430,12 +430,12 @@ inline received() { /* Master._received */
         ignored = 1;
         restarting[sender] = 1; life[sender]++;
         assert(len(down[sender]) < ROOM);
-        down[sender]!RESTART, life[sender], 0, 0
+        down[sender]!RESET, life[sender], 0, 0
     :: !is_ignored ->
-        assert(was == life[sender]); /* nothing from before a RESTART */
+        assert(was == life[sender]); /* nothing from before a RESET */
         if
         :: kind == RESULTS -> finish()
-        :: kind == GAVE -> gave()
+        :: kind == SPLIT -> gave()
         :: kind == STOPPED -> out[sender] = 0; stopping[sender] = 0
         :: kind == PONG -> ignored = 1
         fi
@@ -463,7 +463,7 @@ inline perhaps_ask() { /* the second half of Schedule.wishes */
                 asks--;
                 number(n);
                 job_rest[x] = n;
-                tell(job_worker[x], STEER, x, n, job_window[x])
+                tell(job_worker[x], JOB_UPDATE, x, n, job_window[x])
             :: else
             fi;
             n = 0; x = 0
@@ -502,24 +502,24 @@ active proctype master() {
 #endif
         :: changes > 0 && !over -> /* asking.improved, and all that it leads to */
             changes--;
-            kind = STEER;
+            kind = JOB_UPDATE;
             if
             :: n = 1 :: n = 2 :: n = 3 :: n = 4 :: n = 5 :: n = 6
             fi;
             if
             :: window = 0 :: window = NARROW :: window = WIDE
             fi
-        :: !lost[0] && (dead[0] || suspicions) -> sender = 0; kind = RESTART
-        :: !lost[1] && (dead[1] || suspicions) -> sender = 1; kind = RESTART
+        :: !lost[0] && (dead[0] || suspicions) -> sender = 0; kind = RESET
+        :: !lost[1] && (dead[1] || suspicions) -> sender = 1; kind = RESET
 #if WORKERS > 2
-        :: !lost[2] && (dead[2] || suspicions) -> sender = 2; kind = RESTART
+        :: !lost[2] && (dead[2] || suspicions) -> sender = 2; kind = RESET
 #endif
         fi;
         d_step {
             if
-            :: kind == STEER && (status[n] == ABSENT || status[n] == GROWN) /* no question of its own */
-            :: kind == STEER && !(status[n] == ABSENT || status[n] == GROWN) -> question[n] = window
-            :: kind == RESTART ->
+            :: kind == JOB_UPDATE && (status[n] == ABSENT || status[n] == GROWN) /* no question of its own */
+            :: kind == JOB_UPDATE && !(status[n] == ABSENT || status[n] == GROWN) -> question[n] = window
+            :: kind == RESET ->
                 suspicions = suspicions - !dead[sender];
                 lose(sender)
             :: else -> received()
