@@ -89,7 +89,7 @@ def _draw_jobs(axes, row, track, end, scale):
 
 
 def _draw_marks(axes, row, track, end, scale):
-    for times, marker, at in ((track.on_split, "v", row - 0.06), (track.narrowed, "|", row + _TRACK + _JOBS / 2)):
+    for times, marker, at in ((track.gave, "v", row - 0.06), (track.narrowed, "|", row + _TRACK + _JOBS / 2)):
         places = np.unique((times / end * _MARKS).astype(int)) + 0.5
         axes.plot(
             places / _MARKS * end * scale,
@@ -133,7 +133,7 @@ def _note(tracks, end):
     workers = [track for track in tracks if track.rank > 0]
     wall = sum(track.wall for track in workers) or 1.0
     spent = ", ".join(f"{kind} {sum(track.spent(kind) for track in workers) / wall:.1%}" for kind in KINDS)
-    jobs, gave = sum(len(track.jobs) for track in tracks), sum(len(track.on_split) for track in tracks)
+    jobs, gave = sum(len(track.jobs) for track in tracks), sum(len(track.gave) for track in tracks)
     drawn = sum(int((track.jobs[:, 1] - track.jobs[:, 0] >= end / _COLUMNS).sum()) for track in tracks)
     short = f", of which {jobs - drawn:,} are too short to be drawn" if jobs > drawn else ""
     who = f"{len(workers)} worker{'s' * (len(workers) != 1)}"
