@@ -12,6 +12,7 @@ from ..engines.player import Player
 from ..engines.self_play import MAX_PLIES, SelfPlay
 from ..evaluation.row_heuristic import Weights
 from .joinable import Joinable
+from .records import record
 from .setups import evaluated
 
 GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 KiB
@@ -19,68 +20,41 @@ GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 Ki
 # network. Jobs that end with the part would be mostly messages: half a millisecond each without a search.
 PARTS = 0, 64, 64, 8, 8, 1
 
-EXPECTIMAX_RESULT = np.dtype(
-    [
-        ("job_id", np.int32),
-        ("complete", np.int8),
-        ("move", np.int16),
-        ("value", np.float64),
-        ("boards", np.int64),
-        ("evaluated", np.int64),
-        ("table_hits", np.int64),
-        ("table_far_hits", np.int64),
-        ("table_stores", np.int64),
-        ("table_replacements", np.int64),
-        ("seconds", np.float64),
-        ("cpu", np.float64),
-    ]
+EXPECTIMAX_RESULT = record(
+    "job_id",
+    "complete",
+    "move",
+    "value",
+    "boards",
+    "evaluated",
+    "table_hits",
+    "table_far_hits",
+    "table_stores",
+    "table_replacements",
+    "seconds",
+    "cpu",
 )
 
-EXPECTIMINIMAX_RESULT = np.dtype(
-    [
-        ("job_id", np.int32),
-        ("complete", np.int8),
-        ("bound", np.int8),
-        ("move", np.int16),
-        ("value", np.float64),
-        ("boards", np.int64),
-        ("evaluated", np.int64),
-        ("seconds", np.float64),
-        ("cpu", np.float64),
-    ]
+EXPECTIMINIMAX_RESULT = record(
+    "job_id", "complete", ("bound", np.int8), "move", "value", "boards", "evaluated", "seconds", "cpu"
 )
 
 
 def expectimax_job(words):
-    """Record of a job in a game against chance: its node, plies to search, what ``expectimax`` calls likely, state."""
-    return np.dtype([("job_id", np.int32), ("depth", np.int32), ("likely", np.int64), ("state", np.uint64, words)])
+    """Record of a job in a game against chance: its id, plies to search, what ``expectimax`` calls likely, state."""
+    return record("job_id", "depth", ("likely", np.int64), ("state", np.uint64, words))
 
 
 def expectiminimax_job(words):
-    """Record of a job where chance has an adversary: its node, plies to search, chance's draw, window, state."""
-    return np.dtype(
-        [
-            ("job_id", np.int32),
-            ("depth", np.int32),
-            ("drawn", np.int32),
-            ("alpha", np.float64),
-            ("beta", np.float64),
-            ("state", np.uint64, words),
-        ]
+    """Record of a job where chance has an adversary: its id, plies to search, chance's draw, window, state."""
+    return record(
+        "job_id", "depth", ("drawn", np.int32), ("alpha", np.float64), ("beta", np.float64), ("state", np.uint64, words)
     )
 
 
 def game_job(words):
-    """Record of a part of a game against chance: its number, plies to search, its seed, turns of chance, state."""
-    return np.dtype(
-        [
-            ("job_id", np.int32),
-            ("depth", np.int32),
-            ("seed", np.uint64),
-            ("drawn", np.int64),
-            ("state", np.uint64, words),
-        ]
-    )
+    """Record of a part of a game against chance: its id, plies to search, its seed, turns of chance, state."""
+    return record("job_id", "depth", "seed", ("drawn", np.int64), ("state", np.uint64, words))
 
 
 def weighted_game_job(words):
@@ -91,22 +65,20 @@ def weighted_game_job(words):
 def game_result(words, recorded):
     """Record of how such a part went, and of where the game stands; recorded: with the codes of its moves."""
     codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
-    return np.dtype(
-        [
-            ("job_id", np.int32),
-            ("complete", np.int8),
-            ("over", np.int8),
-            ("score", np.int64),
-            ("moves", np.int32),
-            ("drawn", np.int64),
-            ("boards", np.int64),
-            ("expanded", np.int64),
-            ("seconds", np.float64),
-            ("cpu", np.float64),
-            ("slowest", np.float32),
-            ("state", np.uint64, words),
-            *codes,
-        ]
+    return record(
+        "job_id",
+        "complete",
+        ("over", np.int8),
+        ("score", np.int64),
+        ("moves", np.int32),
+        ("drawn", np.int64),
+        "boards",
+        ("expanded", np.int64),
+        "seconds",
+        "cpu",
+        ("slowest", np.float32),
+        ("state", np.uint64, words),
+        *codes,
     )
 
 

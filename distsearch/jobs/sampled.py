@@ -20,33 +20,32 @@ from ..engines.player import seed_of
 from ..games.interface import MAX, as_state, legal_moves
 from .chance import EXPECTIMAX_RESULT, EngineRunner, ExpectimaxRunner
 from .numbered import NumberedJobs
+from .records import record
 from .setups import evaluated
 
-IDA_RESULT = np.dtype(
-    [
-        ("job_id", np.int32),
-        ("complete", np.int8),
-        ("move", np.int16),
-        ("goal", np.int8),
-        ("length", np.int32),
-        ("boards", np.int64),
-        ("evaluated", np.int64),
-        ("table_hits", np.int64),
-        ("table_stores", np.int64),
-        ("seconds", np.float64),
-        ("cpu", np.float64),
-    ]
+IDA_RESULT = record(
+    "job_id",
+    "complete",
+    "move",
+    ("goal", np.int8),
+    ("length", np.int32),
+    "boards",
+    "evaluated",
+    "table_hits",
+    "table_stores",
+    "seconds",
+    "cpu",
 )
 
 
 def averaged_job(words):
-    """Record of a job of an averaged search: its number, plies to search, the run's seed, state."""
-    return np.dtype([("job_id", np.int32), ("depth", np.int32), ("seed", np.uint64), ("state", np.uint64, words)])
+    """Record of a job of an averaged search: its id, plies to search, the run's seed, state."""
+    return record("job_id", "depth", "seed", ("state", np.uint64, words))
 
 
 def ida_job(words):
-    """Record of a run of IDA*: its number, its limit of boards, its seed, state."""
-    return np.dtype([("job_id", np.int32), ("limit", np.int64), ("seed", np.uint64), ("state", np.uint64, words)])
+    """Record of a run of IDA*: its id, its limit of boards, its seed, state."""
+    return record("job_id", ("limit", np.int64), "seed", ("state", np.uint64, words))
 
 
 class AveragedRunner(ExpectimaxRunner):

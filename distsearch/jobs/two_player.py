@@ -20,73 +20,54 @@ from ..engines.pvs.layout import ANSWER, REQUEST
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from .chance import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
 from .joinable import Joinable
+from .records import record
 from .sampled import AveragedRunner, IdaRunner
 from .setups import evaluated, rules_of
 
 TO_THE_END = -1  # as a job's depth: search until the game is over
 
-SUBTREE_RESULT = np.dtype(
-    [
-        ("job_id", np.int32),
-        ("complete", np.int8),
-        ("score", np.float64),
-        ("boards", np.int64),
-        ("ordering_boards", np.int64),
-        ("evaluated", np.int64),
-        ("table_hits", np.int64),
-        ("table_far_hits", np.int64),
-        ("table_stores", np.int64),
-        ("table_replacements", np.int64),
-        ("seconds", np.float64),
-        ("cpu", np.float64),
-        ("line_length", np.int16),
-        ("line", np.int16, LINE_LENGTH),
-    ]
+SUBTREE_RESULT = record(
+    "job_id",
+    "complete",
+    ("score", np.float64),
+    "boards",
+    ("ordering_boards", np.int64),
+    "evaluated",
+    "table_hits",
+    "table_far_hits",
+    "table_stores",
+    "table_replacements",
+    "seconds",
+    "cpu",
+    ("line_length", np.int16),
+    ("line", np.int16, LINE_LENGTH),
 )
 
 # The same of a position where nobody wants a line: 33 bytes instead of 207, which MPI passes on in small messages.
-BRIEF_RESULT = np.dtype(
-    [
-        ("job_id", np.int32),
-        ("complete", np.int8),
-        ("score", np.float32),
-        ("boards", np.int64),
-        ("table_hits", np.int64),
-        ("seconds", np.float32),
-        ("cpu", np.float32),
-    ]
+BRIEF_RESULT = record(
+    "job_id", "complete", ("score", np.float32), "boards", "table_hits", ("seconds", np.float32), ("cpu", np.float32)
 )
 
-PERFT_RESULT = np.dtype(
-    [
-        ("job_id", np.int32),
-        ("complete", np.int8),
-        ("seconds", np.float64),
-        ("cpu", np.float64),
-        ("counts", np.int64, MAX_DEPTH + 1),
-    ]
-)
+PERFT_RESULT = record("job_id", "complete", "seconds", "cpu", ("counts", np.int64, MAX_DEPTH + 1))
 
-EMPTY_JOB = np.dtype([("job_id", np.int32), ("payload", np.uint8, 60)])  # 64 bytes, like a job on a board of 8×8
-EMPTY_RESULT = np.dtype([("job_id", np.int32), ("seconds", np.float64)])
+EMPTY_JOB = record("job_id", ("payload", np.uint8, 60))  # 64 bytes, like a job on a board of 8×8
+EMPTY_RESULT = record("job_id", "seconds")
 
 
 def job_dtype(words):
-    """Record of a job: its node, plies to search (or TO_THE_END), boards to stop at (or 0), window, ``cut``, state.
+    """Record of a job: its id, plies to search (or TO_THE_END), boards to stop at (or 0), window, ``cut``, state.
 
     The window is the side to move's; scores are told apart no further than from low to high. Of ``cut``, see ``nodes``:
     who shares the job out wants to know.
     """
-    return np.dtype(
-        [
-            ("job_id", np.int32),
-            ("depth", np.int32),
-            ("budget", np.int64),
-            ("low", np.int32),
-            ("high", np.int32),
-            ("cut", np.int64),
-            ("state", np.uint64, words),
-        ]
+    return record(
+        "job_id",
+        "depth",
+        ("budget", np.int64),
+        ("low", np.int32),
+        ("high", np.int32),
+        ("cut", np.int64),
+        ("state", np.uint64, words),
     )
 
 
