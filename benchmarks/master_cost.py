@@ -26,7 +26,7 @@ from mpi4py import MPI
 from distsearch import games
 from distsearch.api.options import Options
 from distsearch.api.progress import Silent
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster import messages
 from distsearch.cluster.events import Begin, Received
 from distsearch.cluster.mailbox import Mailbox
@@ -110,7 +110,7 @@ class Search:
     def __init__(self, args, game, rules, position):
         cluster = Recording(kinds(new_shared_table(64)), args.workers, NETWORKS["host"], Processors(args.rate))
         options = Options("othello", policy=args.policy, exact=True)
-        self._searcher, self._position = Searcher(options, cluster, Silent()), position
+        self._searcher, self._position = TwoPlayerSearcher(options, cluster, Silent()), position
         self.outcome = next(self._searcher.search([position]))
         self.recorded, self.virtual = cluster.recorded, cluster.master_busy
         self._hosts = dict.fromkeys(range(1, args.workers + 1), "virtual0")

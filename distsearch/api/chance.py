@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from .. import evaluation, games
+from .. import evaluation
 from ..core.errors import UserError
 from ..engines.player import plies_for
 from ..formats.checkpoint import NO_CHECKPOINT
@@ -19,16 +19,16 @@ from ..jobs.expectimax import ChancePool
 from ..jobs.expectiminimax import Placements
 from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
-from .progress import Progress, compact
+from .options import Options
+from .progress import compact
 from .result import Outcome
-from .run import compile_once, run
+from .run import compile_once
+from .searcher import Searcher
+from .two_player import TwoPlayerSearcher
 
 
-class ChanceSearcher:
-    """Searches positions of one game and board under one set of options; see ``search.Searcher``.
-
-    A search keeps nothing of itself: ``kept`` is left as it is.
-    """
+class ChanceSearcher(Searcher):
+    """Searches positions of a game against chance; a search keeps nothing of itself: ``kept`` is left as it is."""
 
     deepening = True  # positions are taken one after another
     _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
@@ -43,12 +43,8 @@ class ChanceSearcher:
         "table_replacements": "replacements",
     }
 
-    def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
-        self._options, self._cluster, self._interrupted = options, cluster, interrupted
-        self._progress = progress or Progress()
-        self.game = games.find(options.game)
-        self.rules = self.game.rules(options.board, **options.rules)
-        self._setup, self.target = options.setup(), options.target(self._sharers)
+    def __init__(self, options, *how, **named):
+        super().__init__(options, *how, **named)
         if options.nodes is not None and options.algorithm == "expectimax":
             raise UserError(
                 f"nodes is for play in {options.game}, a game against chance: a pool takes more than one worker"
@@ -70,7 +66,7 @@ class ChanceSearcher:
         return len(set(self._cluster.hosts.values())) if self._by_host else self._cluster.workers
 
     def search(self, positions, kept=NO_CHECKPOINT):
-        """Yield an Outcome for each of a list of Positions, in order; the last may be incomplete after an interrupt."""
+        """Search positions one after another; the last may be incomplete after an interrupt."""
         for position in positions:
             yield self._search(position)
             if self._interrupted():
@@ -99,7 +95,6 @@ class ChanceSearcher:
         return outcome
 
     def rate(self, position, seconds):
-        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
         began, boards, depth, runner = time.process_time(), 0, self._first, self._runner
         while (spent := time.process_time() - began) < seconds:
             runner.begin(self._pool(position, depth).take(1, 1)[0])
@@ -142,21 +137,12 @@ class ChanceSearcher:
             done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
             return f"{done}, {compact(boards)} boards, {rate} boards/s"
 
-        # values of one of several subtrees are of use to whoever has another one
+        # values of one of several subtrees are of use to the worker of another one
         setup = {**self._setup, "part": True} if pool.subtrees > 1 and self._options.takes_table else self._setup
-        return run(
-            self._cluster,
-            setup,
-            pool,
-            self._progress,
-            self._interrupted,
-            describe,
-            max(limit, 0.0),
-            self._options.prefetch,
-        )
+        return self._run_on_cluster(setup, pool, describe, max(limit, 0.0))
 
     def _outcome(self, position, pool, depth, interrupted):
-        options, cluster, game = self._options, self._cluster, self.game
+        game = self.game
         best, known = pool.best(), pool.done
         move = None if best is None else game.move_text(best, self.rules)
         moves = [{"move": game.move_text(m, self.rules), "score": value} for m, value in pool.moves().items()]
@@ -166,22 +152,15 @@ class ChanceSearcher:
         else:
             value = pool.root_value
         return Outcome(
-            game=game.NAME,
-            board=f"{options.board[0]}x{options.board[1]}",
-            position=game.text(position, self.rules),
+            **self._asked(position),
             move=move,
             score=float(value) if known else None,
             unit="evaluation",
             bound="exact" if pool.done else "lower",
             complete=pool.done and not interrupted,
-            moves=moves if options.all_moves else None,
+            moves=moves if self._options.all_moves else None,
             depth=depth,
             pv=[] if move is None else [move],
-            ranks=cluster.ranks,
-            workers=cluster.workers,
-            algorithm=options.algorithm,
-            policy=options.policy,
-            load_factor=self.target / self._sharers,
             tree_nodes=pool.tree_nodes,
             chance_to_move=by_chance or None,
         )
@@ -274,3 +253,13 @@ class IdaSearcher(ChanceSearcher):
         outcome.runs, outcome.goals, outcome.seed = options.runs, pool.goals, options.seed
         outcome.depth, outcome.unit = pool.longest, "of the runs"
         return outcome
+
+
+_AGAINST_CHANCE = {"expectimax": ChanceSearcher, "averaged": AveragedSearcher, "ida": IdaSearcher}
+
+
+def searcher_of(options: Options) -> type[Searcher]:
+    """Return the class that searches positions under Options."""
+    if not options.against_chance:
+        return TwoPlayerSearcher
+    return _AGAINST_CHANCE.get(options.algorithm, AdversarySearcher)

@@ -16,7 +16,7 @@ from ..engines.pvs.growing_table import Growing
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
-from .chance import dealt
+from .chance import dealt, searcher_of
 from .options import Options, checked_seed, resolve
 from .perft import Count, perft
 from .play import DEFAULT_GAMES, check_limits, play
@@ -24,7 +24,6 @@ from .play_summary import Summary
 from .progress import Progress, Silent
 from .result import Outcome
 from .sampled_options import ALGORITHMS as SAMPLED
-from .searchers import searcher_of
 from .solve import solve
 
 _SHARE = 4  # of the memory that a host has left, a table takes one part in so many by itself

@@ -14,10 +14,10 @@ from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..engines.pvs.visits import Visits
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
+from .chance import searcher_of
 from .explain import Explanation, explain
 from .progress import compact
 from .result import Outcome
-from .searchers import searcher_of
 
 _MEASURED = 0.5  # CPU seconds of search that a rate is measured over
 

@@ -1,4 +1,4 @@
-"""Searches from end to end: options and positions in, outcomes out, over whatever cluster there is."""
+"""Searches of games of two players, from end to end: a forest of positions, a stream, or deeper and deeper."""
 
 import copy
 import json
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import evaluation, games
+from .. import evaluation
 from ..core.errors import UserError
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import legal_moves
@@ -18,9 +18,10 @@ from ..tree.job_size import grain
 from ..tree.policies import POLICIES
 from ..tree.position_stream import Stream
 from ..tree.schedule import ANY, Schedule
-from .progress import Progress, compact
+from .progress import compact
 from .result import Outcome, tidy
-from .run import prepare, run
+from .run import prepare
+from .searcher import Searcher
 
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
@@ -47,46 +48,31 @@ class _Found(NamedTuple):
     children: list | None = None
 
 
-class Searcher:
-    """Searches positions of one game and board under one set of options.
+class TwoPlayerSearcher(Searcher):
+    """Searches positions of a game of two players, which the service can ask of it as well."""
 
-    cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
-    an end. ``target``: subtrees in a pool.
-    """
-
-    def __init__(self, options, cluster, progress=None, interrupted=lambda: False):
+    def __init__(self, options, cluster, *how, **named):
         if options.against_chance:
             raise UserError(f"{options.game} is a game against chance, for search alone")
-        self._cluster, self._interrupted = cluster, interrupted
-        self._progress = progress or Progress()
-        self.game = games.find(options.game)
-        self.rules = self.game.rules(options.board, **options.rules)
-        self._setup = options.setup()
+        super().__init__(options, cluster, *how, **named)
         self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress)
-        self._take(options)
 
     def _take(self, options):
-        self._options = options
+        super()._take(options)
         self._win = 0 if options.exact else evaluation.find(self.game, options.evaluation, self.rules).bound
-        self.target = options.target(self._cluster.workers)
 
     def serves(self, options):
         """Whether other options are of the same setup."""
         return self._setup == options.setup()
 
     def under(self, options):
-        """Return a Searcher under other options of the same setup; they share what is compiled."""
+        """Return a searcher under other options of the same setup; they share what is compiled."""
         other = copy.copy(self)
         other._take(options)
         return other
 
     def search(self, positions, kept=NO_CHECKPOINT):
-        """Yield an Outcome for each of a list of Positions, in order; kept: a ``CheckpointHandle``, for one.
-
-        After an interrupt some are incomplete; None stands for what was never looked at, or the rest is missing.
-
-        Deepening searches take the positions one after another, others are one forest.
-        """
+        """Search positions one after another if deepening, else as one forest; see ``Searcher.search``."""
         if self._options.deepening or self._options.by_steps and len(positions) == 1:
             for position in positions:
                 yield self._deepen(position, kept)
@@ -97,7 +83,6 @@ class Searcher:
 
     @property
     def deepening(self):
-        """Whether each position is searched deeper and deeper until a limit ends it; else they can be a Stream."""
         return self._options.deepening
 
     @property
@@ -288,16 +273,12 @@ class Searcher:
         setup = {**self._setup, "part": self._cluster.workers > 1}
         if self._shares:
             setup["share"] = True
-        took = run(
-            self._cluster,
+        took = self._run_on_cluster(
             setup,
             source,
-            self._progress,
-            self._interrupted,
             lambda boards, seconds: _describe(pool(), boards, before + seconds),
             limit - before,
-            self._options.prefetch,
-            keep,
+            keep=keep,
         )
         return took._replace(seconds=before + took.seconds)
 
@@ -344,21 +325,6 @@ class Searcher:
             tree_nodes=found.tree_nodes,
         )
 
-    def _asked(self, position):
-        """Return the fields of an Outcome that say what was asked, and of whom."""
-        options, cluster = self._options, self._cluster
-        return {
-            "game": self.game.NAME,
-            "board": f"{options.board[0]}x{options.board[1]}",
-            "position": self.game.text(position, self.rules),
-            "ranks": cluster.ranks,
-            "workers": cluster.workers,
-            "algorithm": options.algorithm,
-            "policy": options.policy,
-            "load_factor": self.target / cluster.workers,
-            "selective": options.selective,
-        }
-
     def _points(self, score):
         """Return the game's own score of a finished line: what a win adds in an evaluated search is taken off."""
         return tidy(score - math.copysign(self._win, score) if score else score)
@@ -393,7 +359,6 @@ class Searcher:
         return line, score, int(self.game.moves_left(position.state, self.rules))
 
     def rate(self, position, seconds):
-        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
         began, boards = time.process_time(), 0
         for _, _, searched in self._deepen_here(position, seconds):
             boards += searched

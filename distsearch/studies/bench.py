@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from .. import __version__, games
+from ..api.chance import searcher_of
 from ..api.options import Options, checked_prefetch
 from ..api.perft import perft
 from ..api.progress import compact
 from ..api.run import run
-from ..api.searchers import searcher_of
 from ..cluster.local import LocalCluster
 from ..cluster.protocols import WorkSource
 from ..engines.pvs.table import new_shared_table

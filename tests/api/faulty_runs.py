@@ -23,7 +23,7 @@ from distsearch.api.perft import perft
 from distsearch.api.progress import Silent
 from distsearch.api.simulate import Machine
 from distsearch.api.solve import solve
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.cluster.simulated import Faults
 from distsearch.cluster.submaster import blocks
@@ -113,7 +113,7 @@ def answers(case, cluster, interrupted=lambda: False, **changed):
     if case.way == "perft":
         counts = perft(options, case.depth, case.positions, cluster, quiet, interrupted)
         return [(count.complete, count.counts) for count in counts]
-    searcher = Searcher(options, cluster, quiet, interrupted)
+    searcher = TwoPlayerSearcher(options, cluster, quiet, interrupted)
     if case.way == "solve":
         _try_briefly(searcher, case.first_try)
         found = solve(Here(cluster, interrupted), searcher, case.positions)

@@ -6,7 +6,7 @@ import pytest
 from distsearch.api.options import Options
 from distsearch.api.progress import Progress
 from distsearch.api.simulate import Machine, simulate
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster.copies import Copies
 from distsearch.cluster.messages import MessageType
 from distsearch.cluster.worker import Worker
@@ -29,7 +29,7 @@ searches = pytest.mark.parametrize("asked", SEARCHES, ids=str)
 def found(states, asked, **machine):
     """(scores, boards) of a stream of states."""
     cluster = Machine(rate=1e4, **machine).cluster()
-    searcher = Searcher(Options(othello.NAME, board=BOARD, evaluation="static", **asked), cluster)
+    searcher = TwoPlayerSearcher(Options(othello.NAME, board=BOARD, evaluation="static", **asked), cluster)
     stream = searcher.stream(capacity=8)
     stream.add(np.array(states, np.uint64))
     stream.closed = True

@@ -10,7 +10,7 @@ import pytest
 from distsearch.api.options import Options
 from distsearch.api.progress import Progress
 from distsearch.api.simulate import Machine, simulate
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.core.errors import UserError
 from distsearch.games import othello
@@ -114,7 +114,7 @@ def test_the_real_search_gives_the_same_tree():
     """With one worker nothing depends on timing: the virtual search and the real one visit the same boards."""
     options = Options("othello", board=(8, 8), depth=8, load_factor=16, evaluation="static")
     start = othello.start(rules((8, 8)))
-    real = next(Searcher(options, LocalCluster(kinds())).search([start]))
+    real = next(TwoPlayerSearcher(options, LocalCluster(kinds())).search([start]))
     virtual = simulate(options, Machine(workers=1, rate=RATE), start, Progress(), lambda: False).outcome
     assert (virtual.nodes, virtual.jobs, virtual.score) == (real.nodes, real.jobs, real.score)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from distsearch.api.options import Options
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.games import othello
 from distsearch.games.interface import Position
@@ -141,7 +141,7 @@ def test_who_watches_sees_the_run_begin(cluster):
 
 def test_a_worker_spends_its_time_somewhere():
     cluster, r = LocalCluster(KINDS), rules((8, 8))
-    searcher = Searcher(Options("othello", board=(8, 8), depth=15, evaluation="static"), cluster)
+    searcher = TwoPlayerSearcher(Options("othello", board=(8, 8), depth=15, evaluation="static"), cluster)
     shares = []
     for moves in ("f5d6", "f5f6", "f5f4"):  # of which the table knows nothing yet
         (outcome,) = searcher.search([othello.parse(moves, r)])
@@ -156,7 +156,7 @@ def test_a_search_gives_the_score_of_the_engine(rng):
     cluster = LocalCluster(KINDS)
     states = unfinished_states(rng, board, 3)
     options = Options("othello", board=board, depth=depth, evaluation="static", load_factor=10)
-    outcomes = list(Searcher(options, cluster).search([Position(state) for state in states]))
+    outcomes = list(TwoPlayerSearcher(options, cluster).search([Position(state) for state in states]))
     cluster.close()
     for state, outcome in zip(states, outcomes, strict=True):
         if not outcome.proved:

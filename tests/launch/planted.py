@@ -4,7 +4,7 @@ import signal
 import sys
 import time
 
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster import mpi_runtime
 
 
@@ -29,7 +29,7 @@ def stick(rank):
             time.sleep(0.1)
 
     if mpi_runtime.launcher()[1] == rank:
-        Searcher.search = search
+        TwoPlayerSearcher.search = search
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from distsearch.api.options import Options
 from distsearch.api.progress import Silent
 from distsearch.api.session import Session
 from distsearch.api.simulate import Machine
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster import mpi_runtime
 from distsearch.cluster.local import LocalCluster
 from distsearch.engines.pvs.table import new_shared_table
@@ -86,7 +86,7 @@ def _alone():
 
 def searched(case, cluster, **changed):
     """Return the Outcome of a case on a cluster; changed: of its options."""
-    (outcome,) = Searcher(replace(case.options, **changed), cluster, Silent()).search([case.position])
+    (outcome,) = TwoPlayerSearcher(replace(case.options, **changed), cluster, Silent()).search([case.position])
     return outcome
 
 

@@ -8,7 +8,7 @@ import pytest
 from distsearch.api.options import Options
 from distsearch.api.perft import perft
 from distsearch.api.progress import Progress
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster.local import LocalCluster
 from distsearch.games import othello
 from distsearch.games.interface import Position
@@ -65,7 +65,7 @@ def _cluster(comm, groups):
 
 def outcomes(cluster, board, states, **options):
     """The Outcomes of a search of all states, by the static evaluation."""
-    searcher = Searcher(Options("othello", board=board, evaluation="static", **options), cluster)
+    searcher = TwoPlayerSearcher(Options("othello", board=board, evaluation="static", **options), cluster)
     return list(searcher.search([Position(state) for state in states]))
 
 
@@ -223,7 +223,7 @@ def test_an_interrupt_ends_a_run_and_the_next_one_is_whole(with_cluster):
         state = othello.start(rules(board)).state  # hours from its end
         options = Options("othello", board=board, evaluation="static", exact=True)
         began = time.perf_counter()
-        searcher = Searcher(options, cluster, interrupted=lambda: time.perf_counter() > began + 0.5)
+        searcher = TwoPlayerSearcher(options, cluster, interrupted=lambda: time.perf_counter() > began + 0.5)
         (outcome,) = searcher.search([Position(state)])
         assert not outcome.complete
         assert outcome.move

@@ -4,7 +4,7 @@ import time
 
 from distsearch.api.options import resolve
 from distsearch.api.session import Session
-from distsearch.api.two_player import Searcher
+from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster.simulated import NETWORKS, Processors, SimulatedCluster
 from distsearch.jobs.two_player import KINDS
 from distsearch.server.request import Request
@@ -23,7 +23,7 @@ class VirtualRanks:
         self.cluster = SimulatedCluster(KINDS, 3, NETWORKS["host"], Processors(1e6, jitter=0.3, spread=0.2))
 
     def searcher(self, options):
-        return Searcher(options, self.cluster)
+        return TwoPlayerSearcher(options, self.cluster)
 
     def close(self):
         self.cluster.close()

@@ -1,0 +1,79 @@
+"""What all searches from end to end have in common: options and positions in, outcomes out, over any cluster."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from .. import games
+from ..formats.checkpoint import NO_CHECKPOINT
+from .options import Options
+from .progress import Progress
+from .result import Outcome
+from .run import RunStats, run
+
+
+class Searcher(ABC):
+    """Searches positions of one game and board under one set of options.
+
+    cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
+    an end. ``target``: subtrees in a pool. A subclass compiles what it needs after ``__init__``.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        cluster: Any,
+        progress: Progress | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
+    ):
+        self._cluster, self._interrupted = cluster, interrupted
+        self._progress = progress or Progress()
+        self.game = games.find(options.game)
+        self.rules = self.game.rules(options.board, **options.rules)
+        self._setup = options.setup()
+        self._take(options)
+
+    def _take(self, options):
+        self._options = options
+        self.target = options.target(self._sharers)
+
+    @property
+    @abstractmethod
+    def deepening(self) -> bool:
+        """Whether each position is searched deeper and deeper until a limit ends it; else they can be a Stream."""
+
+    @abstractmethod
+    def search(self, positions: Iterable, kept: Any = NO_CHECKPOINT) -> Iterator[Outcome | None]:
+        """Yield an Outcome for each of a list of Positions, in order; kept: a ``CheckpointHandle``, for one.
+
+        After an interrupt some are incomplete; None stands for what was never looked at, or the rest is missing.
+        """
+
+    @abstractmethod
+    def rate(self, position: Any, seconds: float) -> float:
+        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
+
+    @property
+    def _sharers(self):
+        """Those that have subtrees of their own."""
+        return self._cluster.workers
+
+    def _run_on_cluster(self, setup, source, describe, limit, **how) -> RunStats:
+        """Have a source done by the cluster, with this search's progress, interrupt and prefetch; see ``run``."""
+        prefetch = self._options.prefetch
+        return run(self._cluster, setup, source, self._progress, self._interrupted, describe, limit, prefetch, **how)
+
+    def _asked(self, position) -> dict[str, Any]:
+        """Return the fields of an Outcome that say what was asked, and of which cluster."""
+        options, cluster = self._options, self._cluster
+        return {
+            "game": self.game.NAME,
+            "board": f"{options.board[0]}x{options.board[1]}",
+            "position": self.game.text(position, self.rules),
+            "ranks": cluster.ranks,
+            "workers": cluster.workers,
+            "algorithm": options.algorithm,
+            "policy": options.policy,
+            "load_factor": self.target / self._sharers,
+            "selective": options.selective,
+        }
