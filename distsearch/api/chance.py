@@ -47,7 +47,8 @@ class ChanceSearcher(Searcher):
         super().__init__(options, *how, **named)
         if options.nodes is not None and options.algorithm == "expectimax":
             raise UserError(
-                f"nodes is for play in {options.game}, a game against chance: a pool takes more than one worker"
+                f"nodes limits the moves of play; a search of {options.game}, a game against chance, "
+                "takes depth, layers or time"
             )
         self._runner = runner = KINDS[self._setup["kind"]](self._setup)
         compile_once(runner.name, options.game, lambda: self._compile(runner), self._progress)
