@@ -27,7 +27,6 @@ from distsearch import games
 from distsearch.api.options import Options
 from distsearch.api.progress import Silent
 from distsearch.api.two_player import TwoPlayerSearcher
-from distsearch.cluster import messages
 from distsearch.cluster.events import Begin, Received
 from distsearch.cluster.mailbox import Mailbox
 from distsearch.cluster.master import Master
@@ -38,7 +37,7 @@ from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.interface import legal_moves, step
 from distsearch.jobs.two_player import TO_THE_END, kinds
 
-_NAMES = {getattr(messages, name): name for name in ("SETUP", "READY", "OPEN", "JOBS", "RESULTS", "STEER", "GAVE")}
+_NAMED = [MessageType[name] for name in ("SETUP", "READY", "OPEN", "JOBS", "RESULTS", "JOB_UPDATE", "SPLIT")]
 _AHEAD = 8  # messages that wait for the master while it handles one
 _TAG, _MOST = 1, 1 << 20
 
@@ -65,16 +64,16 @@ class Recording(SimulatedCluster):
         super().__init__(*how)
         self.recorded, self._replies = [], 0
 
-    def _act(self, event):
-        super()._act(event)
+    def _take_in(self, rank, event):
+        super()._take_in(rank, event)
         if isinstance(event, Received):
             self.recorded.append(Event(event.sender, encode(event.message), None, self._replies))
         else:
             self.recorded.append(Event(0, None, event, self._replies))
 
-    def _send(self, now, outgoing):
+    def _send(self, rank, now, outgoing):
         self._replies = len(outgoing)
-        return super()._send(now, outgoing)
+        return super()._send(rank, now, outgoing)
 
 
 class Traced:
@@ -82,26 +81,25 @@ class Traced:
 
     def __init__(self, source):
         self._source, self.calls = source, []
-        self.result_dtype, self.progress = source.result_dtype, source.progress
 
-    waiting = property(lambda self: self._source.waiting)
-    done = property(lambda self: self._source.done)
+    def __getattr__(self, name):
+        return getattr(self._source, name)
 
-    def _asked(self, name, *arguments):
+    def _traced(self, name, *arguments):
         self.calls.append((name, arguments))
         return getattr(self._source, name)(*arguments)
 
     def take(self, count, worker):
-        return self._asked("take", count, worker)
+        return self._traced("take", count, worker)
 
     def finish(self, results):
-        return self._asked("finish", results)
+        return self._traced("finish", results)
 
-    def job_updates(self, idle):
-        return self._asked("wishes", idle)
+    def job_updates(self, idle_workers):
+        return self._traced("job_updates", idle_workers)
 
-    def on_split(self, job, rest, part):
-        return self._asked("gave", job, rest, part)
+    def on_split(self, job, remainder, subtree):
+        return self._traced("on_split", job, remainder, subtree)
 
 
 class Search:
@@ -187,7 +185,7 @@ def alone(search, repeats):
 
 
 def _counted(sent, jobs):
-    counts = Counter(_NAMES.get(message.type, "others") for message in sent)
+    counts = Counter(message.type.name if message.type in _NAMED else "others" for message in sent)
     return f"{len(sent) / jobs:.2f} a job: " + ", ".join(f"{name} {n / jobs:.3f}" for name, n in counts.most_common())
 
 
@@ -239,7 +237,7 @@ def main():
     parser.add_argument("--empties", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=2e6, help="boards a second of a virtual worker")
-    parser.add_argument("--policy", default="split")
+    parser.add_argument("--policy", default="brothers")
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
     comm, wakeup = MPI.COMM_WORLD, Wakeup()

@@ -43,7 +43,7 @@ from distsearch.jobs import gpu_solve
 from distsearch.studies.gpu_bench import othello as on_bench
 from distsearch.studies.gpu_bench.timing import print_row
 from distsearch.testing.emulated_gpu import EmulatedGpu
-from distsearch.tree import schedule
+from distsearch.tree import search_tree
 
 WAYS = "gpu", "cpu", "both"
 CASES = "hard", "empty", "middle", "endings", "deep"
@@ -180,7 +180,7 @@ def sweep(pool, args, case):
     """Measure all ranks together where offloading begins at other times, and with other sizes of parts."""
     name, *asked = case
     for alone, grains in itertools.product(map(int, args.alone.split(",")), map(float, args.grains.split(","))):
-        gpu_solve._ALONE, schedule._GRAINS_OF_A_LOAN = alone, grains
+        gpu_solve._ALONE, search_tree._MIN_JOBS_IN_AN_OFFLOAD = alone, grains
         found = [pool.measured("both", *asked) for _ in range(args.turns)]
         if pool.rank == 0:
             print_row(sweep=name, alone=alone, grains=grains, seconds=[round(seconds, 4) for seconds, _ in found])
@@ -194,7 +194,7 @@ def main():
     parser.add_argument("--hard", type=int, default=8, help="positions of the case of that name")
     parser.add_argument("--table", type=int, default=None, help="MiB of the CPU ranks' table")
     parser.add_argument("--alone", default="", help="launches before parts are offloaded, to compare (numbers)")
-    parser.add_argument("--grains", default="2", help="sizes of such parts, likewise (see tree/schedule.py)")
+    parser.add_argument("--grains", default="2", help="sizes of such parts, likewise (see tree/search_tree.py)")
     args = parser.parse_args()
     comm = MPI.COMM_WORLD
     rank, tiny = comm.Get_rank(), args.emulated

@@ -318,7 +318,7 @@ class Options:
 
         workers: that each have subtrees of their own.
         """
-        ahead = self.load_factor if self.against_chance or POLICIES[self.policy].grows_ahead else None
+        ahead = self.load_factor if self.against_chance or POLICIES[self.policy].expands_ahead else None
         return math.ceil((ahead or (4 if workers > 1 else 1)) * workers)
 
 

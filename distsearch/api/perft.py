@@ -74,7 +74,10 @@ def perft(options, depth, positions, cluster, progress, interrupted, kept=NO_CHE
         return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
 
     def keep(seconds):
-        kept.maybe_save(lambda: {"source": pool.snapshot(cluster.save(cluster.current)), "seconds": before + seconds})
+        def state():
+            return {"source": pool.snapshot(cluster.request_progress(cluster.current)), "seconds": before + seconds}
+
+        kept.maybe_save(state)
 
     took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, keep=keep)
     return [

@@ -11,7 +11,7 @@ import numpy as np
 from ..formats.answer_log import Ledger
 from ..formats.checkpoint import NO_CHECKPOINT, CheckpointHandle
 from ..formats.positions import Lines, format_scores
-from ..tree.schedule import ANY
+from ..tree.search_tree import ANY
 from .result import Batch, tidy
 from .solve import StreamSolver, outcomes
 

@@ -195,7 +195,7 @@ class Outcome:
             return "none, the squares of each board spread"
         if self.par_depth is not None:
             return f"{self.policy} at par-depth {self.par_depth}"
-        shared = self.runs is None and POLICIES[self.policy].grows_ahead  # runs are what they are, however many ranks
+        shared = self.runs is None and POLICIES[self.policy].expands_ahead  # runs are what they are, however many ranks
         return f"{self.policy} at load factor {self.load_factor:g}" if shared else self.policy
 
     def _depth_text(self):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..core import jit
 from ..jobs.two_player import KINDS
 from ..tree.expansion import Grower
-from ..tree.schedule import Schedule, rehearse
+from ..tree.search_tree import SearchTree, warm_up_search_tree
 from .metrics import per_worker
 
 
@@ -35,8 +35,8 @@ def prepare(setup, game, rules, progress):
     def compile_all():
         grower.compile()
         runner.compile()
-        if runner.result_dtype == Schedule.result_dtype:
-            rehearse(grower, game.start(rules).state, setup["kind"] == "solve")
+        if runner.result_dtype == SearchTree.result_dtype:
+            warm_up_search_tree(grower, game.start(rules).state, setup["kind"] == "solve")
 
     compile_once(f"{runner.name}-{game.words(rules)}", setup["game"], compile_all, progress)
     return runner, grower

@@ -159,7 +159,7 @@ class StreamSolver:
             return
         interrupted = self._session.interrupted()
         if not self.halted:  # then jobs that were stopped would pass for done
-            self._kept.maybe_save(lambda: self._stream.snapshot(self._cluster.save(self._run)))
+            self._kept.maybe_save(lambda: self._stream.snapshot(self._cluster.request_progress(self._run)))
         if interrupted:
             self._stop()
         if self._began is not None and progress.due() and cluster.is_open(self._run):
@@ -252,7 +252,7 @@ class StreamSolver:
 
     def _rest(self):
         """Yield what is known of the positions that a halt left behind, in order."""
-        for number, record in self._stream.rest():
+        for number, record in self._stream.unanswered():
             known = record["complete"] or np.isfinite(record["score"])
             for part in self._split(number, record.reshape(1)):
                 if known or number == 0 or not len(part.records):
@@ -261,7 +261,7 @@ class StreamSolver:
     def taken(self):
         """Return a ``RunStats`` of what was spent so far; asks the workers where their time went, once a second."""
         if self._cluster.is_open(self._run) and time.perf_counter() - self._asked > _REFRESH:
-            self._cluster.ask(self._run)
+            self._cluster.request_metrics(self._run)
             self._hear(self._cluster.metrics)
             self._asked = time.perf_counter()
         if self._workers is None:  # for thousands of answers a second

@@ -14,10 +14,10 @@ from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import legal_moves
 from ..jobs.two_player import TO_THE_END
 from ..tree.deepening import Deepening
-from ..tree.job_size import grain
+from ..tree.job_size import min_job_seconds
 from ..tree.policies import POLICIES
 from ..tree.position_stream import Stream
-from ..tree.schedule import ANY, Schedule
+from ..tree.search_tree import ANY, SearchTree
 from .progress import compact
 from .result import Outcome, tidy
 from .run import prepare
@@ -26,7 +26,7 @@ from .searcher import Searcher
 _GLIMPSE = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
-_GRAINS_OF_A_GROUP = 2
+_MIN_JOBS_OF_A_GROUP = 2
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
@@ -35,7 +35,7 @@ class _Found(NamedTuple):
     """What is known of a position.
 
     known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; boards: searched; jobs
-    and tree_nodes: of its pool; children: as ``Schedule.children`` has them.
+    and tree_nodes: of its pool; children: as ``SearchTree.children`` has them.
     """
 
     known: bool
@@ -116,7 +116,7 @@ class TwoPlayerSearcher(Searcher):
             self._cluster.workers,
             make_pool,
             options.window or ANY,
-            every=options.all_moves,
+            all_moves=options.all_moves,
             brief=brief,
             capacity=capacity,
             snapshot=snapshot,
@@ -129,8 +129,8 @@ class TwoPlayerSearcher(Searcher):
         options = self._options
         deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
 
-        def make_pool(depth, before=None, snapshot=None):
-            return self._pool([position.state], depth, before=before, snapshot=snapshot)
+        def make_pool(depth, previous=None, snapshot=None):
+            return self._pool([position.state], depth, previous=previous, snapshot=snapshot)
 
         if not options.by_steps:
             return Deepening(make_pool, deepest, options.nodes, snapshot=snapshot)
@@ -167,20 +167,20 @@ class TwoPlayerSearcher(Searcher):
         outcome.complete, outcome.nodes, outcome.seconds = False, boards, seconds
         return outcome
 
-    def _pool(self, states, depth, window=None, target=None, before=None, snapshot=None):
+    def _pool(self, states, depth, window=None, target=None, previous=None, snapshot=None):
         options = self._options
-        return Schedule(
+        return SearchTree(
             self._grower,
             states,
             depth,
             target or self.target,
             options.policy,
             # to see every move's score, the root's children must be searched on their own
-            forced=int(options.all_moves),
-            win=self._win,
+            full_width_depth=int(options.all_moves),
+            win_bonus=self._win,
             window=window or options.window or ANY,
-            grain=self._grain,
-            before=before,
+            min_job_seconds=self._min_job_seconds,
+            previous=previous,
             snapshot=snapshot,
             by_host=self._cluster.joint,
         )
@@ -188,16 +188,16 @@ class TwoPlayerSearcher(Searcher):
     @property
     def _shares(self):
         """Whether sub-masters share out their jobs."""
-        return self._cluster.groups > 0 and POLICIES[self._options.policy].gives
+        return self._cluster.groups > 0 and POLICIES[self._options.policy].splits
 
     @property
-    def _grain(self):
+    def _min_job_seconds(self):
         """CPU seconds of a job that is not worth sharing out."""
         cluster = self._cluster
         workers, groups = cluster.workers, cluster.groups
         if self._shares:
-            return grain(groups) * workers / groups * _GRAINS_OF_A_GROUP
-        return grain(workers)
+            return min_job_seconds(groups) * workers / groups * _MIN_JOBS_OF_A_GROUP
+        return min_job_seconds(workers)
 
     def adopt(self, state):
         """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
@@ -260,7 +260,7 @@ class TwoPlayerSearcher(Searcher):
 
     def _state(self, source, seconds):
         """Return what a later run needs to go on with a source that is at work; seconds: so far."""
-        snapshot = source.snapshot(self._cluster.save(self._cluster.current))
+        snapshot = source.snapshot(self._cluster.request_progress(self._cluster.current))
         return {"source": snapshot, "seconds": seconds, "target": self.target}
 
     def _run(self, source, pool, kept, limit=math.inf):
@@ -394,6 +394,6 @@ def _within(score, window, relation="exact"):
 
 def _describe(pool, boards_at_work, seconds):
     boards = int(pool.nodes.cost[: pool.roots].sum()) + boards_at_work
-    depth = int(pool.nodes.left[: pool.roots].max())
+    depth = int(pool.nodes.depth_left[: pool.roots].max())
     rate, subtrees = boards / max(seconds, 1e-9), f"{pool.finished}/{pool.jobs + pool.waiting} subtrees"
     return f"depth {depth}: {subtrees}, {compact(boards)} boards, {compact(rate)} boards/s, {seconds:.0f} s"

@@ -2,20 +2,31 @@
 
 import itertools
 import time
+from collections.abc import Callable
+
+import numpy as np
 
 from .backoff import BackOff
-from .events import Ask, Begin, Drop, Halt, Leave, More, Save
+from .events import Begin, Drop, Halt, Leave, More, RequestMetrics, RequestProgress
+from .master import Master
+from .master_run import State
+from .protocols import WorkSource
 from .trace import COMMUNICATION, IDLE, Timeline
 
-_LOOK = 1e-3  # seconds between two looks at a run by whoever watches it, unless there is something to see
+_LOOK = 1e-3  # seconds between two calls of ``watch``, unless there is something to see
 
 
 class Cluster:
-    """Runs sources of work on the workers of a transport, which says in ``turn`` how messages travel.
+    """Runs sources of work on the workers of a transport, which moves messages in ``turn``.
 
-    Subclasses set ``_master``, ``ranks``, ``workers`` and ``hosts`` (rank of a worker → its host), and pass an event's
-    messages on in ``_act(event)``; by ``_act(Lost(rank))`` they say that a worker is lost.
+    Subclasses set the attributes below, and send the messages that follow from an event in ``_act(event)``. A worker
+    that they find lost is an event ``Lost(rank)``.
     """
+
+    _master: Master
+    ranks: int
+    workers: int
+    hosts: dict[int, str]  # rank of a worker → its host
 
     def __init__(self):
         self._numbers = itertools.count(1)
@@ -26,61 +37,63 @@ class Cluster:
     groups = 0  # sub-masters
     on_gpu = False  # whether workers may search on a GPU
     joint = False  # whether idle ranks join the jobs of their host, see ``joint``
-    host = None  # of the master, where it is a rank of its own and not in one process with a worker
+    host: str | None = None  # of the master, where it is a rank of its own and not in one process with a worker
     traced = 0  # events of a timeline that each rank of a measured run keeps, see ``trace``
 
-    def begin(self, setup, source, **how):
-        """Begin a run and return its number; ``how`` as ``events.Begin`` has it."""
+    def begin(self, setup: bytes, source: WorkSource, **how) -> int:
+        """Begin a run and return its number; how: more of ``events.Begin``."""
         number = next(self._numbers)
         self._tell(Begin(number, setup, source, traced=self.traced, **how))
         return number
 
-    def more(self, run):
-        """A run's source, which had run dry, has jobs again."""
+    def more(self, run: int) -> None:
+        """Say that a run's source that had no jobs has jobs again."""
         self._tell(More(run))
 
-    def halt(self, run):
+    def halt(self, run: int) -> None:
         """End a run now; it is over when its workers have answered."""
         self._tell(Halt(run))
 
     def _tell(self, event):
-        """Have the master take in what workers will answer soon."""
+        """Have the master take in an event that workers will answer soon."""
         self._rest.reset()
         self._act(event)
 
-    def drop(self, setup):
+    def drop(self, setup: bytes) -> None:
         """Forget a setup; its runs must be over."""
         self._act(Drop(setup))
 
-    def is_open(self, run):
+    def is_open(self, run: int) -> bool:
         """Whether a run is not over yet."""
         return self._master.is_open(run)
 
-    def state(self, run):
-        """Return the ``master.State`` of an open run."""
+    def state(self, run: int) -> State:
+        """Return the State of an open run."""
         return self._master.state(run)
 
     @property
-    def lost(self):
-        """(rank, host) of workers that were taken for lost, in this order; see ``rejoined``."""
+    def lost(self) -> list[tuple[int, str]]:
+        """(rank, host) of workers that were declared lost, in this order; see ``rejoined``."""
         return self._master.lost
 
     @property
-    def rejoined(self):
+    def rejoined(self) -> list[tuple[int, str]]:
         """(rank, host) of lost workers that were there after all and work again."""
         return self._master.rejoined
 
     @property
-    def ignored(self):
+    def ignored(self) -> int:
         """Messages with results of workers that were lost when they came."""
         return self._master.ignored
 
     @property
-    def pause(self):
+    def pause(self) -> float:
         """How many seconds to wait for mail before the next turn, after one that brought none."""
         return self._rest.seconds
 
-    def run(self, setup, source, watch, prefetch=2, **how):
+    def run(
+        self, setup: bytes, source: WorkSource, watch: Callable[[State], bool], prefetch: int = 2, **how
+    ) -> dict[int, np.ndarray]:
         """Have ``source`` done; ``watch(state)`` is called every few milliseconds and returns True to stop early.
 
         Meanwhile ``current`` is the run's number; how: more of ``events.Begin``. Returns the workers' METRICS_RECORDs
@@ -104,44 +117,43 @@ class Cluster:
                 if self._timeline:
                     self._timeline.switch_to(kind, now)
         except BaseException:
-            self.halt(run)  # nobody else would, and workers would be at it for as long as they are there
+            self.halt(run)  # or the workers would search on
             raise
         if self._timeline:
             self._timeline.switch_to(None, self.clock())
         return self.metrics
 
     @property
-    def master_seconds(self):
+    def master_seconds(self) -> float:
         """CPU seconds of the master so far; 0 where it shares its process with the workers."""
         return 0.0
 
     @property
-    def metrics(self):
-        """The workers' METRICS_RECORDs by rank, as the measured run that told last has them."""
+    def metrics(self) -> dict[int, np.ndarray]:
+        """The workers' METRICS_RECORDs by rank, of the measured run that reported last."""
         return self._master.metrics
 
     @property
-    def traces(self):
-        """The timelines by rank (arrays of ``trace.EVENT``), of that run, where it was traced: (host, events).
+    def traces(self) -> dict[int, tuple[str | None, np.ndarray]]:
+        """The timelines of that run by rank, if it was traced: (host, array of ``trace.EVENT``).
 
-        That of the master, where it is a rank of its own, tells of messages, with all that it does about them, and of
-        idleness.
+        The master's, where it is a rank of its own, has slices of messages, with all work on them, and of idleness.
         """
         found = {0: (self.host, self._timeline.trace.records())} if self._timeline else {}
         return found | {rank: (self.hosts[rank], events) for rank, events in self._master.traces.items()}
 
-    def ask(self, run):
-        """Have a measured run that has started tell its ``metrics`` so far; returns when they are in."""
-        self._act(Ask(run))
+    def request_metrics(self, run: int) -> None:
+        """Update ``metrics`` for a measured run that has started; returns when they are in."""
+        self._act(RequestMetrics(run))
         self._turn_while(self._master.awaits_metrics, run)
 
-    def save(self, run):
-        """Return how far the workers' jobs of a run are: node → what a source hands on as ``saved``."""
-        self._tell(Save(run))
-        self._turn_while(self._master.awaits_saved, run)
-        return self._master.saved(run)
+    def request_progress(self, run: int) -> dict[int, np.ndarray]:
+        """Return the progress of the workers' jobs of a run: job id → payload of PROGRESS."""
+        self._tell(RequestProgress(run))
+        self._turn_while(self._master.awaits_progress, run)
+        return self._master.progress(run)
 
-    def finish(self, run):
+    def finish(self, run: int) -> None:
         """Return when a run is over."""
         self._turn_while(self.is_open, run)
 
@@ -150,13 +162,13 @@ class Cluster:
             if not self.turn():
                 time.sleep(self.pause)
 
-    def turn(self):
+    def turn(self) -> bool:
         """Pass on a message or do a slice of work; return whether there was any."""
         raise NotImplementedError
 
     def _act(self, event):
         raise NotImplementedError
 
-    def close(self):
-        """Let the workers go, whatever they are at, and wait until they have gone; more than once does no more."""
+    def close(self) -> None:
+        """Have the workers leave, whatever they do, and wait for it; a second call does nothing."""
         self._act(Leave())

@@ -1,8 +1,8 @@
-"""Jobs of a run that several hosts search together: who has which, and what has come of them.
+"""Jobs of a run that several hosts search together: which ranks have which job, and the answers.
 
-A host without a job gets a copy of one that another host is at. The first complete answer ends the job: the others are
-told to stop. The source gets the best answer once all have told, with the boards of all. So an answer that is known
-waits for the others to look at their mail, or to be taken for lost.
+A host without a job gets a copy of a job that another host searches. The first complete answer ends the job: the other
+owners must stop. The source gets the best answer once all owners have answered, with the node counts of all. So a known
+answer waits until the others look at their mail, or are lost.
 """
 
 import numpy as np
@@ -20,33 +20,34 @@ _SUMMED = (
 
 
 class _Copied:
-    """A job; ``ranks``: who is at it now. The first was given it, the others copies."""
+    """A job that some ranks search."""
 
     def __init__(self, rank, job):
-        self.job, self.ranks = job, [rank]
-        self.holder = rank  # the rank that the source takes to be at it, though that may have told
-        self.answer = None  # a result record, the best so far, with what all took that have told
-        self.copied = self.dropped = False  # several had it; those that are left were told to stop
+        self.job = job
+        self.ranks = [rank]  # that search it now: the first has the job, the others copies
+        self.holder = rank  # the job's worker as the source knows it, which may have answered
+        self.answer = None  # the best result record so far, with what all ranks took that have answered
+        self.copied = self.dropped = False  # several ranks had it; the remaining ones were told to stop
 
 
 class Copies:
-    """The jobs of a run by their node; hosts: the host of each worker by rank."""
+    """The jobs of a run by their ids; hosts: the host of each worker by rank."""
 
     def __init__(self, hosts):
         self._hosts = hosts
-        self._jobs = {}  # node → _Copied
+        self._jobs = {}  # job_id → _Copied
         self._shared = 0  # jobs that have been copied
-        self.changed = set()  # nodes of jobs whose ranks are to be told who they are
+        self.changed = set()  # ids of jobs whose ranks must be told the others
 
     def assigned(self, rank, jobs):
-        """A worker was given jobs (records)."""
+        """Note that a worker got jobs (records)."""
         for job in jobs:
             self._jobs[int(job["job_id"])] = _Copied(rank, job.copy())
 
     def choose(self, rank, alone):
-        """Return the record of a job for a worker whose host has none, None if there is none; it then is at it.
+        """Return the record of a job that a worker searches too from now on, whose host has none; None: no job.
 
-        Of those without a limit of boards the one that the fewest hosts are at. alone: ranks whose job is their only
+        It is the one that the fewest hosts search, of those without a budget. alone: ranks whose job is their only
         one. A host takes part in one such search at a time.
         """
         taken = {self._hosts[each] for copied in self._jobs.values() if len(copied.ranks) > 1 for each in copied.ranks}
@@ -67,74 +68,74 @@ class Copies:
         self.changed.add(int(chosen.job["job_id"]))
         return chosen.job
 
-    def narrow(self, node, low, high):
-        """A job matters in a narrower window, or not at all; return the workers that are at it."""
-        if node not in self._jobs:
+    def narrow(self, job_id, low, high):
+        """Narrow a job's window, or drop it; return the workers that search it."""
+        if job_id not in self._jobs:
             return []
-        copied = self._jobs[node]
+        copied = self._jobs[job_id]
         copied.job["low"], copied.job["high"], copied.dropped = low, high, copied.dropped or low >= high
         return copied.ranks
 
     def take_in(self, rank, results):
-        """Take in a worker's results; return (those that are whole now, ranks and nodes of jobs that are to stop)."""
-        whole, stop = [], []
+        """Take in a worker's results; return (those that are final, ranks and ids of jobs that must stop)."""
+        finished, stop = [], []
         if not self._shared:
-            for node in results["job_id"].tolist():
-                self._jobs.pop(node, None)
+            for job_id in results["job_id"].tolist():
+                self._jobs.pop(job_id, None)
             return results, stop
-        for i, node in enumerate(results["job_id"].tolist()):
-            copied = self._jobs.get(node)
+        for i, job_id in enumerate(results["job_id"].tolist()):
+            copied = self._jobs.get(job_id)
             if copied is None or copied.ranks == [rank] and not copied.copied:
-                self._forget(node, copied)
-                whole.append(results[i : i + 1])
+                self._forget(job_id, copied)
+                finished.append(results[i : i + 1])
                 continue
             record = results[i : i + 1].copy()
             copied.ranks.remove(rank)
             copied.answer = record if copied.answer is None else _together(copied.answer, record)
-            whole += self._end(node, copied)
+            finished += self._end(job_id, copied)
             if copied.ranks and record["complete"][0] and not copied.dropped:
                 copied.dropped = True
-                stop += [(other, node) for other in copied.ranks]
-        return np.concatenate([results[:0], *whole]), stop
+                stop += [(other, job_id) for other in copied.ranks]
+        return np.concatenate([results[:0], *finished]), stop
 
     def lost(self, rank):
-        """A worker is gone; return (results that are whole now, (node, worker) of its jobs that others have)."""
-        whole, kept = [], []
-        for node, copied in list(self._jobs.items()):
+        """Take in that a worker is lost; return (results that are final now, (id, worker) of jobs that others have)."""
+        finished, kept = [], []
+        for job_id, copied in list(self._jobs.items()):
             if rank in copied.ranks:
                 copied.ranks.remove(rank)
-                self.changed.add(node)
+                self.changed.add(job_id)
             elif copied.holder != rank:
                 continue
             if copied.ranks:
                 copied.holder = copied.ranks[0]
-                kept.append((node, copied.holder))
+                kept.append((job_id, copied.holder))
             elif copied.answer is None:
-                self._forget(node, copied)  # the source has it wait again
+                self._forget(job_id, copied)  # the source has it wait again
             else:
-                whole += self._end(node, copied)
-        return whole, kept
+                finished += self._end(job_id, copied)
+        return finished, kept
 
-    def _end(self, node, copied):
+    def _end(self, job_id, copied):
         if copied.ranks:
-            self.changed.add(node)
+            self.changed.add(job_id)
             return []
-        self._forget(node, copied)
+        self._forget(job_id, copied)
         return [copied.answer]
 
-    def _forget(self, node, copied):
-        self._jobs.pop(node, None)
+    def _forget(self, job_id, copied):
+        self._jobs.pop(job_id, None)
         self._shared -= copied is not None and copied.copied
 
-    def told(self):
-        """Return (node, workers that are at it) of the jobs for which this has changed."""
-        found = [(node, list(self._jobs[node].ranks)) for node in self.changed if node in self._jobs]
+    def changed_owners(self):
+        """Return (id, workers that search it) of the jobs for which this has changed."""
+        found = [(job_id, list(self._jobs[job_id].ranks)) for job_id in self.changed if job_id in self._jobs]
         self.changed = set()
         return found
 
 
 def _together(one, other):
-    """Return the better of two results (records, shape (1,)) of a job, with what both took."""
+    """Return the better of two results (records, shape (1,)) of a job, with the sums of both."""
     better = (
         other
         if other["complete"][0] > one["complete"][0]

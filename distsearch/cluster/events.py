@@ -1,84 +1,77 @@
-"""What happens to a master: the events that ``Master.handle`` takes in."""
+"""The events that ``Master.handle`` takes in."""
 
 from typing import NamedTuple
 
 from .messages import Message
+from .protocols import WorkSource
 
 
 class Begin(NamedTuple):
-    """Event: a new run.
+    """A new run."""
 
-    run: its number, never used before; setup: bytes for the workers' runners; source: where jobs come from; prefetch:
-    batches of jobs kept at each worker; batch: seconds of work in a batch of small jobs, of which ``ahead`` times as
-    many are kept; client: for whom, and weight: how much of the client's share, where several runs want the workers;
-    measured: time counts from when all workers are ready, and at the end they say where theirs went; shared: a
-    sub-master's workers search each of its jobs together; traced: events of a timeline that each rank of a measured run
-    keeps, 0 for no timeline.
-    """
-
-    run: int
-    setup: bytes
-    source: object
-    prefetch: int = 2
-    batch: float = 1e-3
-    ahead: int = 1
-    client: int = 0
-    weight: float = 1.0
-    measured: bool = False
-    shared: bool = False
-    traced: int = 0
+    run: int  # its number, never used before
+    setup: bytes  # for the workers' runners
+    source: WorkSource  # where jobs come from
+    prefetch: int = 2  # batches of jobs kept at each worker
+    batch: float = 1e-3  # seconds of work in a batch of small jobs
+    ahead: int = 1  # so many times as many small jobs are kept at each worker
+    client: int = 0  # whose run it is: clients share the workers' time
+    weight: float = 1.0  # the run's part of its client's share
+    measured: bool = False  # time counts from when all workers are ready, and at the end they report where theirs went
+    shared: bool = False  # a sub-master's workers search each of its jobs together
+    traced: int = 0  # events of a timeline that each rank of a measured run keeps, 0 for no timeline
 
 
 class Prepare(NamedTuple):
-    """Event: a setup of which runs may come."""
+    """Runs of a setup may come."""
 
     setup: bytes
 
 
 class Received(NamedTuple):
-    """Event: a message has come from a worker."""
+    """A message has come from a worker."""
 
     sender: int
     message: Message
 
 
 class Lost(NamedTuple):
-    """Event: a worker is not there any more, or was not heard from for too long."""
+    """A worker has died, or was not heard from for too long."""
 
     rank: int
 
 
 class More(NamedTuple):
-    """Event: a run's source, which had run dry, has jobs again."""
+    """A run's source that had no jobs has jobs again."""
 
     run: int
 
 
-class Ask(NamedTuple):
-    """Event: where does the time of a measured run go?"""
+class RequestMetrics(NamedTuple):
+    """Where does the time of a measured run go?"""
 
     run: int
 
 
-class Save(NamedTuple):
-    """Event: how far are the jobs at work of a run?"""
+class RequestProgress(NamedTuple):
+    """What is the progress of a run's jobs at work?"""
 
     run: int
 
 
 class Halt(NamedTuple):
-    """Event: the user or a clock wants a run to end now."""
+    """The user or a clock ends a run now."""
 
     run: int
 
 
 class Drop(NamedTuple):
-    """Event: no more runs of this setup, if there were any; none may be open."""
+    """No more runs of this setup will come; none may be open."""
 
     setup: bytes
 
 
 class Leave(NamedTuple):
-    """Event: no more runs, and those that are open are given up; workers may go. parts: ranks elsewhere are lost."""
+    """No more runs will come, and open runs are given up: workers may go."""
 
-    parts: bool = False
+    some_lost: bool = False  # ranks elsewhere are lost

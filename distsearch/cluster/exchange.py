@@ -1,8 +1,7 @@
-"""What the owners of one job on several hosts tell one another while their hosts search it together.
+"""The exchange between the owners of one job on several hosts, which search it together.
 
-The engine exports what is to be sent, see ``engines.pvs.table_exchange``. The owner of the job on a host sends that to
-the others about every ``EVERY`` seconds, in one small message each, and imports what comes from them into the table
-that its host shares.
+The engine exports entries, see ``engines.pvs.table_exchange``. The owner of the job on a host sends them to the other
+owners about every ``EVERY`` seconds, in one small message each, and imports theirs into the table that its host shares.
 """
 
 import struct
@@ -14,29 +13,29 @@ from .messages import Message, MessageType, Outgoing, to_records
 EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message costs about 10 µs, sending and receiving.
 _FOR_EACH = 4e-5
-# A host that has not seen so many messages gets the next one only after so many seconds, lest they pile up there while
-# its owner is at something else.
+# A host that has not seen so many messages gets the next one only after so many seconds, or they would pile up there
+# while its owner does something else.
 _UNSEEN, _PATIENCE = 8, 0.02
 # Before entries, orders and marks: the job, the number of the host, the number of this message and of the latest one
-# that has come from whom it goes to, how many entries, how many words of orders.
+# that has come from its receiver, how many entries, how many words of orders.
 _HEAD = struct.Struct("=6q")
 _ALL = 1 << 62  # more than there ever are
 NOTHING = np.zeros((0, 2), np.uint64)
 
 
 class Exchange:
-    """Of the owner of a job.
+    """One owner's side of the exchange about a job.
 
-    run, job_id: of the job; host: the number of this host among those that search the job; ranks: the
-    owners by host; now: seconds.
+    run, job_id: of the job; host: the number of this host among those that search the job; ranks: the owners by host;
+    now: seconds.
     """
 
     def __init__(self, run, job_id, host, ranks, now):
         self.run, self.job_id, self.host, self.ranks = run, job_id, host, ranks
         self.every = max(EVERY, _FOR_EACH * (len(ranks) - 1))
-        self._due, self._since = now, None  # when to tell the next time, and which entries and orders were told
+        self._due, self._since = now, None  # when to send the next time, and up to where entries and orders were sent
         self._entries, self._orders, self._marks = [], [], dict.fromkeys(range(len(ranks)), NOTHING)
-        self._changed = True  # marks, since the engine was told of them
+        self._changed = True  # marks, since the engine got them
         # by host: messages sent, those that have been seen, the latest one that has come, when the last was sent
         self._sent, self._seen, self._came = [0] * len(ranks), [0] * len(ranks), [0] * len(ranks)
         self._sent_at = [now] * len(ranks)
@@ -55,7 +54,7 @@ class Exchange:
             self._marks[host], self._changed = words[marks_from:].reshape(-1, 2), True
 
     def apply(self, runner):
-        """Have the engine of the job's runner know what has come."""
+        """Give what has come to the engine of the job's runner."""
         if self._entries:
             runner.import_updates(np.concatenate(self._entries), np.concatenate(self._orders))
             self._entries, self._orders = [], []
@@ -64,14 +63,14 @@ class Exchange:
             self._changed = False
 
     def messages(self, runner, now):
-        """Return what is to be sent now, as Outgoing messages."""
+        """Return the Outgoing messages that are due."""
         if now < self._due:
             return []
         if self._since is None:  # begin with what is found from now on
             *_, self._since = runner.export_updates((_ALL, _ALL))
         self._due = now + self.every
         entries, orders, marks, self._since = runner.export_updates(self._since)
-        told = entries.tobytes() + orders.tobytes() + marks.tobytes()
+        content = entries.tobytes() + orders.tobytes() + marks.tobytes()
         found = []
         for host, rank in enumerate(self.ranks):
             if host == self.host or self._is_behind(host, now):
@@ -79,11 +78,11 @@ class Exchange:
             self._sent[host], self._sent_at[host] = self._sent[host] + 1, now
             numbers = self._sent[host], self._came[host]
             head = _HEAD.pack(self.job_id, self.host, *numbers, len(entries), len(orders))
-            found.append(Outgoing(rank, Message(MessageType.TT_UPDATE, self.run, head + told)))
+            found.append(Outgoing(rank, Message(MessageType.TT_UPDATE, self.run, head + content)))
         return found
 
     def _is_behind(self, host, now):
-        """Whether a host has not seen much of what was sent, and got something a moment ago."""
+        """Whether a host has many messages to see, and got one a moment ago."""
         return self._sent[host] - self._seen[host] >= _UNSEEN and now - self._sent_at[host] < _PATIENCE
 
     def end(self, runner):

@@ -1,33 +1,35 @@
-"""Who goes next where several want the same processor."""
+"""Fair sharing of one processor among several members."""
+
+from collections.abc import Hashable
 
 
 class FairQueue:
-    """Start-time fair queuing: next is who has had the least so far, counted in time over weight.
+    """Start-time fair queuing: next is the member with the least time so far, divided by its weight.
 
-    Whoever comes starts level with the one that has had the least: time that one did not want is not saved up. Who
-    comes again with more than that still has had it, or a stream of short jobs, each of which leaves when it is done,
-    would take all the time there is. (Goyal, Vin, Cheng: Start-time fair queuing, 1996, with the time that a turn took
-    instead of its plan.)
+    A new member starts level with the one that has had the least: time that it did not want is not saved up. A member
+    that left with more than that and joins again still has it; else a stream of short jobs, each of which leaves when
+    it is done, would take all the time. (Goyal, Vin, Cheng: Start-time fair queuing, 1996, with the time that a turn
+    took instead of its plan.)
     """
 
     def __init__(self):
-        self._had = {}  # who → seconds by weight
+        self._had = {}  # member → seconds by weight
         self._ahead = {}  # the same of those that left with more than the least
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._had)
 
-    def __contains__(self, who):
-        return who in self._had
+    def __contains__(self, member: Hashable) -> bool:
+        return member in self._had
 
-    def join(self, who):
-        """``who`` wants a share from now on."""
+    def join(self, member: Hashable) -> None:
+        """Give a member a share from now on."""
         least = self._forget()
-        self._had[who] = self._ahead.pop(who, least)
+        self._had[member] = self._ahead.pop(member, least)
 
-    def leave(self, who):
-        """``who`` wants no more."""
-        self._ahead[who] = self._had.pop(who)
+    def leave(self, member: Hashable) -> None:
+        """Give a member no more."""
+        self._ahead[member] = self._had.pop(member)
         self._forget()
 
     def _forget(self):
@@ -37,15 +39,15 @@ class FairQueue:
             self._ahead.clear()
             return 0.0
         if self._ahead:
-            self._ahead = {who: had for who, had in self._ahead.items() if had > least}
+            self._ahead = {member: had for member, had in self._ahead.items() if had > least}
         return least
 
     def first(self):
-        """Return who goes next; among equals the one that joined last, which may need little."""
+        """Return the member that goes next; among equals the one that joined last, which may need little."""
         if len(self._had) == 1:
             return next(iter(self._had))
         return min(reversed(self._had), key=self._had.__getitem__)
 
-    def charge(self, who, seconds, weight=1.0):
-        """``who`` has had so many seconds."""
-        self._had[who] += seconds / weight
+    def charge(self, member: Hashable, seconds: float, weight: float = 1.0) -> None:
+        """Note that a member has had so many seconds."""
+        self._had[member] += seconds / weight

@@ -1,8 +1,8 @@
-"""Searches that idle ranks of a host may join: where each rank says in shared memory which job it is at.
+"""Searches that idle ranks of a host may join: each rank publishes in shared memory the job that it searches.
 
-Every rank has a slot. While a large job is at work there the slot is *open*: it holds the job's record, and whoever has
-nothing to do may search the same job, by the engine's shared table, until the slot's sequence number changes. The
-owner alone answers the job. It adds what the ranks that joined have spent, which each writes to its own slot.
+Every rank has a slot. While its rank searches a large job the slot is *open*: it holds the job's record, and idle ranks
+may search the same job, by the engine's shared table, until the slot's sequence number changes. Only the owner answers
+the job. It adds what the ranks that joined have spent, which each writes to its own slot.
 
 A slot is written by its rank alone. Nothing is locked: a rank that reads a record while it changes finds another
 sequence number afterwards. What a rank has spent on a job stays in its slot until it joins another one.
@@ -18,14 +18,14 @@ _SIZE = 64  # words
 _FLAGS = SLOTS // 8  # words behind the slots: a byte for each, 1 while it is open
 WORDS = SLOTS * _SIZE + _FLAGS
 
-# Words of a slot: odd while it is open; whose the job is, and of which run; bytes of its record.
+# Words of a slot: odd while it is open; the setup and run of the job; bytes of its record.
 _SEQUENCE, _SETUP, _RUN, _BYTES = range(4)
-# What this rank has joined, last or now: the slot + 1 (0: none) and its sequence number; 1 if it is at it now; what it
-# has spent on it, this time and before.
+# The job that this rank has joined, last or now: its slot + 1 (0: none) and sequence number; 1 if it is searched now;
+# what this rank has spent on it, this time and before.
 _JOINED, _JOINED_SEQUENCE, _AT_IT, _BOARDS, _NANOSECONDS, _BOARDS_BEFORE, _NANOSECONDS_BEFORE = range(4, 11)
 _RENEWED = 11  # counts the slices of work of its rank while it is open
 MOST_BYTES = 8 * (_SIZE - _HEAD)  # of a record
-PATIENCE = 2.0  # seconds without a slice after which an owner counts as gone; it may come back
+PATIENCE = 2.0  # seconds without a slice after which an owner counts as lost; it may rejoin
 
 
 class Open(NamedTuple):
@@ -49,7 +49,7 @@ class Joint:
         self._flags = memoryview(words[-_FLAGS:].view(np.uint8))[:ranks]
         self._own, self._slot = self._slots[slot], slot
         self._done = {}  # slot → sequence number of a job that was searched to its end here
-        self._renewed = {}  # slot → its count of slices when this rank last looked, and since when it was that
+        self._renewed = {}  # slot → its count of slices when this rank last looked, and since when it is that
         self._own[_SEQUENCE] += self._own[_SEQUENCE] & 1
         self._flags[slot] = 0
 
@@ -158,7 +158,7 @@ class Joint:
         return base + row * job.slot + 8 * _SEQUENCE, base + row * self._slot + 8 * _BOARDS
 
     def spend(self, boards, seconds):
-        """Tell what the job that was joined has taken here so far; in a slice the engine tells the boards itself."""
+        """Note what the joined job has taken here so far; within a slice the engine writes the nodes itself."""
         self._own[_BOARDS], self._own[_NANOSECONDS] = boards, int(1e9 * seconds)
 
     def leave(self, done=None):

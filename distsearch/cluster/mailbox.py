@@ -1,7 +1,7 @@
 """Messages between the ranks of a communicator, sent and received without waiting for the other side.
 
-Every message is one typed buffer under one tag. Nobody blocks in a receive: ranks look for mail with Iprobe and sleep
-in between (see ``waiting``), so that many more ranks than cores stay usable.
+Every message is one typed buffer under one tag. No rank blocks in a receive: ranks look for mail with Iprobe and sleep
+in between (see ``backoff``), so that many more ranks than cores stay usable.
 """
 
 from collections import deque
@@ -14,20 +14,18 @@ from .backoff import sleep_until
 from .messages import decode, encode
 
 _TAG = 1
-_KEPT = (
-    16  # messages after which it is asked which of them have left: to ask about every one took longer than to send it
-)
+_KEPT = 16  # messages after which they are tested for completion: to test each one took longer than to send it
 _SMALL = 4096  # bytes; such a message has come as a whole when any of it has, with the usual settings of either MPI
 
 
 class Mailbox:
-    """What a rank sends, and what it receives from ``source``.
+    """The messages that a rank sends, and those that it receives from ``source``.
 
-    What is on its way is kept with its buffer until MPI is done with it. A large message often travels in pieces, each
-    when its sender looks at its mail: waiting for one kept a master from its other workers for 0.7 ms.
+    A message that is under way is kept with its buffer until MPI is done with it. A large message often travels in
+    pieces, each when its sender looks at its mail: waiting for one kept a master from its other workers for 0.7 ms.
 
     survives: an error about a message to or from a rank is that rank's end, not this one's. ``failed`` are the ranks
-    that have ended so; nothing is sent to them, and what comes from them is not given out.
+    that have ended so; nothing is sent to them, and their messages are dropped.
     """
 
     def __init__(self, comm, source=MPI.ANY_SOURCE, survives=False):
@@ -37,8 +35,8 @@ class Mailbox:
         self._arriving = deque()  # the same, in the order in which they were sent
         self.failed = set()
         # ``_probe()``: whether a message is here; called for as long as a rank is idle, so without a frame of Python.
-        # MPICH sees what came while a rank slept in the second call only, so whoever would sleep on asks twice: that
-        # takes 2 of 5 ms off an easy request.
+        # MPICH sees a message that came while a rank slept in the second call only, so an idle rank calls it twice:
+        # that takes 2 of 5 ms off an easy request.
         self._probe = partial(comm.Iprobe, source, _TAG, self._status)
 
     def send(self, to, message):
@@ -54,7 +52,7 @@ class Mailbox:
         return len(buffer)
 
     def is_behind(self, to):
-        """Whether a rank has not taken what was sent to it last."""
+        """Whether a rank has not received the latest message to it."""
         return to in self.failed or any(
             rank == to and not self._over(to, request) for rank, request, _ in self._sending
         )
@@ -68,7 +66,7 @@ class Mailbox:
         return self._probe() or any(request.Get_status() for _, request, _ in self._arriving)
 
     def receive(self):
-        """Return (sender, Message, bytes) of the next message that is here as a whole, or None."""
+        """Return (sender, Message, bytes) of the next complete message, or None."""
         if self._arriving and (arrived := self._arrived()):
             return arrived
         if not (self._probe() or self._probe()):
@@ -87,7 +85,7 @@ class Mailbox:
         return any(source == sender for sender, _, _ in self._arriving)
 
     def _arrived(self):
-        """Return the first message that has come as a whole, after those that its sender sent before, or None."""
+        """Return the first message that is complete, after those that its sender sent before, or None."""
         before = set()
         for i, (source, request, buffer) in enumerate(self._arriving):
             if source not in before and self._over(source, request):
@@ -104,12 +102,12 @@ class Mailbox:
         """Forget the messages that have left; return whether all have."""
         try:
             self._sending = [sending for sending in self._sending if not sending[1].Test()]
-        except MPI.Exception:  # once more, each by itself: those that were through are so still
+        except MPI.Exception:  # once more, each by itself: those that were complete still are
             self._sending = [sending for sending in self._sending if not self._over(*sending[:2])]
         return not self._sending
 
     def _over(self, rank, request):
-        """Whether a message is through, or never will be."""
+        """Whether a message is complete, or never will be."""
         try:
             return request.Test()
         except MPI.Exception as error:

@@ -2,9 +2,9 @@
 
 It knows nothing of games: a ``protocols.WorkSource`` hands out jobs and takes results in.
 
-A worker is lost when the transport says so. It may be there all the same, only slow. So what it sends is ignored, and
-its first message is answered by RESET. Messages between two ranks keep their order: after RESET_DONE nothing from
-before can come, and the worker is readmitted as a new one.
+A worker is lost when the transport says so. It may only be slow. So its messages are ignored, and the first one is
+answered by RESET. Messages between two ranks keep their order: after RESET_DONE no earlier message can come, and the
+worker is readmitted as a new one.
 """
 
 import logging
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.errors import RanksLostError
 from .copies import Copies
-from .events import Ask, Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, Save
+from .events import Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, RequestMetrics, RequestProgress
 from .master_run import MasterRun, State
 from .messages import (
     METRICS_RECORD,
@@ -38,43 +38,44 @@ _JOBS, _RESULTS, _JOB_UPDATE = MessageType.JOBS, MessageType.RESULTS, MessageTyp
 
 
 class EveryWorkerLostError(RanksLostError):
-    """Nobody is left to do the work of a run."""
+    """No worker is left."""
 
     def __init__(self):
         super().__init__("every worker is lost")
 
 
-_LAST_ROUNDS = 4  # of long jobs that are handed out one at a time, so that none waits at a worker that is at another
-_OFFLOADED_TO_EACH = 2  # parts at a worker that has but one slot: one to do, and one that waits for it
-_SHARED_AT_ONCE = 4  # with 2, 15 or 16 workers in a group went without for longer
+_LAST_ROUNDS = 4  # of long jobs that are handed out one at a time, so that none waits behind another one
+_OFFLOADED_TO_EACH = 2  # parts for each worker with one slot: one to search, and one that waits
+_SHARED_AT_ONCE = 4  # with 2, 15 or 16 workers in a group were idle for longer
 
 
 class Master:
     """Gives the jobs of any number of runs to workers that are ready for them, and their results to the sources.
 
-    hosts: the host of each worker by rank. On every host one worker makes itself ready for a new setup first, so that
-    it alone compiles and the others find its work on disk. A message holds as many jobs as make about a millisecond of
-    work, by the mean of the run's results so far; up to ``prefetch`` such batches are kept at each worker, so that it
-    need not wait for the next one, as long as there are enough for everybody. Workers take turns among the runs that
-    they have jobs of.
+    On every host one worker prepares for a new setup first, so that it alone compiles and the others find the kernels
+    on disk. A message holds as many jobs as make about a millisecond of work, by the mean of the run's results so far.
+    Up to ``prefetch`` such batches are kept at each worker, so that it need not wait for the next one, as long as there
+    are enough for all. Workers take turns among the runs of their jobs.
 
-    A worker says with READY how many jobs it has at work at once, if that is more than one, as a GPU's are: such a one
-    is given so many in a message, or its share of those that wait, by what it and the others have done a second.
+    A worker reports with READY its slots: how many jobs it has at work at once, if not one, as a GPU does. It gets so
+    many in a message, or its share of those that wait, by the speeds of all workers so far.
 
-    groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``group``). One of those has
-    jobs for each of its workers, or, of a shared run, a few: what one leaves idle has another to do.
+    Args:
+        hosts: the host of each worker by rank.
+        groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``submaster``). One of those
+            has jobs for each of its workers, or, of a shared run, a few, each of which all its workers search.
     """
 
-    bereft = False  # without any worker it raises an error; see ``Group``
+    has_no_workers = False  # without any worker it raises an error; see ``Submaster``
 
     def __init__(self, hosts, groups=None):
         self._hosts = hosts
         self._groups = groups or {}
         self._registry = WorkerRegistry(hosts)
         self.lost, self.rejoined = self._registry.lost, self._registry.rejoined
-        self._logs_jobs = log.isEnabledFor(logging.DEBUG)  # asked once: a job costs the master microseconds
-        self._runs = {}  # number → Run, of those that are not over
-        self.metrics = {}  # rank → METRICS_RECORD, of the measured run that told last, none if it ended before it began
+        self._logs_jobs = log.isEnabledFor(logging.DEBUG)  # looked up once: a job costs the master microseconds
+        self._runs = {}  # number → MasterRun, of those that are not over
+        self.metrics = {}  # rank → METRICS_RECORD, of the measured run that reported last; none if it did not start
         self.traces = {}  # rank → EVENTs of its timeline, of that run
 
     def is_open(self, run):
@@ -86,19 +87,19 @@ class Master:
         return self._runs[run].state
 
     def awaits_metrics(self, run):
-        """Whether METRICS of a run were asked for and have not all come."""
+        """Whether METRICS of a run were requested and have not all come."""
         return run in self._runs and bool(self._runs[run].awaited)
 
-    def awaits_saved(self, run):
-        """Whether workers were asked how far their jobs of a run are, and have not all told."""
-        return run in self._runs and bool(self._runs[run].saving)
+    def awaits_progress(self, run):
+        """Whether PROGRESS of a run was requested and has not all come."""
+        return run in self._runs and bool(self._runs[run].awaiting_progress)
 
-    def saved(self, run):
-        """Return what they told: id of a job that is out → payload of PROGRESS."""
-        told = self._runs[run].saved.values() if run in self._runs else ()
+    def progress(self, run):
+        """Return the progress of jobs that are out: job id → payload of PROGRESS."""
+        payloads = self._runs[run].progress.values() if run in self._runs else ()
         return {
             int(to_records(payload[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)["job_id"][0]): payload
-            for payload in told
+            for payload in payloads
         }
 
     def is_ready(self, setup):
@@ -112,12 +113,12 @@ class Master:
 
     @property
     def absent(self):
-        """Ranks of the workers that are lost, and have not come back."""
+        """Ranks of the workers that are lost and have not rejoined."""
         return self._registry.absent.keys()
 
     @property
     def preparing(self):
-        """Ranks that make themselves ready for a setup: they may compile for minutes without a look at their mail."""
+        """Ranks that prepare for a setup: they may compile for minutes without a look at their mail."""
         return self._registry.preparing
 
     @property
@@ -141,17 +142,17 @@ class Master:
                 return self._registry.prepare(setup)
             case More(number):
                 return self._more(self._runs[number]) if number in self._runs else []
-            case Ask(number):
-                return self._ask(self._runs[number]) if number in self._runs else []
-            case Save(number):
-                return self._save(self._runs[number]) if number in self._runs else []
+            case RequestMetrics(number):
+                return self._request_metrics(self._runs[number]) if number in self._runs else []
+            case RequestProgress(number):
+                return self._request_progress(self._runs[number]) if number in self._runs else []
             case Halt(number):
                 return self._halt(self._runs[number]) if number in self._runs else []
             case Drop(setup):
                 return self._registry.drop(setup)
-            case Leave(parts):
+            case Leave(some_lost):
                 self._runs.clear()
-                left = Message(MessageType.QUIT, int(parts or bool(self.lost)))
+                left = Message(MessageType.QUIT, int(some_lost or bool(self.lost)))
                 return [Outgoing(rank, left) for rank in (*self._registry.workers, *self._registry.absent)]
         raise TypeError(f"no such event: {event!r}")
 
@@ -175,7 +176,7 @@ class Master:
         for run in list(self._runs.values()):
             run.lose(rank)
             if run.awaited.pop(rank, 0) and not run.awaited:
-                self._all_told(run)
+                self._all_metrics_in(run)
         for run in list(self._runs.values()):
             if not run.ending and (self._registry.workers or run.over):
                 out += self._more(run)
@@ -207,18 +208,18 @@ class Master:
         run.work_wanted = True
         return out + self._go_on(run, None)
 
-    def _ask(self, run, last=False):
+    def _request_metrics(self, run, last=False):
         message = Message(MessageType.METRICS_REQUEST, run.number, from_records(np.ones(int(last), np.int64)))
         for rank in self._registry.workers:
             run.awaited[rank] = run.awaited.get(rank, 0) + 1
         return [Outgoing(rank, message) for rank in self._registry.workers]
 
-    def _save(self, run):
+    def _request_progress(self, run):
         if run.over:
             return []
-        run.saved = {}
-        run.saving = {rank for rank, jobs in run.out.items() if jobs}
-        return [Outgoing(rank, Message(MessageType.PROGRESS_REQUEST, run.number)) for rank in run.saving]
+        run.progress = {}
+        run.awaiting_progress = {rank for rank, jobs in run.out.items() if jobs}
+        return [Outgoing(rank, Message(MessageType.PROGRESS_REQUEST, run.number)) for rank in run.awaiting_progress]
 
     def _halt(self, run):
         log.info("run %d is halted", run.number)
@@ -264,15 +265,15 @@ class Master:
                 run.source.on_offload(worker.rank, to_records(message.payload, np.int64))
                 run.work_wanted = True
             case MessageType.PROGRESS:
-                run.saving.discard(worker.rank)
+                run.awaiting_progress.discard(worker.rank)
                 if len(message.payload):
-                    run.saved[worker.rank] = message.payload
+                    run.progress[worker.rank] = message.payload
                 return []
             case MessageType.TIMELINE:
                 run.traces[worker.rank] = to_records(message.payload, EVENT)
                 return []
             case MessageType.METRICS:
-                self._note(run, worker, to_records(message.payload, METRICS_RECORD))
+                self._take_in_metrics(run, worker, to_records(message.payload, METRICS_RECORD))
                 return []
         return self._go_on(run, worker)
 
@@ -282,18 +283,18 @@ class Master:
         if self._logs_jobs:
             log.debug("run %d: worker %d splits job %d, goes on with %d", run.number, worker.rank, job, remainder)
         run.source.on_split(job, remainder, payload[SPLIT_RECORD.itemsize :])
-        run.saved.pop(worker.rank, None)  # of a job that is no more, whose id others may get
+        run.progress.pop(worker.rank, None)  # of a job that is no more, whose id others may get
         run.work_wanted = True
 
     def _on_export(self, run, worker, words):
-        """Take in a job that a sub-master exports, and send it the ids of what goes on there."""
+        """Take in a job that a sub-master exports, and send it the ids of the jobs that go on there."""
         job = int(words[0])
-        numbers = run.source.on_export(job, words[1:])
-        log.debug("run %d: worker %d exports job %d and goes on with jobs %s", run.number, worker.rank, job, numbers)
-        self._answered(run, worker, 1 - len(numbers))
+        ids = run.source.on_export(job, words[1:])
+        log.debug("run %d: worker %d exports job %d and goes on with jobs %s", run.number, worker.rank, job, ids)
+        self._answered(run, worker, 1 - len(ids))
         run.work_wanted = True
-        names = Message(MessageType.EXPORT_IDS, run.number, from_records(np.array([job, *numbers], np.int64)))
-        return [Outgoing(worker.rank, names), *self._go_on(run, worker)]
+        message = Message(MessageType.EXPORT_IDS, run.number, from_records(np.array([job, *ids], np.int64)))
+        return [Outgoing(worker.rank, message), *self._go_on(run, worker)]
 
     def _go_on(self, run, worker):
         """Hand out jobs, and wind the run up when it is over, which a source may be once its last job is taken."""
@@ -306,28 +307,27 @@ class Master:
         return out + self._offload(run) if source.offloads else out
 
     def _update_jobs(self, run):
-        """Tell workers what is new of their jobs."""
-        told = {}
+        """Send workers what is new of their jobs."""
+        by_rank = {}
         for rank, *record in run.source.job_updates(-1 if run.copies else self._idle(run)):
             if self._logs_jobs:
                 _log_update(run, rank, *record)
             for each in run.copies.narrow(*record[:3]) if run.copies else (rank,):
-                told[each] = told.get(each, b"") + update_record(*record)
-        return [Outgoing(rank, Message(_JOB_UPDATE, run.number, records)) for rank, records in told.items()]
+                by_rank[each] = by_rank.get(each, b"") + update_record(*record)
+        return [Outgoing(rank, Message(_JOB_UPDATE, run.number, records)) for rank, records in by_rank.items()]
 
     def _offload(self, run):
-        """Tell workers with many slots how many parts of their jobs to offload, and what those are worth."""
-        out, rows = [], run.source.offload_results()
-        for rank, told in rows.items():
-            out.append(
-                Outgoing(rank, Message(MessageType.OFFLOAD_RESULT, run.number, from_records(np.array(told, np.int64))))
-            )
+        """Request parts of their jobs from workers with many slots, and send the results of earlier parts."""
+        out = []
+        for rank, rows in run.source.offload_results().items():
+            results = from_records(np.array(rows, np.int64))
+            out.append(Outgoing(rank, Message(MessageType.OFFLOAD_RESULT, run.number, results)))
         for rank in [rank for rank, jobs in run.out.items() if jobs and self._registry.workers[rank].slots]:
             out += self._request_offload(run, rank)
         return out
 
     def _request_offload(self, run, rank):
-        """Tell a worker with many slots how many parts of its jobs to offload, where that is new."""
+        """Request so many offloaded parts of a worker with many slots, if the request is new."""
         ready = [self._registry.workers[each].slots.get(run.setup, 0) for each in self._registry.ready_for(run.setup)]
         owners = np.count_nonzero(ready)
         wanted = _OFFLOADED_TO_EACH * (len(ready) - owners) // max(owners, 1), run.source.offload_depth
@@ -344,10 +344,10 @@ class Master:
             log.debug("run %d: worker %d has done jobs %s", run.number, worker.rank, results["job_id"].tolist())
         worker.losses = 0
         self._answered(run, worker, len(results))
-        run.saved.pop(worker.rank, None)  # which was of the first of these jobs
+        run.progress.pop(worker.rank, None)  # which was of the first of these jobs
         run.count(worker.rank, 0)
         seconds = sum(results["seconds"].tolist())
-        if worker.slots.get(run.setup):  # what a job takes there says nothing of what it takes elsewhere
+        if worker.slots.get(run.setup):  # its jobs' times say nothing about those of other workers
             pace = run.paces.setdefault(worker.rank, [0, 0.0])
             pace[0] += len(results)
             pace[1] += seconds
@@ -360,7 +360,7 @@ class Master:
         if len(results):
             run.source.finish(results)
         return [
-            Outgoing(rank, Message(_JOB_UPDATE, run.number, update_record(node, 0, 0, 0, 0))) for rank, node in stop
+            Outgoing(rank, Message(_JOB_UPDATE, run.number, update_record(job_id, 0, 0, 0, 0))) for rank, job_id in stop
         ]
 
     def _answered(self, run, worker, jobs):
@@ -405,16 +405,16 @@ class Master:
         return self._groups[leader][rank]
 
     def _hand_out(self, run, worker):
-        """Hand out what waits or, where nothing does, what others are at."""
+        """Hand out jobs that wait or, where none does, copies of jobs at work."""
         out = self._hand_out_new(run, worker)
         return out + self._copy(run) if run.copies else out
 
     def _hand_out_new(self, run, worker):
-        """Top up the worker that was heard of, or, where some have gone without, everybody as far as jobs go."""
+        """Top up the worker that has sent something, or, if some got no job before, all workers as far as jobs go."""
         out = []
         by_host = self._goes_by_host(run)
         if by_host and worker is not None and not run.out.get(worker.rank):
-            run.work_wanted = True  # whoever of its host is free gets the next one
+            run.work_wanted = True  # any free rank of its host gets the next one
         if not run.work_wanted:
             while sent := self._top_up(run, worker, run.most_batches * self._slots(run, worker.rank)):
                 out += sent
@@ -430,7 +430,7 @@ class Master:
         if by_host:
             return out
         slots = max((self._slots(run, rank) for rank in self._groups), default=1)
-        for level in range(2, run.most_batches * slots + 1):  # nobody gets a second batch before everybody has one
+        for level in range(2, run.most_batches * slots + 1):  # no second batch before all have one
             if level > slots and run.source.waiting < len(workers):
                 return out
             most = (level - 1) * run.batch(run.source.waiting // (2 * len(workers)))
@@ -442,7 +442,7 @@ class Master:
         return out
 
     def _turn_of(self, rank):
-        """Sort key of who gets work first: of equally busy ones the reliable, or slow ones fail at a job for ever.
+        """Sort key of workers that need work: of equally busy ones the reliable, or slow ones fail at a job for ever.
 
         Of these one with many slots: it offloads parts of a single job to the others, and is faster.
         """
@@ -456,21 +456,21 @@ class Master:
             return []
         slots = self._slots(run, worker.rank)
         rounds = _LAST_ROUNDS if run.many_ahead and run.jobs_are_long else 1
-        if out >= slots and waiting < rounds * workers:  # a job kept ahead is one that nobody idle can have
+        if out >= slots and waiting < rounds * workers:  # a job kept ahead is not there for an idle worker
             return []
         batch, how = run.batch(waiting // (2 * workers)), {}
-        at_once = worker.slots.get(run.setup)
-        if at_once and run.source.offloads:
-            if out or run.source.offloaded:  # what waits was offloaded
+        own_slots = worker.slots.get(run.setup)
+        if own_slots and run.source.offloads:
+            if out or run.source.offloaded:  # the jobs that wait are offloaded parts
                 return []
-            batch, how = min(at_once, waiting), {"whole": True}
-        elif at_once:
-            share = int(waiting * self._part(run, worker.rank) / 2)
-            batch = max(1, min(at_once, share, waiting - len(run.without - {worker.rank})))
-        elif batch == 1:  # large jobs: a pile of them at one worker is what others lack in the end
+            batch, how = min(own_slots, waiting), {"full_window": True}
+        elif own_slots:
+            share = int(waiting * self._share_of_jobs(run, worker.rank) / 2)
+            batch = max(1, min(own_slots, share, waiting - len(run.without - {worker.rank})))
+        elif batch == 1:  # large jobs: others would lack those that wait at one worker
             level = min(level, run.prefetch * slots)
-        if run.many_ahead and not at_once:
-            # what is answered first are the easiest jobs: by their mean a worker got piles that took it seconds
+        if run.many_ahead and not own_slots:
+            # the easiest jobs are answered first: by their mean a worker got batches that took it seconds
             batch = min(batch, max(run.jobs // workers, run.prefetch * slots) - out)
         if batch < 1 or out > (level - 1) * batch:
             return []
@@ -497,7 +497,7 @@ class Master:
         return [] if known else [Outgoing(worker.rank, Message(MessageType.OPEN, run.number, from_records(record)))]
 
     def _copy(self, run):
-        """Have hosts without a job search one that another host is at, and tell who is at which."""
+        """Have hosts without a job search one of another host, and tell the owners of each job about one another."""
         out = []
         if run.without and not run.source.waiting and not self._has_slots(run):
             for rank in self._one_a_host(run):
@@ -507,14 +507,14 @@ class Master:
                 log.debug("run %d: worker %d gets a copy of job %d", run.number, rank, job["job_id"])
                 out += self._opened(run, self._registry.workers[rank], 1)
                 out.append(Outgoing(rank, Message(_JOBS, run.number, job.tobytes())))
-        for node, ranks in run.copies.told():
+        for job_id, ranks in run.copies.changed_owners():
             for i, rank in enumerate(ranks):
-                payload = from_records(np.array([node, i, *ranks], np.int64))
+                payload = from_records(np.array([job_id, i, *ranks], np.int64))
                 out.append(Outgoing(rank, Message(MessageType.HOSTS, run.number, payload)))
         return out
 
-    def _part(self, run, rank):
-        """Return the part of a run's jobs that one with many slots does, by the speeds so far."""
+    def _share_of_jobs(self, run, rank):
+        """Return the share of a run's jobs for a worker with many slots, by the speeds so far."""
         others = len(self._registry.workers) - 1
         jobs, seconds = run.paces.get(rank, (0, 0.0))
         if not others or not jobs or not run.jobs:
@@ -523,7 +523,7 @@ class Master:
         return speed / (speed + others * run.jobs / max(run.seconds, 1e-9))
 
     def _wind_up(self, run):
-        """Stop who is at work on a run; when nobody is, end it and, if it is measured, gather the metrics."""
+        """Stop the workers of a run; when none is at work, end it and, if it is measured, gather the metrics."""
         if run.ending:
             return []
         fresh = [rank for rank, jobs in run.out.items() if jobs and rank not in run.stopping]
@@ -533,21 +533,21 @@ class Master:
         out = [Outgoing(rank, Message(MessageType.END, run.number)) for rank in run.out]
         if run.measured and run.state.started and self._registry.workers:
             run.ending = True
-            return out + self._ask(run, last=True)
+            return out + self._request_metrics(run, last=True)
         self._end(run)
         return out
 
-    def _note(self, run, worker, records):
+    def _take_in_metrics(self, run, worker, records):
         for record in records:
             run.metrics[int(record["rank"]) or worker.rank] = record
         run.awaited[worker.rank] -= 1
         if not run.awaited[worker.rank]:
             del run.awaited[worker.rank]
         if not run.awaited:
-            self._all_told(run)
+            self._all_metrics_in(run)
 
-    def _all_told(self, run):
-        """Everybody of whom METRICS were awaited has sent them, or is lost."""
+    def _all_metrics_in(self, run):
+        """Publish the metrics when all workers have sent theirs, or are lost."""
         self.metrics = dict(run.metrics)
         if run.ending:
             self._end(run)
@@ -559,20 +559,21 @@ class Master:
             self.metrics, self.traces = run.metrics, run.traces
 
 
-def _log_update(run, worker, job, low, high, remainder, least):
+def _log_update(run, worker, job, low, high, remainder, min_depth_left):
     what = f"matters from {low} to {high}" if low < high else "is dropped"
-    split = f"; to be split, the rest is job {remainder}" if least else ""
+    split = f"; to be split, the remainder is job {remainder}" if min_depth_left else ""
     log.debug("run %d: job %d of worker %d %s%s", run.number, job, worker, what, split)
 
 
 def _messages(run, jobs):
     """Return the messages that hand out jobs; those that an earlier run had begun travel alone."""
-    saved = run.source.progress
-    if not saved:
+    progress = run.source.progress
+    if not progress:
         return [Message(_JOBS, run.number, jobs.tobytes())]
-    begun = np.isin(jobs["job_id"], list(saved))
+    begun = np.isin(jobs["job_id"], list(progress))
     messages = [
-        Message(MessageType.RESUME, run.number, job.tobytes() + bytes(saved[int(job["job_id"])])) for job in jobs[begun]
+        Message(MessageType.RESUME, run.number, job.tobytes() + bytes(progress[int(job["job_id"])]))
+        for job in jobs[begun]
     ]
     rest = jobs[~begun]
     return [*messages, Message(_JOBS, run.number, rest.tobytes())] if len(rest) else messages

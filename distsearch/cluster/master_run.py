@@ -1,4 +1,4 @@
-"""What a master knows of a run that is not over."""
+"""An open run of a master."""
 
 from typing import NamedTuple
 
@@ -10,19 +10,19 @@ _LARGEST_BATCH = 1024  # jobs in a message
 
 
 class State(NamedTuple):
-    """How a run stands: whether it has started, and boards of unfinished jobs as reported last."""
+    """Whether a run has started, and the node count of unfinished jobs as reported last."""
 
     started: bool
     boards_at_work: int
 
 
 class MasterRun:
-    """begin: the ``events.Begin`` of it; setup: its number."""
+    """A run that is not over; begin: its ``events.Begin``; setup: the number of its setup."""
 
     def __init__(self, begin, setup):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
         self.joint, self.by_host = begin.source.joint, begin.source.by_host
-        self.offload_requests = {}  # rank → OFFLOAD_REQUEST, as told last
+        self.offload_requests = {}  # rank → its latest OFFLOAD_REQUEST
         self.copies = None  # of jobs, where several hosts may search one
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.many_ahead = begin.ahead > 1
@@ -32,18 +32,18 @@ class MasterRun:
             MessageType.START, begin.run, from_records(np.array([begin.traced][: begin.traced], np.int64))
         )
         self.traces = {}  # rank → EVENTs of its timeline
-        self.state = State(False, 0)  # for whoever watches the run, which is more often than this changes
+        self.state = State(False, 0)  # kept up to date, since callers look at it more often than it changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
         self.without = set()  # ranks of the workers that are ready for it and have no job of it
-        self.boards = {}  # rank → boards of its job at work, as reported last
+        self.boards = {}  # rank → nodes of its job at work, as reported last
         self.stopping = set()  # ranks that were told to stop
         self.halted = False
-        self.metrics = {}  # rank → METRICS_RECORD, as told last
-        self.awaited = {}  # rank → METRICS that were asked for and have not come
-        self.ending = False  # asks for them a last time
-        self.saving = set()  # ranks that were asked how far they are and have not told
-        self.saved = {}  # rank → payload of PROGRESS, as told last, of jobs that are still out
-        self.work_wanted = True  # somebody went without a job
+        self.metrics = {}  # rank → its latest METRICS_RECORD
+        self.awaited = {}  # rank → METRICS that were requested and have not come
+        self.ending = False  # the last METRICS are requested
+        self.awaiting_progress = set()  # ranks of which PROGRESS was requested and has not come
+        self.progress = {}  # rank → its latest payload of PROGRESS, of jobs that are still out
+        self.work_wanted = True  # a worker got no job
         self.jobs, self.seconds = 0, 0.0  # of the results so far
         self.paces = {}  # rank → [jobs, seconds] of those with many slots
 
@@ -56,7 +56,7 @@ class MasterRun:
         return self.halted or self.source.done
 
     def batch(self, most):
-        """Return how many jobs make a message, ``most`` of them at most, or one."""
+        """Return how many jobs make a message: one, or at most ``most``."""
         if most < 2:
             return 1
         mean = self.seconds / self.jobs if self.jobs else self.batch_seconds
@@ -74,21 +74,21 @@ class MasterRun:
             self.boards[rank] = boards
 
     def lose(self, rank):
-        """Wait for nothing more from a worker, and give its jobs back to the source."""
+        """Expect nothing more from a worker, and give its jobs back to the source."""
         self.count(rank, 0)
-        for by_rank in (self.out, self.boards, self.metrics, self.saved, self.offload_requests):
+        for by_rank in (self.out, self.boards, self.metrics, self.progress, self.offload_requests):
             by_rank.pop(rank, None)
-        for ranks in (self.without, self.stopping, self.saving):
+        for ranks in (self.without, self.stopping, self.awaiting_progress):
             ranks.discard(rank)
         self.expect_nothing(rank)
         self.source.lost(rank)
 
     def expect_nothing(self, rank):
-        """Leave what a worker has copies of to the others, and take in what those have told if there are none left."""
+        """Leave a worker's copies of jobs to the other owners; take in the answers of jobs that have no other owner."""
         if not self.copies:
             return
-        whole, kept = self.copies.lost(rank)
+        finished, kept = self.copies.lost(rank)
         for node, other in kept:
             self.source.moved(node, other)
-        for results in whole:
+        for results in finished:
             self.source.finish(results)

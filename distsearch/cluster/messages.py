@@ -22,7 +22,7 @@ class MessageType(IntEnum):
 
     SETUP = 1  # master → w: JSON, kind of job and its setup, to be ready for
     READY = 2  # w → master: the setup's runner is compiled; int64, its slots (jobs at work at once), or none for one
-    OPEN = 3  # master → w: one OPEN_RECORD: whose the run is, and of which setup
+    OPEN = 3  # master → w: one OPEN_RECORD: the client and the setup of the run
     JOBS = 4  # master → w: job records, done in this order
     RESULTS = 5  # w → master: result records
     NODE_COUNT = 6  # w → master: int64, boards of the job at work so far, once a second
@@ -30,30 +30,32 @@ class MessageType(IntEnum):
     STOPPED = 8  # w → master: nothing of this run is left to do
     END = 9  # master → w: the run is over
     START = 10  # master → w: timers count from here; int64, events of a timeline to keep, none for no timeline
-    METRICS_REQUEST = 11  # master → w: what do the timers say? int64, 1: for the last time, and with the timeline
+    METRICS_REQUEST = 11  # master → w: send METRICS; int64, 1: for the last time, and with the timeline
     METRICS = 12  # w → master: one METRICS_RECORD; of a sub-master, one for each of its workers
     FORGET = 13  # master → w: no run of this setup will come any more
-    QUIT = 14  # master ↔ w: leave; in answer: I do
-    PROGRESS_REQUEST = 15  # master → w: how far is the job at work?
-    PROGRESS = 16  # w → master: a PROGRESS_RECORD and a runner's bytes; none if there is nothing to tell
+    QUIT = 14  # master ↔ w: leave; in answer: it does
+    PROGRESS_REQUEST = 15  # master → w: send PROGRESS of the job at work
+    PROGRESS = 16  # w → master: a PROGRESS_RECORD and a runner's bytes; empty if the job would begin again
     RESUME = 17  # master → w: a job record, and the PROGRESS of this job in an earlier run
-    JOB_UPDATE = 18  # master → w: UPDATE_RECORDs: jobs whose window is narrower, or off which a part is to be split
+    JOB_UPDATE = 18  # master → w: UPDATE_RECORDs: jobs whose window is narrower, or off which a subtree must be split
     SPLIT = 19  # w → master: one SPLIT_RECORD, and the subtree split off a job, as its kind writes it
     RESET = 20  # master → w: you were declared lost, drop all runs; the header holds the worker's epoch, not a run
     RESET_DONE = 21  # w → master: done, of the same epoch
     PING = 22  # master ↔ w: are you there?
     PONG = 23  # master ↔ w: yes
-    HOSTS = 24  # master → w: int64, a job, the number of w's host among those that search it together, and the worker
-    #             of each that has it; fewer than two: no other host searches it any more
+    HOSTS = 24  # master → w: int64, a job, the number of w's host among those that search it together, and the owner
+    #             on each of them; fewer than two: no other host searches it any more
     TT_UPDATE = 25  # w → w: uint64, transposition-table entries and more of such a job, see ``exchange``
-    EXPORT = 26  # sub-master → master: int64, a job that it parts with, and what its source tells of the job's root
+    EXPORT = (
+        26  # sub-master → master: int64, a job whose root it exports, and the root's children as its source has them
+    )
     EXPORT_IDS = 27  # in answer: int64, the job, and the ids of the jobs made of it that go on there
-    WORKER_LOST = 28  # sub-master → master: int64, a worker's rank, and 1 if it is lost, 0 if it is back
+    WORKER_LOST = 28  # sub-master → master: int64, a worker's rank, and 1 if it is lost, 0 if it has rejoined
     TIMELINE = 29  # w → master: after END, before METRICS: the events of a run's timeline
     OFFLOAD_REQUEST = 30  # master → w: int64, how many parts of this run's jobs to offload at a time, and the most
-    #                       that is to be left of each
-    OFFLOAD = 31  # w → master: int64, rows: a part's job and number, its window and what is left, its state; the part
-    #               is not wanted any more where the window is empty
+    #                       depth left of each
+    OFFLOAD = 31  # w → master: int64, rows: a part's job and number, its window and depth left, its state; the part
+    #               ends where the window is empty
     OFFLOAD_RESULT = 32  # master → w: int64, rows: a part's number, and bounds of its score
 
 
@@ -68,17 +70,17 @@ OPEN_RECORD = np.dtype([("setup", np.uint32), ("client", np.uint32), ("weight", 
 # A job at work, and the seconds that it has taken so far.
 PROGRESS_RECORD = np.dtype([("job_id", np.int32), ("seconds", np.float64), ("cpu", np.float64)])
 
-# A job's window, within the one it had; it is dropped, and answered as far as it is, where low >= high. If ``least``
-# is not 0, a subtree with at least so much left is to be split off as soon as there is one; what the worker then keeps
-# is the job ``remainder``.
+# A job's window, within the one it had; it is dropped, and answered as far as it is, where low >= high. If
+# ``min_depth_left`` is not 0, a subtree with at least so much left must be split off as soon as there is one, and the
+# worker goes on with the job ``remainder``.
 UPDATE_RECORD = np.dtype(
-    [("job_id", np.int32), ("low", np.int32), ("high", np.int32), ("remainder", np.int32), ("least", np.int32)]
+    [("job_id", np.int32), ("low", np.int32), ("high", np.int32), ("remainder", np.int32), ("min_depth_left", np.int32)]
 )
 update_record = struct.Struct("=5i").pack
 SPLIT_RECORD = np.dtype([("job_id", np.int32), ("remainder", np.int32)])
 
 METRICS_RECORD = np.dtype(
-    [  # rank: whose they are, where a sub-master tells of its workers
+    [  # rank: of the worker, in the METRICS of a sub-master
         ("rank", np.int64),
         ("wall", np.float64),
         ("busy", np.float64),
@@ -105,7 +107,7 @@ _NOTHING = np.empty(0, np.uint8)
 class Message(NamedTuple):
     """A decoded message; ``run`` tells runs apart, so that late messages of an old one are known as such.
 
-    payload: uint8; what is only to be sent may be bytes as well, which takes less to make.
+    payload: uint8, or, in a message to send, bytes, which take less time to make.
     """
 
     type: MessageType

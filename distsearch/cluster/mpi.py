@@ -1,9 +1,9 @@
 """The transport between ranks: rank 0 is the master, all others are workers, or sub-masters of some of them.
 
-With a ``deadline``, or with an MPI that tells of failures (see ``launch.tells_of_failures``), the search goes on
-without workers that have died. MPI tells within a second. Without its help a worker is lost that has not been heard
-from for so many seconds, though it was asked whether it is there; it may be only slow, and come back. That a process of
-the same host has died is known at once, for its bell is gone. The workers of a sub-master that has died leave with it.
+With a ``deadline``, or with an MPI that reports failures (see ``mpi_runtime.tells_of_failures``), the search goes on
+without workers that have died. MPI reports them within a second. Without its help a worker is lost that was pinged and
+has been silent for so many seconds; it may be only slow, and rejoin. The death of a process of the same host is known
+at once, for its wakeup socket is gone. The workers of a sub-master that has died leave with it.
 """
 
 import time
@@ -19,22 +19,22 @@ from .mailbox import Mailbox
 from .master import Master
 from .messages import Message, MessageType, to_lost
 from .peer_mailbox import PeerMailbox
-from .submaster import Group, blocks
+from .submaster import Submaster, blocks
 from .trace import Timers
 from .wakeup import Wakeup
 from .worker import Worker
 from .worker_links import PARTING, WorkerLinks, barrier, tells_of_a_failure
 
 _MASTER = 0
-_MASTERS = 3  # deadlines that a master may be silent for: it is at one thing at a time
-_BEGINNING = 120.0  # seconds that it may take until it says its first word
+_MASTERS = 3  # deadlines for which a master may be silent: it does one thing at a time
+_BEGINNING = 120.0  # seconds until its first message
 
 
 class MpiCluster(Cluster):
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more).
 
-    deadline: seconds after which a silent worker is lost, or None; say(text): where to say that one is; groups:
-    sub-masters, see ``group.blocks``, 0 for none.
+    deadline: seconds after which a silent worker is lost, or None; say(text): takes a line that says so; groups:
+    sub-masters, see ``submaster.blocks``, 0 for none.
     """
 
     def __init__(self, comm, deadline=None, say=lambda text: None, groups=0):
@@ -68,7 +68,7 @@ class MpiCluster(Cluster):
         if message.type == MessageType.WORKER_LOST:
             rank, lost = to_lost(message)
             self._links.say_of(rank, self._master.host_behind(sender, rank), lost)
-        if message.type != MessageType.NODE_COUNT:  # which each worker sends once a second, and nobody waits for
+        if message.type != MessageType.NODE_COUNT:  # which each worker sends once a second
             self._rest.reset()
         return True
 
@@ -91,9 +91,10 @@ class MpiCluster(Cluster):
 
 
 def _begin(comm, deadline, wakeup, groups):
-    """Get ready to go on without some of the ranks, if that is wanted; all ranks are here.
+    """Prepare to go on without some of the ranks, if that is wanted; collective over all ranks.
 
-    Returns (whether it survives that, (host, name of its bell) of each rank, ``PeerMailbox``'s communicator or None).
+    Returns (whether a run survives their loss, (host, name of its wakeup socket) of each rank, the communicator for
+    ``PeerMailbox`` or None).
     """
     survives = deadline is not None or mpi_runtime.tells_of_failures()
     if survives:
@@ -115,38 +116,38 @@ class _Guard:
     """Knows on a worker, where there is a deadline, whether its master, rank ``above``, is still there."""
 
     def __init__(self, deadline, above, known):
-        """known: (host, name of its bell) of every rank: the end of a process is known at once on its own host."""
+        """known: (host, name of its wakeup socket) of every rank: a host knows at once that its process has ended."""
         self._deadline, self._next, self.above = deadline, 0.0, above
         host, wakeup = known[above]
         here = host == MPI.Get_processor_name()
         self._wakeup = wakeup if here and wakeup and Wakeup.exists(wakeup) else None
-        self._alive = Liveness(_BEGINNING, [above], time.monotonic())
+        self._liveness = Liveness(_BEGINNING, [above], time.monotonic())
         self._begun = False
 
     def heard(self):
-        """A message has come."""
+        """Note a message."""
         now = time.monotonic()
         if not self._begun:
-            self._begun, self._alive = True, Liveness(_MASTERS * self._deadline, [self.above], now)
-        self._alive.heard(self.above, now)
+            self._begun, self._liveness = True, Liveness(_MASTERS * self._deadline, [self.above], now)
+        self._liveness.heard(self.above, now)
 
     def due(self):
         """Whether it is time to ``look``."""
         return time.monotonic() >= self._next
 
     def look(self):
-        """Return whether to ask the master if it is there; raises RanksLostError if it does not answer."""
+        """Return whether to ping the master; raises RanksLostError if it does not answer."""
         now = time.monotonic()
         self._next = now + self._deadline / 4
-        if self._alive.silent(now) or self._wakeup and not Wakeup.exists(self._wakeup):
+        if self._liveness.silent(now) or self._wakeup and not Wakeup.exists(self._wakeup):
             raise RanksLostError(f"rank {self.above} is lost")
-        return bool(self._alive.due(now))
+        return bool(self._liveness.due(now))
 
 
 def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=None):
-    """The other ranks' side: do what comes from the master, until it says to leave, as a worker or a sub-master.
+    """The other ranks' side: a worker or a sub-master, until the master says to leave.
 
-    Arguments as for ``MpiCluster``, ``Group`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a
+    Arguments as for ``MpiCluster``, ``Submaster`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a
     sub-master is lost, its workers leave.
     """
     wakeup = Wakeup()
@@ -172,7 +173,7 @@ def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=Non
 
 
 def _without(above):
-    """Leave, since the rank above is lost; without rank 0 nothing is left to be done."""
+    """Leave, since the rank above is lost; the loss of rank 0 is an error."""
     if above == _MASTER:
         raise RanksLostError("rank 0 is lost") from None
     mpi_runtime.forgo_finalize()
@@ -180,9 +181,9 @@ def _without(above):
 
 def _lead(comm, ranks, kinds, shares, known, wakeup, deadline, survives, guard):
     """Be the sub-master of some ranks."""
-    group, rest = Group({rank: known[rank][0] for rank in ranks}, kinds, shares), BackOff()
-    links = WorkerLinks(comm, group, group.master, ranks, known, wakeup, deadline, survives)
-    while not group.left:
+    submaster, rest = Submaster({rank: known[rank][0] for rank in ranks}, kinds, shares), BackOff()
+    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, deadline, survives)
+    while not submaster.has_left:
         arrived = links.poll()
         if guard and arrived and arrived[0] == _MASTER:
             guard.heard()
@@ -192,12 +193,12 @@ def _lead(comm, ranks, kinds, shares, known, wakeup, deadline, survives, guard):
             wakeup.wait(rest.seconds)
         elif arrived[1].type != MessageType.NODE_COUNT:
             rest.reset()
-    if group.bereft:
+    if submaster.has_no_workers:
         mpi_runtime.forgo_finalize()
         return
-    if group.parts:
+    if submaster.leaves_alone:
         links.leave()
-    _leave(comm, group, links.mailbox, deadline or PARTING, survives, _MASTER)
+    _leave(comm, submaster, links.mailbox, deadline or PARTING, survives, _MASTER)
 
 
 def _work(worker, mailbox, wakeup, guard, above, peer_mailbox):
@@ -207,7 +208,7 @@ def _work(worker, mailbox, wakeup, guard, above, peer_mailbox):
     two readings would miss many milliseconds.
     """
     now = time.perf_counter()
-    while not worker.left:
+    while not worker.has_left:
         began = now
         arrived = mailbox.receive()
         if guard:
@@ -248,11 +249,11 @@ def _anything_to_do(worker, mailbox, guard):
 
 
 def _leave(comm, worker, mailbox, seconds, survives, above, peer_mailbox=None):
-    """Leave together with the others or, where some are lost, as soon as the master can know."""
-    if worker.parts:
+    """Leave together with the others or, where some are lost, as soon as the master knows."""
+    if worker.leaves_alone:
         mailbox.send(above, Message(MessageType.QUIT, 0))
         mailbox.flush()
-    if worker.parts or not barrier(comm, mailbox, seconds, survives):
+    if worker.leaves_alone or not barrier(comm, mailbox, seconds, survives):
         mpi_runtime.forgo_finalize()
     elif peer_mailbox:
         peer_mailbox.close()

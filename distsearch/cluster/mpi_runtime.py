@@ -1,4 +1,4 @@
-"""What started this process: ranks, the MPI library, and whether the launcher and the library belong together."""
+"""The MPI library and the launcher of this process: ranks, whether the two belong together, and how a process ends."""
 
 import atexit
 import contextlib
@@ -14,7 +14,7 @@ import warnings
 
 from ..core.errors import UserError
 
-# What launchers tell their processes: (variable with the number of ranks, with the rank, launcher)
+# Variables that launchers set: (with the number of ranks, with the rank, launcher)
 _LAUNCHERS = (
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun"),
     ("PMI_SIZE", "PMI_RANK", "an MPICH-like mpirun"),
@@ -24,12 +24,12 @@ _LAUNCHERS = (
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 _MPICH_FILES = "/dev/shm/mpich_shm_"
 _BEGINNING, _FAREWELL, _READ = 120.0, 0.2, 1.0  # seconds
-_limits = set()  # what ends ``limit_beginning``
-_forgone = set()  # not empty if MPI is to be left as it is
+_limits = set()  # functions that end ``limit_beginning``
+_forgone = set()  # not empty if MPI must not be finalized
 
 
 def launcher():
-    """Return (ranks, rank, name) as the launcher of this process tells them, (1, 0, None) if there was none."""
+    """Return (ranks, rank, name) as set by the launcher of this process, (1, 0, None) if there was none."""
     for size, rank, name in _LAUNCHERS:
         if os.environ.get(size, "").isdigit() and os.environ.get(rank, "").isdigit():
             return int(os.environ[size]), int(os.environ[rank]), name
@@ -37,7 +37,7 @@ def launcher():
 
 
 def place():
-    """Return (ranks, rank) of this process, from MPI once that runs, else as the launcher tells them."""
+    """Return (ranks, rank) of this process, from MPI once that runs, else from the launcher."""
     ranks, rank, _ = launcher()
     loaded = sys.modules.get("mpi4py.MPI")
     if loaded and loaded.Is_initialized() and not loaded.Is_finalized() and loaded.COMM_WORLD.Get_size() > 1:
@@ -86,13 +86,13 @@ def abort(status):
     if not tells_of_failures():
         _mpi().COMM_WORLD.Abort(status)
         return
-    # Open MPI's Abort may wait for ever then, and leaves ranks alone that would go on without this one
+    # Open MPI's Abort may wait for ever then, and does not end ranks that would go on without this one
     _revoke(_mpi().COMM_WORLD)
     _exit(status)
 
 
 def _wait_for_readers():
-    """Wait until the launcher has read what was said: MPICH's drops what is in the pipe still when a job is aborted."""
+    """Wait until the launcher has read the output: MPICH's drops what is still in the pipe when a job is aborted."""
     end = time.monotonic() + _READ
     for stream in (sys.__stdout__, sys.__stderr__):
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -102,18 +102,18 @@ def _wait_for_readers():
 
 
 def _unread(file):
-    """The bytes that are in a pipe; 0 for what is none."""
+    """Return the bytes that are in a pipe; 0 if the file is none."""
     if not stat.S_ISFIFO(os.fstat(file).st_mode):
         return 0
     return struct.unpack("i", fcntl.ioctl(file, termios.FIONREAD, bytes(4)))[0]
 
 
 def _revoke(comm):
-    """Have every rank see at its next look at the mail that it is to end."""
+    """Have every rank see at its next look at the mail that it must end."""
     mpi, end = _mpi(), time.monotonic() + _FAREWELL
     with contextlib.suppress(mpi.Exception):
         comm.Revoke()
-    while time.monotonic() < end:  # MPI tells the others while this rank is in it
+    while time.monotonic() < end:  # the others learn of it only while this rank is inside MPI
         with contextlib.suppress(mpi.Exception):
             comm.Iprobe()
         time.sleep(0.001)
@@ -126,7 +126,7 @@ def echoes_an_abort(error):
 
 
 def tells_of_failures():
-    """Whether MPI lets ranks go on when others die, and tells them: Open MPI does under ``mpirun --with-ft ulfm``."""
+    """Whether MPI lets ranks go on when others die, and reports it: Open MPI does under ``mpirun --with-ft ulfm``."""
     return os.environ.get(_WITH_FT, "0").lower() in ("1", "true", "yes", "enabled")
 
 
@@ -143,12 +143,12 @@ def begun():
 
 
 def forgo_finalize():
-    """Leave MPI as it is when this process ``leave``s, for its end waits for all ranks."""
+    """End this process by ``leave`` without finalizing MPI, which would wait for all ranks."""
     _forgone.add(True)
 
 
 def leave(status):
-    """End this process if it is to leave MPI as it is; else the interpreter will."""
+    """End this process now if MPI must not be finalized; else the interpreter ends it."""
     if _forgone:
         _exit(status)
 
@@ -161,7 +161,7 @@ def _exit(status):
 
 
 def unlink_shared_memory():
-    """Take the names off the files in memory of MPICH, whose ranks take them off as MPI ends, which some may not see.
+    """Unlink MPICH's files in shared memory, which its ranks unlink as MPI ends; ranks that die would not.
 
     All ranks of the host must have begun MPI.
     """
@@ -180,7 +180,7 @@ def _load():
         import mpi4py
 
         mpi4py.rc.initialize = False
-        with warnings.catch_warnings():  # `world` says it better than mpi4py's warning of a launcher of another MPI
+        with warnings.catch_warnings():  # `world` reports a launcher of another MPI better than mpi4py's warning
             warnings.simplefilter("ignore")
             from mpi4py import MPI
     except (ImportError, RuntimeError) as error:

@@ -1,7 +1,7 @@
 """Messages between workers of several hosts that search one job together; see ``exchange``.
 
-They have a communicator of their own. Whether they come does not matter to any answer, and an error about them ends
-nothing. What MPI has not sent yet is not followed by more.
+They have a communicator of their own. No answer depends on whether they arrive, and an error about them is ignored.
+While MPI has not sent the latest message to a rank, that rank gets no other.
 """
 
 from mpi4py import MPI
@@ -12,14 +12,14 @@ from .worker_links import Failures, tells_of_a_failure
 
 
 class PeerMailbox:
-    """Of a worker; comm: the communicator, of all ranks. It is to be kept until all messages have left."""
+    """The messages of one worker; comm: of all ranks. It must be kept until all messages have left."""
 
     def __init__(self, comm):
         self._comm, self._mailbox = comm, Mailbox(comm, survives=True)
         self._failures = Failures(comm) if mpi_runtime.tells_of_failures() else None
 
     def exchange(self, worker):
-        """Take in what has come for a Worker, and send what it has to tell; return (bytes, messages)."""
+        """Take in a Worker's messages, and send those that it has; return (bytes, messages)."""
         size = messages = 0
         while arrived := self._receive():
             worker.handle(arrived[1])
@@ -30,7 +30,7 @@ class PeerMailbox:
         return size, messages
 
     def close(self):
-        """Give the communicator back, together with all ranks, once what has come is taken in."""
+        """Receive what has come, and free the communicator, together with all ranks."""
         while self._receive():
             pass
         self._comm.Free()

@@ -1,8 +1,8 @@
-"""What the cluster asks of its users: sources of work for the master, and runners of jobs for the workers.
+"""The interfaces of the cluster: sources of work for the master, and runners of jobs for the workers.
 
 The cluster knows no kind of job. Job and result records are numpy structured arrays whose dtypes the source and the
-runner define. A job record has a field ``job_id``; a result record has that and ``seconds``, what the job took; those
-of jobs whose windows change have ``low`` and ``high`` too.
+runner define. A job record has a field ``job_id``; a result record has that and ``seconds``, the time of the job.
+Records of jobs whose windows change have ``low`` and ``high`` too.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ class WorkSource(ABC):
     updates_jobs = False  # ``job_updates`` has something to say of jobs at work
     offloads = False  # workers with many slots offload parts of their jobs to the others
     offloaded = 0  # how many such parts there are
-    offload_depth = 0  # an offloaded part has so many moves left at most; 0: not known
+    offload_depth = 0  # the largest depth left of an offloaded part; 0: not known
     progress: Mapping = {}  # job id → payload of PROGRESS, of jobs that an earlier run had begun
 
     @property
@@ -51,9 +51,9 @@ class WorkSource(ABC):
         """Have the jobs of a lost worker wait again; no result of them will come."""
 
     def job_updates(self, idle_workers) -> Iterable:
-        """Return what is new of jobs at work: (worker, and the fields of an UPDATE_RECORD) each.
+        """Return what is new of jobs at work: (worker, fields of an UPDATE_RECORD) each.
 
-        idle_workers: how many have no job, -1 where nothing is to be split.
+        idle_workers: how many have no job, -1 where nothing must be split.
         """
         return ()
 
@@ -66,7 +66,7 @@ class WorkSource(ABC):
     def on_export(self, job, words):
         """Take in the root, a job, that a sub-master exports; return the ids of the jobs made of it that go on there.
 
-        words: int64, what the sub-master's source tells of the root's children.
+        words: int64, the root's children as the sub-master's source exports them.
         """
         raise NotImplementedError
 
@@ -102,45 +102,45 @@ class SubmasterSource(WorkSource):
         return ()
 
     def exports(self) -> Iterable:
-        """Export roots of which a part is wanted; return (job, words) of each, see ``WorkSource.on_export``."""
+        """Export roots that must be split; return (job, words) of each, see ``WorkSource.on_export``."""
         return ()
 
     def assign_ids(self, job, numbers):
-        """The children of an exported root that go on here have these job ids now."""
+        """Take in the job ids of the children of an exported root that go on here."""
 
 
 class Runner(ABC):
-    """What does the jobs of one setup. It is made from a dictionary that says which game, rules and search."""
+    """Does the jobs of one setup. It is made from a dictionary of game, rules and search."""
 
     job_dtype: np.dtype
     result_dtype: np.dtype
     slots: ClassVar[int] = 1  # jobs at work at a time
-    failed = False  # its jobs came back undone, and its worker is to make another runner
+    failed = False  # its jobs came back undone, and its worker must make another runner
     can_join = False  # ranks of a host can search one of its jobs together
     spans_hosts = False  # and so can several hosts
     table_full = 0.0  # the share of its table that is used, 0 to 1
-    engine = None  # what a source may ask about the game as the runner does
+    engine = None  # for sources that need the same bounds and move order
 
     def compile(self):
-        """Compile, or load from disk, all that jobs take."""
+        """Compile, or load from disk, all that jobs need."""
 
     def open(self, run):
-        """A run of this number has begun."""
+        """Note that a run of this number has begun."""
 
     @property
     @abstractmethod
     def boards(self) -> int:
-        """Boards of the jobs at work so far."""
+        """Nodes of the jobs at work so far."""
 
     def unsearched(self, jobs):
-        """Return the result records of jobs that no runner began."""
+        """Return the result records of jobs that were not begun."""
         records = np.zeros(len(jobs), self.result_dtype)
         records["job_id"] = jobs["job_id"]
         return records
 
 
 class JobRunner(Runner):
-    """Does one job at a time, a slice after the other."""
+    """Does one job at a time, in slices."""
 
     job_id = 0  # of the job begun last
     batches = False  # ``batch`` does several small jobs in one call
@@ -151,21 +151,21 @@ class JobRunner(Runner):
 
     @abstractmethod
     def advance(self, budget) -> bool:
-        """Search on for about ``budget`` boards; return whether the job is done."""
+        """Search on for about ``budget`` nodes; return whether the job is done."""
 
     @abstractmethod
     def result(self, seconds, cpu):
         """Return the result record (shape (1,)) of the job begun last, done or not, with the seconds it took."""
 
     def batch(self, jobs, budget):
-        """Do job records one after another for about ``budget`` boards; return the records of those that are done.
+        """Do job records one after another for about ``budget`` nodes; return the records of those that are done.
 
-        If there are fewer records than jobs, the next job is at work. Times are the worker's to fill in.
+        If there are fewer records than jobs, the next job is at work. The worker fills the times in.
         """
         raise NotImplementedError
 
     def save(self) -> bytes:
-        """Return how far the job begun last is; nothing: it would have to begin again."""
+        """Return the progress of the job begun last; empty: it would have to begin again."""
         return b""
 
     def restore(self, job, content):
@@ -173,10 +173,10 @@ class JobRunner(Runner):
         self.begin(job)
 
     def narrow(self, low, high):
-        """The score of the job begun last matters no further than from low to high from now on."""
+        """Narrow the window of the job begun last."""
 
-    def split_off(self, remainder, least):
-        """Split a subtree with at least so much left off the job; go on with the rest as the job ``remainder``.
+    def split_off(self, remainder, min_depth_left):
+        """Split a subtree with at least so much left off the job; go on with what remains as the job ``remainder``.
 
         Returns the subtree as bytes (uint8); None if there is none, and the job is the same.
         """
@@ -185,34 +185,34 @@ class JobRunner(Runner):
 
     can_be_shared = False  # the job begun last is large enough for several ranks
     is_shared = False  # it is searched so that other ranks can take part
-    waited = 0  # time for which it has waited for other ranks, in boards
+    waited = 0  # time for which it has waited for other ranks, in nodes
 
     def share(self, shared):
-        """Search together with other ranks of the host, or alone."""
+        """Search together with other ranks of the host, or alone from now on."""
 
     def join(self, run, job, sequence, sequence_at, boards_at):
         """Begin a job (a record) that another rank is at, to search it together.
 
-        The search stops when the word at address ``sequence_at`` is not ``sequence`` any more, and writes its boards to
+        The search stops when the word at address ``sequence_at`` is not ``sequence`` any more, and writes its nodes to
         address ``boards_at``.
         """
         raise NotImplementedError
 
     def job_now(self):
-        """Return the record of the job begun last as it is now: narrower, or a part of what it was."""
+        """Return the record of the job begun last as it is now: narrower, or only a part of it."""
         raise NotImplementedError
 
     # Of runners that ``spans_hosts``, see ``exchange``.
 
     def export_updates(self, since):
-        """Return (entries, orders, marks, until): what other hosts are to know of the job, from ``since`` on."""
+        """Return (entries, orders, marks, until): what other hosts must know of the job, from ``since`` on."""
         raise NotImplementedError
 
     def import_updates(self, entries, orders):
-        """Take in what other hosts have sent."""
+        """Take in the entries and orders of other hosts."""
 
     def set_remote_marks(self, marks, hosts, host):
-        """Note what other hosts are at."""
+        """Take in the marks of other hosts: the positions that they search."""
 
 
 class BatchRunner(Runner):
@@ -235,7 +235,7 @@ class BatchRunner(Runner):
 
     @abstractmethod
     def advance(self):
-        """Do some of each job, for 25 ms at most; return the records of those that are done, without times."""
+        """Advance all jobs, for 25 ms at most; return the records of those that are done, without times."""
 
     @abstractmethod
     def stop(self):
@@ -246,14 +246,14 @@ class BatchRunner(Runner):
         return False
 
     def narrow(self, job, low, high):
-        """The score of a job matters no further than from low to high from now on."""
+        """Narrow the window of a job."""
 
     def drop(self, job):
         """Give a job up; return its record."""
         raise NotImplementedError
 
     def offload(self, count, depth_left):
-        """Have so many parts of the jobs offloaded from now on, of at most so many moves left (0: any)."""
+        """Offload so many parts of the jobs from now on, of at most so much depth left (0: any)."""
 
     def new_offloads(self):
         """Return what is new of offloaded parts: rows of OFFLOAD in one array."""

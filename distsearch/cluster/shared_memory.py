@@ -15,11 +15,17 @@ _SPARE = 4 << 20  # bytes that MPI itself needs there
 class SharedWords:
     """An array of uint64, zero at first, that all ranks of a host see; collective over ``comm`` (None: one process).
 
-    ``mib`` is its size, less if ``less`` will do and a host has no room for more; alone(mib): makes the array for a
-    process alone, which needs no room there; what: to call it; times: how many such arrays the host is to hold. Pages
-    take memory when they are first written to, or at once if they are to be ``touched``. first: MiB of an array that
-    takes the rest only by ``back``, and is to leave half of a host's room to others, or None; the least ``mib`` of any
-    rank counts. Raises UserError, on every rank, if a host has no room.
+    Raises UserError, on every rank, if a host has no room.
+
+    Args:
+        comm: of all ranks, or None.
+        mib: its size; the smallest of any rank counts.
+        alone: (mib) -> the array of a process that shares it with no other.
+        less: a smaller array will do where a host has no room for more.
+        what: its name in messages.
+        times: how many such arrays a host must hold.
+        touched: pages take memory at once, not when they are first written to.
+        first: MiB of an array that takes the rest only by ``back``, and must leave half of a host's room to others.
     """
 
     def __init__(self, comm, mib, alone, less=False, what="table", times=1, touched=False, first=None):
@@ -57,7 +63,7 @@ class SharedWords:
             raise UserError(failed[0])
 
     def close(self):
-        """Give the memory back, once nobody here uses the array any more; the other ranks keep it."""
+        """Free the memory, once this process uses the array no more; the other ranks keep it."""
         self.words = None
         if self._file is not None:
             os.close(self._file)
@@ -66,10 +72,10 @@ class SharedWords:
     def back(self, begin, end):
         """Provide the memory of these bytes of the array; return whether there is some.
 
-        A file in memory that is full ends whoever writes to it by a signal, unless its memory was provided.
+        A process that writes to a file in memory that is full is ended by a signal, unless its memory was provided.
         """
         if self._file is None:
-            return True  # what a process has alone the system provides
+            return True  # the system provides the memory of a process alone
         try:
             os.posix_fallocate(self._file, begin, end - begin)
         except OSError:
@@ -87,8 +93,8 @@ def _alone(alone, mib, touched):
 def _shared(host, size, what, touched):
     """Return an array of so many bytes that all ranks of a communicator see, which are of one host, and its file.
 
-    Not MPI's own shared memory: to give that back takes all ranks, of which some may have died. This is a file whose
-    name is gone as soon as all have opened it, so it goes with the last of them, however that ends.
+    Not MPI's own shared memory: to free that takes all ranks, of which some may have died. This is a file whose name is
+    gone as soon as all have opened it, so it goes with the last of them, however that ends.
     """
     name, refused = host.bcast(_new_file(size, touched) if host.Get_rank() == 0 else None)
     if refused:
@@ -110,9 +116,9 @@ def _shared(host, size, what, touched):
 
 
 def _new_file(size, touched):
-    """Return (the name of a new file of so many zeros, None), or (its place, why there can be none).
+    """Return (the name of a new file of so many zeros, None), or (its folder, the error).
 
-    The zeros take no memory yet unless they are to be ``touched``.
+    The zeros take no memory yet unless they are ``touched``.
     """
     where = _FILES if os.path.isdir(_FILES) else tempfile.gettempdir()
     name = None

@@ -2,9 +2,8 @@
 
 Work is really done, slice by slice, but takes the time that its boards would take at each virtual worker's own rate.
 Messages take a latency and time for their bytes, and keep their order between two ranks. The master takes its
-calibrated time for each message, one after another. Ranks that wait sleep as ``waiting`` has it. Workers may die, or be
-so slow that they are taken for dead (``Faults``). Everything random comes from one seed, so a run repeats itself
-exactly.
+calibrated time for each message, one after another. Idle ranks sleep as in ``backoff``. Workers may die, or be so slow
+that they are declared lost (``Faults``). Everything random comes from one seed, so a run repeats itself exactly.
 """
 
 import heapq
@@ -22,57 +21,50 @@ from .events import Lost, Received
 from .liveness import LAST_WAITS, Liveness
 from .master import Master
 from .messages import Message, MessageType, Outgoing, decode, encode
-from .submaster import Group, blocks
+from .submaster import Submaster, blocks
 from .worker import Worker
 
 _MASTER = 0
 
 
 class Network(NamedTuple):
-    """What a message takes, in seconds and bytes a second.
+    """The cost of messages."""
 
-    ``handling`` is what MPI's calls, and Python around them, add to a message of the master's, see ``Processors``.
-    """
-
-    latency: float
-    bandwidth: float
-    handling: float = 3e-6  # a rank's own time to send or to receive a message from Python
+    latency: float  # seconds
+    bandwidth: float  # bytes a second
+    # a rank's own time to send or to receive a message: what MPI's calls, and Python around them, add to a message of
+    # the master's, see ``Processors``
+    handling: float = 3e-6
     jitter: float = 0.0  # mean of a random extra delay (exponential)
 
 
 class Processors(NamedTuple):
-    """How fast the virtual processors are.
+    """How fast the virtual processors are; ``message`` was measured by ``benchmarks/master_cost.py``."""
 
-    ``message`` was measured as ``benchmarks/master_cost.py`` has it, on two ranks of MPICH on an AMD EPYC of 2025: of
-    22.5 µs that a job of policy split took the master of 63 workers, MPI took 7.7, for the 2.51 messages that it sent
-    and received; the rest was for the 0.91 that it received.
-    """
-
-    rate: float  # boards a second of a worker while the others rest
+    rate: float  # nodes a second of a worker while the others rest
     busy_rate: float | None = None  # the same while all work: cores share caches, memory, power; None: no slower
-    job: float = 30e-6  # seconds of a worker for a job, its boards apart
-    message: float = 16e-6  # seconds of the master for a message, its handling apart
+    job: float = 30e-6  # seconds of a worker for a job, without its nodes
+    message: float = 16e-6  # seconds of the master for a message, without its handling
     spread: float = 0.0  # standard deviation of the workers' rates, relative to their mean
     jitter: float = 0.0  # the same of the duration of each slice
 
 
 class Faults(NamedTuple):
-    """What goes wrong, by rank."""
+    """What goes wrong; dictionaries are by rank."""
 
-    deadline: float  # seconds of silence after which a worker is taken for lost
-    deaths: dict = {}  # when, in seconds; what was sent before arrives
-    slow: dict = {}  # how many times slower it is than it would be
-    late: dict = {}  # how likely a message from or to it is late
-    delay: float = 0.0  # mean of how late (exponential), in seconds
+    deadline: float  # seconds of silence after which a worker is declared lost
+    deaths: dict = {}  # time of its death in seconds; messages that it sent before arrive
+    slow: dict = {}  # how many times slower it is
+    late: dict = {}  # probability that a message from or to it is late
+    delay: float = 0.0  # mean delay of these (exponential), in seconds
 
 
 _NO_FAULTS = Faults(deadline=inf)
-# Seconds of a slice of a job that several ranks search. What one of them finds the others see at once, which slices of
-# 2 ms would hide from them, or would show too early. It is about as long as real ranks take between two looks at what
-# the others have found: with 30 µs FFO #47 took 15 workers 1.56
-# times the boards of one, and with 14 µs 1.79; real ones took 1.91.
+# Seconds of a slice of a job that several ranks search. Real ranks see each other's results at once; with slices of
+# 2 ms they would see them too late or too early. It is about as long as real ranks take between two looks at the shared
+# table: with 30 µs FFO #47 took 15 workers 1.56 times the nodes of one, and with 14 µs 1.79; real ones took 1.91.
 _SHARED_SLICE = 14e-6
-_LOOKS = 6  # at who is there, in the time of a deadline
+_LOOKS = 6  # for lost workers, in the time of a deadline
 
 # One way between two ranks of one host, measured: shared memory, and TCP through the loopback device.
 NETWORKS = {"host": Network(2e-6, 2e9), "tcp": Network(9e-6, 1e9)}
@@ -89,7 +81,7 @@ class _Clock:
 
 
 class _TimedRunner:
-    """A runner whose jobs and boards take a worker's virtual time."""
+    """A runner whose jobs and nodes take a worker's virtual time."""
 
     def __init__(self, runner, clock, job, duration):
         self._runner, self._clock, self._job, self._duration = runner, clock, job, duration
@@ -121,7 +113,7 @@ class _VirtualWorker:
     """A worker with a clock of its own and mail that arrives in time."""
 
     def __init__(self, kinds, processors, seed, rate, slowness, dies, shared):
-        """``rate()`` is what a worker of mean speed does now, in boards a second; dies: when, perhaps never (inf).
+        """rate: returns the nodes a second of a worker of mean speed now; dies: when, perhaps never (inf).
 
         shared: its host's Joint, seen by this worker.
         """
@@ -148,24 +140,30 @@ class _VirtualMaster:
     """A rank that has workers, and takes its own time for each message, one after another."""
 
     def __init__(self, machine, ranks, faults, last=1):
-        """machine: a Master or a Group; ranks: of its workers; last: see ``Liveness``."""
+        """machine: a Master or a Submaster; ranks: of its workers; last: see ``Liveness``."""
         self.machine = machine
         self.master = machine if isinstance(machine, Master) else machine.master
         # it takes no virtual time to compile
-        self.alive = Liveness(faults.deadline, ranks, compiles=faults.deadline, last=last)
-        self.watches = False  # a look at who is there is planned
+        self.liveness = Liveness(faults.deadline, ranks, compiles=faults.deadline, last=last)
+        self.watches = False  # a look for lost workers is planned
         self.free = 0.0  # when it has done what it has begun
-        self.idle_since = 0.0  # from when its sleep grows longer: reports of progress do not end it
+        self.idle_since = 0.0  # since when its sleeps grow longer: reports of progress do not end them
         self.busy = 0.0  # seconds
 
 
 class SimulatedCluster(Cluster):
     """Runs sources of work on ``workers`` virtual workers.
 
-    kinds: as for a Worker, or a list of them for as many hosts, among which the workers are shared out in blocks;
-    faults: None where nothing goes wrong; groups: sub-masters, each with a block of the
-    workers, which rank before them, 0 for none; shares: as for a ``Group``. ``clock()`` is the virtual time,
-    ``master_busy`` the seconds of it in which the master worked.
+    ``clock()`` is the virtual time, ``master_busy`` the seconds of it in which the master worked.
+
+    Args:
+        kinds: as for a Worker, or a list of them for as many hosts, which get blocks of the workers.
+        workers: how many.
+        network, processors: their costs.
+        seed: of all random numbers.
+        faults: None where nothing goes wrong.
+        groups: sub-masters, each with a block of the workers, which rank before them, 0 for none.
+        shares: as for a ``Submaster``.
     """
 
     def __init__(self, kinds, workers, network, processors, seed=0, faults=None, groups=0, shares=None):
@@ -174,7 +172,7 @@ class SimulatedCluster(Cluster):
         self._network, self._processors = network, processors
         self._chance, self._faults = random.Random(seed), faults or _NO_FAULTS
         by_host = kinds if isinstance(kinds, list) else [kinds]
-        leaders, hosts, self._above = _places(workers, groups, len(by_host))
+        leaders, hosts, self._above = _ranks(workers, groups, len(by_host))
         self._mates = {}  # host → ranks of its workers
         for rank in self._above:
             if rank not in leaders:
@@ -202,7 +200,7 @@ class SimulatedCluster(Cluster):
         self._master = Master({rank: names[rank] for rank in leaders or self._workers}, behind)
         self._masters[_MASTER] = _VirtualMaster(self._master, leaders or self._workers, self._faults, LAST_WAITS)
         for leader, known in behind.items():
-            machine = Group(known, by_host[hosts[leader]], shares)
+            machine = Submaster(known, by_host[hosts[leader]], shares)
             self._masters[leader] = _VirtualMaster(machine, known, self._faults)
         self._now = 0.0
         self._events = []  # heap of (time, order, function, arguments)
@@ -236,7 +234,7 @@ class SimulatedCluster(Cluster):
         return True
 
     def _rate(self):
-        """Return a worker's boards a second: linear in the others at work, from ``rate`` to ``busy_rate``."""
+        """Return a worker's nodes a second: linear in the others at work, from ``rate`` to ``busy_rate``."""
         alone, busy = self._processors.rate, self._processors.busy_rate
         if busy is None:
             return alone
@@ -263,7 +261,7 @@ class SimulatedCluster(Cluster):
         self._take_in(_MASTER, event)
 
     def _take_in(self, rank, event):
-        """Have a master take an event in, when it is free and awake, and send what follows from it."""
+        """Have a master take an event in, when it is free and awake, and send the messages that follow."""
         virtual = self._masters[rank]
         began = max(self._now, virtual.free)
         if virtual.free < self._now:
@@ -286,24 +284,24 @@ class SimulatedCluster(Cluster):
         return now
 
     def _watch(self, rank):
-        """Have a master look who is there, and plan the next look as long as anything is to be done."""
+        """Have a master look for lost workers, and plan the next look as long as there are runs."""
         virtual = self._masters[rank]
-        if self._now >= self._faults.deaths.get(rank, inf) or virtual.machine.bereft:
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.machine.has_no_workers:
             return
         virtual.watches = self._master.has_runs
         if virtual.watches:
             self._at(self._now + self._faults.deadline / _LOOKS, self._watch, rank)
-        for lost in virtual.alive.silent(self._now, virtual.master.preparing):
-            virtual.alive.lost(lost)
+        for lost in virtual.liveness.silent(self._now, virtual.master.preparing):
+            virtual.liveness.lost(lost)
             self._take_in(rank, Lost(lost))
-        if due := virtual.alive.due(self._now):
+        if due := virtual.liveness.due(self._now):
             pings = [Outgoing(to, Message(MessageType.PING, 0)) for to in due]
             virtual.free = self._send(rank, max(self._now, virtual.free), pings)
 
     def _deliver(self, sender, rank, buffer):
-        """A message has come to a rank; if it is a worker that sleeps, it will see it at its next look."""
+        """Bring a rank a message; a worker that sleeps will see it at its next look."""
         if rank in self._masters:
-            self._receives(rank, sender, buffer)
+            self._receive(rank, sender, buffer)
             return
         virtual = self._workers[rank]
         if self._now >= virtual.dies:
@@ -314,7 +312,7 @@ class SimulatedCluster(Cluster):
             self._at(virtual.next_look, self._look, rank)
 
     def _look(self, rank):
-        """A worker looks at its mail, then does a slice of work, or goes to sleep."""
+        """Have a worker look at its mail, then do a slice of work, or go to sleep."""
         virtual = self._workers[rank]
         worker, clock = virtual.worker, virtual.clock
         if self._now >= virtual.dies:
@@ -325,12 +323,12 @@ class SimulatedCluster(Cluster):
         clock.now = self._now
         while virtual.mail:
             message, size = virtual.mail.popleft()
-            self._post(rank, worker.handle(message), size)
+            self._send_answers(rank, worker.handle(message), size)
         if worker.has_work:
             self._at_work.add(rank)
             was_open = virtual.joint is not None and virtual.joint.is_open
-            self._post(rank, worker.work(), None)
-            self._post_to_peers(rank)
+            self._send_answers(rank, worker.work(), None)
+            self._send_to_peers(rank)
             if not was_open and virtual.joint is not None and virtual.joint.is_open:
                 self._at(clock.now, self._wake_mates, rank)
         elif worker.can_join:
@@ -339,18 +337,18 @@ class SimulatedCluster(Cluster):
         virtual.idle_since = clock.now
         goes_on = worker.has_work or worker.can_join
         virtual.next_look = clock.now if goes_on else None
-        # what comes next comes when this is done: until then the worker is at work
+        # until then the worker is at work
         self._at(clock.now, self._look if goes_on else self._at_work.discard, rank)
 
     def _wake_mates(self, rank):
-        """A rank has opened its job: those of its host that sleep will see it at their next look."""
+        """Have the sleeping ranks of a host see at their next look that a rank has opened its job."""
         for mate in self._mates[self._host_of[rank]]:
             virtual = self._workers[mate]
             if virtual.next_look is None and virtual.worker.can_join:
                 virtual.next_look = wake_up(virtual.idle_since, self._now)
                 self._at(virtual.next_look, self._look, mate)
 
-    def _post(self, rank, answers, received):
+    def _send_answers(self, rank, answers, received):
         """Send a worker's answers; ``received``: the bytes of the message that they answer, or None."""
         virtual = self._workers[rank]
         sizes = [received] if received is not None else []
@@ -361,7 +359,7 @@ class SimulatedCluster(Cluster):
             if virtual.clock.now >= virtual.dies:
                 break
             when = self._arrival(virtual.clock.now, rank, self._above[rank], len(buffer))
-            self._at(when, self._receives, self._above[rank], rank, buffer)
+            self._at(when, self._receive, self._above[rank], rank, buffer)
         if received is not None:
             virtual.clock.now += self._network.handling
         timers = virtual.worker.timers
@@ -370,8 +368,8 @@ class SimulatedCluster(Cluster):
         timers.messages += len(sizes)
         timers.bytes += sum(sizes)
 
-    def _post_to_peers(self, rank):
-        """Send what a worker has to tell those of other hosts."""
+    def _send_to_peers(self, rank):
+        """Send a worker's messages to those of other hosts."""
         virtual = self._workers[rank]
         began = virtual.clock.now
         for to, message in virtual.worker.peer_messages():
@@ -384,15 +382,15 @@ class SimulatedCluster(Cluster):
             virtual.worker.timers.bytes += len(buffer)
         virtual.worker.timers.communicated(began, virtual.clock.now)
 
-    def _receives(self, rank, sender, buffer):
-        """A message has come to a master."""
+    def _receive(self, rank, sender, buffer):
+        """Bring a master a message."""
         virtual = self._masters[rank]
-        if self._now >= self._faults.deaths.get(rank, inf) or virtual.machine.bereft:
+        if self._now >= self._faults.deaths.get(rank, inf) or virtual.machine.has_no_workers:
             return
         message = decode(buffer)
         if message.type == MessageType.RESET_DONE:
-            virtual.alive.rejoined(sender, self._now)
-        virtual.alive.heard(sender, self._now)
+            virtual.liveness.rejoined(sender, self._now)
+        virtual.liveness.heard(sender, self._now)
         self._take_in(rank, Received(sender, message))
 
 
@@ -406,7 +404,7 @@ def _joints(mates):
     return found
 
 
-def _places(workers, groups, hosts):
+def _ranks(workers, groups, hosts):
     """Return ({sub-master: its workers}, {rank: host}, {rank: the rank above it}); of sub-masters there may be none."""
     if not groups:
         ranks = range(1, workers + 1)

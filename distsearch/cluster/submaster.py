@@ -1,9 +1,9 @@
 """The sub-master as a state machine: a worker to rank 0, and the master of a group of workers.
 
-The same ``Master`` that rank 0 has gives jobs to the group. Where they come from depends on the setup: one that is to
-be shared (``"share"``) makes each job the root of a tree that the group searches together, so that rank 0 has few and
-large jobs to hand out; any other's jobs are passed on as they are. ``shares``: kind → function of a setup → function of
-the number of workers → source; such a source is a ``protocols.SubmasterSource``.
+The same ``Master`` that rank 0 has gives jobs to the group. The source of these jobs depends on the setup. A shared one
+(``"share"``) makes each job the root of a tree that the group searches together, so that rank 0 has few and large jobs.
+Jobs of any other setup are passed on as they are. ``shares``: kind → function of a setup → function of the number of
+workers → source; such a source is a ``protocols.SubmasterSource``.
 """
 
 import json
@@ -36,15 +36,15 @@ ABOVE = 0  # the rank that gives a group its jobs
 def blocks(size, groups):
     """Return {sub-master: the ranks of its workers} for so many ranks and groups.
 
-    Each is a block of neighbours, whose first rank leads it; where every host has as many ranks, and there are as many
-    groups, each is a host, but for rank 0.
+    Each group is a block of successive ranks, and its first rank is the sub-master. If all hosts have equally many
+    ranks, and there are as many groups as hosts, each group is a host, without rank 0.
     """
     cuts = [1 + i * (size - 1) // groups for i in range(groups + 1)] if groups else []
     return {first: list(range(first + 1, end)) for first, end in zip(cuts, cuts[1:], strict=False)}
 
 
 class _Setup:
-    """What is known of a setup: its text, and the number that rank 0 calls it by."""
+    """A setup: its text, and its number at rank 0."""
 
     def __init__(self, number, payload):
         self.number, self.text = number, payload.tobytes()
@@ -59,11 +59,12 @@ class _Run:
         self.stopping = False
 
 
-class Group:
-    """Passes jobs from above on to workers, or shares them out, and sends up what comes of them.
+class Submaster:
+    """Passes jobs from above on to workers, or shares them, and sends the results up.
 
     hosts: the host of each worker by rank; kinds: as for a Worker, of which the dtypes are needed. A message from or to
-    rank ``ABOVE`` is one of the protocol between master and worker, and so are those between the group and its workers.
+    rank ``ABOVE`` is one of the protocol between master and worker, and so are those between the sub-master and its
+    workers.
     """
 
     def __init__(self, hosts, kinds, shares):
@@ -71,22 +72,23 @@ class Group:
         self._ranks, self._kinds, self._shares = list(hosts), kinds, shares
         self._setups = {}  # number above → _Setup
         self._runs = {}  # number → _Run
-        self._asked = []  # (run, {rank: METRICS_RECORD, None until it is told}) of each ASK, in their order
-        self._told_lost = self._told_rejoined = 0  # how many of ``master.lost`` and ``master.rejoined`` were told above
+        self._metrics_requests = []  # (run, {rank: METRICS_RECORD, None until it comes}) of each request, in order
+        # how many of ``master.lost`` and ``master.rejoined`` were reported above
+        self._reported_lost = self._reported_rejoined = 0
         self._epoch = None  # of a RESET that waits for the runs to end
-        self.left = self.parts = False  # see ``Worker``
-        self.bereft = False  # every worker is lost
+        self.has_left = self.leaves_alone = False  # see ``Worker``
+        self.has_no_workers = False  # every worker is lost
 
     def handle(self, event):
         """Take one event in; return the list of Outgoing messages that follow from it.
 
-        Without any worker it leaves without a word: to rank 0 it is lost.
+        Without any worker it leaves and sends nothing: to rank 0 it is lost.
         """
         try:
             return self._handle(event)
         except EveryWorkerLostError:
             log.warning("every worker is lost")
-            self.left = self.bereft = True
+            self.has_left = self.has_no_workers = True
             return []
 
     def _handle(self, event):
@@ -94,18 +96,18 @@ class Group:
             case Received(sender, message) if sender == ABOVE:
                 out = self._from_above(message)
             case Received(sender, message) if message.type == MessageType.METRICS and sender not in self.master.absent:
-                self._note(sender, message)
+                self._take_in_metrics(sender, message)
                 out = []
             case _:
                 out = self.master.handle(event)
-        return out + self._news(event)
+        return out + self._reports(event)
 
     def _from_above(self, message):
         run = self._runs.get(message.run)
         match message.type:
             case MessageType.JOBS:
                 return self._begin(run, to_records(message.payload, run.source.job_dtype))
-            case MessageType.RESUME:  # how far it was is one worker's business
+            case MessageType.RESUME:  # a tree cannot use the progress of one worker
                 size = run.source.job_dtype.itemsize
                 return self._begin(run, to_records(message.payload[:size], run.source.job_dtype))
             case MessageType.JOB_UPDATE:
@@ -127,7 +129,7 @@ class Group:
         return []
 
     def _about_itself(self, message):
-        """Take in what is not about a run's jobs."""
+        """Take in a message that is not about a run's jobs."""
         match message.type:
             case MessageType.SETUP:
                 if message.run not in self._setups:
@@ -140,7 +142,7 @@ class Group:
                 return [Outgoing(rank, message) for rank in self._ranks]
             case MessageType.METRICS_REQUEST:
                 ranks = [rank for rank in self._ranks if rank not in self.master.absent]
-                self._asked.append((message.run, dict.fromkeys(ranks)))
+                self._metrics_requests.append((message.run, dict.fromkeys(ranks)))
                 return [Outgoing(rank, message) for rank in ranks]
             case MessageType.PROGRESS_REQUEST:
                 return [Outgoing(ABOVE, Message(MessageType.PROGRESS, message.run))]
@@ -148,12 +150,12 @@ class Group:
                 return [Outgoing(ABOVE, Message(MessageType.PONG, message.run))]
             case MessageType.RESET:
                 self._epoch = message.run
-                self._asked.clear()
+                self._metrics_requests.clear()
                 numbers, self._runs = list(self._runs), {}
                 return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
             case MessageType.QUIT:
-                self.left, self.parts = True, message.run == 1 or bool(self.master.lost)
-                return self.master.handle(Leave(self.parts))
+                self.has_left, self.leaves_alone = True, message.run == 1 or bool(self.master.lost)
+                return self.master.handle(Leave(self.leaves_alone))
         return []
 
     def _begin(self, run, jobs):
@@ -170,34 +172,34 @@ class Group:
         begin = Begin(run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"]))
         return self.master.handle(begin)
 
-    def _note(self, sender, message):
-        """Keep what a worker's timers say until all have told."""
+    def _take_in_metrics(self, sender, message):
+        """Keep a worker's metrics until those of all have come."""
         record = to_records(message.payload, METRICS_RECORD).copy()
         record["rank"] = sender
-        for run, told in self._asked:
-            if run == message.run and told.get(sender, record) is None:
-                told[sender] = record
+        for run, by_rank in self._metrics_requests:
+            if run == message.run and by_rank.get(sender, record) is None:
+                by_rank[sender] = record
                 break
 
-    def _told(self):
-        """Send up what the timers say where nobody who was asked, and is there, has yet to tell."""
-        out, asked = [], self._asked
-        self._asked = []
-        for run, told in asked:
-            for rank in self.master.absent & told.keys():  # if it comes back, it was not asked
-                del told[rank]
-            if any(record is None for record in told.values()):
-                self._asked.append((run, told))
+    def _metrics_answers(self):
+        """Send up the metrics that have come from all workers that are there."""
+        out, requests = [], self._metrics_requests
+        self._metrics_requests = []
+        for run, by_rank in requests:
+            for rank in self.master.absent & by_rank.keys():  # if it rejoins, it does not know of the request
+                del by_rank[rank]
+            if any(record is None for record in by_rank.values()):
+                self._metrics_requests.append((run, by_rank))
             else:
-                records = np.concatenate([np.empty(0, METRICS_RECORD), *told.values()])
+                records = np.concatenate([np.empty(0, METRICS_RECORD), *by_rank.values()])
                 out.append(Outgoing(ABOVE, Message(MessageType.METRICS, run, from_records(records))))
         return out
 
-    def _news(self, event):
-        """Return what is to be told above by now."""
-        out = self._ready() + self._lost() + self._told()
+    def _reports(self, event):
+        """Return the messages to rank 0 that follow."""
+        out = self._ready() + self._changes_of_workers() + self._metrics_answers()
         for run in list(self._runs.values()):
-            out += self._news_of(run)
+            out += self._reports_of(run)
         if (
             isinstance(event, Received)
             and event.message.type == MessageType.NODE_COUNT
@@ -211,7 +213,7 @@ class Group:
         return out
 
     def _ready(self):
-        """Say of setups that they are ready, once all workers are: what a job of theirs becomes here is loaded then."""
+        """Report setups for which all workers are ready; the kernels that their jobs need here are loaded then."""
         out = []
         for setup in self._setups.values():
             if setup.awaited and self.master.is_ready(setup.text):
@@ -220,14 +222,14 @@ class Group:
                 out.append(Outgoing(ABOVE, Message(MessageType.READY, setup.number)))
         return out
 
-    def _lost(self):
-        """Tell of workers that are lost since, or back."""
-        lost, back = self.master.lost[self._told_lost :], self.master.rejoined[self._told_rejoined :]
-        self._told_lost, self._told_rejoined = len(self.master.lost), len(self.master.rejoined)
-        told = [(rank, 1) for rank, _ in lost] + [(rank, 0) for rank, _ in back]
+    def _changes_of_workers(self):
+        """Report workers that have been lost or have rejoined."""
+        lost, rejoined = self.master.lost[self._reported_lost :], self.master.rejoined[self._reported_rejoined :]
+        self._reported_lost, self._reported_rejoined = len(self.master.lost), len(self.master.rejoined)
+        changes = [(rank, 1) for rank, _ in lost] + [(rank, 0) for rank, _ in rejoined]
         return [
             Outgoing(ABOVE, Message(MessageType.WORKER_LOST, 0, from_records(np.array(each, np.int64))))
-            for each in told
+            for each in changes
         ]
 
     def _maker(self, content):
@@ -236,18 +238,18 @@ class Group:
         runner = self._kinds[content["kind"]](content)
         return lambda workers: Relay(runner)
 
-    def _news_of(self, run):
-        """Return what is to be told above of a run."""
+    def _reports_of(self, run):
+        """Return the messages to rank 0 about a run."""
         source, number, out, messages = run.source, run.number, [], []
         ended = run.stopping and not self.master.is_open(number) and not source.awaits_ids
         if not run.stopping:
             for job, words in source.exports():
                 log.debug("run %d: job %d is exported", number, job)
                 messages.append(Message(MessageType.EXPORT, number, from_records(np.concatenate(([job], words)))))
-            out += self.master.handle(More(number)) if messages else []  # who was at work below them is to be told
-        for node, rest, part in source.splits():
-            record = from_records(np.array([(node, rest)], SPLIT_RECORD))
-            messages.append(Message(MessageType.SPLIT, number, np.concatenate((record, part))))
+            out += self.master.handle(More(number)) if messages else []  # workers below them must know
+        for job_id, remainder, subtree in source.splits():
+            record = from_records(np.array([(job_id, remainder)], SPLIT_RECORD))
+            messages.append(Message(MessageType.SPLIT, number, np.concatenate((record, subtree))))
         records = source.answers(ended)
         if len(records):
             log.debug("run %d: answers of jobs %s", number, records["job_id"])
@@ -263,7 +265,7 @@ class Group:
 
 
 class Relay(SubmasterSource):
-    """Passes on jobs, what is new of them, their results, and parts that workers give away."""
+    """Passes on jobs, their updates, their results, and the subtrees that workers split off."""
 
     updates_jobs = True
 
@@ -271,7 +273,7 @@ class Relay(SubmasterSource):
         self.result_dtype, self.job_dtype = runner.result_dtype, runner.job_dtype
         self._unsearched = runner.unsearched
         self._queue = deque()  # arrays of job records
-        self._out = {}  # node → (worker, job record, None of a rest whose record its worker alone has)
+        self._out = {}  # job id → (worker, job record, None of a remainder whose record only its worker has)
         self._results, self._updates, self._splits = [], [], []
 
     def begin(self, jobs):
@@ -290,27 +292,27 @@ class Relay(SubmasterSource):
         if len(jobs) > count:
             self._queue.appendleft(jobs[count:])
             jobs = jobs[:count]
-        self._out.update((node, (worker, jobs[k])) for k, node in enumerate(jobs["job_id"].tolist()))
+        self._out.update((job_id, (worker, jobs[k])) for k, job_id in enumerate(jobs["job_id"].tolist()))
         return jobs
 
     def finish(self, results):
         """Take result records in."""
-        for node in results["job_id"].tolist():
-            del self._out[node]
+        for job_id in results["job_id"].tolist():
+            del self._out[job_id]
         self._results.append(results)
 
     def update(self, records):
         """Take in what is new of jobs: UPDATE_RECORDs."""
         for record in records.tolist():
-            node, low, high = record[:3]
-            if node in self._out:
-                self._updates.append((self._out[node][0], *record))
+            job_id, low, high = record[:3]
+            if job_id in self._out:
+                self._updates.append((self._out[job_id][0], *record))
             else:
-                self._update_queued(node, low, high)
+                self._update_queued(job_id, low, high)
 
-    def _update_queued(self, node, low, high):
+    def _update_queued(self, job_id, low, high):
         for i, jobs in enumerate(self._queue):
-            at = jobs["job_id"] == node
+            at = jobs["job_id"] == job_id
             if not at.any():
                 continue
             if low >= high:
@@ -322,26 +324,26 @@ class Relay(SubmasterSource):
             break
         self._queue = deque(jobs for jobs in self._queue if len(jobs))
 
-    def job_updates(self, idle):
-        """Return what is new of jobs that are out: (worker, fields of an UPDATE_RECORD) each."""
+    def job_updates(self, idle_workers):
+        """See ``WorkSource.job_updates``."""
         found, self._updates = self._updates, []
         return found
 
-    def on_split(self, node, rest, part):
-        worker, _ = self._out.pop(node)
-        self._out[rest] = worker, None
-        self._splits.append((node, rest, part))
+    def on_split(self, job, remainder, subtree):
+        worker, _ = self._out.pop(job)
+        self._out[remainder] = worker, None
+        self._splits.append((job, remainder, subtree))
 
     def lost(self, worker):
-        """A worker is gone: others do its jobs, but for those that it alone knew."""
-        gone = [(node, job) for node, (holder, job) in self._out.items() if holder == worker]
-        for node, job in gone:
-            del self._out[node]
+        """See ``WorkSource.lost``; jobs that only the lost worker knew are answered with nothing."""
+        gone = [(job_id, job) for job_id, (holder, job) in self._out.items() if holder == worker]
+        for job_id, job in gone:
+            del self._out[job_id]
             if job is not None:
                 self._queue.append(job.reshape(1))
             else:
                 nothing = np.zeros(1, self.job_dtype)
-                nothing["job_id"] = node
+                nothing["job_id"] = job_id
                 self._results.append(self._unsearched(nothing))
 
     def splits(self):

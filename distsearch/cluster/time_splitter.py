@@ -1,5 +1,7 @@
 """The time of jobs that are at work together, split among them."""
 
+import numpy as np
+
 
 class TimeSplitter:
     """Splits time by the jobs' nodes, of which every job counts one more."""
@@ -8,19 +10,19 @@ class TimeSplitter:
         self.seconds = self.cpu = 0.0  # not attributed yet
         self._jobs = 0
 
-    def add(self, jobs):
+    def add(self, jobs: int) -> None:
         self._jobs += jobs
 
-    def spend(self, seconds, cpu):
+    def spend(self, seconds: float, cpu: float) -> None:
         self.seconds += seconds
         self.cpu += cpu
 
-    def attribute(self, records, left):
-        """Give records their times; left: boards of the jobs that are still at work. The last ones get all."""
-        parts = records["boards"] + 1.0
+    def attribute(self, records: np.ndarray, boards_at_work: int) -> None:
+        """Give records their times; boards_at_work: nodes of the jobs that have no record. The last records get all."""
+        shares = records["boards"] + 1.0
         self._jobs -= len(records)
-        parts /= max(float(parts.sum()) + left + self._jobs, 1.0)
-        records["seconds"], records["cpu"] = parts * self.seconds, parts * self.cpu
-        used = float(parts.sum())
+        shares /= max(float(shares.sum()) + boards_at_work + self._jobs, 1.0)
+        records["seconds"], records["cpu"] = shares * self.seconds, shares * self.cpu
+        used = float(shares.sum())
         self.seconds -= used * self.seconds
         self.cpu -= used * self.cpu

@@ -1,17 +1,15 @@
-"""What a rank did when, for a timeline: kept in bounded memory, however long a search takes.
+"""Timers, and the timeline of a rank in bounded memory, however long a search takes.
 
-Slices say that a rank worked, was at messages, or had nothing to do, and follow one another without a gap. JOB spans
-and instants (a part given away, a window narrowed) stand beside them. When there is no room for more, slices shorter
-than a resolution are put together, each kind's within such a time into one, and spans shorter than that are left
-out, with their number told by the slices of work; the resolution doubles from one time to the next. So the sums over
-slices stay what they were.
-
-Where a rank's time goes.
+Slices say that a rank worked, handled messages, or was idle, and follow one another without a gap. JOB spans and
+instants (a subtree split off, a window narrowed) are events next to them. When there is no room for more, slices
+shorter than a resolution are merged, each kind's within such a time into one, and spans shorter than that are dropped,
+with their number in the slices of work; the resolution doubles from one time to the next. So the sums over slices stay
+the same.
 """
 
 import numpy as np
 
-WORK, COMMUNICATION, IDLE, JOB, GAVE, NARROWED = range(6)
+WORK, COMMUNICATION, IDLE, JOB, SPLIT, NARROWED = range(6)
 DONE, STOPPED = range(2)  # outcomes of jobs
 MOST = 8192  # events of a rank: with 32 ranks a file of 20 to 40 MB
 _SLICES = 3  # the first kinds
@@ -19,7 +17,7 @@ _FINEST = 20e-6  # seconds, of the first resolution
 _GAP = 1e-7  # seconds that are none
 _WORDS = 8
 
-# began, ended: seconds of the rank's clock; jobs: that a slice of work ended; the rest: of a job.
+# began, ended: seconds of the rank's clock; jobs: that a slice of work ended; the others: of a job.
 EVENT = np.dtype(
     [
         ("began", np.float64),
@@ -47,7 +45,7 @@ class Trace:
         self._events, self._size, self._resolution = np.zeros(most, EVENT), 0, _FINEST
 
     def slice(self, kind, began, ended, jobs=0):
-        """Something went on for a time; it goes on with the latest slice where that is of this kind."""
+        """Add a slice, or extend the latest one if that is of this kind."""
         if ended <= began:
             return
         last = self._events[self._size - 1]
@@ -58,7 +56,7 @@ class Trace:
         event["began"], event["ended"], event["kind"], event["jobs"] = began, ended, kind, jobs
 
     def job(self, job, result, began, ended):
-        """A job came to an end: its record and that of its result, of which there need not be every field."""
+        """Add the span of a job that has ended: its record and that of its result, whose fields depend on its kind."""
         if ended - began < self._resolution:
             return
         event = self._next()
@@ -74,10 +72,10 @@ class Trace:
         event["boards"] = result["boards"] if "boards" in result.dtype.names else 0
         event["score"] = next((result[name] for name in ("score", "value") if name in result.dtype.names), np.nan)
 
-    def instant(self, kind, now, node, low=0, high=0):
+    def instant(self, kind, now, job_id, low=0, high=0):
         event = self._next()
         event["began"] = event["ended"] = now
-        event["kind"], event["job_id"], event["low"], event["high"] = kind, node, low, high
+        event["kind"], event["job_id"], event["low"], event["high"] = kind, job_id, low, high
 
     def records(self):
         """Return the EVENTs so far, by when they began."""
@@ -102,14 +100,14 @@ class Trace:
 
 
 class Timeline:
-    """A ``trace`` of slices that follow one another, of somebody who says what begins, and mostly what goes on."""
+    """A ``trace`` of slices that follow one another, for a caller that says what begins."""
 
     def __init__(self, most):
         self.trace = Trace(most)
         self._kind, self._since = None, 0.0
 
     def switch_to(self, kind, now):
-        """Something of a kind begins now, or goes on; None: nothing does any more."""
+        """Begin or continue a slice of a kind; None: end."""
         if kind == self._kind:
             return
         if self._kind is not None:
@@ -118,7 +116,7 @@ class Timeline:
 
 
 def thinned(events, resolution, instants):
-    """Return events with slices shorter than ``resolution`` put together, without such spans, and so many instants."""
+    """Return events with slices shorter than ``resolution`` merged, without such spans, and with so many instants."""
     kinds, short = events["kind"], events["ended"] - events["began"] < resolution
     points = events[kinds > JOB]
     kept = [events[~short & (kinds <= JOB)], points[:: 1 + len(points) // instants]]
@@ -140,9 +138,9 @@ def thinned(events, resolution, instants):
 
 
 class Timers:
-    """Where a worker's time goes, in seconds: three clocks, none of them worked out from the others.
+    """Where a worker's time goes, in seconds: three clocks, none of them computed from the others.
 
-    The caller tells by ``communicated`` and ``waited``; work adds to ``busy`` (wall) and ``cpu``. trace: a ``Trace`` of
+    The caller calls ``communicated`` and ``waited``; work adds to ``busy`` (wall) and ``cpu``. trace: a ``Trace`` of
     the same, or None.
     """
 

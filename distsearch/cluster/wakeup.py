@@ -1,28 +1,28 @@
-"""A bell that wakes an idle rank of the same host: a datagram socket, since waiting inside MPI takes a whole core."""
+"""Idle ranks sleep on a datagram socket, and others of the host wake them: to wait inside MPI takes a whole core."""
 
 import contextlib
 import select
 import socket
 import time
 
-_LEAST = 1e-3  # seconds; poll counts milliseconds, and a shorter nap is not worth cutting short
+_LEAST = 1e-3  # seconds; poll counts milliseconds, and a shorter sleep is not worth cutting short
 
 
 class Wakeup:
-    """Naps that end when somebody rings. ``name`` (bytes) is what others ring at, on this host; empty: no bell here."""
+    """A sleep that other ranks can end. ``name`` (bytes): of the socket, for ranks of this host; empty: no socket."""
 
     def __init__(self):
         self.name = b""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
-        with contextlib.suppress(OSError):  # without abstract names, as outside Linux, naps last as long as they do
+        with contextlib.suppress(OSError):  # without abstract names, as outside Linux, no sleep is cut short
             self._socket.bind(b"")
             self.name = self._socket.getsockname()
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
 
     def wait(self, seconds):
-        """Sleep for so long, or until somebody rings; return whether somebody did."""
+        """Sleep for so long, or until another rank notifies this one; return whether one did."""
         if seconds < _LEAST or not self.name:
             time.sleep(seconds)
         elif self._poll.poll(seconds * 1000):
@@ -31,19 +31,19 @@ class Wakeup:
         return False
 
     def empty(self):
-        """Forget who has rung so far."""
+        """Forget the notifications so far."""
         with contextlib.suppress(BlockingIOError):
             while True:
                 self._socket.recv(1)
 
     def notify(self, name):
-        """Wake who sleeps by the bell of that name; nothing happens where nobody does."""
+        """Wake the rank that sleeps on the socket of that name, if there is one."""
         with contextlib.suppress(OSError):
             self._socket.sendto(b"", name)
 
     @staticmethod
     def exists(name):
-        """Whether there is a bell of that name: it goes with its process, however that ends."""
+        """Whether there is a socket of that name: it goes with its process, however that ends."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as visitor:
             try:
                 visitor.connect(name)

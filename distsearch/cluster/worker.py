@@ -23,12 +23,11 @@ from .messages import (
 )
 from .protocols import BatchRunner
 from .time_splitter import TimeSplitter
-from .trace import GAVE as GAVE_AWAY
-from .trace import NARROWED, WORK, Timers
+from .trace import NARROWED, SPLIT, WORK, Timers
 from .worker_state import FIRST_BUDGET, Run, Setup
 
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
-_ENOUGH = 0.75  # of a slice: a long job that goes on in what is left may make two slices of it
+_ENOUGH = 0.75  # of a slice: a long job that goes on in the remainder may make two slices of it
 _REPORT = 1.0  # seconds between two reports on a long job
 _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to the next
 
@@ -36,7 +35,7 @@ _FASTEST_GROWTH = 8  # a budget grows at most so many times from one slice to th
 log = logging.getLogger("distsearch.worker")
 
 
-class _Visit:
+class _JoinedJob:
     """A job of another rank that this one has joined."""
 
     def __init__(self, job, setup, runner):
@@ -47,10 +46,14 @@ class _Visit:
 class Worker:
     """Does the jobs that the master sends; jobs of a run one after another, those of several runs in turn.
 
-    kinds: for each kind of job the class of its runner (see ``jobs``); clock and cpu_clock: seconds. A slice of
-    work belongs to the client that has had the least so far (see ``fair``), so a long search holds nobody up.
-    joint: where ranks of the host join each other's jobs, None if they do not; shared_slice: seconds of a slice of a
-    job that several ranks search. ``timers`` count from the latest START.
+    A slice of work belongs to the client that has had the least so far (see ``fair_queue``), so a long search holds no
+    other up. ``timers`` count from the latest START.
+
+    Args:
+        kinds: for each kind of job the class of its runner (see ``jobs``).
+        clock, cpu_clock: return seconds.
+        joint: by which ranks of the host join each other's jobs, None if they do not.
+        shared_slice: seconds of a slice of a job that several ranks search.
     """
 
     def __init__(self, kinds, clock=time.perf_counter, cpu_clock=time.process_time, joint=None, shared_slice=None):
@@ -58,12 +61,12 @@ class Worker:
         self._joint, self._shared_slice = joint, shared_slice or SLICE
         self._logs_jobs = log.isEnabledFor(logging.DEBUG)
         self._opened = None  # the Run whose job at work other ranks can join
-        self._visit = None  # while this worker searches a job of another rank
+        self._joined_job = None  # while this worker searches a job of another rank
         self._setups = {}  # number → Setup
         self._runs = {}  # number → Run, of those that are open
         self._clients = FairQueue()  # of the runs that have work
         self._turns = {}  # client → FairQueue of its runs that have work
-        self.left = self.parts = False  # the master said QUIT; with ranks lost, so that each leaves by itself
+        self.has_left = self.leaves_alone = False  # the master said QUIT; with ranks lost, so that each leaves alone
         self.slice = 0.0, 0.0  # when the last slice of work began and ended
         self.timers = Timers(clock)
 
@@ -75,22 +78,22 @@ class Worker:
             case MessageType.RESUME:
                 self._resume(self._runs[message.run], message.payload)
             case MessageType.JOB_UPDATE:
-                return self._steer(self._runs[message.run], to_records(message.payload, UPDATE_RECORD))
+                return self._update_jobs(self._runs[message.run], to_records(message.payload, UPDATE_RECORD))
             case MessageType.OFFLOAD_REQUEST:
                 self._runs[message.run].offloads = tuple(to_records(message.payload, np.int64).tolist())
             case MessageType.OFFLOAD_RESULT:
                 run = self._runs[message.run]
-                if run.shares:  # else its jobs are done
+                if run.time_splitter:  # else its jobs are done
                     run.runner.on_offload_results(
                         to_records(message.payload, np.int64).reshape(-1, OFFLOAD_RESULT_FIELDS)
                     )
             case MessageType.HOSTS:
-                self._share_out(self._runs[message.run], *to_records(message.payload, np.int64).tolist())
+                self._share_with_hosts(self._runs[message.run], *to_records(message.payload, np.int64).tolist())
             case MessageType.TT_UPDATE:
                 if (run := self._runs.get(message.run)) and run.exchange:
                     run.exchange.take_in(message)
             case MessageType.PROGRESS_REQUEST:
-                return [Message(MessageType.PROGRESS, message.run, self._save(self._runs[message.run]))]
+                return [Message(MessageType.PROGRESS, message.run, self._progress(self._runs[message.run]))]
             case MessageType.OPEN:
                 self._begin_run(message)
             case MessageType.STOP:
@@ -107,15 +110,15 @@ class Worker:
             case MessageType.FORGET:
                 del self._setups[message.run]
             case MessageType.QUIT:
-                self.left, self.parts = True, message.run == 1
+                self.has_left, self.leaves_alone = True, message.run == 1
             case MessageType.PING:
                 return [Message(MessageType.PONG, message.run)]
             case MessageType.RESET:
-                return self._restart(message.run)
+                return self._reset(message.run)
         return []
 
     def _prepare(self, message):
-        if message.run not in self._setups:  # it is where this worker was taken for lost and is asked again
+        if message.run not in self._setups:  # it is there if this worker was declared lost
             text = message.payload.tobytes()
             self._setups[message.run] = Setup(self._kinds[json.loads(text)["kind"]], text)
             began = time.perf_counter()
@@ -127,9 +130,9 @@ class Worker:
         slots = self._setups[number].slots
         return Message(MessageType.READY, number, from_records(np.array([slots] if slots > 1 else [], np.int64)))
 
-    def _restart(self, epoch):
-        """Forget all runs: the master took this worker for lost, and others have its jobs."""
-        log.warning("taken for lost: all runs are dropped")
+    def _reset(self, epoch):
+        """Forget all runs: the master declared this worker lost, and other workers have its jobs."""
+        log.warning("declared lost: all runs are dropped")
         for run in self._runs.values():
             if run.runner is not None:
                 self._put_down(run)
@@ -158,25 +161,26 @@ class Worker:
     def _resume(self, run, payload):
         size = run.setup.job_dtype.itemsize
         self._queue(run, payload[:size])
-        run.saved[int(run.queue[-1]["job_id"][0])] = payload[size:]
+        run.progress[int(run.queue[-1]["job_id"][0])] = payload[size:]
 
-    def _share_out(self, run, node, host, *ranks):
-        """Search a job together with these ranks of other hosts; alone on this host, where there are none.
+    def _share_with_hosts(self, run, job_id, host, *ranks):
+        """Search a job together with these ranks of other hosts, or alone on this host if there are none.
 
-        A search that ranks cannot share is done by each for itself.
+        Each rank does a search that ranks cannot share by itself.
         """
         self._end_exchange(run)
-        at_work = run.job is not None and run.runner.job_id == node
-        if len(ranks) > 1 and run.setup.can_join and (at_work or any(node in jobs["job_id"] for jobs in run.queue)):
-            run.exchange = Exchange(run.number, node, host, ranks, self._clock())
+        known = run.job is not None and run.runner.job_id == job_id
+        known = known or any(job_id in jobs["job_id"] for jobs in run.queue)
+        if len(ranks) > 1 and run.setup.can_join and known:
+            run.exchange = Exchange(run.number, job_id, host, ranks, self._clock())
 
     def _end_exchange(self, run):
         if run.exchange and run.runner:
             run.exchange.end(run.runner)
         run.exchange = None
 
-    def _end_exchange_of(self, run, nodes):
-        if run.exchange and run.exchange.job_id in nodes:
+    def _end_exchange_of(self, run, job_ids):
+        if run.exchange and run.exchange.job_id in job_ids:
             self._end_exchange(run)
 
     def _exchanges(self, run):
@@ -186,7 +190,7 @@ class Worker:
         return run.runner.can_be_shared
 
     def peer_messages(self):
-        """Return what is to be sent to workers of other hosts, as Outgoing messages."""
+        """Return the Outgoing messages to workers of other hosts."""
         out = []
         for run in self._exchanging:
             out += run.exchange.messages(run.runner, self._clock())
@@ -196,9 +200,9 @@ class Worker:
     def _exchanging(self):
         return [run for run in self._runs.values() if self._exchanges(run)]
 
-    def _save(self, run):
-        """Return what PROGRESS holds of a run's job at work."""
-        content = run.runner.save() if run.job and not run.shares else b""
+    def _progress(self, run):
+        """Return the payload of PROGRESS of a run's job at work."""
+        content = run.runner.save() if run.job and not run.time_splitter else b""
         if not content:
             return from_records(np.empty(0, PROGRESS_RECORD))
         record = np.array([(run.runner.job_id, self._clock() - run.job[0], run.job[1])], PROGRESS_RECORD)
@@ -221,7 +225,7 @@ class Worker:
         run = self._runs[number]
         if run.has_work:
             run.queue.clear()
-            run.saved.clear()
+            run.progress.clear()
             self._end_exchange(run)
             if run.job:
                 self._finish(run)
@@ -229,55 +233,55 @@ class Worker:
             self._leave(run)
         return [*self._send_results(run), Message(MessageType.STOPPED, number)]
 
-    def _steer(self, run, records):
-        """Take in what is new of jobs; those that are not wanted any more are answered at once, as far as they are."""
+    def _update_jobs(self, run, records):
+        """Take in what is new of jobs; those that are dropped are answered at once, as far as they are."""
         had_work = run.has_work
         for record in records:
-            node, low, high, rest, least = record.tolist()
+            job_id, low, high, remainder, least = record.tolist()
             if self._logs_jobs:
-                log.debug("run %d: job %d matters from %d to %d, split %d", run.number, node, low, high, least)
-            wanted = low < high
-            if run.shares and run.runner.has(node):
-                self._steer_one_of_many(run, node, low, high)
-            elif run.job is not None and not run.shares and run.runner.job_id == node:
-                if wanted:
+                log.debug("run %d: job %d matters from %d to %d, split %d", run.number, job_id, low, high, least)
+            needed = low < high
+            if run.time_splitter and run.runner.has(job_id):
+                self._update_in_batch_runner(run, job_id, low, high)
+            elif run.job is not None and not run.time_splitter and run.runner.job_id == job_id:
+                if needed:
                     self._close(run)
                     run.runner.narrow(low, high)
                     if self.timers.trace:
-                        self.timers.trace.instant(NARROWED, self._clock(), node, low, high)
+                        self.timers.trace.instant(NARROWED, self._clock(), job_id, low, high)
                 else:
                     self._finish(run)
                     self._put_down(run)
-            elif not self._steer_queued(run, node, low, high):
+            elif not self._update_queued(run, job_id, low, high):
                 continue  # it has been answered
-            if wanted and least > 0:
-                run.split_requests[node] = rest, least
+            if needed and least > 0:
+                run.split_requests[job_id] = remainder, least
         if had_work and not run.has_work:
             self._leave(run)
         return self._send_results(run)
 
-    def _steer_one_of_many(self, run, node, low, high):
+    def _update_in_batch_runner(self, run, job_id, low, high):
         if low < high:
-            run.runner.narrow(node, low, high)
+            run.runner.narrow(job_id, low, high)
             return
-        self._take_in(run, run.runner.drop(node))
+        self._take_in(run, run.runner.drop(job_id))
         if not run.runner.at_work:
-            run.job = run.shares = None
+            run.job = run.time_splitter = None
             self._put_down(run)
 
-    def _steer_queued(self, run, node, low, high):
+    def _update_queued(self, run, job_id, low, high):
         """Narrow or drop a job that waits; return whether it is there."""
         for i, jobs in enumerate(run.queue):
-            at = np.flatnonzero(jobs["job_id"] == node)
+            at = np.flatnonzero(jobs["job_id"] == job_id)
             if not len(at):
                 continue
             if low < high:
                 jobs["low"][at], jobs["high"][at] = low, high
             else:
                 run.results.append(run.setup.unsearched(jobs[at]))
-                run.saved.pop(node, None)
-                run.split_requests.pop(node, None)
-                self._end_exchange_of(run, (node,))
+                run.progress.pop(job_id, None)
+                run.split_requests.pop(job_id, None)
+                self._end_exchange_of(run, (job_id,))
                 if len(jobs) > 1:
                     run.queue[i] = np.delete(jobs, at)
                 else:
@@ -285,31 +289,31 @@ class Worker:
             return True
         return False
 
-    def _give(self, run):
-        """Give away a part of the job at work, if it is asked for one and has it; return the Messages about it."""
-        request = run.split_requests.get(run.runner.job_id) if run.split_requests else None
-        part = run.runner.split_off(*request) if request else None
-        if part is None:
+    def _split(self, run):
+        """Split a subtree off the job at work, if one is requested and there is one; return the Messages about it."""
+        job_id = run.runner.job_id
+        request = run.split_requests.get(job_id) if run.split_requests else None
+        subtree = run.runner.split_off(*request) if request else None
+        if subtree is None:
             return []
         self._close(run)
-        node = next(node for node, asked in run.split_requests.items() if asked == request)
-        del run.split_requests[node]
-        log.debug("run %d: job %d is split, the rest is job %d", run.number, node, request[0])
+        del run.split_requests[job_id]
+        log.debug("run %d: job %d is split, the remainder is job %d", run.number, job_id, request[0])
         if self.timers.trace:
-            self.timers.trace.instant(GAVE_AWAY, self._clock(), node)
-        record = np.array([(node, request[0])], SPLIT_RECORD)
-        return [Message(MessageType.SPLIT, run.number, np.concatenate((from_records(record), part)))]
+            self.timers.trace.instant(SPLIT, self._clock(), job_id)
+        record = np.array([(job_id, request[0])], SPLIT_RECORD)
+        return [Message(MessageType.SPLIT, run.number, np.concatenate((from_records(record), subtree)))]
 
     def _go_on_without(self, run):
-        """A runner has failed, and has given its jobs back undone: others of its kind are made from now on."""
-        run.runner = run.job = run.shares = None
+        """Replace a runner that has failed, and has given its jobs back undone, by one of another kind."""
+        run.runner = run.job = run.time_splitter = None
         run.setup.compile()
         return [self._ready(next(number for number, setup in self._setups.items() if setup is run.setup))]
 
     def _put_down(self, run):
-        if run.shares:
+        if run.time_splitter:
             run.runner.stop()
-            run.shares = None
+            run.time_splitter = None
         if run.setup.can_join:
             self._end_exchange(run)
             self._close(run)
@@ -318,10 +322,10 @@ class Worker:
         run.runner = None
 
     def _finish(self, run):
-        """End the job at work, or all of many."""
+        """End the job at work, or all jobs of a batch runner."""
         began, cpu = run.job
         run.job = None
-        if run.shares:
+        if run.time_splitter:
             self._take_in(run, run.runner.stop())
             return
         now = self._clock()
@@ -348,8 +352,8 @@ class Worker:
         records = np.concatenate(run.results) if len(run.results) > 1 else run.results[0]
         run.results.clear()
         most = max(1, LARGEST // records.itemsize)
-        parts = (records[i : i + most] for i in range(0, len(records), most))
-        return [Message(MessageType.RESULTS, run.number, from_records(part)) for part in parts]
+        messages = (records[i : i + most] for i in range(0, len(records), most))
+        return [Message(MessageType.RESULTS, run.number, from_records(each)) for each in messages]
 
     def _timeline(self, number):
         """Return the message with the timeline of a run that is over, if one was kept."""
@@ -382,25 +386,25 @@ class Worker:
         return bool(self._turns)
 
     def work(self):
-        """Do one slice of work, many small jobs or a part of a large one; return the Messages that come of it.
+        """Do one slice of work, many small jobs or a part of a large one; return the Messages that follow.
 
-        All of it is one run's, and ends with the run's work, however early: what was done is answered at once. There
-        must be some (see ``has_work``).
+        A slice belongs to one run, and ends with the run's work, however early: finished jobs are answered at once.
+        There must be some work (see ``has_work``).
         """
-        if self._visit:
-            self._end_visit()
+        if self._joined_job:
+            self._leave_joined_job()
         began, cpu_began = self._clock(), self._cpu_clock()
         client, jobs = self._clients.first(), self.timers.jobs
         run = self._turns[client].first()
         now, cpu = self._work_on(run, began, cpu_began)
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
-        # that it has fewer slots the master is to know before it has the jobs back
+        # the master must know that it has fewer slots before it has the jobs back
         out = self._go_on_without(run) if run.runner.failed else []
         out += self._send_results(run)
-        if run.job and run.split_requests and not run.shares:
-            out += self._give(run)
-        if run.offloads and run.shares and len(fresh := run.runner.new_offloads()):
+        if run.job and run.split_requests and not run.time_splitter:
+            out += self._split(run)
+        if run.offloads and run.time_splitter and len(fresh := run.runner.new_offloads()):
             out.append(Message(MessageType.OFFLOAD, run.number, from_records(fresh)))
         if self._opened:
             self._joint.renew()
@@ -450,7 +454,7 @@ class Worker:
         return min(self._shared_slice, run.exchange.every) if run.exchange else self._shared_slice
 
     def _close(self, run):
-        """Let nobody go on with a run's job at work who has joined it, and note what they have spent."""
+        """Stop the ranks that have joined a run's job at work, and note what they have spent."""
         if self._opened is run:
             boards, cpu = self._joint.close()
             run.joined = run.joined[0] + boards, run.joined[1] + cpu
@@ -461,7 +465,7 @@ class Worker:
         """Whether there is a job of another rank that this one, which has none, can join or has joined."""
         if self._joint is None or self.has_work:
             return False
-        return self._visit is not None or self._joint.any_open and self._find() is not None
+        return self._joined_job is not None or self._joint.any_open and self._find() is not None
 
     def _find(self):
         known = {setup.key: setup for setup in self._setups.values() if setup.can_join}
@@ -471,23 +475,23 @@ class Worker:
     def join(self):
         """Do one slice of another rank's job, see ``can_join``; no Messages come of it, for its owner answers it."""
         began, cpu_began = self._clock(), self._cpu_clock()
-        if self._visit and not self._joint.lasts(self._visit.job, began):
-            self._end_visit()  # its owner has told what it took
-        if self._visit is None:
+        if self._joined_job and not self._joint.lasts(self._joined_job.job, began):
+            self._leave_joined_job()  # its owner has reported what it took
+        if self._joined_job is None:
             job, setup = self._find() or (None, None)
             if job is None:
                 self.slice = began, began
                 return []
-            self._visit = _Visit(job, setup, setup.guest(job, self._joint.join(job)))
-        visit = self._visit
-        before = visit.runner.boards
-        done = visit.runner.advance(visit.budget)
+            self._joined_job = _JoinedJob(job, setup, setup.guest(job, self._joint.join(job)))
+        joined = self._joined_job
+        before = joined.runner.boards
+        done = joined.runner.advance(joined.budget)
         cpu = self._cpu_clock() - cpu_began
-        _adapt(visit, visit.runner.boards - before, cpu, self._shared_slice)
-        visit.cpu += cpu
-        self._joint.spend(visit.runner.boards, visit.cpu)
-        if done or not self._joint.lasts(visit.job, began):
-            self._end_visit(visit.job if done else None)
+        _adapt(joined, joined.runner.boards - before, cpu, self._shared_slice)
+        joined.cpu += cpu
+        self._joint.spend(joined.runner.boards, joined.cpu)
+        if done or not self._joint.lasts(joined.job, began):
+            self._leave_joined_job(joined.job if done else None)
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
@@ -495,11 +499,11 @@ class Worker:
             self.timers.trace.slice(WORK, *self.slice, 0)
         return []
 
-    def _end_visit(self, done=None):
+    def _leave_joined_job(self, done=None):
         self._joint.leave(done)
-        self._visit.runner.share(False)
-        self._visit.setup.give_back(self._visit.runner)
-        self._visit = None
+        self._joined_job.runner.share(False)
+        self._joined_job.setup.give_back(self._joined_job.runner)
+        self._joined_job = None
 
     def _work_on(self, run, now, cpu):
         """Do jobs of one run for a slice or until they are done; return the wall and CPU clocks."""
@@ -512,7 +516,7 @@ class Worker:
         length = self._length_of(run)
         end, enough = now + length, now + _ENOUGH * length
         if isinstance(runner, BatchRunner):
-            return self._work_on_many(run, now, cpu)
+            return self._work_with_batch_runner(run, now, cpu)
         while run.has_work and now < (enough if run.job else end):
             if run.job is None and runner.batches and not run.resumes and not run.was_joined:
                 now, cpu = self._batch(run, now, cpu)
@@ -536,38 +540,38 @@ class Worker:
             now = self._clock()
         return now, cpu
 
-    def _work_on_many(self, run, began, cpu_began):
-        """Do some of each of many jobs."""
+    def _work_with_batch_runner(self, run, began, cpu_began):
+        """Advance all jobs of a batch runner."""
         runner = run.runner
         if run.job is None:
-            run.job, run.shares, run.reported = (began, 0.0), TimeSplitter(), began
+            run.job, run.time_splitter, run.reported = (began, 0.0), TimeSplitter(), began
         while run.queue and runner.at_work < runner.slots:
             jobs = run.queue.popleft()
             fits = runner.slots - runner.at_work
             if len(jobs) > fits:
                 run.queue.appendleft(jobs[fits:])
             runner.add(jobs[:fits])
-            run.shares.add(len(jobs[:fits]))
-        run.saved.clear()  # such jobs begin again
+            run.time_splitter.add(len(jobs[:fits]))
+        run.progress.clear()  # such jobs begin again
         if run.offloads:
             runner.offload(*run.offloads)
         records = runner.advance()
         now, cpu = self._clock(), self._cpu_clock()
-        run.shares.spend(now - began, cpu - cpu_began)
+        run.time_splitter.spend(now - began, cpu - cpu_began)
         self._take_in(run, records)
         self.timers.jobs += len(records)
         if not runner.at_work:
-            run.job = run.shares = None
+            run.job = run.time_splitter = None
         return now, cpu
 
     def _take_in(self, run, records):
-        """Keep the records of some of many jobs."""
-        run.shares.attribute(records, run.runner.boards)
+        """Keep the records of some jobs of a batch runner."""
+        run.time_splitter.attribute(records, run.runner.boards)
         self._log_ended(run, records)
         if len(records):
             run.results.append(records)
-        for node in records["job_id"].tolist() if run.split_requests else ():
-            run.split_requests.pop(node, None)
+        for job_id in records["job_id"].tolist() if run.split_requests else ():
+            run.split_requests.pop(job_id, None)
 
     def _log_ended(self, run, records):
         if self._logs_jobs and len(records):
@@ -577,36 +581,36 @@ class Worker:
         job = run.record = _first(run.queue)
         if self._logs_jobs:
             log.debug("run %d: job %d begins", run.number, job["job_id"])
-        saved = run.saved.pop(int(job["job_id"]), None)
+        progress = run.progress.pop(int(job["job_id"]), None)
         run.job, run.reported = (now, 0.0), now
-        if saved is None:
+        if progress is None:
             run.runner.begin(job)
         else:
-            record = to_records(saved[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
+            record = to_records(progress[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
             run.job = now - float(record["seconds"]), float(record["cpu"])
-            run.runner.restore(job, saved[PROGRESS_RECORD.itemsize :].tobytes())
+            run.runner.restore(job, progress[PROGRESS_RECORD.itemsize :].tobytes())
 
     def _batch(self, run, began, cpu_began):
         """Do small jobs in one go, as far as a slice's budget goes; the next one may be left at work."""
         jobs = run.queue.popleft()
         records = run.runner.batch(jobs, run.budget)
-        left = len(jobs) > len(records)
-        at_work = run.runner.boards if left else 0
+        unfinished = len(jobs) > len(records)
+        at_work = run.runner.boards if unfinished else 0
         now, cpu = self._clock(), self._cpu_clock()
         boards = int(records["boards"].sum()) + at_work
-        # nobody reads a clock in there: the time is shared out by boards, of which every job has had one at least
-        counted = boards + len(records) + left
-        parts = (records["boards"] + 1) / counted
-        records["seconds"], records["cpu"] = parts * (now - began), parts * (cpu - cpu_began)
+        # no clock is read in there: the time is shared by node counts, at least one for each job
+        counted = boards + len(records) + unfinished
+        shares = (records["boards"] + 1) / counted
+        records["seconds"], records["cpu"] = shares * (now - began), shares * (cpu - cpu_began)
         _adapt(run, boards, cpu - cpu_began)
         self._log_ended(run, records)
         self.timers.jobs += len(records)
         if len(records):
             run.results.append(records)
             self._end_exchange_of(run, records["job_id"])
-            for node in records["job_id"].tolist() if run.split_requests else ():
-                run.split_requests.pop(node, None)
-        if left:
+            for job_id in records["job_id"].tolist() if run.split_requests else ():
+                run.split_requests.pop(job_id, None)
+        if unfinished:
             part = (at_work + 1) / counted
             run.job = now - part * (now - began), part * (cpu - cpu_began)
             run.reported, run.record = now, jobs[len(records)]

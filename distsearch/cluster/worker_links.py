@@ -1,4 +1,4 @@
-"""What a rank that has workers does about their messages, and about those of them that are lost."""
+"""The messages between a rank and its workers, and what it does about workers that are lost."""
 
 import math
 import time
@@ -12,12 +12,12 @@ from .liveness import Liveness
 from .mailbox import Mailbox
 from .messages import Message, MessageType
 
-_GLANCE = 0.05  # seconds between two looks at who is lost
-PARTING = 10.0  # seconds to wait for ranks that are to leave, where there is no deadline
+_GLANCE = 0.05  # seconds between two looks for lost workers
+PARTING = 10.0  # seconds to wait for ranks that leave, where there is no deadline
 
 
 class Failures:
-    """The ranks of a communicator that have died, as far as MPI tells."""
+    """The ranks of a communicator that have died, as far as MPI knows."""
 
     def __init__(self, comm):
         self._comm, self._group = comm, comm.Get_group()
@@ -39,9 +39,16 @@ def tells_of_a_failure(error):
 class WorkerLinks:
     """The messages between this rank and its workers.
 
-    machine: a Master, or a Group, whose Master is ``master``; ranks: of the workers; known: (host, name of its bell) of
-    every rank of the communicator; bell: this one's; deadline: seconds after which a silent worker is lost, or None;
-    survives: whether to go on without some; say(text): where to say that one is lost; last: see ``Liveness``.
+    Args:
+        comm: the communicator.
+        machine: a Master, or a Submaster, whose Master is ``master``.
+        ranks: of the workers.
+        known: (host, name of its wakeup socket) of every rank of the communicator.
+        wakeup: this rank's.
+        deadline: seconds after which a silent worker is lost, or None.
+        survives: whether to go on without some workers.
+        say: takes a line that says that a worker is lost.
+        last: see ``Liveness``.
     """
 
     def __init__(self, comm, machine, master, ranks, known, wakeup, deadline, survives, say=lambda text: None, last=1):
@@ -52,12 +59,12 @@ class WorkerLinks:
         self.mailbox = Mailbox(comm, survives=survives)
         self._survives = survives
         self._failures = Failures(comm) if mpi_runtime.tells_of_failures() else None
-        self._alive = Liveness(deadline, self._hosts, time.monotonic(), last=last) if deadline else None
+        self._liveness = Liveness(deadline, self._hosts, time.monotonic(), last=last) if deadline else None
         self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or PARTING
         self._watched = {rank for rank, name in self._wakeups.items() if deadline and self._wakeup.exists(name)}
-        # Who does not answer is asked once: MPICH keeps what nobody takes in one of 64 places, and without any of them
-        # the master could write to nobody.
-        self._asked = set()
+        # A silent worker is pinged once: MPICH keeps each message that is not received in one of 64 places, and when
+        # all are full the master cannot send to any rank.
+        self._pinged = set()
         self._gone, self._looked = set(), 0.0
 
     def poll(self):
@@ -68,9 +75,9 @@ class WorkerLinks:
         if arrived is None:
             return None
         sender, message, _ = arrived
-        if self._alive and sender in self._hosts:
-            self._alive.heard(sender, time.monotonic())
-            self._asked.discard(sender)
+        if self._liveness and sender in self._hosts:
+            self._liveness.heard(sender, time.monotonic())
+            self._pinged.discard(sender)
             if message.type == MessageType.PING:
                 self.mailbox.send(sender, Message(MessageType.PONG, 0))
         self.dispatch(Received(sender, message), sender)
@@ -86,27 +93,27 @@ class WorkerLinks:
             return None
 
     def dispatch(self, event, awake=None):
-        """Have the machine take an event in, and send what follows; awake: who has just written, and is not asleep."""
-        called = set()
+        """Have the machine take an event in, and send what follows; awake: a rank that does not sleep."""
+        to_wake = set()
         for rank, message in self._machine.handle(event):
             self.mailbox.send(rank, message)
-            if rank != awake and message.type != MessageType.JOB_UPDATE:  # who is asleep has nothing to be steered
-                called.add(rank)
-        for rank in called & self._wakeups.keys() if called else ():
+            if rank != awake and message.type != MessageType.JOB_UPDATE:  # a rank that sleeps has no jobs to update
+                to_wake.add(rank)
+        for rank in to_wake & self._wakeups.keys() if to_wake else ():
             self._wakeup.notify(self._wakeups[rank])
 
     def _look_for_the_lost(self):
-        """Go on without workers that have died since, and ask those that are silent whether they are there."""
+        """Go on without workers that have died since, and ping those that are silent."""
         now = self._looked = time.monotonic()
         if self._failures:
             self.mailbox.failed |= self._failures.ranks()
         lost = set()
-        if self._alive:
+        if self._liveness:
             self._readmit(now)
-            lost.update(self._alive.silent(now, self._master.preparing))
+            lost.update(self._liveness.silent(now, self._master.preparing))
             self.mailbox.failed.update(rank for rank in self._watched if not self._wakeup.exists(self._wakeups[rank]))
-            for rank in set(self._alive.due(now)) - self._asked:
-                self._asked.add(rank)
+            for rank in set(self._liveness.due(now)) - self._pinged:
+                self._pinged.add(rank)
                 self.mailbox.send(rank, Message(MessageType.PING, 0))
         for rank in sorted((lost | self.mailbox.failed) & self._hosts.keys() - self._gone):
             self._lose(rank)
@@ -114,24 +121,24 @@ class WorkerLinks:
     def _lose(self, rank):
         self._gone.add(rank)
         self.say_of(rank, self._hosts[rank], True)
-        if self._alive:
-            self._alive.lost(rank)
+        if self._liveness:
+            self._liveness.lost(rank)
         self.dispatch(Lost(rank))
 
     def say_of(self, rank, host, lost):
-        """Say that a worker is lost, or back."""
+        """Say that a worker is lost, or has rejoined."""
         place = f"rank {rank} (host {host})"
         self._say(f"distsearch: lost {place}: its work goes to the others" if lost else f"distsearch: {place} is back")
 
     def _readmit(self, now):
-        """Expect to hear from workers again that were taken for lost and have begun anew."""
+        """Expect messages again from workers that were declared lost and have begun anew."""
         for rank in self._gone - self._master.absent:
             self._gone.discard(rank)
             self.say_of(rank, self._hosts[rank], False)
-            self._alive.rejoined(rank, now)
+            self._liveness.rejoined(rank, now)
 
     def leave(self):
-        """Let the workers that are left say that they leave: MPI would wait at its end for those that are lost."""
+        """Wait until the remaining workers say that they leave: MPI would wait at its end for those that are lost."""
         end, staying = time.monotonic() + self._parting, self._hosts.keys() - self._gone
 
         def alone():
@@ -149,12 +156,12 @@ class WorkerLinks:
         return barrier(self._comm, self.mailbox, self._parting, self._survives)
 
     def close(self):
-        """Give the bell back."""
+        """Close the wakeup socket."""
         self._wakeup.close()
 
 
 def barrier(comm, mailbox, seconds, survives):
-    """Wait, without spinning, for all ranks to come here; return whether they did: not, where one of them died."""
+    """Wait, without spinning, for all ranks to come here; return whether they did, which is false if one died."""
     end = time.monotonic() + seconds if survives else math.inf
 
     def late():
@@ -163,7 +170,7 @@ def barrier(comm, mailbox, seconds, survives):
     try:
         sleep_until(lambda: mailbox.all_sent() or late())
         gone = comm.Ibarrier()
-        # workers leave when their messages have left, and a large one leaves when somebody takes it
+        # workers leave when their messages have left, and a large one leaves only when it is received
         sleep_until(lambda: mailbox.receive() is None and gone.Test() or late())
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):

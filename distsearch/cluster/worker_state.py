@@ -1,4 +1,4 @@
-"""What a worker knows of its setups and runs."""
+"""The setups and runs of a worker."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ FIRST_BUDGET = 1000  # boards of a slice, before the rate is known
 
 
 class Setup:
-    """What makes runners of one kind; a run that has a job at work has one to itself."""
+    """Makes runners of one kind; a run that has a job at work has one to itself."""
 
     def __init__(self, make, text):
         self._make, self._setup = make, json.loads(text)
@@ -53,30 +53,30 @@ class Setup:
 
 
 class Run:
-    """What is left to do of a run, and how far it is."""
+    """A worker's part of a run."""
 
     def __init__(self, number, setup, client, weight, joint):
         self.number, self.setup, self.client, self.weight = number, setup, client, weight
         self.joint = joint and setup.can_join  # other ranks may join its jobs
         self.was_joined = False  # other ranks had joined the job done last: they can join the next at once
-        self.joined = 0, 0.0  # boards and CPU seconds that those spent on the job at work until it was closed last
+        self.joined = 0, 0.0  # nodes and CPU seconds that those spent on the job at work until it was closed last
         self.exchange = None  # the Exchange with other hosts that search one of its jobs as well
         self.queue = deque()  # arrays of job records
-        self.saved = {}  # job id → the progress of a queued job
+        self.progress = {}  # job id → the progress of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
-        self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of many
+        self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of a batch runner's
         self.record = None  # the job itself, where it was begun alone
-        self.shares = None  # of the time of many jobs that are at work together
+        self.time_splitter = None  # of a batch runner's jobs, which are at work together
         self.results = []  # arrays of records that have not been sent
-        self.split_requests = {}  # job id → (id of its remainder, what the subtree must have left), where one is wanted
-        self.offloads = None  # (how many, the most that is left) of parts to offload, where that is wanted
+        self.split_requests = {}  # job id → (id of its remainder, the least depth left of the subtree)
+        self.offloads = None  # (how many, the most depth left) of parts to offload, where that is requested
         self.reported = 0.0
         self.budget = FIRST_BUDGET  # boards of a slice
 
     @property
     def resumes(self):
         """Whether the next job was begun by an earlier run."""
-        return bool(self.saved) and int(self.queue[0]["job_id"][0]) in self.saved
+        return bool(self.progress) and int(self.queue[0]["job_id"][0]) in self.progress
 
     @property
     def has_work(self):

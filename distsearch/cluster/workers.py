@@ -1,6 +1,6 @@
 """The workers of a master: which are ready for which setups, which are lost, and which have rejoined.
 
-What a worker must be told of it is returned as Outgoing messages.
+Methods return the Outgoing messages that follow.
 """
 
 import logging
@@ -21,7 +21,7 @@ class WorkerState:
     def __init__(self, rank, host, losses=0):
         self.rank, self.host = rank, host
         self.losses = losses  # how often it was lost at work since its last result
-        self.told = set()  # numbers of setups, of those that it has not been told to forget
+        self.known_setups = set()  # numbers
         self.preparing = set()  # those that it has not answered for
         self.ready = set()
         self.epoch = None  # where it was lost: number of the RESET that it was sent
@@ -33,25 +33,25 @@ class WorkerState:
 
 
 class WorkerRegistry:
-    """The workers by rank, and the setups that they are to be ready for; hosts: the host of each by rank."""
+    """The workers by rank, and their setups; hosts: the host of each by rank."""
 
     def __init__(self, hosts):
         self.workers = {rank: WorkerState(rank, host) for rank, host in hosts.items()}
         self.absent = {}  # rank → WorkerState, of those that are lost
         self.idle = set(self.workers)  # ranks without a job of any run
         self.setups = {}  # bytes → number
-        self.lost, self.rejoined = [], []  # (rank, host), in the order in which they were lost and came back
+        self.lost, self.rejoined = [], []  # (rank, host), in the order in which they were lost and rejoined
         self.ignored = 0  # messages with results of workers that were lost when they came
         self._prepared = 0  # setups so far
         self._epochs = 0  # RESETs so far
 
     @property
     def preparing(self):
-        """Ranks of those that make themselves ready for a setup."""
+        """Ranks of workers that prepare for a setup."""
         return {worker.rank for worker in self.workers.values() if worker.preparing}
 
     def load(self, worker, jobs):
-        """A worker has so many jobs more, or less."""
+        """Add to the number of a worker's jobs."""
         worker.load += jobs
         if worker.load:
             self.idle.discard(worker.rank)
@@ -63,50 +63,52 @@ class WorkerRegistry:
         return [rank for rank, worker in self.workers.items() if number in worker.ready]
 
     def prepare(self, setup):
-        """Have one worker of each host make itself ready for a setup, if it is new."""
+        """Have one worker of each host prepare for a setup, if it is new."""
         if setup in self.setups:
             return []
         self._prepared += 1
         number = self.setups[setup] = self._prepared
         leaders = {worker.host: worker for worker in reversed(self.workers.values())}
-        return [_ask_to_prepare(worker, number, setup) for worker in leaders.values()]
+        return [_prepare(worker, number, setup) for worker in leaders.values()]
 
     def is_ready(self, worker, number):
-        """A worker is ready for a setup, unless that was dropped meanwhile: its neighbours are to be as well."""
+        """Note that a worker is ready for a setup, and have the others of its host prepare, unless it was dropped."""
         worker.preparing.discard(number)
         setup = self._text(number)
         if setup is None:
             return []
         worker.ready.add(number)
-        neighbours = [each for each in self.workers.values() if each.host == worker.host and number not in each.told]
-        return [_ask_to_prepare(neighbour, number, setup) for neighbour in neighbours]
+        others = [
+            each for each in self.workers.values() if each.host == worker.host and number not in each.known_setups
+        ]
+        return [_prepare(other, number, setup) for other in others]
 
     def drop(self, setup):
         """Forget a setup, if it is known."""
         out, number = [], self.setups.pop(setup, None)
         for worker in self.workers.values():
             worker.ready.discard(number)
-            if number in worker.told:
-                worker.told.remove(number)
+            if number in worker.known_setups:
+                worker.known_setups.remove(number)
                 out.append(Outgoing(worker.rank, Message(MessageType.FORGET, number)))
         return out
 
     def lose(self, rank):
-        """Go on without a worker; somebody else compiles what it was to compile for its host."""
+        """Go on without a worker; another one compiles what it had to compile for its host."""
         gone = self.absent[rank] = self.workers.pop(rank)
         gone.epoch = None
         gone.losses += gone.load > 0
         self.idle.discard(rank)
         self.lost.append((rank, gone.host))
-        neighbours = [worker for worker in self.workers.values() if worker.host == gone.host]
+        others = [worker for worker in self.workers.values() if worker.host == gone.host]
         return [
-            _ask_to_prepare(neighbours[0], number, setup)
+            _prepare(others[0], number, setup)
             for setup, number in self.setups.items()
-            if number in gone.preparing and neighbours and not any(number in worker.told for worker in neighbours)
+            if number in gone.preparing and others and not any(number in worker.known_setups for worker in others)
         ]
 
     def on_message_from_lost(self, rank, message):
-        """A lost worker is there after all; it begins anew, unless it has done so again and again for nothing."""
+        """Have a lost worker that is there after all begin anew, unless it has done so too often without a result."""
         worker = self.absent[rank]
         self.ignored += message.type == MessageType.RESULTS
         if worker.epoch is None and worker.losses < _MAX_REJOINS:
@@ -119,21 +121,23 @@ class WorkerRegistry:
 
     def _readmit(self, known):
         """Take a worker in again; it is ready at once for the setups that it had compiled."""
-        log.warning("worker %d is back", known.rank)
+        log.warning("worker %d has rejoined", known.rank)
         worker = self.workers[known.rank] = WorkerState(known.rank, known.host, known.losses)
         self.rejoined.append((worker.rank, worker.host))
         self.idle.add(worker.rank)
         out = [
-            Outgoing(worker.rank, Message(MessageType.FORGET, n)) for n in known.told if n not in self.setups.values()
+            Outgoing(worker.rank, Message(MessageType.FORGET, number))
+            for number in known.known_setups
+            if number not in self.setups.values()
         ]
-        return out + [_ask_to_prepare(worker, number, setup) for setup, number in self.setups.items()]
+        return out + [_prepare(worker, number, setup) for setup, number in self.setups.items()]
 
     def _text(self, number):
         """Return the setup of a number, None if it was dropped."""
         return next((text for text, known in self.setups.items() if known == number), None)
 
 
-def _ask_to_prepare(worker, number, setup):
-    worker.told.add(number)
+def _prepare(worker, number, setup):
+    worker.known_setups.add(number)
     worker.preparing.add(number)
     return Outgoing(worker.rank, Message(MessageType.SETUP, number, np.frombuffer(setup, np.uint8)))

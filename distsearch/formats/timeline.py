@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster.trace import COMMUNICATION, DONE, GAVE, IDLE, JOB, NARROWED, WORK
+from ..cluster.trace import COMMUNICATION, DONE, IDLE, JOB, NARROWED, SPLIT, WORK
 from ..core.errors import UserError
 from ..games.interface import Position
 
-_NAMES = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle", GAVE: "gave a part away", NARROWED: "narrowed"}
+_NAMES = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle", SPLIT: "gave a part away", NARROWED: "narrowed"}
 _NAMED = {0: "rank 0, master"}
 _FAR = 10**5  # windows reach further where nothing is known
 
@@ -52,7 +52,7 @@ def _event(event, process, rank, begin, position_text):
         once = {"pid": process, "tid": rank, "cat": "job", "id": f"{rank}.{at}", "name": name}
         yield _line(ph="b", ts=at, args=args, **once)
         yield _line(ph="e", ts=round((float(event["ended"]) - begin) * 1e6, 1), **once)
-    elif kind in (GAVE, NARROWED):
+    elif kind in (SPLIT, NARROWED):
         args: dict[str, Any] = {"job": int(event["job_id"])}
         if kind == NARROWED:
             args["window"] = _window(event)

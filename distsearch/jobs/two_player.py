@@ -55,10 +55,10 @@ EMPTY_RESULT = record("job_id", "seconds")
 
 
 def job_dtype(words):
-    """Record of a job: its id, plies to search (or TO_THE_END), boards to stop at (or 0), window, ``cut``, state.
+    """Record of a job: its id, plies to search (or TO_THE_END), nodes to stop at (or 0), window, kind of node, state.
 
-    The window is the side to move's; scores are told apart no further than from low to high. Of ``cut``, see ``nodes``:
-    who shares the job out wants to know.
+    The window is the side to move's; a score outside it is a bound. A sub-master needs ``expected_cut_node``, see
+    ``tree.nodes``, where it expands the job.
     """
     return record(
         "job_id",
@@ -66,7 +66,7 @@ def job_dtype(words):
         ("budget", np.int64),
         ("low", np.int32),
         ("high", np.int32),
-        ("cut", np.int64),
+        ("expected_cut_node", np.int64),
         ("state", np.uint64, words),
     )
 

@@ -1,4 +1,4 @@
-"""Iterative deepening as a source of work: one schedule after another, each a ply deeper."""
+"""Iterative deepening as a source of work: one SearchTree after another, each a ply deeper."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from ..cluster.protocols import WorkSource
 
 
 class Spent(NamedTuple):
-    """What iterations took: boards (grown ones included; of ordering searches), jobs, CPU seconds, table counts."""
+    """What iterations took: nodes (grown ones included; of ordering searches), jobs, CPU seconds, table counts."""
 
     boards: int = 0
     ordering_boards: int = 0
@@ -23,13 +23,14 @@ class Spent(NamedTuple):
 
 
 class Deepening(WorkSource):
-    """Hands out the jobs of schedules of growing depth, one at a time.
+    """Hands out the jobs of trees of growing depth, one tree at a time.
 
-    make_pool(depth, before=None, snapshot=None) makes the Schedule of an iteration, given that of the one before, or
-    that of a snapshot. It begins with depth ``first``, goes ``step`` plies deeper each time, and on until ``deepest``
-    plies, until no line was cut off by the depth (the score is then the game's), or until the boards of finished jobs
-    exceed ``nodes``. An iteration that would exceed them counts for nothing, so the answer depends on the budget and
-    not on timing; the first always counts. snapshot: of an earlier Deepening with the same arguments, to go on with.
+    make_pool(depth, previous=None, snapshot=None) makes the SearchTree of an iteration, given that of the previous one,
+    or that of a snapshot. It begins with depth ``first``, goes ``step`` plies deeper each time, and on until
+    ``deepest`` plies, until no line was cut off by the depth (the score is then the game's), or until the nodes of
+    finished jobs exceed ``nodes``. An iteration that would exceed them counts for nothing, so the answer depends on the
+    budget and not on timing; the first always counts. snapshot: of an earlier Deepening with the same arguments, to go
+    on with.
     """
 
     done = False
@@ -38,9 +39,9 @@ class Deepening(WorkSource):
     def __init__(self, make_pool, deepest, nodes=None, first=1, step=1, snapshot=None):
         self._make_pool, self._deepest, self._nodes, self._step = make_pool, deepest, nodes, step
         self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
-        self.depth = first  # of the schedule at work
+        self.depth = first  # of the tree at work
         self.proved = False  # the last completed iteration searched every line to the end of the game
-        self.completed = None  # the schedule of the last completed iteration
+        self.completed = None  # the tree of the last completed iteration
         self.completed_depth = 0
         if snapshot is None:
             self._begin()
@@ -62,7 +63,7 @@ class Deepening(WorkSource):
         return self.pool.progress
 
     def snapshot(self, at_work=()):
-        """Return what a Deepening of the same arguments needs to go on from here; see ``Schedule.snapshot``."""
+        """Return what a Deepening of the same arguments needs to go on from here; see ``SearchTree.snapshot``."""
         completed = None
         if self.completed is not None:
             completed = {
@@ -87,11 +88,11 @@ class Deepening(WorkSource):
     def waiting(self):
         return self.pool.waiting
 
-    def job_updates(self, idle):
-        return self.pool.job_updates(idle)
+    def job_updates(self, idle_workers):
+        return self.pool.job_updates(idle_workers)
 
-    def on_split(self, job, rest, part):
-        self.pool.on_split(job, rest, part)
+    def on_split(self, job, remainder, subtree):
+        self.pool.on_split(job, remainder, subtree)
 
     def on_export(self, job, words):
         return self.pool.on_export(job, words)
@@ -113,33 +114,33 @@ class Deepening(WorkSource):
 
     @property
     def _searched(self):
-        """Boards of the iteration at work."""
+        """Nodes of the iteration at work."""
         return int(self.pool.nodes.cost[: self.pool.roots].sum())
 
     def _begin(self):
-        self.pool = self._make_pool(self.depth, before=self.completed)
+        self.pool = self._make_pool(self.depth, previous=self.completed)
         self._earlier = self.spent.boards  # of iterations before
         self.spent = self.spent._replace(boards=self._earlier + self._searched)
 
     def take(self, count, worker):
-        """See ``Schedule.take``; empty while the last jobs of an iteration are out."""
+        """See ``SearchTree.take``; empty while the last jobs of an iteration are out."""
         if self.done or self.pool.done:
             return self.pool.none
         limited = self._nodes is not None and self.completed is not None
         jobs = self.pool.take(count, worker, max(1, self._nodes - self.spent.all_boards) if limited else 0)
-        if self.pool.done and not self.pool.out:  # what it was grown by told
+        if self.pool.done and not self.pool.out:  # growing it was enough
             self.spent = self.spent._replace(boards=self._earlier + self._searched)
             self._go_deeper()
             return self.take(count, worker)
         return jobs
 
     def finish(self, results):
-        """See ``Schedule.finish``; goes on to the next depth when an iteration is complete."""
+        """See ``SearchTree.finish``; goes on to the next depth when an iteration is complete."""
         self.pool.finish(results)
-        before = self.spent._replace(jobs=self.spent.jobs + len(results))
+        previous = self.spent._replace(jobs=self.spent.jobs + len(results))
         summed = (name for name in Spent._fields if name not in ("jobs", "boards"))
-        new = {name: getattr(before, name) + results[name].sum().item() for name in summed}
-        self.spent = before._replace(boards=self._earlier + self._searched, **new)
+        new = {name: getattr(previous, name) + results[name].sum().item() for name in summed}
+        self.spent = previous._replace(boards=self._earlier + self._searched, **new)
         limited = self._nodes is not None and self.completed is not None
         if limited and (self.spent.all_boards > self._nodes or not results["complete"].all()):
             self.done = True  # the budget is used up
@@ -147,7 +148,7 @@ class Deepening(WorkSource):
         self._go_deeper()
 
     def lost(self, worker):
-        """See ``Schedule.lost``; goes on to the next depth where nothing else was awaited."""
+        """See ``SearchTree.lost``; goes on to the next depth if no other jobs were out."""
         self.pool.lost(worker)
         self._go_deeper()
 

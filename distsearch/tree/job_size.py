@@ -1,71 +1,66 @@
-"""How many boards a job is likely to take, learnt from those that were done."""
+"""How many nodes a job is likely to take, estimated from jobs that are done."""
 
 import numpy as np
 
 from ..core.jit import compiled
 
-_RATE = 5e6  # boards a CPU second, before anything is known
-_GROWTH = {True: 1.9, False: 2.7}  # times as many boards for a move more in exact searches, and for a ply more
-_FIRST = 20  # boards of the smallest
+_RATE = 5e6  # nodes a CPU second, before anything is known
+_GROWTH = {True: 1.9, False: 2.7}  # times as many nodes for a move more in exact searches, and for a ply more
+_SMALLEST = 20  # nodes
 _MEMORY = 0.05  # weight of a new job in the mean, at least
 _SIZE = 2048
-_LARGEST = 300  # what is left: more is as much
+_LARGEST = 300  # depth left: more counts as this
 
 
 # CPU seconds of a job: long enough to pay for its messages, and for the master's time when all workers want jobs.
-_GRAIN, _GRAIN_OF_EACH = 0.003, 60e-6
+_MIN_JOB_SECONDS, _MIN_JOB_SECONDS_PER_WORKER = 0.003, 60e-6
 
 
-def grain(workers):
+def min_job_seconds(workers: int) -> float:
     """Return how many CPU seconds of work are not worth sharing out among so many workers."""
-    return _GRAIN + _GRAIN_OF_EACH * workers
+    return _MIN_JOB_SECONDS + _MIN_JOB_SECONDS_PER_WORKER * workers
 
 
-def new_sizes():
-    """Return what ``learn`` fills: float64, [jobs, mean boards] of those with so much left, and last [boards, CPU]."""
+def new_sizes() -> np.ndarray:
+    """Return what ``record_job`` fills: float64, [jobs, mean nodes] by depth left, and last [nodes, CPU seconds]."""
     return np.zeros((_SIZE + 1, 2))
 
 
 @compiled
-def learn(sizes, left, boards, cpu):
+def record_job(sizes, depth_left, boards, cpu):
     """Take in a job that is complete."""
-    row = sizes[min(left, _SIZE - 1)]
+    row = sizes[min(depth_left, _SIZE - 1)]
     row[0] += 1
     row[1] += (boards - row[1]) * max(1 / row[0], _MEMORY)
     sizes[_SIZE, 0] += boards
     sizes[_SIZE, 1] += cpu
 
 
-def rate(sizes):
-    """Return the boards a CPU second of the jobs so far."""
+def rate(sizes: np.ndarray) -> float:
+    """Return the nodes a CPU second of the jobs so far."""
     boards, cpu = sizes[_SIZE]
     return boards / cpu if cpu > 1e-3 else _RATE
 
 
-def most_left(sizes, boards, exact):
-    """Return how much a job may have left and take no more than so many boards, by the estimates."""
-    return int(_most_left(sizes, float(boards), _GROWTH[exact]))
+def largest_depth_left(sizes: np.ndarray, boards: float, exact: bool) -> int:
+    """Return the largest depth left at which a job is estimated to take no more than so many nodes."""
+    return int(_largest_depth_left(sizes, float(boards), _GROWTH[exact]))
 
 
 @compiled
-def _most_left(sizes, boards, growth):
-    left = 0
-    while left < _LARGEST and _estimate(sizes, left + 1, growth) <= boards:
-        left += 1
-    return left
-
-
-def estimate(sizes, left, exact):
-    """Return the boards that a job with so much left may take, from those that had most nearly as much."""
-    return _estimate(sizes, left, _GROWTH[exact])
+def _largest_depth_left(sizes, boards, growth):
+    depth_left = 0
+    while depth_left < _LARGEST and _estimate(sizes, depth_left + 1, growth) <= boards:
+        depth_left += 1
+    return depth_left
 
 
 @compiled
-def _estimate(sizes, left, growth):
+def _estimate(sizes, depth_left, growth):
     nearest = -1
     for i in range(_LARGEST):
-        if sizes[i, 0] > 0 and (nearest < 0 or abs(i - left) < abs(nearest - left)):
+        if sizes[i, 0] > 0 and (nearest < 0 or abs(i - depth_left) < abs(nearest - depth_left)):
             nearest = i
     if nearest < 0:
-        return _FIRST * growth ** min(left, 100)
-    return max(sizes[nearest, 1], 1.0) * growth ** min(left - nearest, 100)
+        return _SMALLEST * growth ** min(depth_left, 100)
+    return max(sizes[nearest, 1], 1.0) * growth ** min(depth_left - nearest, 100)

@@ -1,7 +1,7 @@
-"""Parts of a job that its worker lends out while it goes on with all of it, as a GPU does: see ``gpu.offload``.
+"""Parts of a job that its worker, which has a GPU, offloads to others while it searches all of it: see ``gpu.offload``.
 
-A part is a root of its own in the node array, asked the one question that its lender has about it. What its jobs bring
-is told the lender as soon as that is answered, and counts nowhere else: it is the lender's own result that does.
+A part is a root of its own in the node array, with the one question that its owner has about it. The owner is told the
+answer as soon as it is known, and it counts nowhere else: the result of the job is the owner's.
 """
 
 from collections import deque
@@ -9,65 +9,70 @@ from collections import deque
 import numpy as np
 
 from ..jobs.offloaded import HEAD
-from .layout import DROPPED, JOB_NODE, JOB_WORKER
-from .nodes import CHILDREN, COST, DEPTH, DOUBT, LEFT, NONE, QUEUED, ROOT, STATUS, TWIN, WAITING
+from .layout import JOB_NODE, JOB_STATE, JOB_WORKER, NEEDED
+from .nodes import NONE, WAITING
 
-_SPLIT = 256
+_EXPANDED_KEPT = 256
 
 
-class Loans:
-    """The parts that are lent out of a Schedule's jobs."""
+class Offloads:
+    """The offloaded parts of a SearchTree's jobs."""
 
-    def __init__(self):
+    def __init__(self, tree):
+        self._tree = tree
         self._out = {}  # (worker, number of the part) → (job, node)
-        self._spare = []  # nodes of parts that nobody wants, some still at work
-        self._split = deque(maxlen=_SPLIT)  # of these, such as have children and so are none to be had again
+        self._spare = []  # nodes of parts that have ended, some still at work
+        self._expanded = deque(maxlen=_EXPANDED_KEPT)  # of these, those that were grown, so not reusable
 
     def __len__(self):
         return len(self._out)
 
-    def take_in(self, schedule, worker, words):
-        """Take in what a worker tells of its parts."""
-        for told in words.reshape(-1, HEAD + schedule.nodes.state.shape[1]):
-            job, part, low, high, left = told[:HEAD].tolist()
+    def take_in(self, worker, words):
+        """Take in rows of OFFLOAD from a worker."""
+        for row in words.reshape(-1, HEAD + self._tree.nodes.state.shape[1]):
+            job, part, low, high, depth_left = row[:HEAD].tolist()
             if low >= high:
-                self._end(schedule, worker, part)
-            elif _is_at_work(schedule.jobs_out, job, worker):
-                node = self._node(schedule, job, left, told[HEAD:].view(np.uint64))
+                self._end(worker, part)
+            elif self._is_at_work(job, worker):
+                node = self._node(job, depth_left, row[HEAD:].view(np.uint64))
                 self._out[worker, part] = job, node
-                schedule.ask(node, low, high)
+                self._tree.ask(node, low, high)
 
-    def _node(self, schedule, job, left, state):
-        """Return a root of its own for a part of a job, an old one if there is one."""
-        c = schedule.nodes.columns
-        self._split += [node for node in self._spare if c[CHILDREN, node]]
-        self._spare = [node for node in self._spare if not c[CHILDREN, node]]
-        at = next((i for i, node in enumerate(self._spare) if _is_free(c, node)), None)
-        node = schedule.nodes.add_root(state, left, None if at is None else self._spare.pop(at))
-        schedule.make_room()
-        c, above = schedule.nodes.columns, int(schedule.jobs_out[JOB_NODE, job])
-        c[ROOT, node], c[DOUBT, node] = c[ROOT, above], c[DOUBT, above]
-        c[DEPTH, node] = max(1, c[DEPTH, above] + c[LEFT, above] - left)
+    def _is_at_work(self, job, worker):
+        node, holder, state = self._tree.jobs_out[[JOB_NODE, JOB_WORKER, JOB_STATE], job].tolist()
+        return holder == worker and node != NONE and state == NEEDED
+
+    def _node(self, job, depth_left, state):
+        """Return a root of its own for a part of a job, a used one if there is one."""
+        nodes = self._tree.nodes
+        self._expanded += [node for node in self._spare if nodes.child_count[node]]
+        self._spare = [node for node in self._spare if not nodes.child_count[node]]
+        at = next((i for i, node in enumerate(self._spare) if _is_free(nodes, node)), None)
+        node = nodes.add_root(state, depth_left, None if at is None else self._spare.pop(at))
+        self._tree.make_room()
+        above = int(self._tree.jobs_out[JOB_NODE, job])
+        nodes.root[node], nodes.irrelevance[node] = nodes.root[above], nodes.irrelevance[above]
+        nodes.depth[node] = max(1, nodes.depth[above] + nodes.depth_left[above] - depth_left)
         return node
 
-    def _end(self, schedule, worker, part):
+    def _end(self, worker, part):
         job_and_node = self._out.pop((worker, part), None)
         if job_and_node:
-            schedule.ask(job_and_node[1], 0, 0)
+            self._tree.ask(job_and_node[1], 0, 0)
             self._spare.append(job_and_node[1])
 
-    def end(self, schedule, worker, jobs=None):
-        """Nobody wants the parts of some jobs of a worker any more, or of all of them."""
+    def end(self, worker, jobs=None):
+        """End the parts of some jobs of a worker, or of all of them."""
         for key, (job, _) in list(self._out.items()):
             if key[0] == worker and (jobs is None or job in jobs):
-                self._end(schedule, *key)
+                self._end(*key)
 
-    def answered(self, schedule):
-        """Return what has been found out since: worker → rows of a part's number and bounds of its score."""
+    def answered(self):
+        """Return the answers since the last time: worker → rows of a part's number and bounds of its score."""
         found = {}
         if not self._out:
             return found
-        nodes = schedule.nodes
+        nodes = self._tree.nodes
         at = np.array([node for _, node in self._out.values()])
         low, high = nodes.low[at], nodes.high[at]
         for i in np.flatnonzero((low >= nodes.beta[at]) | (high <= nodes.alpha[at])).tolist():
@@ -75,22 +80,19 @@ class Loans:
             found.setdefault(worker, []).append((part, int(low[i]), int(high[i])))
         for worker, rows in found.items():
             for part, _, _ in rows:
-                self._end(schedule, worker, part)
+                self._end(worker, part)
         return found
 
-    def boards(self, schedule):
-        """Return the boards that were searched for parts since the last time (but for parts that ended long ago)."""
-        cost = schedule.nodes.columns[COST]
-        at = [*self._spare, *self._split, *(node for _, node in self._out.values())]
+    def boards(self):
+        """Return the nodes that were searched for parts since the last time (but for parts that ended long ago)."""
+        cost = self._tree.nodes.cost
+        at = [*self._spare, *self._expanded, *(node for _, node in self._out.values())]
         boards = int(cost[at].sum()) if at else 0
         cost[at] = 0
         return boards
 
 
-def _is_at_work(jobs, job, worker):
-    return jobs[JOB_WORKER, job] == worker and jobs[JOB_NODE, job] != NONE and not jobs[DROPPED, job]
-
-
-def _is_free(c, node):
+def _is_free(nodes, node):
     """Whether nothing in the array or at a worker is about a node."""
-    return c[STATUS, node] == WAITING and not c[QUEUED, node] and not c[CHILDREN, node] and c[TWIN, node] == node
+    is_alone = nodes.transposition[node] == node and not nodes.child_count[node]
+    return is_alone and nodes.status[node] == WAITING and not nodes.queued[node]

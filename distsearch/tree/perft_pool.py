@@ -16,28 +16,28 @@ class PerftPool(WorkSource):
 
     result_dtype = PERFT_RESULT
 
-    def __init__(self, grower, states, depth, target, stays=1, snapshot=None):
-        """Grow a forest with a root for each of ``states`` until ``target`` subtrees wait.
+    def __init__(self, grower, states, depth, wanted_subtrees, stays=1, snapshot=None):
+        """Grow a forest with a root for each of ``states`` until ``wanted_subtrees`` subtrees wait.
 
         depth: plies to count; stays: 1 if a finished game counts at every deeper depth too, else 0; snapshot: of an
-        earlier pool with these arguments, to go on with; it is grown further if its own target was lower.
+        earlier pool with these arguments, to go on with; it is grown further if it wanted fewer subtrees.
         """
         self.roots, self.finished = len(states), 0  # jobs whose complete results are in
-        self.progress = {}  # node → how far its job was in an earlier run, until its result is in
-        self._target, counted = target, 0
+        self.progress = {}  # node → the progress of its job in an earlier run, until its result is in
+        self._wanted_subtrees, counted = wanted_subtrees, 0
         if snapshot is None:
-            self.nodes = self._planted(grower, states, depth)
+            self.nodes = self._roots(grower, states, depth)
             self.cpu, self.counts = 0.0, np.zeros((self.roots, depth + 1), np.int64)  # seconds of workers
         else:
             self.nodes, self.finished = NodeArray.restored(snapshot["nodes"]), snapshot["finished"]
-            self.progress = {int(job): progress for job, progress in snapshot["saved"].items()}
-            self._target, counted = max(target, snapshot["target"]), self.nodes.size
+            self.progress = {int(job): progress for job, progress in snapshot["progress"].items()}
+            self._wanted_subtrees, counted = max(wanted_subtrees, snapshot["wanted_subtrees"]), self.nodes.size
             self.cpu, self.counts = snapshot["cpu"], snapshot["counts"].copy()
         begun = np.array(sorted(self.progress), np.int64)
-        self.nodes.status[begun] = SENT  # not to be grown
-        if snapshot is None or target > snapshot["target"]:
-            # from the first node on: those that are not to be grown are passed over
-            grower.grow(self.nodes, 0, len(self._waiting_nodes()), target)
+        self.nodes.status[begun] = SENT  # so that they are not grown
+        if snapshot is None or wanted_subtrees > snapshot["wanted_subtrees"]:
+            # from the first node on: those that must not be grown are skipped
+            grower.grow(self.nodes, 0, len(self._waiting_nodes()), wanted_subtrees)
         self._count_grown(counted, stays)
         self._queue = np.concatenate((begun, self._waiting_nodes()))
         self._next = 0
@@ -46,7 +46,7 @@ class PerftPool(WorkSource):
         self.jobs = self.finished + len(self._queue)
 
     @staticmethod
-    def _planted(grower, states, depth):
+    def _roots(grower, states, depth):
         nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
         for state in states:
             nodes.over[nodes.add_root(state, depth)] = grower.finished(state) is not None
@@ -66,14 +66,14 @@ class PerftPool(WorkSource):
     def snapshot(self, at_work=()):
         """Return what a pool of the same arguments needs to go on from here: numbers and arrays by name.
 
-        at_work: node → how far its job is, of jobs that are out, as far as that is known.
+        at_work: node → progress of its job, of jobs that are out, as far as that is known.
         """
-        saved = {str(node): progress for node, progress in {**self.progress, **dict(at_work)}.items()}
+        progress = {**self.progress, **dict(at_work)}
         return {
             "nodes": self.nodes.snapshot(),
             "finished": self.finished,
-            "target": self._target,
-            "saved": saved,
+            "wanted_subtrees": self._wanted_subtrees,
+            "progress": {str(node): content for node, content in progress.items()},
             "cpu": self.cpu,
             "counts": self.counts.copy(),
         }
@@ -95,11 +95,11 @@ class PerftPool(WorkSource):
         self.nodes.status[chosen] = SENT
         self._holders.update(dict.fromkeys(chosen.tolist(), worker))
         jobs = np.zeros(len(chosen), self._job_dtype)
-        jobs["job_id"], jobs["depth"], jobs["state"] = chosen, self.nodes.left[chosen], self.nodes.state[chosen]
+        jobs["job_id"], jobs["depth"], jobs["state"] = chosen, self.nodes.depth_left[chosen], self.nodes.state[chosen]
         return jobs
 
     def lost(self, worker):
-        """A worker is gone: its jobs are the next to be handed out."""
+        """Put the jobs of a lost worker first in the queue."""
         nodes = [node for node, holder in self._holders.items() if holder == worker]
         for node in nodes:
             del self._holders[node]
@@ -114,7 +114,7 @@ class PerftPool(WorkSource):
             node = int(result["job_id"])
             self.progress.pop(node, None)
             del self._holders[node]
-            below = int(nodes.left[node])
+            below = int(nodes.depth_left[node])
             self.counts[nodes.root[node], nodes.depth[node] + 1 :] += result["counts"][1 : below + 1]
             nodes.status[node] = DONE if result["complete"] else SENT
         self.cpu += float(results["cpu"].sum())

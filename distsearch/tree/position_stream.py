@@ -1,6 +1,6 @@
-"""A stream of positions as a source of work: a job each, and those that prove hard are grown into subtrees.
+"""A stream of positions as a source of work: a job each; hard ones are grown into subtrees.
 
-Positions come and answers leave while others are at work, so that a million of them need room for those in flight only.
+Positions come and answers leave while others are at work, so a million of them need room only for those in flight.
 """
 
 from collections import deque
@@ -9,13 +9,13 @@ import numpy as np
 
 from ..cluster.protocols import WorkSource
 from ..jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
-from .schedule import ANY
+from .search_tree import ANY
 
-_FREE, _WAITING, _OUT, _DONE = range(4)  # what a place holds: OUT is a position that was handed out or grown
-_FIRST_TRY = 2_000_000  # boards, a fifth of a second: what no easy position needs
-_NEXT_TRY = 4  # times as many boards
-_LOOK = 1 << 10  # places looked at in one go for answers
-_NOBODY = -1
+_FREE, _WAITING, _OUT, _DONE = range(4)  # what a slot holds: OUT is a position that was handed out or grown
+_FIRST_TRY = 2_000_000  # nodes, a fifth of a second: what no easy position needs
+_NEXT_TRY = 4  # times as many nodes
+_COLLECTED_AT_ONCE = 1 << 10  # slots searched for answers at a time
+_NO_WORKER = -1
 _COSTS = (
     "boards",
     "ordering_boards",
@@ -29,29 +29,28 @@ _COSTS = (
 )
 
 # A position in a snapshot: its number, whether it is answered, its answer or else what was spent on it so far, and the
-# boards of its next try.
-_KEPT = np.dtype([("number", np.int64), ("answered", np.bool_), ("record", SUBTREE_RESULT), ("budget", np.int64)])
+# nodes of its next try.
+_SAVED_POSITION = np.dtype(
+    [("number", np.int64), ("answered", np.bool_), ("record", SUBTREE_RESULT), ("budget", np.int64)]
+)
 
 
 class _Hard:
-    """A position that its first try did not answer.
-
-    spent: a record of what its tries took, and of the most that any of them knew; pool: what it was grown into.
-    """
+    """A position that its first try did not answer."""
 
     def __init__(self):
-        self.pool = None
-        self.spent = _nothing()
-        self.budget = 0  # boards of the next try
+        self.pool = None  # the SearchTree into which it was grown
+        self.spent = _nothing()  # a record of what all tries took, and of the best bound that any of them found
+        self.budget = 0  # nodes of the next try
 
     def add_try(self, record):
-        """Take in the record of a try that was stopped; a later one may have come less far."""
+        """Take in the record of a try that was stopped; a later one may know less."""
         _add(record, self.spent)
         if record["score"] > self.spent["score"]:
             _copy(record, self.spent)
 
     def found(self):
-        """Return the record of what all tries and the pool took, and of what is known, from below if not all."""
+        """Return the record of what all tries and the pool took, and of the score or its lower bound."""
         pool, record = self.pool, _nothing()
         if pool is not None:
             for name, values in pool.totals().items():
@@ -67,19 +66,25 @@ class _Hard:
 
 
 class Stream(WorkSource):
-    """Hands out positions of a stream as jobs, in order, and keeps their answers until somebody collects them.
-
-    words: of a state; depth: plies, or TO_THE_END; workers: how many there are; make_pool(state, window, shared,
-    snapshot=None): a Schedule of one position, large enough to be shared by all workers or not, or that of a
-    snapshot; window: as ``Schedule`` has it; every: grow every position at once (for the scores of all its moves);
-    brief: nobody wants lines (the workers' setup says so too); capacity: positions in flight, a power of two;
-    first_try: boards after which a position is hard, 0 for never; snapshot: of an earlier Stream whose positions come
-    again, from the first that was not collected on: what it knew of them is known; spans_hosts: whether several hosts
-    may search the same job.
+    """Hands out positions of a stream as jobs, in order, and keeps their answers until the caller collects them.
 
     A hard position is grown into subtrees as soon as the others that wait would not keep the workers busy for as long
-    as it may take; before, it is tried again as one job with more boards, since a subtree that knows nothing of its
-    brothers' scores searches several times as many.
+    as it may take. Before, it is tried again as one job with a larger budget, since a subtree that knows nothing of its
+    siblings' scores searches several times as many nodes.
+
+    Args:
+        words: of a state.
+        depth: plies, or TO_THE_END.
+        workers: how many there are.
+        make_pool: (state, window, shared, snapshot=None) -> a SearchTree of one position, large enough for all workers
+            if ``shared``, or that of a snapshot.
+        window: as in ``SearchTree``.
+        all_moves: grow every position at once, for the scores of all its moves.
+        brief: without lines (the workers' setup says so too).
+        capacity: positions in flight, a power of two.
+        first_try: nodes after which a position is hard, 0 for never.
+        snapshot: of an earlier Stream whose positions come again, from the first that was not collected.
+        spans_hosts: whether several hosts may search the same job.
     """
 
     updates_jobs = True
@@ -91,7 +96,7 @@ class Stream(WorkSource):
         workers,
         make_pool,
         window=ANY,
-        every=False,
+        all_moves=False,
         brief=False,
         capacity=1 << 16,
         first_try=_FIRST_TRY,
@@ -99,42 +104,42 @@ class Stream(WorkSource):
         spans_hosts=False,
     ):
         self._depth, self._workers, self._make_pool, self._window = depth, workers, make_pool, window
-        self._every = every
+        self._all_moves = all_moves
         self.result_dtype = BRIEF_RESULT if brief else SUBTREE_RESULT
         self._first_try = first_try if workers > 1 else 0
         self._mask = capacity - 1
         self._states = np.zeros((capacity, words), np.uint64)
         self._answers = np.zeros(capacity, SUBTREE_RESULT)
         self._status = np.zeros(capacity, np.int8)
-        self._holders = np.full(capacity, _NOBODY)  # workers that have a place's position as a job
+        self._holders = np.full(capacity, _NO_WORKER)  # workers that have a slot's position as a job
         self._job_dtype = job_dtype(words)
         self._begin = self._next = self._end = 0  # numbers: not collected from here, not handed out, not here yet
         self.answered = 0  # positions, collected or not
         self._collected = 0  # by ``collect_any``
-        self._again = deque()  # numbers of hard positions that wait for another try
+        self._retries = deque()  # numbers of hard positions that wait for another try
         self._hard = {}  # number → _Hard
-        self._growing = {}  # numbers of the pools at work, in the order in which they were grown
-        self._sent = {}  # job's node → (number, job of its pool, worker)
-        self._names = {}  # (number, job of its pool) → job's node
-        self._rests = {}  # job's node → what its rest is to be called, where a part of it is asked for
-        self._updates = []  # as ``job_updates`` is to return them
+        self._pools_at_work = {}  # numbers of the pools at work, in the order in which they were grown
+        self._subtree_jobs = {}  # job id → (number, id in its pool, worker)
+        self._ids = {}  # (number, id in its pool) → job id
+        self._remainders = {}  # job id → the id of its remainder, where a split is requested
+        self._updates = []  # that ``job_updates`` will return
         self.joint = workers > 1  # ranks of a host search together what is left in the end
         self.spans_hosts = spans_hosts and self.joint
         self._pool_jobs = 0  # jobs of pools that were handed out so far
         self._pools_turn = True
         self._tries, self._seconds = 0, 0.0  # of positions, answered or not
-        self.grown = {}  # number → pool, of answered positions that were grown; for whoever collects to take away
+        self.grown = {}  # number → pool, of answered positions that were grown; the caller takes them away
         self.closed = False  # no more positions will come
-        self.halted = False  # what comes back unanswered is not to be tried again
+        self.halted = False  # unanswered positions are not tried again
         self.boards = 0  # of results so far
-        self.progress = {}  # job's node → how far the job was in an earlier run, until its result is in
+        self.progress = {}  # job id → its progress in an earlier run, until its result is in
         # number → (its entry of a snapshot, its pool's snapshot or None, its job's progress or None), until it comes
         self._known = {}
         if snapshot is not None:
-            pools, saved = snapshot["pools"], snapshot["saved"]
+            pools, progress = snapshot["pools"], snapshot["progress"]
             self._known = {
-                int(kept["number"]): (kept, pools.get(str(kept["number"])), saved.get(str(kept["number"])))
-                for kept in snapshot["kept"]
+                int(saved["number"]): (saved, pools.get(str(saved["number"])), progress.get(str(saved["number"])))
+                for saved in snapshot["positions"]
             }
 
     @property
@@ -149,12 +154,12 @@ class Stream(WorkSource):
 
     @property
     def waiting(self):
-        """Jobs that have not been handed out, as far as they are known."""
-        return self._end - self._next + len(self._again) + self._waiting_in_pools
+        """Jobs that can be handed out now, as far as they are known."""
+        return self._end - self._next + len(self._retries) + self._waiting_in_pools
 
     @property
     def _waiting_in_pools(self):
-        return sum(self._hard[number].pool.waiting for number in self._growing)
+        return sum(self._hard[number].pool.waiting for number in self._pools_at_work)
 
     @property
     def done(self):
@@ -162,103 +167,103 @@ class Stream(WorkSource):
         return self.closed and self.answered == self._end
 
     def add(self, states):
-        """Take positions in, an array of shape (n, words), n ≤ ``free``; they are numbered as they come, from 0."""
-        at = self._places(self._end, len(states))
+        """Take positions in, an array of shape (n, words), n ≤ ``free``; they are numbered in their order, from 0."""
+        at = self._slots(self._end, len(states))
         self._states[at] = states
         self._status[at] = _WAITING
         begin, self._end = self._end, self._end + len(states)
         if self._known:
             for number in range(begin, self._end):
                 if number in self._known:
-                    self._recall(number, *self._known.pop(number))
+                    self._restore_position(number, *self._known.pop(number))
             self._pass_over()
 
-    def _places(self, number, count):
+    def _slots(self, number, count):
         return np.arange(number, number + count) & self._mask
 
     def _pass_over(self):
-        """Have the next position be one that was not handed out: what a snapshot knew never is."""
+        """Skip positions that are not handed out: those of a snapshot."""
         while self._next < self._end and self._status[self._next & self._mask] != _WAITING:
             self._next += 1
 
-    def _recall(self, number, kept, pool, progress):
-        """Have a position stand as it stood in a snapshot."""
-        place = number & self._mask
-        self._status[place] = _OUT
+    def _restore_position(self, number, saved, pool, progress):
+        """Restore a position from a snapshot."""
+        slot = number & self._mask
+        self._status[slot] = _OUT
         if pool is not None:
-            state, shared = tuple(self._states[place]), pool["target"] > 1
+            state, shared = tuple(self._states[slot]), pool["wanted_subtrees"] > 1
             pool = self._make_pool(state, tuple(pool["window"]), shared, snapshot=pool)
-        if kept["answered"]:
-            self._answers[place], self._status[place] = kept["record"], _DONE
-            self._answers["job_id"][place] = place
+        if saved["answered"]:
+            self._answers[slot], self._status[slot] = saved["record"], _DONE
+            self._answers["job_id"][slot] = slot
             self.answered += 1
             if pool:
                 self.grown[number] = pool
             return
         hard = self._hard[number] = _Hard()
-        hard.spent, hard.pool, hard.budget = kept["record"].copy(), pool, int(kept["budget"])
+        hard.spent, hard.pool, hard.budget = saved["record"].copy(), pool, int(saved["budget"])
         if pool:
             self._enter(number, hard)
         else:
-            self._again.append(number)
+            self._retries.append(number)
             if progress is not None:
-                self.progress[place] = progress
+                self.progress[slot] = progress
 
     def snapshot(self, at_work=()):
         """Return what is known of positions that were not collected, numbered from the first of them.
 
-        at_work: a job's node → how far it is, of jobs that are out, as far as that is known.
+        at_work: job id → progress, of jobs that are out, as far as that is known.
         """
         begin, numbers = self._begin, np.arange(self._begin, self._end)
         answered = numbers[self._status[numbers & self._mask] == _DONE]
         alone, in_pools = self._progress(dict(at_work))
-        rest = [(number, False, hard.spent, hard.budget) for number, hard in self._hard.items()]
-        rest += [(number, False, _nothing(), self._first_try) for number in alone if number not in self._hard]
-        rest += [entry for entry, _, _ in self._known.values()]
-        kept = np.zeros(len(answered) + len(rest), _KEPT)
-        first = kept[: len(answered)]
+        others = [(number, False, hard.spent, hard.budget) for number, hard in self._hard.items()]
+        others += [(number, False, _nothing(), self._first_try) for number in alone if number not in self._hard]
+        others += [entry for entry, _, _ in self._known.values()]
+        positions = np.zeros(len(answered) + len(others), _SAVED_POSITION)
+        first = positions[: len(answered)]
         first["number"], first["answered"], first["record"] = answered, True, self._answers[answered & self._mask]
-        for i, entry in enumerate(rest, len(answered)):
-            kept[i] = entry
-        kept["number"] -= begin
+        for i, entry in enumerate(others, len(answered)):
+            positions[i] = entry
+        positions["number"] -= begin
         pools = {number: hard.pool for number, hard in self._hard.items() if hard.pool} | self.grown
         pools = {number: pool.snapshot(in_pools.get(number, ())) for number, pool in pools.items()}
         pools |= {number: pool for number, (_, pool, _) in self._known.items() if pool}
         alone |= {number: progress for number, (_, _, progress) in self._known.items() if progress is not None}
         return {
-            "kept": kept,
+            "positions": positions,
             "pools": {str(number - begin): pool for number, pool in pools.items()},
-            "saved": {str(number - begin): progress for number, progress in alone.items()},
+            "progress": {str(number - begin): progress for number, progress in alone.items()},
         }
 
     def _progress(self, at_work):
-        """Return how far jobs are: of positions, by number, and of subtrees, by number and node of its pool."""
+        """Return the progress of jobs: of positions, by number, and of subtrees, by number and id in its pool."""
         alone, in_pools = {}, {}
-        for name, progress in {**self.progress, **at_work}.items():
-            if name < 0:
-                number, job, _ = self._sent[name]
+        for job_id, progress in {**self.progress, **at_work}.items():
+            if job_id < 0:
+                number, job, _ = self._subtree_jobs[job_id]
                 in_pools.setdefault(number, {})[job] = progress
             else:
-                alone[self._number(name)] = progress
+                alone[self._number_of(job_id)] = progress
         return alone, in_pools
 
     def take(self, count, worker):
         """Return up to ``count`` jobs for ``worker``: of positions, and of hard ones' subtrees, in turn."""
         jobs = self._some(count, worker)
-        while not len(jobs) and self.waiting:  # a tree whose growing told its score has no jobs
+        while not len(jobs) and self.waiting:  # a tree whose score was found by growing it has no jobs
             jobs = self._some(count, worker)
         return jobs
 
     def _some(self, count, worker):
         self._pools_turn = not self._pools_turn
-        while self._every and not self._waiting_in_pools and self._next < self._end:
+        while self._all_moves and not self._waiting_in_pools and self._next < self._end:
             self._grow(self._next, -np.inf, shared=self.in_flight <= self._workers)
             self._pass_over()
-        positions = len(self._again) + (0 if self._every else self._end - self._next)
+        positions = len(self._retries) + (0 if self._all_moves else self._end - self._next)
         if self._waiting_in_pools and (self._pools_turn or not positions):
             return self._take_subtrees(count, worker)
-        if self._again:
-            number = self._again.popleft()
+        if self._retries:
+            number = self._retries.popleft()
             return self._jobs(np.array([number]), self._hard[number].budget, worker)
         count = min(count, positions)
         numbers = np.arange(self._next, self._next + count)
@@ -277,81 +282,81 @@ class Stream(WorkSource):
         return jobs
 
     def _take_subtrees(self, count, worker):
-        number = next(number for number in self._growing if self._hard[number].pool.waiting)
+        number = next(number for number in self._pools_at_work if self._hard[number].pool.waiting)
         pool = self._hard[number].pool
         jobs = pool.take(count, worker)
         for i, job in enumerate(jobs["job_id"].tolist()):
-            name = self._name(number, job, worker)
+            job_id = self._new_id(number, job, worker)
             if job in pool.progress:
-                self.progress[name] = pool.progress[job]
-            jobs["job_id"][i] = name
+                self.progress[job_id] = pool.progress[job]
+            jobs["job_id"][i] = job_id
         self._note_updates(number, pool)
-        if pool.done:  # what it was grown by told
+        if pool.done:  # growing it was enough
             self._finish_pool(number, self._hard[number])
         return jobs
 
-    def _name(self, number, job, worker):
-        """Return a name for a job of a pool."""
+    def _new_id(self, number, job, worker):
+        """Return an id for a job of a pool."""
         self._pool_jobs += 1
-        name = -(self._pool_jobs & 0x3FFFFFFF) - 1  # places are not negative
-        self._sent[name], self._names[number, job] = (number, job, worker), name
-        return name
+        job_id = -(self._pool_jobs & 0x3FFFFFFF) - 1  # slots are not negative
+        self._subtree_jobs[job_id], self._ids[number, job] = (number, job, worker), job_id
+        return job_id
 
-    def _note_updates(self, number, pool, idle=None):
-        idle = idle if idle is not None else -1 if self.spans_hosts else 0
-        for worker, job, low, high, rest, least in pool.job_updates(idle):
-            name = self._names[number, job]
-            if least:
-                self._rests[name] = self._name(number, rest, worker)
-            self._updates.append((worker, name, low, high, self._rests.get(name, 0), least))
+    def _note_updates(self, number, pool, idle_workers=None):
+        idle_workers = idle_workers if idle_workers is not None else -1 if self.spans_hosts else 0
+        for worker, job, low, high, remainder, min_depth_left in pool.job_updates(idle_workers):
+            job_id = self._ids[number, job]
+            if min_depth_left:
+                self._remainders[job_id] = self._new_id(number, remainder, worker)
+            self._updates.append((worker, job_id, low, high, self._remainders.get(job_id, 0), min_depth_left))
 
-    def on_split(self, name, rest, part):
-        """See ``Schedule.on_split``."""
-        self.progress.pop(name, None)
-        number, job, _ = self._sent.pop(name)
-        del self._names[number, job]
-        hard, name = self._hard.get(number), self._rests.pop(name)
-        _, rest, worker = self._sent[name]
-        if hard is None:  # that it is not wanted was told of the name that it had before
-            self._updates.append((worker, name, 0, 0, 0, 0))
+    def on_split(self, job_id, remainder, subtree):
+        """See ``SearchTree.on_split``."""
+        self.progress.pop(job_id, None)
+        number, job, _ = self._subtree_jobs.pop(job_id)
+        del self._ids[number, job]
+        hard, job_id = self._hard.get(number), self._remainders.pop(job_id)
+        _, remainder, worker = self._subtree_jobs[job_id]
+        if hard is None:  # the worker was told to drop the id that the job had before
+            self._updates.append((worker, job_id, 0, 0, 0, 0))
             return
-        hard.pool.on_split(job, rest, part)
+        hard.pool.on_split(job, remainder, subtree)
         self._note_updates(number, hard.pool)
         if hard.pool.done:
             self._finish_pool(number, hard)
 
-    def job_updates(self, idle):
-        """See ``Schedule.job_updates``."""
-        for number in self._growing:
-            self._note_updates(number, self._hard[number].pool, idle)
+    def job_updates(self, idle_workers):
+        """See ``SearchTree.job_updates``."""
+        for number in self._pools_at_work:
+            self._note_updates(number, self._hard[number].pool, idle_workers)
         found, self._updates = self._updates, []
         return found
 
     def finish(self, results):
         """Take an array of result records in."""
         self.boards += int(results["boards"].sum())
-        for node in results["job_id"].tolist() if self.progress else ():
-            self.progress.pop(node, None)
+        for job_id in results["job_id"].tolist() if self.progress else ():
+            self.progress.pop(job_id, None)
         subtrees = results["job_id"] < 0
         if subtrees.any():
-            for record in self._whole(results[subtrees]):
+            for record in self._as_full_records(results[subtrees]):
                 self._finish_subtree(record)
             results = results[~subtrees]
-        self._holders[results["job_id"]] = _NOBODY
+        self._holders[results["job_id"]] = _NO_WORKER
         self._tries += len(results)
         self._seconds += float(results["seconds"].sum())
         complete = results["complete"] != 0
         if not complete.all():
-            for record in self._whole(results[~complete]):
+            for record in self._as_full_records(results[~complete]):
                 self._finish_try(record)
             results = results[complete]
         self._keep(results)
 
-    def _whole(self, records):
+    def _as_full_records(self, records):
         return records if self.result_dtype == SUBTREE_RESULT else copied(records, SUBTREE_RESULT)
 
     def _keep(self, results):
-        """Keep answers, with what earlier tries took, until somebody collects them."""
+        """Keep answers, with what earlier tries took, until the caller collects them."""
         at = results["job_id"]
         if self.result_dtype == SUBTREE_RESULT:
             self._answers[at] = results
@@ -359,16 +364,16 @@ class Stream(WorkSource):
             for name in BRIEF_RESULT.names:
                 self._answers[name][at] = results[name]
         if self._hard:
-            for place in at[np.isin(at, [number & self._mask for number in self._hard])]:
-                _add(self._hard.pop(self._number(place)).spent, self._answers[place])
+            for slot in at[np.isin(at, [number & self._mask for number in self._hard])]:
+                _add(self._hard.pop(self._number_of(slot)).spent, self._answers[slot])
         self._status[at] = _DONE
         self.answered += len(at)
 
-    def _number(self, place):
-        return self._begin + ((int(place) - self._begin) & self._mask)
+    def _number_of(self, slot):
+        return self._begin + ((int(slot) - self._begin) & self._mask)
 
     def _finish_try(self, record):
-        number = self._number(record["job_id"])
+        number = self._number_of(record["job_id"])
         hard = self._hard.setdefault(number, _Hard())
         hard.add_try(record)
         if self.halted:
@@ -379,28 +384,28 @@ class Stream(WorkSource):
             self._grow(number, float(hard.spent["score"]))
         else:
             hard.budget = int(record["boards"]) * _NEXT_TRY
-            self._again.append(number)
+            self._retries.append(number)
 
     def _grow(self, number, at_least, shared=True):
         """Grow a position into subtrees; ``at_least``: its score is not below that."""
         low, high = self._window
         hard = self._hard.setdefault(number, _Hard())
         if self._depth == TO_THE_END and np.isfinite(at_least):
-            low = max(low, int(at_least) - 1)  # what the window's end itself is worth is not told apart
+            low = max(low, int(at_least) - 1)  # a score at the window's end is only a bound
         self._status[number & self._mask] = _OUT
         hard.pool = self._make_pool(tuple(self._states[number & self._mask]), (low, high), shared)
         self._enter(number, hard)
 
     def _enter(self, number, hard):
-        """Have the jobs of a grown position handed out, or its answer collected if there are none."""
+        """Begin to hand out the jobs of a grown position, or take in its answer if there are none."""
         if hard.pool.done:
             self._finish_pool(number, hard)
         else:
-            self._growing[number] = True
+            self._pools_at_work[number] = True
 
     def _finish_subtree(self, record):
-        name = int(record["job_id"])
-        number, job = self._end_job(name)
+        job_id = int(record["job_id"])
+        number, job = self._end_subtree_job(job_id)
         hard = self._hard.get(number)
         if hard is None:  # it is answered without this one
             return
@@ -411,36 +416,37 @@ class Stream(WorkSource):
         if hard.pool.done:
             self._finish_pool(number, hard)
 
-    def _end_job(self, name):
-        """Forget the name of a pool's job, and that of its rest if it has ended without one; return (number, job)."""
-        number, job, _ = self._sent.pop(name)
-        del self._names[number, job]
-        if name in self._rests:
-            other, rest, _ = self._sent.pop(self._rests.pop(name))
-            del self._names[other, rest]
+    def _end_subtree_job(self, job_id):
+        """Forget the id of a pool's job, and that of its remainder; return (number, id in its pool)."""
+        number, job, _ = self._subtree_jobs.pop(job_id)
+        del self._ids[number, job]
+        if job_id in self._remainders:
+            other, remainder, _ = self._subtree_jobs.pop(self._remainders.pop(job_id))
+            del self._ids[other, remainder]
         return number, job
 
-    def moved(self, name, worker):
-        """See ``Schedule.moved``."""
-        if name < 0:
-            number, job, _ = self._sent[name]
-            self._sent[name] = number, job, worker
+    def moved(self, job_id, worker):
+        """See ``SearchTree.moved``."""
+        if job_id < 0:
+            number, job, _ = self._subtree_jobs[job_id]
+            self._subtree_jobs[job_id] = number, job, worker
             if number in self._hard:  # else it is answered
                 self._hard[number].pool.moved(job, worker)
         else:
-            self._holders[name] = worker
+            self._holders[job_id] = worker
 
     def lost(self, worker):
-        """See ``Schedule.lost``."""
-        self._updates = [wish for wish in self._updates if wish[0] != worker]
-        for place in np.flatnonzero(self._holders == worker):
-            self._holders[place] = _NOBODY
-            self._try_again(self._number(place))
-        rests = set(self._rests.values())
-        for name in [name for name, (*_, holder) in self._sent.items() if holder == worker and name not in rests]:
-            self.progress.pop(name, None)
-            self._end_job(name)
-        for number in list(self._growing):
+        """See ``SearchTree.lost``."""
+        self._updates = [update for update in self._updates if update[0] != worker]
+        for slot in np.flatnonzero(self._holders == worker):
+            self._holders[slot] = _NO_WORKER
+            self._try_again(self._number_of(slot))
+        remainders = set(self._remainders.values())
+        lost = [job_id for job_id, (*_, holder) in self._subtree_jobs.items() if holder == worker]
+        for job_id in (each for each in lost if each not in remainders):
+            self.progress.pop(job_id, None)
+            self._end_subtree_job(job_id)
+        for number in list(self._pools_at_work):
             hard = self._hard[number]
             hard.pool.lost(worker)
             self._note_updates(number, hard.pool)
@@ -448,18 +454,18 @@ class Stream(WorkSource):
                 self._finish_pool(number, hard)
 
     def _try_again(self, number):
-        """Have a position that was lost be handed out anew."""
+        """Have a lost position wait again."""
         if number not in self._hard:
             self._hard[number] = _Hard()
             self._hard[number].budget = self._first_try
-        self._again.append(number)
+        self._retries.append(number)
 
     def _finish_pool(self, number, hard):
-        place = number & self._mask
-        self._answers[place], self._status[place] = hard.found(), _DONE
+        slot = number & self._mask
+        self._answers[slot], self._status[slot] = hard.found(), _DONE
         self.grown[number] = hard.pool
         del self._hard[number]
-        self._growing.pop(number, None)
+        self._pools_at_work.pop(number, None)
         self.answered += 1
 
     def collect(self):
@@ -471,7 +477,7 @@ class Stream(WorkSource):
         status = self._status[begin : begin + self._end - number]  # up to the end of the ring, at most
         count = 0
         while count < len(status):
-            waiting = status[count : count + _LOOK] != _DONE
+            waiting = status[count : count + _COLLECTED_AT_ONCE] != _DONE
             first = int(waiting.argmax())
             if waiting[first]:
                 count += first
@@ -482,28 +488,28 @@ class Stream(WorkSource):
         return number, self._answers[begin : begin + count]
 
     def collect_any(self):
-        """Yield (number, record) of the answers that were not collected yet, in whatever order they came.
+        """Yield (number, record) of the answers that were not collected yet, in any order.
 
-        For streams that are whole: places are not used again. ``collect`` and this exclude each other.
+        For streams whose positions all fit: slots are not used again. ``collect`` and this exclude each other.
         """
         if self._collected == self.answered:
             return
-        for place in np.flatnonzero(self._status == _DONE).tolist():
-            self._status[place] = _FREE
+        for slot in np.flatnonzero(self._status == _DONE).tolist():
+            self._status[slot] = _FREE
             self._collected += 1
-            yield place, self._answers[place]
+            yield slot, self._answers[slot]
 
     def pool(self, number):
         """Return the pool that an unanswered position was grown into, or None."""
         hard = self._hard.get(number)
         return hard and hard.pool
 
-    def rest(self):
-        """Yield (number, record) of what a halt left behind, in order; a score of −inf where nothing is known."""
+    def unanswered(self):
+        """Yield (number, record) of what a halt left over, in order; a score of −inf where nothing is known."""
         for number in range(self._begin, self._end):
-            place, hard = number & self._mask, self._hard.get(number)
-            if self._status[place] == _DONE:
-                yield number, self._answers[place]
+            slot, hard = number & self._mask, self._hard.get(number)
+            if self._status[slot] == _DONE:
+                yield number, self._answers[slot]
             elif hard is None:
                 yield number, _nothing()
             else:
@@ -514,14 +520,14 @@ class Stream(WorkSource):
 
 
 def _nothing():
-    """Return the record of a position of which nothing is known."""
+    """Return the record of a position without any result."""
     record = np.zeros((), SUBTREE_RESULT)
     record["score"] = -np.inf
     return record
 
 
 def _copy(known, record):
-    """Have a record say what is known of a position in another one."""
+    """Copy the score and line of a position to another record."""
     for name in ("score", "line", "line_length"):
         record[name] = known[name]
 

@@ -1,7 +1,7 @@
-"""What a sub-master does with jobs: each is the root of a tree of its own, searched by its workers together.
+"""The jobs of a sub-master: each is the root of a tree, which its workers search together.
 
-To its master it is a source of work; to the rank above, a worker whose jobs are narrowed, dropped, and given away. It
-gives away by parting with a root (see ``handover``).
+The sub-master's own ``Master`` takes it as a source of work. To the rank above it is a worker, whose jobs are narrowed,
+dropped, and split by exporting a root (see ``root_export``).
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from ..cluster.protocols import SubmasterSource
 from ..jobs.setups import rules_of
 from ..jobs.two_player import KINDS, SUBTREE_RESULT, job_dtype
 from .expansion import Grower
-from .job_size import grain, new_sizes
+from .job_size import min_job_seconds, new_sizes
 from .nodes import INFINITY
 from .ready_queue import is_asked
-from .schedule import Schedule, rehearse
+from .search_tree import SearchTree, warm_up_search_tree
 
-_SLOT = 20  # bits of a job's number that are a schedule's own
-_NUMBER = (1 << _SLOT) - 1
+_TREE_SHIFT = 20  # bits of a job id that belong to its tree; the others are the tree's slot
+_ID_IN_TREE = (1 << _TREE_SHIFT) - 1
 _SUMMED = (
     "boards",
     "ordering_boards",
@@ -31,182 +31,183 @@ _SUMMED = (
 )
 
 
-def sharing(setup):
-    """Return a function that makes a Share, given the number of workers, for jobs of a setup; it loads the kernels."""
+def make_submaster_trees(setup):
+    """Load the kernels for jobs of a setup; return a function that makes SubmasterTrees for a number of workers."""
     game, rules = rules_of(setup)
     grower = Grower(game, rules, KINDS[setup["kind"]](setup).engine)
     exact = setup["kind"] == "solve"
     grower.compile()
-    rehearse(grower, game.start(rules).state, exact)
-    win = 0 if exact else evaluation.find(game, setup["evaluation"], rules).bound
+    warm_up_search_tree(grower, game.start(rules).state, exact)
+    win_bonus = 0 if exact else evaluation.find(game, setup["evaluation"], rules).bound
     dtype = job_dtype(game.words(rules))
-    return lambda workers: Share(grower, dtype, win, workers)
+    return lambda workers: SubmasterTrees(grower, dtype, win_bonus, workers)
 
 
-class Share(SubmasterSource):
-    """Shares out jobs among workers.
+class SubmasterTrees(SubmasterSource):
+    """Shares jobs among workers.
 
-    Every job is a root of some Schedule; those whose roots were handed up have several. Its own jobs are numbered by
-    (schedule, number there).
+    Every job is a root of some SearchTree; the tree of an exported root has several. The id of a job that it hands out
+    is made of the tree's slot and the id in the tree.
     """
 
     result_dtype = SUBTREE_RESULT
     updates_jobs = True
 
-    def __init__(self, grower, dtype, win, workers):
-        self._grower, self.job_dtype, self._win, self._grain = grower, dtype, win, grain(workers)
-        self._sizes = new_sizes()
-        self._schedules = {}  # slot → Schedule, in the order in which they came
-        self._jobs = {}  # number above → (slot, root)
-        self._wanted = {}  # number above → what a part of it is to have left
-        self._unnamed = {}  # number above of a root that was handed up → its children that go on here
-        self._found = dict.fromkeys(_SUMMED, 0)  # what was spent and has not been told
+    def __init__(self, grower, dtype, win_bonus, workers):
+        self._grower, self.job_dtype, self._win_bonus = grower, dtype, win_bonus
+        self._sizes, self._min_job_seconds = new_sizes(), min_job_seconds(workers)
+        self._trees = {}  # slot → SearchTree, in the order in which they came
+        # by the ids of jobs at the master above:
+        self._jobs = {}  # → (slot, root)
+        self._wanted = {}  # → the depth left that a subtree split off it must have
+        self._without_ids = {}  # of an exported root → its children that go on here
+        self._spent = dict.fromkeys(_SUMMED, 0)  # and not reported yet
 
     def begin(self, jobs):
         """Take in an array of job records."""
         for job in jobs:
-            slot = next(i for i in range(len(self._schedules) + 1) if i not in self._schedules)
-            left = int(job["depth"])
-            pool = self._schedules[slot] = Schedule(
+            slot = next(i for i in range(len(self._trees) + 1) if i not in self._trees)
+            depth_left = int(job["depth"])
+            tree = self._trees[slot] = SearchTree(
                 self._grower,
                 [tuple(job["state"])],
-                left,
+                depth_left,
                 2,
                 "split",
-                win=self._win,
+                win_bonus=self._win_bonus,
                 window=(int(job["low"]), int(job["high"])),
-                grain=self._grain,
+                min_job_seconds=self._min_job_seconds,
                 sizes=self._sizes,
             )
-            pool.nodes.cut[0] = job["cut"]
+            tree.nodes.expected_cut_node[0] = job["expected_cut_node"]
             self._jobs[int(job["job_id"])] = slot, 0
-            self._found["boards"] += pool.nodes.size - 1
+            self._spent["boards"] += tree.nodes.size - 1
 
     def update(self, records):
-        for number, low, high, _, least in records.tolist():
-            if number not in self._jobs:
-                continue  # it has been answered, or handed up
-            slot, root = self._jobs[number]
-            self._schedules[slot].ask(root, *((low, high) if low < high else (0, 0)))
-            if low < high and least > 0:
-                self._wanted[number] = least
+        for job_id, low, high, _, min_depth_left in records.tolist():
+            if job_id not in self._jobs:
+                continue  # it has been answered, or exported
+            slot, root = self._jobs[job_id]
+            self._trees[slot].ask(root, *((low, high) if low < high else (0, 0)))
+            if low < high and min_depth_left > 0:
+                self._wanted[job_id] = min_depth_left
 
-    def assign_ids(self, job, numbers):
-        """The children of a root that was handed up have numbers now."""
-        self._jobs.update(zip(numbers, self._unnamed.pop(job), strict=True))
+    def assign_ids(self, job, job_ids):
+        """Take in the ids of an exported root's children."""
+        self._jobs.update(zip(job_ids, self._without_ids.pop(job), strict=True))
 
     def exports(self):
-        """Part with roots of which a part is wanted; return (number, what is told above) of each."""
+        """Export roots that the master above wants split; return (job id, what it gets) of each."""
         found = []
-        for number, least in list(self._wanted.items()):
-            slot, root = self._jobs[number]
-            handed = self._schedules[slot].hand_up(root, least)
-            if handed:
-                words, kept = handed
-                del self._jobs[number], self._wanted[number]
-                self._unnamed[number] = [(slot, child) for child in kept]
-                found.append((number, words))
+        for job_id, min_depth_left in list(self._wanted.items()):
+            slot, root = self._jobs[job_id]
+            exported = self._trees[slot].export_root(root, min_depth_left)
+            if exported:
+                words, kept = exported
+                del self._jobs[job_id], self._wanted[job_id]
+                self._without_ids[job_id] = [(slot, child) for child in kept]
+                found.append((job_id, words))
         return found
 
     @property
     def awaits_ids(self):
-        return bool(self._unnamed)
+        return bool(self._without_ids)
 
     def answers(self, ended=False):
         """Return the records of jobs that are answered or dropped; ended: of all, for their workers have stopped.
 
-        The last one waits for its workers: nothing that was spent is to be left untold.
+        The last one waits for its workers, so that all that was spent is reported.
         """
         records = []
-        for number, (slot, root) in list(self._jobs.items()):
-            pool = self._schedules[slot]
-            if not ended and (is_asked(pool.nodes.columns, root) or len(self._jobs) == 1 and self._out):
+        for job_id, (slot, root) in list(self._jobs.items()):
+            tree = self._trees[slot]
+            if not ended and (is_asked(tree.nodes.columns, root) or len(self._jobs) == 1 and self._out):
                 continue
-            records.append(self._record(number, pool, root))
-            del self._jobs[number]
-            self._wanted.pop(number, None)
+            records.append(self._record(job_id, tree, root))
+            del self._jobs[job_id]
+            self._wanted.pop(job_id, None)
         if records:
             self._forget(ended)
         return np.concatenate(records) if records else np.zeros(0, SUBTREE_RESULT)
 
     @property
     def _out(self):
-        return any(pool.out for pool in self._schedules.values())
+        return any(tree.out for tree in self._trees.values())
 
-    def _record(self, number, pool, root):
-        """Return the result of a job, with all that was spent since the latest one."""
-        nodes = pool.nodes
+    def _record(self, job_id, tree, root):
+        """Return the result of a job, with its share of what was spent since the latest one."""
+        nodes = tree.nodes
         low, high, alpha, beta = (int(column[root]) for column in (nodes.low, nodes.high, nodes.alpha, nodes.beta))
         record = np.zeros(1, SUBTREE_RESULT)
         complete = alpha < beta and not is_asked(nodes.columns, root)
         score = high if complete and high <= alpha else low
-        line = pool.line(root)[: record["line"].shape[1]] if low > -INFINITY else []
-        record["job_id"], record["complete"] = number, complete
+        line = tree.line(root)[: record["line"].shape[1]] if low > -INFINITY else []
+        record["job_id"], record["complete"] = job_id, complete
         record["score"] = score if abs(score) < INFINITY else -np.inf
         record["line_length"], record["line"][0, : len(line)] = len(line), line
         self._count(record, int(nodes.cost[root]))
         return record
 
     def _count(self, record, boards):
-        """Have a record tell of a part of what was spent: its own, and the last one of all that is left."""
-        part = min(1.0, boards / max(1, self._found["boards"])) if len(self._jobs) > 1 or self._unnamed else 1.0
+        """Report a share of what was spent in a record: the job's, and in that of the last job all that remains."""
+        share = min(1.0, boards / max(1, self._spent["boards"])) if len(self._jobs) > 1 or self._without_ids else 1.0
         for name in _SUMMED:
-            told = self._found[name] if part == 1.0 else record[name].dtype.type(self._found[name] * part)
-            record[name] = told
-            self._found[name] -= told
+            spent = self._spent[name] if share == 1.0 else record[name].dtype.type(self._spent[name] * share)
+            record[name] = spent
+            self._spent[name] -= spent
 
     def _forget(self, ended):
-        """Let schedules go that have no job any more, and none out."""
+        """Delete trees that have no job left, and none out."""
         needed = {slot for slot, _ in self._jobs.values()}
-        needed.update(slot for kept in self._unnamed.values() for slot, _ in kept)
-        for slot, pool in list(self._schedules.items()):
-            if slot not in needed and (ended or not pool.out):
-                del self._schedules[slot]
+        needed.update(slot for kept in self._without_ids.values() for slot, _ in kept)
+        for slot, tree in list(self._trees.items()):
+            if slot not in needed and (ended or not tree.out):
+                del self._trees[slot]
 
     @property
     def waiting(self):
-        return sum(pool.waiting for pool in self._schedules.values())
+        return sum(tree.waiting for tree in self._trees.values())
 
     def take(self, count, worker):
-        """See ``Schedule.take``; of the schedule that came first."""
-        for slot, pool in self._schedules.items():
-            if pool.waiting:
-                size = pool.nodes.size
-                jobs = pool.take(count, worker)
-                self._found["boards"] += pool.nodes.size - size
+        """See ``SearchTree.take``; the tree that came first goes first."""
+        for slot, tree in self._trees.items():
+            if tree.waiting:
+                size = tree.nodes.size
+                jobs = tree.take(count, worker)
+                self._spent["boards"] += tree.nodes.size - size
                 if len(jobs):
-                    jobs["job_id"] += slot << _SLOT
+                    jobs["job_id"] += slot << _TREE_SHIFT
                     return jobs
         return np.zeros(0, self.job_dtype)
 
     def finish(self, results):
-        """See ``Schedule.finish``."""
+        """See ``SearchTree.finish``."""
         for name in _SUMMED:
-            self._found[name] += results[name].sum().item()
-        slots = results["job_id"] >> _SLOT
+            self._spent[name] += results[name].sum().item()
+        slots = results["job_id"] >> _TREE_SHIFT
         for slot in set(slots.tolist()):
             own = results[slots == slot]
-            own["job_id"] &= _NUMBER
-            self._schedules[slot].finish(own)
+            own["job_id"] &= _ID_IN_TREE
+            self._trees[slot].finish(own)
 
-    def job_updates(self, idle):
-        """A root of which a part is wanted above grows by a part split off here."""
+    def job_updates(self, idle_workers):
+        """See ``SearchTree.job_updates``; a root to be exported counts as an idle worker: a split makes it grow."""
         found = []
-        wanted = [self._jobs[number][0] for number in self._wanted]
-        for slot, pool in self._schedules.items():
-            base = slot << _SLOT
-            for worker, job, low, high, rest, least in pool.job_updates(idle + wanted.count(slot)):
-                found.append((worker, job + base, low, high, rest + base if least else rest, least))
+        wanted = [self._jobs[job_id][0] for job_id in self._wanted]
+        for slot, tree in self._trees.items():
+            base = slot << _TREE_SHIFT
+            for worker, job, low, high, remainder, least in tree.job_updates(idle_workers + wanted.count(slot)):
+                found.append((worker, job + base, low, high, remainder + base if least else remainder, least))
         return found
 
-    def on_split(self, job, rest, part):
-        """See ``Schedule.on_split``."""
-        self._schedules[job >> _SLOT].on_split(job & _NUMBER, rest & _NUMBER, part)
+    def on_split(self, job, remainder, subtree):
+        """See ``SearchTree.on_split``."""
+        self._trees[job >> _TREE_SHIFT].on_split(job & _ID_IN_TREE, remainder & _ID_IN_TREE, subtree)
 
     def lost(self, worker):
-        """See ``Schedule.lost``."""
-        for pool in self._schedules.values():
-            pool.lost(worker)
+        """See ``SearchTree.lost``."""
+        for tree in self._trees.values():
+            tree.lost(worker)
 
 
-SHARES = dict.fromkeys(("solve", "deep"), sharing)
+SHARES = dict.fromkeys(("solve", "deep"), make_submaster_trees)

@@ -1,150 +1,160 @@
-"""Which questions are asked of which nodes: windows down the array, bounds up, and the queue of what waits.
+"""Propagates search windows down the node array and score bounds up it, and keeps the ready queue current.
 
-A question is a window: where does a node's score lie, told apart no further than from ALPHA to BETA? It is answered as
-soon as the node's bounds say so. A grown node passes questions on to its children as its policy has it, and bounds that
-come in narrow the windows above and beside them. One set of compiled functions serves all policies and games: growing
-alone knows a game.
+A question is a window: where between ALPHA and BETA does a node's score lie? The node's bounds answer it. A grown node
+passes questions on to its children by the rules of its policy, and new bounds narrow the windows of its siblings and of
+the nodes above. One set of compiled functions serves all policies and games: only expansion knows a game.
 
-The functions take the node array's columns ``c``, the control array ``t`` (see ``control``), the queue ``heap`` (a
-binary heap of node indices), ``jobs`` (a column for each job that is out), and ``w``, room for three lists of nodes.
+The functions take the node array's columns ``c``, the control array ``t`` (see ``layout``), the ready queue ``heap``,
+the table ``jobs`` of jobs that are out (see ``layout``), and ``w``, room for three lists of nodes.
 """
 
 import numpy as np
 
 from ..core.jit import compiled
-from .layout import ALL_AT_ONCE, CHANGED, FIXED, FORCED, POSING, SCOUTS, STEPS, WISH, WISHES
+from .layout import (
+    ALL_AT_ONCE,
+    FIXED,
+    FULL_WIDTH_DEPTH,
+    JOB_LISTED,
+    NULL_WINDOWS,
+    PENDING_WINDOWS,
+    STEPS,
+    UPDATE_COUNT,
+    UPDATE_LIST,
+)
 from .nodes import (
     ALPHA,
-    ASKED,
     BEST_CHILD,
     BETA,
-    CHILDREN,
+    CHILD_COUNT,
+    CHILDREN_START,
     COST,
-    CUT,
     DEFERRED,
     DEPTH,
-    DOUBT,
-    ELDEST,
-    FIRST,
+    EXPECTED_CUT_NODE,
+    FIRST_CHILD,
     GROWN,
     HIGH,
     INFINITY,
+    IRRELEVANCE,
+    JOB_ID,
     LOW,
     NONE,
+    NULL_WINDOW_BETA,
     PARENT,
     QUEUED,
     SENT,
     STATUS,
-    TWIN,
+    TRANSPOSITION,
     VISITED,
 )
-from .ready_queue import is_asked, push, requeue, unready
+from .ready_queue import is_asked, push, remove, requeue
 
-_SEEN, _LISTED, _POSED = 1, 2, 4  # bits of VISITED: in one list or another of ``w``
+_SEEN, _LISTED, _PENDING = 1, 2, 4  # bits of VISITED: in one list or another of ``w``
 
-# Doubt of what stands behind a move that is asked about: -1000 ln(1 - p), where p is how often the first, second, third
-# or a later move of a node was good enough, that the others need no search: at nodes where none was likely to be, and
-# where one was. Counted in FFO #44 and #47, but for the first 500, which was 160: nodes of the top, where most of the
-# work is, are more often taken for the wrong kind, so fewer boards were searched for nothing.
-_BESIDE = np.array([[500, 50, 20, 10], [600, 310, 140, 50]])
+# What a move adds to the irrelevance of the moves behind it: -1000 ln(1 - p), where p is how often the first, second,
+# third or a later move caused a cutoff; at nodes where none was expected to, and where one was. Counted in FFO #44 and
+# #47, but for the first 500, which was 160: at the top of the tree, where most of the work is, nodes are more often
+# taken for the wrong kind, so with 500 fewer nodes were searched that were not needed.
+_SIBLING_IRRELEVANCE = np.array([[500, 50, 20, 10], [600, 310, 140, 50]])
 
 
 @compiled
 def wake(c, t, heap, i):
-    """Have the twins of a node that is no longer at work wait for themselves, in case they are still asked."""
-    twin = c[TWIN, i]
-    while twin != i:
-        if c[DEFERRED, twin]:
-            c[DEFERRED, twin] = 0
-            if is_asked(c, twin):
-                push(c, t, heap, twin)
-        twin = c[TWIN, twin]
+    """Queue the deferred transpositions of a node that is no longer at work, if their questions are open."""
+    other = c[TRANSPOSITION, i]
+    while other != i:
+        if c[DEFERRED, other]:
+            c[DEFERRED, other] = 0
+            if is_asked(c, other):
+                push(c, t, heap, other)
+        other = c[TRANSPOSITION, other]
 
 
 @compiled
 def ask(c, t, heap, jobs, w, n, i, alpha, beta):
-    """Ask a node something; return how many nodes ``w`` lists that are to pass questions on, of which there were n."""
+    """Ask a node something; return how many of the n nodes listed in ``w``, and this one, must pass questions on."""
     new = c[ALPHA, i] != alpha or c[BETA, i] != beta
     c[ALPHA, i], c[BETA, i] = alpha, beta
     if c[STATUS, i] == GROWN:
         if new:
-            choose_eldest(c, i)
+            reset_first_child(c, i)
             w[0, n] = i
             n += 1
     elif c[STATUS, i] == SENT:
-        job = c[ASKED, i]
-        if not jobs[CHANGED, job] and (new or not is_asked(c, i)):
-            jobs[CHANGED, job] = 1
-            jobs[WISH, t[WISHES]] = job
-            t[WISHES] += 1
+        job = c[JOB_ID, i]
+        if not jobs[JOB_LISTED, job] and (new or not is_asked(c, i)):
+            jobs[JOB_LISTED, job] = 1
+            jobs[UPDATE_LIST, t[UPDATE_COUNT]] = job
+            t[UPDATE_COUNT] += 1
     elif not is_asked(c, i):
         c[DEFERRED, i] = 0
-        unready(c, t, heap, i)
+        remove(c, t, heap, i)
     elif not c[DEFERRED, i]:
         push(c, t, heap, i)
     return n
 
 
 @compiled
-def posed(c, t, w):
-    """Take a node off the list of those whose next null window is to be chosen."""
-    t[POSING] -= 1
-    p = w[2, t[POSING]]
-    c[VISITED, p] &= ~_POSED
+def next_pending(c, t, w):
+    """Take a node off the list of those whose next null window must be chosen."""
+    t[PENDING_WINDOWS] -= 1
+    p = w[2, t[PENDING_WINDOWS]]
+    c[VISITED, p] &= ~_PENDING
     return p
 
 
 @compiled
-def choose_eldest(c, p):
-    """Before a grown node is asked something else: the child that was best so far is to be asked first."""
-    c[ELDEST, p] = c[BEST_CHILD, p] if c[BEST_CHILD, p] != NONE else c[FIRST, p]
+def reset_first_child(c, p):
+    """Have a grown node that is asked something new search the child first that was best so far."""
+    c[FIRST_CHILD, p] = c[BEST_CHILD, p] if c[BEST_CHILD, p] != NONE else c[CHILDREN_START, p]
 
 
 @compiled
 def pass_on(c, t, heap, jobs, w, start):
-    """Have the nodes below a grown one be asked what its own question calls for."""
+    """Ask the nodes below a grown one what its own question calls for."""
     n = 1
     w[0, 0] = start
     while n > 0:
         n -= 1
         p = w[0, n]
-        first, count = c[FIRST, p], c[CHILDREN, p]
-        forced = (t[FIXED] or c[DEPTH, p] < t[FORCED]) and c[ALPHA, p] < c[BETA, p]
-        active = is_asked(c, p) or forced
+        first, count = c[CHILDREN_START, p], c[CHILD_COUNT, p]
+        full_width = (t[FIXED] or c[DEPTH, p] < t[FULL_WIDTH_DEPTH]) and c[ALPHA, p] < c[BETA, p]
+        active = is_asked(c, p) or full_width
         alpha, beta = c[ALPHA, p], c[BETA, p]
         if not active:
             wake(c, t, heap, p)
-        elif t[STEPS] and beta - alpha > 1 and not forced:
-            asked = c[ASKED, p]
-            if not (max(c[LOW, p], alpha) < asked <= min(c[HIGH, p], beta)):
-                if not c[VISITED, p] & _POSED:
-                    c[VISITED, p] |= _POSED
-                    w[2, t[POSING]] = p
-                    t[POSING] += 1
+        elif t[STEPS] and beta - alpha > 1 and not full_width:
+            null_window_beta = c[NULL_WINDOW_BETA, p]
+            if not (max(c[LOW, p], alpha) < null_window_beta <= min(c[HIGH, p], beta)):
+                if not c[VISITED, p] & _PENDING:
+                    c[VISITED, p] |= _PENDING
+                    w[2, t[PENDING_WINDOWS]] = p
+                    t[PENDING_WINDOWS] += 1
                 active = False
-            alpha, beta = asked - 1, asked
+            alpha, beta = null_window_beta - 1, null_window_beta
         low = max(alpha, c[LOW, p])
-        beside = 0  # doubt
-        eldest = c[ELDEST, p]
-        eldest_known = -c[LOW, eldest] <= low
+        sibling_irrelevance = 0
+        first_child = c[FIRST_CHILD, p]
+        first_is_known = -c[LOW, first_child] <= low
         for i in range(first, first + count):
             a, b = np.int64(0), np.int64(0)
             better = -c[LOW, i] > low  # it may still be better than what is known
-            if forced:
+            if full_width:
                 a, b = -beta, -alpha
             elif active and better:
-                if t[ALL_AT_ONCE] or i == eldest or eldest_known and i == c[BEST_CHILD, p]:
+                if t[ALL_AT_ONCE] or i == first_child or first_is_known and i == c[BEST_CHILD, p]:
                     a, b = -beta, -low
-                elif eldest_known or t[SCOUTS] and not c[CUT, p] and beta - low == 1:
-                    a, b = (-low - 1 if t[SCOUTS] else -beta), -low
+                elif first_is_known or t[NULL_WINDOWS] and not c[EXPECTED_CUT_NODE, p] and beta - low == 1:
+                    a, b = (-low - 1 if t[NULL_WINDOWS] else -beta), -low
             before = n
             n = ask(c, t, heap, jobs, w, n, i, a, b)
             if not t[ALL_AT_ONCE] and is_asked(c, i):
-                doubt = c[DOUBT, p] + beside
-                beside += _BESIDE[c[CUT, p], min(i - first, 3)]
-                c[CUT, i] = 0 if c[CUT, p] and i == eldest else 1
-                if doubt != c[DOUBT, i]:
-                    c[DOUBT, i] = doubt
+                irrelevance = c[IRRELEVANCE, p] + sibling_irrelevance
+                sibling_irrelevance += _SIBLING_IRRELEVANCE[c[EXPECTED_CUT_NODE, p], min(i - first, 3)]
+                c[EXPECTED_CUT_NODE, i] = 0 if c[EXPECTED_CUT_NODE, p] and i == first_child else 1
+                if irrelevance != c[IRRELEVANCE, i]:
+                    c[IRRELEVANCE, i] = irrelevance
                     if c[QUEUED, i]:
                         requeue(c, t, heap, i)
                     elif c[STATUS, i] == GROWN and n == before:
@@ -153,11 +163,11 @@ def pass_on(c, t, heap, jobs, w, start):
 
 
 @compiled
-def settle(c, p):
-    """Tighten a grown node's bounds by its children's; return whether they did."""
+def back_up(c, p):
+    """Tighten a grown node's bounds by those of its children; return whether they were tighter."""
     low = high = -INFINITY
     best = NONE
-    for i in range(c[FIRST, p], c[FIRST, p] + c[CHILDREN, p]):
+    for i in range(c[CHILDREN_START, p], c[CHILDREN_START, p] + c[CHILD_COUNT, p]):
         if -c[HIGH, i] > low:
             low, best = -c[HIGH, i], i
         high = max(high, -c[LOW, i])
@@ -168,7 +178,7 @@ def settle(c, p):
 
 @compiled
 def tighten(c, i, low, high):
-    """Take in bounds of a node; return whether they tell anything new."""
+    """Take in bounds of a node; return whether they are tighter than those known."""
     found = False
     if low > c[LOW, i]:
         c[LOW, i] = low
@@ -181,21 +191,21 @@ def tighten(c, i, low, high):
 
 @compiled
 def improved(c, t, heap, jobs, w, start):
-    """Carry the bounds of a node, which have just become tighter, up and to its twins; ask what follows from them."""
+    """Propagate a node's tighter bounds up the tree and to its transpositions; ask what follows from them."""
     n, visited = _list(c, w, 0, start), 0
     while n > 0:
         n -= 1
         i = w[0, n]
         c[VISITED, i] &= ~_LISTED
-        twin = c[TWIN, i]
-        while twin != i:
-            if tighten(c, twin, c[LOW, i], c[HIGH, i]):
-                n = _list(c, w, n, twin)
-            twin = c[TWIN, twin]
+        other = c[TRANSPOSITION, i]
+        while other != i:
+            if tighten(c, other, c[LOW, i], c[HIGH, i]):
+                n = _list(c, w, n, other)
+            other = c[TRANSPOSITION, other]
         p = c[PARENT, i]
         if p == NONE:
             p = i
-        elif settle(c, p):
+        elif back_up(c, p):
             n = _list(c, w, n, p)
         if not c[VISITED, p] & _SEEN:
             c[VISITED, p] |= _SEEN
@@ -216,7 +226,7 @@ def _list(c, w, n, i):
 
 @compiled
 def _from_the_top(c, t, heap, jobs, w, count):
-    """Pass questions on below the nodes that are listed, those nearer to a root first: what they end need no more."""
+    """Pass questions on below the listed nodes, those nearer to a root first: they may end questions of the others."""
     for i in range(1, count):
         node, j = w[1, i], i
         while j > 0 and c[DEPTH, w[1, j - 1]] > c[DEPTH, node]:
@@ -234,49 +244,49 @@ def _from_the_top(c, t, heap, jobs, w, count):
 
 @compiled
 def spend(c, i, boards):
-    """Count boards that were searched below a node."""
+    """Count nodes that were searched below a node."""
     while i != NONE:
         c[COST, i] += boards
         i = c[PARENT, i]
 
 
 @compiled
-def grown(c, t, heap, jobs, w, i):
-    """A node has got children: what they are known to be worth counts, and questions go on to them."""
-    c[ASKED, i] = -INFINITY
-    c[ELDEST, i] = c[FIRST, i]
-    if settle(c, i):
+def on_expanded(c, t, heap, jobs, w, i):
+    """Back up what is known of the children that a node has got, and pass its question on to them."""
+    c[NULL_WINDOW_BETA, i] = -INFINITY
+    c[FIRST_CHILD, i] = c[CHILDREN_START, i]
+    if back_up(c, i):
         improved(c, t, heap, jobs, w, i)
     pass_on(c, t, heap, jobs, w, i)
 
 
 @compiled
 def ask_root(c, t, heap, jobs, w, i, low, high):
-    """Ask a root for its score, told apart no further than from low to high."""
+    """Ask where between low and high a root's score lies."""
     if ask(c, t, heap, jobs, w, 0, i, low, high):
         pass_on(c, t, heap, jobs, w, i)
 
 
 @compiled
-def settle_all(c, size):
-    """Tighten the bounds of all grown nodes, when nothing is asked yet."""
+def back_up_all(c, size):
+    """Tighten the bounds of all grown nodes, before anything is asked."""
     for i in range(size - 1, -1, -1):
         if c[STATUS, i] == GROWN:
-            settle(c, i)
-            c[ELDEST, i] = c[FIRST, i]
+            back_up(c, i)
+            c[FIRST_CHILD, i] = c[CHILDREN_START, i]
 
 
 @compiled
 def ask_nothing(c, size):
-    """Have no question open anywhere, as where no job is out."""
+    """Close every question; no job may be out."""
     for i in range(size):
         c[ALPHA, i] = c[BETA, i] = c[QUEUED, i] = c[DEFERRED, i] = c[VISITED, i] = 0
 
 
 @compiled
 def has_open_child(c, p):
-    """Whether the score of a node's child is asked for and not known."""
-    for i in range(c[FIRST, p], c[FIRST, p] + c[CHILDREN, p]):
+    """Whether a question of a node's child is open."""
+    for i in range(c[CHILDREN_START, p], c[CHILDREN_START, p] + c[CHILD_COUNT, p]):
         if is_asked(c, i):
             return True
     return False

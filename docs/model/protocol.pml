@@ -1,9 +1,9 @@
-/* A master and its workers, as distsearch/cluster and distsearch/tree/schedule.py have them; README.md has the map.
+/* A master and its workers, as in distsearch/cluster and distsearch/tree; README.md has the map.
  *
- * One run of one Schedule. The tree: positions 1 and 6 wait at first. Whoever searches 1 may give 3 away and keep 2,
- * whoever searches 2 may give 5 away and keep 4; 0 is no position. A window is NARROW or WIDE, 0 is none; what is known
- * of a position is the window that it was searched in to the end. How far a search is, scores and moves are left out:
- * a search may end, or have a part to give, whenever it is at work.
+ * One run of one SearchTree. The tree: positions 1 and 6 wait at first. The search of 1 may be split: 3 is split off,
+ * and the worker keeps 2. So may that of 2: 5 is split off, and the worker keeps 4. 0 is no position. A window is NARROW
+ * or WIDE, 0 is none; what is known of a position is the window that it was searched in to the end. Progress, scores
+ * and moves are left out: a search may end, or be split, whenever it is at work.
  */
 #ifndef WORKERS
 #define WORKERS 3
@@ -12,10 +12,10 @@
 #define PREFETCH 2 /* jobs at a worker */
 #endif
 #ifndef CHANGES
-#define CHANGES 2 /* of questions, whoever makes them: asked no more, less or again */
+#define CHANGES 2 /* of questions: closed, narrower, or open again */
 #endif
-#ifndef ASKS
-#define ASKS 1 /* for a part */
+#ifndef SPLITS
+#define SPLITS 1 /* that may be requested */
 #endif
 #ifndef DEATHS
 #define DEATHS 0
@@ -23,8 +23,8 @@
 #ifndef SUSPICIONS
 #define SUSPICIONS 0 /* of workers that live */
 #endif
-#define NUMBERS 6 /* that jobs can have; that these are enough is checked */
-#define NO NUMBERS /* no number */
+#define IDS 6 /* that jobs can have; it is checked that these are enough */
+#define NO IDS /* no id */
 #define ROOM 8 /* of a channel: none ever blocks, as is checked */
 #define POSITIONS 7
 
@@ -33,8 +33,8 @@
 
 mtype = { OPEN, JOBS, JOB_UPDATE, STOP, END, RESET, RESULTS, SPLIT, STOPPED, PONG, RESET_DONE }
 
-chan down[WORKERS] = [ROOM] of { mtype, byte, byte, byte } /* kind; job or life; position or rest; window, 0: drop it */
-chan up[WORKERS] = [ROOM] of { mtype, byte, byte, byte, byte } /* the same, 0: it is not complete; the sender's life */
+chan down[WORKERS] = [ROOM] of { mtype, byte, byte, byte } /* kind; job or epoch; position or remainder; window, 0: drop it */
+chan up[WORKERS] = [ROOM] of { mtype, byte, byte, byte, byte } /* the same, 0: it is not complete; the sender's epoch */
 
 byte deaths = DEATHS;
 bit dead[WORKERS]; /* the process is no more */
@@ -45,54 +45,54 @@ bit dead[WORKERS]; /* the process is no more */
 #define SENT 2
 #define GROWN 3
 #define keeps(i) ((i) == 1 -> 2 : ((i) == 2 -> 4 : 0))
-#define gives(i) (keeps(i) + 1)
+#define splits_off(i) (keeps(i) + 1)
 #define is_asked(i) (question[i] > known[i])
 byte status[POSITIONS], question[POSITIONS], known[POSITIONS];
 
-/* Schedule._jobs and _free. */
-byte job_node[NUMBERS], job_window[NUMBERS], job_worker[NUMBERS], job_rest[NUMBERS];
-bit dropped[NUMBERS], used[NUMBERS];
+/* SearchTree._jobs, and its row FREE_LIST. */
+byte job_node[IDS], job_window[IDS], job_worker[IDS], job_remainder[IDS];
+bit dropped[IDS], used[IDS];
 
-/* master._Run and master._Worker. */
-byte out[WORKERS]; /* _Run.out: jobs sent and not answered */
-bit told[WORKERS]; /* in _Run.out: told of the run by OPEN */
+/* MasterRun and WorkerState. */
+byte out[WORKERS]; /* MasterRun.out: jobs sent and not answered */
+bit told[WORKERS]; /* in MasterRun.out: it knows the run by OPEN */
 bit stopping[WORKERS];
-bit lost[WORKERS]; /* in Master._absent */
-byte life[WORKERS]; /* RESTARTs that a worker was sent: Master._lives */
-bit restarting[WORKERS]; /* the last of them is not answered: _Worker.life */
-bit starved = 1, ended;
+bit lost[WORKERS]; /* in WorkerRegistry.absent */
+byte epoch[WORKERS]; /* RESETs that a worker was sent: WorkerState.epoch */
+bit resetting[WORKERS]; /* the last of them is not answered */
+bit work_wanted = 1, ended;
 
 /* ---- the worker ---- */
 
 #define at_work mine[0]
 
-/* The first of a worker's jobs is no more, and the wish with it. */
+/* The first of a worker's jobs has ended, and the split request with it. */
 inline next_job() {
     mine[0] = mine[1]; mine_node[0] = mine_node[1]; mine_window[0] = mine_window[1];
-#ifdef MUTANT_WISH_STAYS
+#ifdef MUTANT_REQUEST_STAYS
     if
-    :: wish[1] != NO -> wish[0] = wish[1]; wish[1] = NO
+    :: request[1] != NO -> request[0] = request[1]; request[1] = NO
     :: else
     fi;
 #else
-    wish[0] = wish[1]; wish[1] = NO;
+    request[0] = request[1]; request[1] = NO;
 #endif
     mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0
 }
 
 inline say(type, job, node, range) {
     assert(len(up[me]) < ROOM);
-    up[me]!type, job, node, range, my_life
+    up[me]!type, job, node, range, my_epoch
 }
 
 inline forget_all() {
-    mine[0] = NO; mine_node[0] = 0; mine_window[0] = 0; wish[0] = NO;
-    mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0; wish[1] = NO
+    mine[0] = NO; mine_node[0] = 0; mine_window[0] = 0; request[0] = NO;
+    mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0; request[1] = NO
 }
 
 proctype worker(byte me) {
-    byte mine[2], mine_node[2], mine_window[2], wish[2]; /* [0]: at work, [1]: queued; wish: _Run.wishes */
-    byte my_life, n, x, window, k;
+    byte mine[2], mine_node[2], mine_window[2], request[2]; /* [0]: at work, [1]: queued; request: Run.split_requests */
+    byte my_epoch, n, x, window, k;
     bit knows; /* the run is in Worker._runs */
     mtype kind;
     d_step { forget_all() }
@@ -107,25 +107,25 @@ end:
                 assert(knows && mine[PREFETCH - 1] == NO);
                 k = (mine[0] == NO -> 0 : 1);
                 mine[k] = n; mine_node[k] = x; mine_window[k] = window
-            :: !dead[me] && kind == JOB_UPDATE -> /* _steer, _steer_queued */
+            :: !dead[me] && kind == JOB_UPDATE -> /* _update_jobs, _update_queued */
                 assert(knows);
                 k = (mine[0] == n -> 0 : (mine[1] == n -> 1 : NO));
-#ifdef MUTANT_NAME_UNCHECKED
+#ifdef MUTANT_ID_UNCHECKED
                 k = (mine[0] == NO -> NO : 0);
 #endif
                 if
-                :: k == NO /* it has been answered, or goes on under another number */
+                :: k == NO /* it has been answered, or goes on under another id */
                 :: k != NO && window == 0 -> /* dropped: _finish or unsearched */
                     say(RESULTS, mine[k], mine_node[k], 0);
                     if
                     :: k == 0 -> next_job()
-                    :: else -> mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0; wish[1] = NO
+                    :: else -> mine[1] = NO; mine_node[1] = 0; mine_window[1] = 0; request[1] = NO
                     fi
                 :: k != NO && window != 0 ->
                     assert(window <= mine_window[k]); /* windows only become narrower */
                     mine_window[k] = window;
                     if
-                    :: x != NO -> wish[k] = x
+                    :: x != NO -> request[k] = x
                     :: else
                     fi
                 fi
@@ -141,21 +141,21 @@ end:
             :: !dead[me] && kind == RESET -> /* every run and job is forgotten */
                 knows = 0;
                 forget_all();
-                my_life = n;
-                say(RESET_DONE, my_life, 0, 0)
+                my_epoch = n;
+                say(RESET_DONE, my_epoch, 0, 0)
             fi;
             kind = 0; n = 0; x = 0; window = 0; k = 0
         } }
     :: atomic { !dead[me] && at_work != NO -> /* Worker.work, to the end of a job: _finish */
         d_step { say(RESULTS, at_work, mine_node[0], mine_window[0]); next_job() } }
-    :: atomic { !dead[me] && at_work != NO && wish[0] != NO && keeps(mine_node[0]) -> /* Worker._give */
+    :: atomic { !dead[me] && at_work != NO && request[0] != NO && keeps(mine_node[0]) -> /* Worker._split */
         d_step {
-            say(SPLIT, at_work, wish[0], mine_window[0]);
-            at_work = wish[0]; wish[0] = NO;
+            say(SPLIT, at_work, request[0], mine_window[0]);
+            at_work = request[0]; request[0] = NO;
             mine_node[0] = keeps(mine_node[0])
         } }
-    :: atomic { !dead[me] && lost[me] && !restarting[me] && at_work == NO && empty(up[me]) ->
-        say(PONG, 0, 0, 0) } /* sooner or later, a message comes from everybody who lives */
+    :: atomic { !dead[me] && lost[me] && !resetting[me] && at_work == NO && empty(up[me]) ->
+        say(PONG, 0, 0, 0) } /* every living worker sends a message sooner or later */
     :: atomic { !dead[me] && deaths > 0 && !ended -> d_step { deaths--; dead[me] = 1; knows = 0; forget_all() } }
     od
 }
@@ -167,71 +167,71 @@ inline tell(rank, type, job, node, range) {
     down[rank]!type, job, node, range
 }
 
-/* Schedule._number: the one that was freed last is the next; here the lowest. */
-inline number(fresh) {
+/* SearchTree._reserve_ids: the id that was freed last is the next; here the lowest. */
+inline take_id(fresh) {
     fresh = 0;
     do
-    :: fresh < NUMBERS && used[fresh] -> fresh++
+    :: fresh < IDS && used[fresh] -> fresh++
     :: else -> break
     od;
-    assert(fresh < NUMBERS);
+    assert(fresh < IDS);
     used[fresh] = 1
 }
 
-inline free(name) { assert(used[name]); used[name] = 0 }
+inline free_id(name) { assert(used[name]); used[name] = 0 }
 
-inline sent(job, node, range, rank) { /* handing.sent */
+inline assign(job, node, range, rank) { /* dispatch.assign */
     status[node] = SENT;
     assert(job_node[job] == 0 && used[job]);
-    job_node[job] = node; job_window[job] = range; job_worker[job] = rank; dropped[job] = 0; job_rest[job] = NO
+    job_node[job] = node; job_window[job] = range; job_worker[job] = rank; dropped[job] = 0; job_remainder[job] = NO
 }
 
-inline forget(job) { /* Schedule._forget */
+inline release(job) { /* dispatch.release */
     job_node[job] = 0; job_window[job] = 0; job_worker[job] = 0; dropped[job] = 0;
     if
-    :: job_rest[job] != NO ->
-#ifndef MUTANT_REST_KEPT
-        free(job_rest[job]);
+    :: job_remainder[job] != NO ->
+#ifndef MUTANT_REMAINDER_KEPT
+        free_id(job_remainder[job]);
 #endif
-        job_rest[job] = NO
+        job_remainder[job] = NO
     :: else
     fi;
 #ifdef MUTANT_FREED_EARLY
     used[job] = 0
 #else
-    free(job)
+    free_id(job)
 #endif
 }
 
-inline count_waiting() { /* Schedule.waiting */
+inline count_waiting() { /* SearchTree.waiting */
     waiting = 0;
     for (i : 1 .. POSITIONS - 1) {
         waiting = waiting + (status[i] == WAITING && is_asked(i))
     }
 }
 
-inline is_over() { /* Schedule.done */
+inline is_over() { /* SearchTree.done */
     over = 1;
     for (i : 1 .. POSITIONS - 1) {
         over = over && !((status[i] == WAITING || status[i] == SENT) && is_asked(i))
     }
 }
 
-inline top_up(rank, most) { /* Master._top_up and Schedule.take */
+inline top_up(rank, most) { /* Master._top_up and SearchTree.take */
     count_waiting();
     if
     :: out[rank] > most - 1 || out[rank] > 0 && waiting == 0 -> more = 0
     :: else ->
         if
-        :: waiting == 0 -> starved = 1; more = 0
+        :: waiting == 0 -> work_wanted = 1; more = 0
         :: else ->
             i = 1;
             do
             :: status[i] == WAITING && is_asked(i) -> break
             :: else -> i++
             od;
-            number(n);
-            sent(n, i, question[i], rank);
+            take_id(n);
+            assign(n, i, question[i], rank);
             if
             :: !told[rank] -> told[rank] = 1; tell(rank, OPEN, 0, 0, 0)
             :: else
@@ -245,8 +245,8 @@ inline top_up(rank, most) { /* Master._top_up and Schedule.take */
 
 inline hand_out() { /* Master._hand_out */
     if
-    :: !starved && lost[sender]
-    :: !starved && !lost[sender] ->
+    :: !work_wanted && lost[sender]
+    :: !work_wanted && !lost[sender] ->
         do
         :: more = 0; top_up(sender, PREFETCH);
             if
@@ -255,10 +255,10 @@ inline hand_out() { /* Master._hand_out */
             fi
         od
     :: else ->
-        starved = 0;
+        work_wanted = 0;
         level = 1;
         do
-        :: level <= PREFETCH && !starved ->
+        :: level <= PREFETCH && !work_wanted ->
             for (w : 0 .. WORKERS - 1) {
                 if
                 :: !lost[w] -> top_up(w, level)
@@ -271,15 +271,15 @@ inline hand_out() { /* Master._hand_out */
     fi
 }
 
-#ifdef MUTANT_UNWANTED_REST
-bit forgotten[NUMBERS]; /* a rest that nobody wants any more when its SPLIT comes: Stream.gave once did without it */
+#ifdef MUTANT_UNNEEDED_REMAINDER
+bit forgotten[IDS]; /* a remainder that is not needed any more when its SPLIT comes; Stream once did without it */
 #define is_forgotten(n) forgotten[n]
 #else
 #define is_forgotten(n) false
 #endif
 
-inline wishes() { /* Schedule.wishes and handing.next_wish: what has changed of jobs that are out */
-    for (n : 0 .. NUMBERS - 1) {
+inline job_updates() { /* SearchTree.job_updates and dispatch.next_update: what has changed of jobs that are out */
+    for (n : 0 .. IDS - 1) {
         i = job_node[n];
         if
         :: i == 0 || dropped[n] || is_forgotten(n)
@@ -323,19 +323,19 @@ inline wind_up() { /* Master._wind_up */
 inline check() {
     for (w : 0 .. WORKERS - 1) {
         level = 0;
-        for (n : 0 .. NUMBERS - 1) {
+        for (n : 0 .. IDS - 1) {
             level = level + (job_node[n] && job_worker[n] == w)
         }
-        assert(over || level == out[w]); /* master and schedule agree on who has how many jobs */
-        assert(over || starved || lost[w] || out[w]) /* nobody without a job is passed over for ever */
+        assert(over || level == out[w]); /* master and tree agree on the jobs of each worker */
+        assert(over || work_wanted || lost[w] || out[w]) /* no worker without a job is passed over for ever */
     }
     level = 0;
-    for (n : 0 .. NUMBERS - 1) {
-        level = level + used[n] - (job_node[n] != 0) - (job_rest[n] != NO);
+    for (n : 0 .. IDS - 1) {
+        level = level + used[n] - (job_node[n] != 0) - (job_remainder[n] != NO);
         assert(!job_node[n] || used[n] && status[job_node[n]] == SENT && !lost[job_worker[n]]);
-        assert(over || !job_node[n] || dropped[n] || is_asked(job_node[n])) /* nobody is at work for nothing */
+        assert(over || !job_node[n] || dropped[n] || is_asked(job_node[n])) /* no worker searches what is not needed */
     }
-    assert(level == 0) /* every number is a job's, or kept for a rest, or free */
+    assert(level == 0) /* every id is a job's, or kept for a remainder, or free */
 }
 
 inline go_on() { /* Master._go_on */
@@ -344,19 +344,19 @@ inline go_on() { /* Master._go_on */
     :: ended
     :: !ended && ignored
     :: !ended && !ignored && over -> wind_up()
-    :: !ended && !ignored && !over -> hand_out(); wishes()
+    :: !ended && !ignored && !over -> hand_out(); job_updates()
     fi;
     check()
 }
 
-inline finish() { /* Master._take_in, Schedule.finish, handing.take_in */
+inline finish() { /* Master._take_in, SearchTree.finish, dispatch.take_in */
     i = job_node[n];
     assert(used[n] && i && i == x && job_worker[n] == sender); /* it is the job that it says it is */
     out[sender]--;
     if
     :: window -> /* complete */
-        assert(window >= job_window[n]); /* searched no less than the master takes for known */
-        assert(job_window[n] > known[i]); /* and nobody else has answered it */
+        assert(window >= job_window[n]); /* searched no less than the master assumes */
+        assert(job_window[n] > known[i]); /* and no other worker has answered it */
         known[i] = job_window[n]
     :: else -> assert(dropped[n] || stopping[sender])
     fi;
@@ -365,47 +365,47 @@ inline finish() { /* Master._take_in, Schedule.finish, handing.take_in */
 #else
     status[i] = WAITING;
 #endif
-    forget(n)
+    release(n)
 }
 
-inline gave() { /* Schedule.gave, handing.adopted */
+inline on_split() { /* SearchTree.on_split, dispatch.on_split */
     i = job_node[n];
     more = is_asked(i);
-    assert(used[n] && i && keeps(i) && job_worker[n] == sender && job_rest[n] == x && window >= job_window[n]);
+    assert(used[n] && i && keeps(i) && job_worker[n] == sender && job_remainder[n] == x && window >= job_window[n]);
     status[i] = GROWN;
-    question[keeps(i)] = (more -> question[i] : 0); /* asking.pass_on */
-    question[gives(i)] = question[keeps(i)];
-    status[gives(i)] = WAITING;
-    job_rest[n] = NO;
-#ifdef MUTANT_REST_NOT_TAKEN_OVER
+    question[keeps(i)] = (more -> question[i] : 0); /* windows.pass_on */
+    question[splits_off(i)] = question[keeps(i)];
+    status[splits_off(i)] = WAITING;
+    job_remainder[n] = NO;
+#ifdef MUTANT_REMAINDER_NOT_ASSIGNED
     status[keeps(i)] = WAITING;
     out[sender]--;
-    free(x);
+    free_id(x);
 #else
-    sent(x, keeps(i), window, sender);
+    assign(x, keeps(i), window, sender);
 #endif
-#ifdef MUTANT_UNWANTED_REST
+#ifdef MUTANT_UNNEEDED_REMAINDER
     forgotten[x] = !more;
 #endif
-    forget(n);
-    starved = 1
+    release(n);
+    work_wanted = 1
 }
 
-inline lose(rank) { /* event Lost(rank): Master._lose, Schedule.lost */
+inline lose(rank) { /* event Lost(rank): Master._lose, SearchTree.lost */
     lost[rank] = 1;
-    for (n : 0 .. NUMBERS - 1) {
+    for (n : 0 .. IDS - 1) {
         if
         :: job_node[n] && job_worker[n] == rank ->
 #ifndef MUTANT_LOST_FOR_GOOD
             status[job_node[n]] = WAITING;
 #endif
-            forget(n)
+            release(n)
         :: else
         fi
     }
     out[rank] = 0; told[rank] = 0; stopping[rank] = 0;
-    starved = 1;
-    ended = 1; /* EveryWorkerLostError, unless somebody is left */
+    work_wanted = 1;
+    ended = 1; /* EveryWorkerLostError, unless a worker is left */
     for (w : 0 .. WORKERS - 1) {
         ended = ended && lost[w]
     }
@@ -416,26 +416,26 @@ inline lose(rank) { /* event Lost(rank): Master._lose, Schedule.lost */
 #else
 #define is_ignored lost[sender]
 #endif
-#ifdef MUTANT_NOT_RESTARTED
-#define is_restarted true
+#ifdef MUTANT_NOT_RESET
+#define is_reset_done true
 #else
-#define is_restarted (kind == RESET_DONE && restarting[sender] && n == life[sender])
+#define is_reset_done (kind == RESET_DONE && resetting[sender] && n == epoch[sender])
 #endif
 
 inline received() { /* Master._received */
     if
-    :: is_ignored && is_restarted -> /* _welcome, and then _ready */
-        lost[sender] = 0; restarting[sender] = 0; starved = 1
-    :: is_ignored && !is_restarted && !restarting[sender] ->
+    :: is_ignored && is_reset_done -> /* _readmit, and then _ready */
+        lost[sender] = 0; resetting[sender] = 0; work_wanted = 1
+    :: is_ignored && !is_reset_done && !resetting[sender] ->
         ignored = 1;
-        restarting[sender] = 1; life[sender]++;
+        resetting[sender] = 1; epoch[sender]++;
         assert(len(down[sender]) < ROOM);
-        down[sender]!RESET, life[sender], 0, 0
+        down[sender]!RESET, epoch[sender], 0, 0
     :: !is_ignored ->
-        assert(was == life[sender]); /* nothing from before a RESET */
+        assert(was == epoch[sender]); /* nothing from before a RESET */
         if
         :: kind == RESULTS -> finish()
-        :: kind == SPLIT -> gave()
+        :: kind == SPLIT -> on_split()
         :: kind == STOPPED -> out[sender] = 0; stopping[sender] = 0
         :: kind == PONG -> ignored = 1
         fi
@@ -443,26 +443,26 @@ inline received() { /* Master._received */
     fi
 }
 
-/* Jobs that a part may be asked of: all, where somebody has none. */
-#define may_ask(job) (job_node[job] && !dropped[job] && job_rest[job] == NO)
+/* Jobs that may be split: all, where a worker has none. */
+#define may_split(job) (job_node[job] && !dropped[job] && job_remainder[job] == NO)
 
-inline perhaps_ask() { /* the second half of Schedule.wishes */
+inline request_split() { /* the second half of SearchTree.job_updates */
     if
-    :: asks == 0 || over || !starved
-    :: asks > 0 && !over && starved ->
-        if /* handing.largest */
-        :: may_ask(0) -> x = 0
-        :: may_ask(1) -> x = 1
-        :: may_ask(2) -> x = 2
-        :: may_ask(3) -> x = 3
+    :: splits == 0 || over || !work_wanted
+    :: splits > 0 && !over && work_wanted ->
+        if /* dispatch.largest_job */
+        :: may_split(0) -> x = 0
+        :: may_split(1) -> x = 1
+        :: may_split(2) -> x = 2
+        :: may_split(3) -> x = 3
         :: x = NO
         fi;
         d_step {
             if
             :: x != NO ->
-                asks--;
-                number(n);
-                job_rest[x] = n;
+                splits--;
+                take_id(n);
+                job_remainder[x] = n;
                 tell(job_worker[x], JOB_UPDATE, x, n, job_window[x])
             :: else
             fi;
@@ -472,21 +472,21 @@ inline perhaps_ask() { /* the second half of Schedule.wishes */
 }
 
 active proctype master() {
-    byte changes = CHANGES, asks = ASKS, suspicions = SUSPICIONS;
+    byte changes = CHANGES, splits = SPLITS, suspicions = SUSPICIONS;
     byte sender, i, n, w, x, window, was, waiting;
     short level;
     bit over, more, ignored;
     mtype kind;
     d_step {
-        for (n : 0 .. NUMBERS - 1) {
-            job_rest[n] = NO
+        for (n : 0 .. IDS - 1) {
+            job_remainder[n] = NO
         }
         status[1] = WAITING; question[1] = WIDE;
         status[6] = WAITING; question[6] = WIDE;
         go_on()
     }
     atomic {
-        perhaps_ask();
+        request_split();
         run worker(0); run worker(1);
 #if WORKERS > 2
         run worker(2)
@@ -500,7 +500,7 @@ active proctype master() {
 #if WORKERS > 2
         :: up[2]?kind, n, x, window, was -> sender = 2
 #endif
-        :: changes > 0 && !over -> /* asking.improved, and all that it leads to */
+        :: changes > 0 && !over -> /* windows.improved, and all that it leads to */
             changes--;
             kind = JOB_UPDATE;
             if
@@ -530,7 +530,7 @@ active proctype master() {
         }
         if
         :: ended -> break
-        :: else -> perhaps_ask()
+        :: else -> request_split()
         fi }
     od
 }

@@ -64,18 +64,18 @@ def test_nobody_searches_twice_what_ranks_cannot_share(asked, rng):
 
 def test_where_hosts_search_jobs_together_no_parts_are_given(monkeypatch):
     """Not even of jobs that are more doubtful than others, as those of all moves are; what is copied is still a job."""
-    sent, asked, work, steer = [], [], Worker.work, Worker._steer
+    sent, requested, work, update_jobs = [], [], Worker.work, Worker._update_jobs
 
     def noted(self):
         sent.extend(out := work(self))
         return out
 
-    def steered(self, run, records):
-        asked.extend(records["least"].tolist())
-        return steer(self, run, records)
+    def updated(self, run, records):
+        requested.extend(records["min_depth_left"].tolist())
+        return update_jobs(self, run, records)
 
     monkeypatch.setattr(Worker, "work", noted)
-    monkeypatch.setattr(Worker, "_steer", steered)
+    monkeypatch.setattr(Worker, "_update_jobs", updated)
     copied, choose = [], Copies.choose
     monkeypatch.setattr(Copies, "choose", lambda self, *how: copied.append(choose(self, *how)) or copied[-1])
     position = othello.parse("b3b4b5b2c2a4a2c6d5e4a6d2e2a3", othello.rules((6, 6)))
@@ -84,5 +84,5 @@ def test_where_hosts_search_jobs_together_no_parts_are_given(monkeypatch):
         found = simulate(options, Machine(workers=8, hosts=hosts, rate=1e6), position, Progress(), lambda: False)
         assert found.outcome.score == found.sequential.score
     assert any(job is not None for job in copied)
-    assert not any(asked)
+    assert not any(requested)
     assert MessageType.SPLIT not in {message.type for message in sent}

@@ -48,7 +48,7 @@ class Talk:
         return self.master.handle(Lost(worker))
 
     def restarted(self, worker, epoch=1):
-        """A lost worker has forgotten its runs, as it was told by the RESTART of that number."""
+        """Answer the RESET of that epoch for a lost worker, which has forgotten its runs."""
         return self.say(worker, MessageType.RESET_DONE, run=epoch)
 
     def all_ready(self, setup=1):

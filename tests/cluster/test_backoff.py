@@ -15,10 +15,10 @@ class Sleeper:
 
     def __init__(self):
         self.now = 1000.0
-        self.naps = []
+        self.sleeps = []
 
     def sleep(self, seconds):
-        self.naps.append(seconds)
+        self.sleeps.append(seconds)
         self.now += seconds
 
     def perf_counter(self):
@@ -36,10 +36,10 @@ def test_naps_grow_from_the_shortest_to_the_longest(sleeper):
     pause = BackOff()
     while sleeper.now < 1000 + 2 * PATIENCE:
         sleeper.sleep(pause.seconds)
-    assert sleeper.naps[0] == pytest.approx(SHORTEST)
-    assert sleeper.naps[-1] == pytest.approx(LONGEST)
-    assert all(SHORTEST <= nap <= LONGEST for nap in sleeper.naps)
-    for before, after in itertools.pairwise(sleeper.naps):
+    assert sleeper.sleeps[0] == pytest.approx(SHORTEST)
+    assert sleeper.sleeps[-1] == pytest.approx(LONGEST)
+    assert all(SHORTEST <= sleep <= LONGEST for sleep in sleeper.sleeps)
+    for before, after in itertools.pairwise(sleeper.sleeps):
         assert before <= after + 1e-9
         assert after <= LONG + 1e-9 and after <= 2 * before + 1e-9 or after == LONGEST
 
@@ -48,9 +48,9 @@ def test_naps_are_short_until_patience_runs_out(sleeper):
     pause = BackOff()
     while sleeper.now < 1000 + PATIENCE - LONG:
         sleeper.sleep(pause.seconds)
-    assert max(sleeper.naps) <= LONG
+    assert max(sleeper.sleeps) <= LONG
     # few enough that an idle rank costs next to nothing
-    assert len(sleeper.naps) <= 1.1 * PATIENCE / LONG
+    assert len(sleeper.sleeps) <= 1.1 * PATIENCE / LONG
 
 
 def test_an_event_starts_the_shortest_nap_again(sleeper):
@@ -59,11 +59,11 @@ def test_an_event_starts_the_shortest_nap_again(sleeper):
         sleeper.sleep(pause.seconds)
     pause.reset()
     sleeper.sleep(pause.seconds)
-    assert sleeper.naps[-1] == pytest.approx(SHORTEST)
+    assert sleeper.sleeps[-1] == pytest.approx(SHORTEST)
 
 
 def test_an_answer_is_seen_soon_after_it_came(sleeper):
-    """A nap is never longer than the wait was, or than the shortest."""
+    """A sleep is never longer than the wait was, or than the shortest."""
     for asleep in (1e-4, 5e-4, 3e-3, 0.1):
         pause, began = BackOff(), sleeper.now
         while sleeper.now < began + asleep:
@@ -76,38 +76,38 @@ def test_an_answer_is_seen_soon_after_it_came(sleeper):
 def test_sleeping_until_something_has_come_takes_the_same_naps(asleep, sleeper):
     end = sleeper.now + asleep
     sleep_until(lambda: sleeper.now >= end)
-    found = sleeper.naps.copy()
+    found = sleeper.sleeps.copy()
     assert end <= sleeper.now <= end + LONGEST + 1e-9
 
     sleeper.now = end - asleep
-    sleeper.naps.clear()
+    sleeper.sleeps.clear()
     pause = BackOff()
     while sleeper.now < end:
         sleeper.sleep(pause.seconds)
-    assert found == pytest.approx(sleeper.naps)
+    assert found == pytest.approx(sleeper.sleeps)
 
 
 def test_a_nap_that_somebody_ends_is_followed_by_the_shortest(sleeper):
     """What woke the rank may not be visible at once."""
-    end, rings = sleeper.now + 10, iter([sleeper.now + 0.5, sleeper.now + 5, sleeper.now + 20])
-    ring = next(rings)
+    end, notifications = sleeper.now + 10, iter([sleeper.now + 0.5, sleeper.now + 5, sleeper.now + 20])
+    notification = next(notifications)
 
-    def nap(seconds):
-        nonlocal ring
+    def sleep(seconds):
+        nonlocal notification
         sleeper.sleep(seconds)
-        rung = sleeper.now >= ring
-        ring = next(rings) if rung else ring
-        return rung
+        notified = sleeper.now >= notification
+        notification = next(notifications) if notified else notification
+        return notified
 
-    sleep_until(lambda: sleeper.now >= end, nap)
-    assert sleeper.naps.count(pytest.approx(SHORTEST)) == 3 * 2  # a second look takes no time, and is as long again
-    assert sleeper.naps[-1] == pytest.approx(LONGEST)
+    sleep_until(lambda: sleeper.now >= end, sleep)
+    assert sleeper.sleeps.count(pytest.approx(SHORTEST)) == 3 * 2  # a second look takes no time, and is as long again
+    assert sleeper.sleeps[-1] == pytest.approx(LONGEST)
 
 
 def test_a_rank_looks_twice_before_it_sleeps(sleeper):
     looks = iter([False, True])
     sleep_until(lambda: next(looks))
-    assert sleeper.naps == []
+    assert sleeper.sleeps == []
 
 
 @pytest.mark.parametrize("patient", [1.0, 3.0])
@@ -118,6 +118,6 @@ def test_waking_up_is_napping_until_then(patient, rng):
         while now < since + asleep:
             now += backoff.pause(now - since)
         found = backoff.wake_up(since, since + asleep)
-        # naps added up in another order may round to one nap more or less
+        # sleeps added up in another order may round to one sleep more or less
         assert abs(found - now) <= LONGEST + 1e-6
         assert since + asleep - 1e-9 <= found <= since + asleep + LONGEST + 1e-6

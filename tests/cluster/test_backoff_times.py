@@ -1,4 +1,4 @@
-"""When a sleeping rank looks at its mail, against the naps one by one."""
+"""When a sleeping rank looks at its mail, against the sleeps one by one."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from distsearch.cluster.backoff import pause, wake_up
 
 
 def test_naps_grow_within_bounds():
-    naps, idle = [], 0.0
+    sleeps, idle = [], 0.0
     while idle < 2:
-        naps.append(pause(idle))
-        idle += naps[-1]
-    assert naps[0] == 50e-6
-    assert max(nap for nap in naps[:100]) == 1e-3
-    assert naps[-1] == 5e-3
+        sleeps.append(pause(idle))
+        idle += sleeps[-1]
+    assert sleeps[0] == 50e-6
+    assert max(sleep for sleep in sleeps[:100]) == 1e-3
+    assert sleeps[-1] == 5e-3
 
 
 @pytest.mark.parametrize("arrival", [0, 1e-6, 3e-4, 0.01, 0.5, 0.9999, 1.0, 1.5, 60])

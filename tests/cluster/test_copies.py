@@ -38,8 +38,8 @@ def copy_to(copies, *ranks, alone=EVERYBODY):
     return [None if each is None else int(each["job_id"]) for each in chosen]
 
 
-def told(copies):
-    return dict(copies.told())
+def changed_owners(copies):
+    return dict(copies.changed_owners())
 
 
 # --- who gets a copy ---
@@ -48,15 +48,15 @@ def told(copies):
 def test_a_host_without_a_job_gets_what_another_is_at(copies):
     chosen = copies.choose(3, EVERYBODY)
     assert chosen.tobytes() == job(0).tobytes()
-    assert told(copies) == {0: [1, 3]}
-    assert told(copies) == {}  # until it changes
+    assert changed_owners(copies) == {0: [1, 3]}
+    assert changed_owners(copies) == {}  # until it changes
     assert copy_to(copies, 5) == [0]
-    assert told(copies) == {0: [1, 3, 5]}
+    assert changed_owners(copies) == {0: [1, 3, 5]}
 
 
 def test_no_host_gets_a_copy_of_its_own_job(copies):
     assert copy_to(copies, 2, 3, 4) == [None, 0, None]
-    assert told(copies) == {0: [1, 3]}
+    assert changed_owners(copies) == {0: [1, 3]}
 
 
 def test_jobs_with_a_budget_are_not_copied():
@@ -75,7 +75,7 @@ def test_only_a_workers_one_job_is_copied(copies):
 def test_the_job_of_the_fewest_hosts_comes_first(copies):
     copies.assigned(3, job(1))
     assert copy_to(copies, 5, 6) == [0, 1]
-    assert told(copies) == {0: [1, 5], 1: [3, 6]}
+    assert changed_owners(copies) == {0: [1, 5], 1: [3, 6]}
 
 
 def test_a_host_takes_part_in_one_such_search_at_a_time(copies):
@@ -118,42 +118,42 @@ def test_who_is_given_jobs_keeps_their_records(copies):
 
 def test_a_job_of_one_host_is_passed_on_as_it_is(copies):
     results = np.concatenate([result(0), result(5)])
-    whole, stop = copies.take_in(1, results)
-    assert (whole.tobytes(), stop) == (results.tobytes(), [])
+    finished, stop = copies.take_in(1, results)
+    assert (finished.tobytes(), stop) == (results.tobytes(), [])
     assert copy_to(copies, 3) == [None]
 
 
 @pytest.mark.parametrize("dtype", [BRIEF_RESULT, SUBTREE_RESULT], ids=["brief", "full"])
 def test_the_first_complete_answer_counts_and_the_others_are_told_to_stop_once(copies, dtype):
     copy_to(copies, 3, 5)
-    whole, stop = copies.take_in(3, result(0, 100, score=7, dtype=dtype))
-    assert (len(whole), stop) == (0, [(1, 0), (5, 0)])
-    assert whole.dtype == dtype
-    whole, stop = copies.take_in(5, result(0, 20, score=8, dtype=dtype))
-    assert (len(whole), stop) == (0, [])
-    whole, stop = copies.take_in(1, result(0, 3, complete=0, score=99, dtype=dtype))
-    assert (len(whole), stop) == (1, [])
-    assert whole["complete"][0] == 1
-    assert whole["score"][0] == 8  # both are right: of bounds the higher one says more
+    finished, stop = copies.take_in(3, result(0, 100, score=7, dtype=dtype))
+    assert (len(finished), stop) == (0, [(1, 0), (5, 0)])
+    assert finished.dtype == dtype
+    finished, stop = copies.take_in(5, result(0, 20, score=8, dtype=dtype))
+    assert (len(finished), stop) == (0, [])
+    finished, stop = copies.take_in(1, result(0, 3, complete=0, score=99, dtype=dtype))
+    assert (len(finished), stop) == (1, [])
+    assert finished["complete"][0] == 1
+    assert finished["score"][0] == 8  # both are right: of bounds the higher one says more
     for name in _SUMMED:
         if name in dtype.names:
-            assert whole[name][0] == 123
+            assert finished[name][0] == 123
 
 
 def test_of_incomplete_answers_the_best_one_counts(copies):
     copy_to(copies, 3, 5)
     for rank, score in ((5, -3), (1, 2), (3, -np.inf)):
-        whole, stop = copies.take_in(rank, result(0, 10, complete=0, score=score))
+        finished, stop = copies.take_in(rank, result(0, 10, complete=0, score=score))
         assert stop == []
-    assert (whole["score"][0], whole["complete"][0], whole["boards"][0]) == (2, 0, 30)
+    assert (finished["score"][0], finished["complete"][0], finished["boards"][0]) == (2, 0, 30)
 
 
 def test_a_complete_answer_beats_those_that_came_before(copies):
     copy_to(copies, 3, 5)
     copies.take_in(5, result(0, 1, complete=0, score=50))
     assert copies.take_in(1, result(0, 1, score=-4))[1] == [(3, 0)]
-    (whole,), _ = copies.take_in(3, result(0, 1, complete=0, score=50))
-    assert (whole["score"], whole["complete"], whole["boards"]) == (-4, 1, 3)
+    (finished,), _ = copies.take_in(3, result(0, 1, complete=0, score=50))
+    assert (finished["score"], finished["complete"], finished["boards"]) == (-4, 1, 3)
 
 
 def test_who_was_told_that_nobody_wants_it_is_not_told_again(copies):
@@ -166,21 +166,21 @@ def test_who_was_told_that_nobody_wants_it_is_not_told_again(copies):
 def test_other_jobs_of_a_message_go_on_their_way(copies):
     copies.assigned(1, np.concatenate([job(1), job(2)]))
     copy_to(copies, 3)
-    whole, _ = copies.take_in(1, np.concatenate([result(1), result(0), result(2)]))
-    assert whole["job_id"].tolist() in ([1, 0, 2], [1, 2])
-    left = {0, 1, 2} - set(whole["job_id"].tolist())
+    finished, _ = copies.take_in(1, np.concatenate([result(1), result(0), result(2)]))
+    assert finished["job_id"].tolist() in ([1, 0, 2], [1, 2])
+    left = {0, 1, 2} - set(finished["job_id"].tolist())
     assert all(len(copies.take_in(3, result(node, complete=0))[0]) == 1 for node in left)
 
 
 def test_who_is_left_is_told_who_there_is(copies):
     copy_to(copies, 3, 5)
-    copies.told()
+    copies.changed_owners()
     copies.take_in(3, result(0, complete=0))
-    assert told(copies) == {0: [1, 5]}
+    assert changed_owners(copies) == {0: [1, 5]}
     copies.take_in(1, result(0, complete=0))
-    assert told(copies) == {0: [5]}
+    assert changed_owners(copies) == {0: [5]}
     copies.take_in(5, result(0))
-    assert told(copies) == {}
+    assert changed_owners(copies) == {}
 
 
 # --- workers that are lost ---
@@ -188,20 +188,20 @@ def test_who_is_left_is_told_who_there_is(copies):
 
 def test_the_others_go_on_without_one_that_is_lost(copies):
     copy_to(copies, 3, 5)
-    copies.told()
+    copies.changed_owners()
     assert copies.lost(1) == ([], [(0, 3)])
-    assert told(copies) == {0: [3, 5]}
+    assert changed_owners(copies) == {0: [3, 5]}
     assert copies.lost(5) == ([], [(0, 3)])
-    assert told(copies) == {0: [3]}
-    whole, stop = copies.take_in(3, result(0, 9))
-    assert (whole["boards"].tolist(), stop) == ([9], [])
+    assert changed_owners(copies) == {0: [3]}
+    finished, stop = copies.take_in(3, result(0, 9))
+    assert (finished["boards"].tolist(), stop) == ([9], [])
 
 
 def test_a_host_may_come_in_for_one_that_is_lost(copies):
     copy_to(copies, 3)
     copies.lost(1)
     assert copy_to(copies, 2, 4) == [0, None]
-    assert told(copies) == {0: [3, 2]}
+    assert changed_owners(copies) == {0: [3, 2]}
 
 
 def test_a_job_that_everybody_has_lost_waits_again(copies):
@@ -217,8 +217,8 @@ def test_an_answer_goes_on_its_way_when_who_was_told_to_stop_is_lost(copies):
     copy_to(copies, 3, 5)
     copies.take_in(3, result(0, 100))
     assert copies.lost(1) == ([], [(0, 5)])
-    (whole,), kept = copies.lost(5)
-    assert (whole["job_id"].tolist(), whole["boards"].tolist(), kept) == ([0], [100], [])
+    (finished,), kept = copies.lost(5)
+    assert (finished["job_id"].tolist(), finished["boards"].tolist(), kept) == ([0], [100], [])
 
 
 def test_who_has_told_is_lost_while_others_are_at_its_job(copies):
@@ -228,8 +228,8 @@ def test_who_has_told_is_lost_while_others_are_at_its_job(copies):
     assert copies.lost(1) == ([], [(0, 3)])
     assert copies.lost(1) == ([], [])
     copies.take_in(3, result(0, 1, complete=0))
-    (whole,), _ = copies.take_in(5, result(0, 1, complete=0))
-    assert (whole["boards"], whole["complete"]) == (102, 1)
+    (finished,), _ = copies.take_in(5, result(0, 1, complete=0))
+    assert (finished["boards"], finished["complete"]) == (102, 1)
 
 
 def test_who_has_no_job_is_lost_without_harm(copies):
@@ -275,7 +275,7 @@ def a_run_at_random(rng, most):
         busy = {rank for ranks in model.holders.values() for rank in ranks}
         rank = rng.choice(sorted(EVERYBODY))
         mine = [node for node, ranks in model.holders.items() if rank in ranks]
-        whole = []
+        finished = []
         if not mine and waiting and rng.random() < 0.7:
             for node in [waiting.pop(rng.randrange(len(waiting))) for _ in range(rng.randint(1, min(2, len(waiting))))]:
                 copies.assigned(rank, job(node))
@@ -291,7 +291,7 @@ def a_run_at_random(rng, most):
                 assert len(model.holders[node]) == min(len(model.holders[each]) for each in fit)
                 model.holders[node].add(rank)
         elif rng.random() < 0.1:
-            whole, kept = copies.lost(rank)
+            finished, kept = copies.lost(rank)
             for node in mine:
                 model.holders[node].discard(rank)
                 if not model.holders[node] and not model.answers[node]:
@@ -306,8 +306,8 @@ def a_run_at_random(rng, most):
             complete = int(rng.random() < 0.7)
             answered = rng.sample(mine, rng.randint(1, len(mine)))
             records = [result(node, rng.randint(1, 100), complete, rng.randint(-9, 9)) for node in answered]
-            whole, stop = copies.take_in(rank, np.concatenate(records))
-            whole = [whole[i : i + 1] for i in range(len(whole))]
+            finished, stop = copies.take_in(rank, np.concatenate(records))
+            finished = [finished[i : i + 1] for i in range(len(finished))]
             expected = set()
             for node, record in zip(answered, records):
                 model.holders[node].discard(rank)
@@ -319,8 +319,8 @@ def a_run_at_random(rng, most):
         else:
             continue
         ended = {node for node, ranks in model.holders.items() if not ranks}
-        assert sorted(int(each["job_id"][0]) for each in whole) == sorted(ended)
-        for each in whole:
+        assert sorted(int(each["job_id"][0]) for each in finished) == sorted(ended)
+        for each in finished:
             node = int(each["job_id"][0])
             answers = model.answers.pop(node)
             del model.holders[node]
@@ -329,7 +329,7 @@ def a_run_at_random(rng, most):
             assert each["boards"] == sum(answer["boards"] for answer in answers)
             best = max((answer["complete"][0], answer["score"][0]) for answer in answers)
             assert (each["complete"][0], each["score"][0]) == best
-        for node, ranks in copies.told():
+        for node, ranks in copies.changed_owners():
             assert set(ranks) == model.holders[node] and len(ranks) == len(set(ranks))
     assert not model.holders
     assert copies.choose(1, EVERYBODY) is None

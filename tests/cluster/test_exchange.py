@@ -469,7 +469,7 @@ def jobs(sent, dtype=COPIED):
     return [(to, records["job_id"].tolist()) for to, records in given]
 
 
-def hosts_told(sent):
+def hosts_messages(sent):
     """worker → (node, its number, owners) of HOSTS."""
     words = {
         out.to: to_records(out.message.payload, np.int64).tolist()
@@ -493,7 +493,7 @@ def dropped(sent):
 def test_an_idle_host_gets_a_copy_and_both_are_told_who_they_are():
     talk, source, sent = begun([10])
     assert jobs(sent) == [(1, [0]), (3, [0])]
-    assert hosts_told(sent) == {1: (0, 0, [1, 3]), 3: (0, 1, [1, 3])}
+    assert hosts_messages(sent) == {1: (0, 0, [1, 3]), 3: (0, 1, [1, 3])}
     kinds_of = [kind for kind, to in summary(sent) if to == 3]
     assert kinds_of[-3:] == [MessageType.OPEN, MessageType.JOBS, MessageType.HOSTS]
     assert source.taken == [(1, 0)]
@@ -506,7 +506,7 @@ def test_the_first_result_stops_the_other_and_the_run_ends(first):
     sent = answer(talk, first, [0])
     assert dropped(sent) == [(other, 0)]
     assert source.finished == []
-    assert hosts_told(sent) == {other: (0, 0, [other])}
+    assert hosts_messages(sent) == {other: (0, 0, [other])}
     sent = answer(talk, other, [0])
     assert source.finished == [0]
     assert len(source.results) == 1
@@ -517,12 +517,12 @@ def test_the_first_result_stops_the_other_and_the_run_ends(first):
 def test_a_host_whose_own_job_is_done_helps_with_the_other_one():
     talk, source, sent = begun([10, 10])
     assert jobs(sent) == [(1, [0]), (3, [1])]
-    assert hosts_told(sent) == {}
+    assert hosts_messages(sent) == {}
     sent = answer(talk, 1, [0])
     assert len(jobs(sent)) == 1
     (rank, nodes) = jobs(sent)[0]
     assert (TWO_HOSTS[rank], nodes) == ("a", [1])
-    assert hosts_told(sent) == {3: (1, 0, [3, rank]), rank: (1, 1, [3, rank])}
+    assert hosts_messages(sent) == {3: (1, 0, [3, rank]), rank: (1, 1, [3, rank])}
 
 
 def test_new_jobs_come_before_copies():
@@ -533,7 +533,7 @@ def test_new_jobs_come_before_copies():
     sent = answer(talk, copier, [1], complete=0)
     assert [nodes for _, nodes in jobs(sent)] == [[2], [3]]
     assert {TWO_HOSTS[to] for to, _ in jobs(sent)} == {"a", "b"}
-    assert hosts_told(sent) == {}
+    assert hosts_messages(sent) == {}
 
 
 @pytest.mark.parametrize("lost", [1, 3])
@@ -545,7 +545,7 @@ def test_a_lost_workers_job_goes_on_at_the_other_host(lost):
     assert source.taken == [(1, 0)]  # and was not handed out again
     (helper,) = [to for to, _ in jobs(sent)]
     assert TWO_HOSTS[helper] == TWO_HOSTS[lost]
-    assert hosts_told(sent) == {other: (0, 0, [other, helper]), helper: (0, 1, [other, helper])}
+    assert hosts_messages(sent) == {other: (0, 0, [other, helper]), helper: (0, 1, [other, helper])}
     answer(talk, other, [0])
     answer(talk, helper, [0])
     assert source.finished == [0]
@@ -624,7 +624,7 @@ class NotJoint(Spanning):
 def test_else_nobody_gets_a_copy(source, hosts):
     _, _, sent = begun([10], hosts, source)
     assert [kind for kind, _ in summary(sent)].count(MessageType.JOBS) == 1
-    assert hosts_told(sent) == {}
+    assert hosts_messages(sent) == {}
 
 
 def test_every_job_is_finished_once_whoever_answers_or_is_lost(full, rng):
@@ -639,7 +639,7 @@ def a_run_at_random(rng):
     while True:
         for to, nodes in jobs(sent):
             at[to] += nodes
-        for to, (node, number, owners) in hosts_told(sent).items():
+        for to, (node, number, owners) in hosts_messages(sent).items():
             assert owners[number] == to
             assert all(node in at[owner] for owner in owners)
             assert len({hosts[owner] for owner in owners}) == len(owners)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from distsearch.cluster.events import Ask, Drop, Halt, Leave, Lost, Save
+from distsearch.cluster.events import Drop, Halt, Leave, Lost, RequestMetrics, RequestProgress
 from distsearch.cluster.master import EveryWorkerLostError
 from distsearch.cluster.messages import Message, MessageType, encode
 
@@ -122,7 +122,7 @@ def test_metrics_of_a_lost_worker_are_not_awaited():
 
 def test_metrics_that_were_told_before_a_loss_are_missing_at_the_end():
     talk, _ = started(2, Source([1] * 9))
-    talk.master.handle(Ask(talk.run))
+    talk.master.handle(RequestMetrics(talk.run))
     talk.say(2, MessageType.METRICS, metrics_payload(wall=2.0))
     talk.lose(2)
     assert talk.master.awaits_metrics(talk.run)
@@ -133,15 +133,15 @@ def test_metrics_that_were_told_before_a_loss_are_missing_at_the_end():
 
 def test_a_lost_worker_does_not_tell_how_far_it_is():
     talk, _ = started(2, Source([1] * 9))
-    assert summary(talk.master.handle(Save(talk.run))) == [
+    assert summary(talk.master.handle(RequestProgress(talk.run))) == [
         (MessageType.PROGRESS_REQUEST, 1),
         (MessageType.PROGRESS_REQUEST, 2),
     ]
     talk.say(1, MessageType.PROGRESS)
-    assert talk.master.awaits_saved(talk.run)
+    assert talk.master.awaits_progress(talk.run)
     talk.lose(2)
-    assert not talk.master.awaits_saved(talk.run)
-    assert talk.master.saved(talk.run) == {}
+    assert not talk.master.awaits_progress(talk.run)
+    assert talk.master.progress(talk.run) == {}
 
 
 # --- setups ---
@@ -409,7 +409,7 @@ def test_every_run_ends_whoever_is_lost_when(part, full, seed):
                 halted.add(rng.choice(list(sources)))
                 network.act(Halt(max(halted)))
             if rng.random() < 0.01:
-                network.act(rng.choice((Ask, Save))(rng.choice(list(sources))))
+                network.act(rng.choice((RequestMetrics, RequestProgress))(rng.choice(list(sources))))
             assert network.step() or not any(map(network.master.is_open, sources)), "everybody waits for everybody"
         network.steps()
         for number, source in sources.items():

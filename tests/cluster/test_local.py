@@ -127,7 +127,7 @@ def test_a_measured_run_tells_what_it_took_so_far(cluster):
     source = Source([10, 10, 10**12])
     run = cluster.begin(SETUP_TEXT, source, measured=True)
     turn_until(cluster, lambda: len(source.finished) == 2)
-    cluster.ask(run)
+    cluster.request_metrics(run)
     assert cluster.metrics[1]["jobs"] == 2
     cluster.halt(run)
     turn_until(cluster, lambda: not cluster.is_open(run))

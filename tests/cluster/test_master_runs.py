@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from distsearch.cluster.events import Ask, Drop
+from distsearch.cluster.events import Drop, RequestMetrics
 from distsearch.cluster.messages import MessageType
 
 from .talk import Talk, jobs, metrics_payload, runs, started, summary, workers
@@ -167,7 +167,7 @@ def test_a_measured_run_that_begins_takes_no_metrics_from_one_that_ends():
 
 
 def ask(talk, run=None):
-    return talk.master.handle(Ask(run or talk.run))
+    return talk.master.handle(RequestMetrics(run or talk.run))
 
 
 def test_a_measured_run_tells_where_its_time_goes_whenever_it_is_asked():

@@ -45,7 +45,7 @@ def test_a_message_reads_back(kind, size, rng):
 @pytest.mark.parametrize(
     "dtype",
     [JOB, METRICS_RECORD, OPEN_RECORD, PROGRESS_RECORD, UPDATE_RECORD, SPLIT_RECORD, np.dtype(np.int64)],
-    ids=["jobs", "metrics", "run", "saved", "steer", "gave", "numbers"],
+    ids=["jobs", "metrics", "run", "progress", "job update", "split", "numbers"],
 )
 @pytest.mark.parametrize("count", [0, 1, 50])
 def test_records_read_back(dtype, count, rng):

@@ -8,7 +8,7 @@ import pytest
 from distsearch.cluster.events import Begin, Drop, Halt, More, Received
 from distsearch.cluster.master import Master
 from distsearch.cluster.messages import decode, encode
-from distsearch.cluster.submaster import Group, blocks
+from distsearch.cluster.submaster import Submaster, blocks
 
 from .toys import BatchRunner, Clock, Runner, Source, Stream, kinds, toy_worker
 
@@ -25,7 +25,7 @@ class Network:
         leaders = blocks(len(hosts) + 1, groups)
         behind = {leader: {rank: hosts[rank] for rank in ranks} for leader, ranks in leaders.items()}
         self.master = Master({rank: hosts[rank] for rank in leaders or hosts}, groups=behind)
-        self.groups = {leader: Group(known, kinds(Clock()), {}) for leader, known in behind.items()}
+        self.groups = {leader: Submaster(known, kinds(Clock()), {}) for leader, known in behind.items()}
         self._above = {rank: leader for leader, ranks in leaders.items() for rank in ranks}
         ranks = self._above if leaders else hosts
         self.workers = {rank: toy_worker(rng.choice((Runner, BatchRunner)))[0] for rank in ranks}

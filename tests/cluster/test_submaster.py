@@ -5,7 +5,7 @@ import pytest
 
 from distsearch.cluster.events import Lost, Received
 from distsearch.cluster.messages import OPEN_RECORD, Message, MessageType, from_records, to_lost
-from distsearch.cluster.submaster import ABOVE, Group, blocks
+from distsearch.cluster.submaster import ABOVE, Submaster, blocks
 
 from .talk import jobs, metrics_payload, summary
 from .toys import JOB, SETUP_TEXT, Clock, kinds, results_of, results_payload
@@ -28,7 +28,7 @@ class Talk:
     """A group of two workers, ranks 2 and 3, which have made themselves ready for a setup."""
 
     def __init__(self):
-        self.group = Group({2: "a", 3: "a"}, kinds(Clock()), {})
+        self.group = Submaster({2: "a", 3: "a"}, kinds(Clock()), {})
         self.above(MessageType.SETUP, np.frombuffer(SETUP_TEXT, np.uint8))
         self.say(2, MessageType.READY)
         self.ready = self.say(3, MessageType.READY)
@@ -100,7 +100,7 @@ def test_a_lost_worker_is_told_of_and_the_other_has_its_jobs():
     (told,) = [outgoing.message for outgoing in out if outgoing.to == ABOVE]
     assert told.type == MessageType.WORKER_LOST
     assert to_lost(told) == (3, True)
-    assert not talk.group.left
+    assert not talk.group.has_left
     assert jobs(out) == [(2, [1])]  # beside the one that it is at work on
     assert jobs(talk.say(2, MessageType.RESULTS, results_payload([0]))) == []
 
@@ -121,13 +121,13 @@ def test_without_workers_it_leaves():
     talk.begin(2)
     talk.group.handle(Lost(2))
     assert talk.group.handle(Lost(3)) == []
-    assert talk.group.left
-    assert talk.group.bereft
+    assert talk.group.has_left
+    assert talk.group.has_no_workers
 
 
 def test_it_is_there_and_leaves_with_its_workers():
     talk = Talk()
     assert summary(talk.above(MessageType.PING)) == [(MessageType.PONG, ABOVE)]
     assert summary(talk.above(MessageType.QUIT, run=0)) == [(MessageType.QUIT, 2), (MessageType.QUIT, 3)]
-    assert talk.group.left
-    assert not talk.group.bereft
+    assert talk.group.has_left
+    assert not talk.group.has_no_workers

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.cluster.messages import Message, MessageType, from_records, to_records
-from distsearch.cluster.trace import COMMUNICATION, EVENT, GAVE, IDLE, JOB, WORK, Timeline, Trace
+from distsearch.cluster.trace import COMMUNICATION, EVENT, IDLE, JOB, SPLIT, WORK, Timeline, Trace
 
 from .toys import jobs_message, open_message, setup_message, toy_worker, work
 
@@ -34,7 +34,7 @@ def test_sums_and_jobs_are_kept_however_much_happens(most, rng):
         now += length
         took[kind] += length
         if rng.random() < 0.05:
-            trace.instant(GAVE, now, i)
+            trace.instant(SPLIT, now, i)
         if kind == WORK and rng.random() < 0.3:
             trace.job(np.zeros((), JOB_RECORD), np.zeros((), RESULT), now - length, now)
     events = trace.records()
@@ -43,7 +43,7 @@ def test_sums_and_jobs_are_kept_however_much_happens(most, rng):
     assert events["jobs"].sum() == jobs
     assert_in_order(events)
     assert events["ended"].max() == pytest.approx(now)
-    assert {GAVE} <= set(events["kind"].tolist())
+    assert {SPLIT} <= set(events["kind"].tolist())
 
 
 def test_what_goes_on_is_one_slice_but_every_slice_of_work_is_told():

@@ -1,4 +1,4 @@
-"""Naps that end when somebody rings."""
+"""Sleeps that another rank ends."""
 
 import threading
 import time
@@ -9,23 +9,23 @@ from distsearch.cluster.wakeup import Wakeup
 
 
 @pytest.fixture
-def bells():
+def wakeups():
     made = Wakeup(), Wakeup()
     yield made
     for wakeup in made:
         wakeup.close()
 
 
-def test_a_ring_ends_a_nap(bells):
-    sleeper, other = bells
+def test_a_notification_ends_a_sleep(wakeups):
+    sleeper, other = wakeups
     threading.Timer(0.05, other.notify, [sleeper.name]).start()
     began = time.perf_counter()
     assert sleeper.wait(10)
     assert 0.04 < time.perf_counter() - began < 5
 
 
-def test_a_ring_before_the_nap_counts_once(bells):
-    sleeper, other = bells
+def test_notifications_before_a_sleep_count_once(wakeups):
+    sleeper, other = wakeups
     for _ in range(100):  # more than a socket holds
         other.notify(sleeper.name)
     began = time.perf_counter()
@@ -37,12 +37,12 @@ def test_a_ring_before_the_nap_counts_once(bells):
 
 
 @pytest.mark.parametrize("seconds", [0.0002, 0.02])
-def test_without_a_ring_a_nap_lasts(bells, seconds):
+def test_without_a_notification_a_sleep_lasts(wakeups, seconds):
     began = time.perf_counter()
-    assert not bells[0].wait(seconds)
+    assert not wakeups[0].wait(seconds)
     assert time.perf_counter() - began > 0.9 * seconds
 
 
-def test_nobody_there_is_no_harm(bells):
-    bells[0].notify(b"\0nobody has this name")
-    bells[0].notify(b"")
+def test_a_name_without_a_socket_is_ignored(wakeups):
+    wakeups[0].notify(b"\0no socket has this name")
+    wakeups[0].notify(b"")

@@ -262,9 +262,9 @@ def test_a_stop_without_work_is_answered(opened):
 @pytest.mark.parametrize("run", [0, RUN, RUN + 5])
 def test_it_leaves_when_told_to(run, opened):
     worker, _ = opened()
-    assert not worker.left
+    assert not worker.has_left
     assert worker.handle(Message(MessageType.QUIT, run)) == []
-    assert worker.left
+    assert worker.has_left
 
 
 # --- timers ---

@@ -20,7 +20,7 @@ from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games import connect4, othello
 from distsearch.games.interface import legal_moves, step
 from distsearch.jobs.two_player import KINDS, TO_THE_END, job_dtype
-from distsearch.tree.schedule import ANY
+from distsearch.tree.search_tree import ANY
 
 from ..games import connect4_twin
 from .positions import NO_PAUSE, Recursion, engine, evaluate, rules, search

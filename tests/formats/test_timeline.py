@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from distsearch import games
-from distsearch.cluster.trace import COMMUNICATION, GAVE, IDLE, NARROWED, WORK, Trace
+from distsearch.cluster.trace import COMMUNICATION, IDLE, NARROWED, SPLIT, WORK, Trace
 from distsearch.core.errors import UserError
 from distsearch.formats import timeline
 from distsearch.jobs.two_player import SUBTREE_RESULT, job_dtype
@@ -22,7 +22,7 @@ def traces():
         trace.slice(COMMUNICATION, begin, begin + 0.5)
         trace.slice(WORK, begin + 0.5, begin + 2.5, 4)
         trace.slice(IDLE, begin + 2.5, begin + 3)
-        trace.instant(GAVE, begin + 1, 5)
+        trace.instant(SPLIT, begin + 1, 5)
         trace.instant(NARROWED, begin + 1, 5, -2, 3)
         job, result = np.zeros((), job_dtype(2)), np.zeros((), SUBTREE_RESULT)
         job["low"], job["high"], result["score"] = -(10**6), 10**6, -np.inf

@@ -9,7 +9,7 @@ from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games import othello
 from distsearch.games.interface import END, legal_moves, step
 from distsearch.jobs.two_player import BRIEF_RESULT, KINDS, TO_THE_END, kinds
-from distsearch.tree.schedule import ANY
+from distsearch.tree.search_tree import ANY
 
 from ..engines.positions import NO_PAUSE, rules
 from .driving import do

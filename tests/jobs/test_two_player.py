@@ -11,7 +11,7 @@ from distsearch.engines.pvs.table import BUCKET, GENERATIONS
 from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
 from distsearch.jobs.two_player import BRIEF_RESULT, KINDS, SUBTREE_RESULT, TO_THE_END, copied, kinds
-from distsearch.tree.schedule import ANY
+from distsearch.tree.search_tree import ANY
 
 from ..engines.positions import NO_PAUSE, board_id, engine, evaluate, rules, search, unfinished_states
 from .driving import do, runner, stop

@@ -9,7 +9,7 @@ from distsearch.cluster import mpi_runtime
 from distsearch.cluster.mpi import MpiCluster
 from distsearch.cluster.worker import Worker
 from distsearch.core.errors import UserError
-from distsearch.tree.schedule import Schedule
+from distsearch.tree.search_tree import SearchTree
 
 # the function that fails, by stage of the run
 STAGES = {
@@ -17,7 +17,7 @@ STAGES = {
     "refusal of a worker": (Worker, "_prepare"),
     "job": (Worker, "work"),
     "job, held launcher": (Worker, "work"),
-    "back-up": (Schedule, "finish"),
+    "back-up": (SearchTree, "finish"),
     "shutdown of the master": (MpiCluster, "close"),
     "shutdown of a worker": (Worker, "_metrics"),
 }

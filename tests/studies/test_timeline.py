@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch import games
-from distsearch.cluster.trace import COMMUNICATION, DONE, GAVE, IDLE, JOB, NARROWED, STOPPED, WORK, Trace
+from distsearch.cluster.trace import COMMUNICATION, DONE, IDLE, JOB, NARROWED, SPLIT, STOPPED, WORK, Trace
 from distsearch.core.errors import UserError
 from distsearch.formats import timeline
 from distsearch.studies.figures import timeline as tracks_of
@@ -21,7 +21,7 @@ def random_trace(rng, began):
         length = rng.choice([1e-5, 1e-3, 0.1]) * rng.uniform(0.5, 2)
         trace.slice(rng.choice(list(KINDS)), now, now + length, 1)
         if rng.random() < 0.1:
-            trace.instant(rng.choice([GAVE, NARROWED]), now, 1, -1, 1)
+            trace.instant(rng.choice([SPLIT, NARROWED]), now, 1, -1, 1)
         if rng.random() < 0.3:
             job, result = np.zeros((), [("job_id", "i4")]), np.zeros((), [("complete", "i1")])
             result["complete"] = rng.random() < 0.5
@@ -51,7 +51,7 @@ def test_what_is_read_is_what_was_written(rng, tmp_path):
         assert track.jobs == pytest.approx(spans(jobs), abs=2e-7)
         assert (track.stopped == (jobs["outcome"] == STOPPED)).all()
         assert (~track.stopped == (jobs["outcome"] == DONE)).all()
-        for kind, name in ((GAVE, "gave"), (NARROWED, "narrowed")):
+        for kind, name in ((SPLIT, "gave"), (NARROWED, "narrowed")):
             assert getattr(track, name) == pytest.approx(spans(events[events["kind"] == kind])[:, 0], abs=2e-7)
 
 

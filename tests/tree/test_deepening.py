@@ -7,7 +7,7 @@ import pytest
 
 from distsearch.games import othello
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.schedule import Schedule
+from distsearch.tree.search_tree import SearchTree
 
 from ..engines.positions import engine, evaluate, rules, search, state_of, unfinished_states
 from ..jobs.driving import do, drive, grower, runner, stop
@@ -16,11 +16,13 @@ BOARD = (6, 6)
 TARGET = 12
 
 
-def deepening(state, deepest=math.inf, nodes=None, target=TARGET, **options):
-    win = evaluate(BOARD, "static").bound
+def deepening(state, deepest=math.inf, nodes=None, wanted_subtrees=TARGET, **options):
+    win_bonus = evaluate(BOARD, "static").bound
 
-    def make_pool(depth, before=None, snapshot=None):
-        return Schedule(grower(BOARD), [state], depth, target, win=win, before=before, snapshot=snapshot)
+    def make_pool(depth, previous=None, snapshot=None):
+        return SearchTree(
+            grower(BOARD), [state], depth, wanted_subtrees, win_bonus=win_bonus, previous=previous, snapshot=snapshot
+        )
 
     return Deepening(make_pool, deepest, nodes, **options)
 
@@ -38,10 +40,10 @@ def answer(source):
     )
 
 
-@pytest.mark.parametrize("target", [1, TARGET])
-def test_it_goes_on_to_the_deepest_iteration(target, rng):
+@pytest.mark.parametrize("wanted_subtrees", [1, TARGET])
+def test_it_goes_on_to_the_deepest_iteration(wanted_subtrees, rng):
     state = othello.start(rules(BOARD)).state
-    source = deepening(state, deepest=6, target=target)
+    source = deepening(state, deepest=6, wanted_subtrees=wanted_subtrees)
     drive(source, runner("subtree", BOARD), rng, workers=3)
     assert source.completed_depth == source.depth == 6
     assert source.completed is source.pool
@@ -54,11 +56,11 @@ def test_a_proved_score_ends_it(rng):
     for state in unfinished_states(rng, BOARD, 5, most_empties=6):
         source = deepening(state)
         drive(source, runner("subtree", BOARD), rng, workers=3)
-        win = evaluate(BOARD, "static").bound
+        win_bonus = evaluate(BOARD, "static").bound
         score = search(engine(BOARD), state).score
         assert source.proved
         assert source.completed_depth <= 13
-        assert source.completed.score(0) == score + win * np.sign(score)
+        assert source.completed.score(0) == score + win_bonus * np.sign(score)
 
 
 def test_a_finished_game_is_proved_at_once():
@@ -129,18 +131,18 @@ def test_nothing_is_handed_out_between_two_iterations():
 
 
 def test_a_stop_in_a_later_iteration_leaves_the_one_before():
-    source = deepening(othello.start(rules(BOARD)).state, deepest=20, target=1)
+    source = deepening(othello.start(rules(BOARD)).state, deepest=20, wanted_subtrees=1)
     worker = runner("subtree", BOARD)
     while source.depth < 8:
         source.finish(do(worker, source.take(1, worker=1)[0]))
-    before, boards = answer(source), source.spent.boards
+    previous, boards = answer(source), source.spent.boards
     source.finish(stop(worker, source.take(1, worker=1)[0], boards=100))
-    assert answer(source) == before
+    assert answer(source) == previous
     assert source.spent.boards > boards == source.completed_spent.boards
 
 
 def test_a_stop_in_the_first_iteration_leaves_none():
-    source = deepening(othello.start(rules(BOARD)).state, target=1)
+    source = deepening(othello.start(rules(BOARD)).state, wanted_subtrees=1)
     record = do(runner("subtree", BOARD), source.take(1, worker=1)[0])
     record["complete"] = 0
     source.finish(record)

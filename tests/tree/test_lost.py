@@ -6,20 +6,20 @@ import pytest
 from distsearch.games import othello
 from distsearch.jobs.two_player import TO_THE_END
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.layout import ASKED_FOR, FREE, FREES, JOB_NODE, RECALLED, REST
+from distsearch.tree.layout import FREE_COUNT, FREE_LIST, JOB_NODE, JOB_REMAINDER, PREEMPTED_JOBS, SPLITS_REQUESTED
 from distsearch.tree.nodes import NONE, SENT, WAITING
 from distsearch.tree.perft_pool import PerftPool
-from distsearch.tree.schedule import Schedule
+from distsearch.tree.search_tree import SearchTree
 
 from ..engines.positions import rules, unfinished_states
 from ..jobs.driving import do, grower, runner
-from .test_policies import DEEP, Crew, Hand, check, check_children, policies, searches
+from .test_policies import DEEP, DrivenWorkers, Hand, check, check_children, policies, searches
 from .test_position_stream import BOARD, array, expected, stream_of
 
 PLIES = 4
 
 
-class Losing(Crew):
+class LosingWorkers(DrivenWorkers):
     """Workers of whom some are lost, and begin anew."""
 
     def __init__(self, search, rng):
@@ -43,20 +43,20 @@ class Losing(Crew):
 @searches
 def test_the_score_is_that_of_one_worker_whoever_is_lost(search, policy, full, rng):
     for _ in range(100 if full else 3):
-        position, depth, forced = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
-        source = search.schedule(rng, [position.state], depth, policy, forced=forced)
-        crew = Losing(search, rng)
-        crew.drive_with_losses(source, rng.randint(1, 20))
+        position, depth, full_width_depth = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
+        source = search.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth)
+        team = LosingWorkers(search, rng)
+        team.drive_with_losses(source, rng.randint(1, 20))
         check(search, source, position, depth)
-        if forced:
+        if full_width_depth:
             check_children(search, source, position, depth)
-        crew.come_back(source)
+        team.drain(source)
         assert source.out == 0
-        assert (source._jobs[[JOB_NODE, REST]] == NONE).all()
-        assert source.job_updates(idle=1) == []
-        free = source._jobs[FREE, : source._control[FREES]]
+        assert (source._jobs[[JOB_NODE, JOB_REMAINDER]] == NONE).all()
+        assert source.job_updates(idle_workers=1) == []
+        free = source._jobs[FREE_LIST, : source._control[FREE_COUNT]]
         assert sorted(free) == list(range(source._jobs.shape[1]))
-        assert source._control[ASKED_FOR] == source._control[RECALLED] == 0
+        assert source._control[SPLITS_REQUESTED] == source._control[PREEMPTED_JOBS] == 0
 
 
 @policies
@@ -65,11 +65,11 @@ def test_deepening_goes_on_whoever_is_lost(search, policy, full, rng):
     for _ in range(30 if full else 2):
         position, deepest = search.position(rng), rng.randint(2, 6)
 
-        def make_pool(depth, before=None, snapshot=None, state=position.state):
-            return search.schedule(rng, [state], depth, policy, before=before, snapshot=snapshot)
+        def make_pool(depth, previous=None, snapshot=None, state=position.state):
+            return search.tree(rng, [state], depth, policy, previous=previous, snapshot=snapshot)
 
         source = Deepening(make_pool, deepest)
-        Losing(search, rng).drive_with_losses(source, rng.randint(1, 20))
+        LosingWorkers(search, rng).drive_with_losses(source, rng.randint(1, 20))
         if source.completed_depth == deepest:
             check(search, source.completed, position, deepest)
         else:
@@ -78,7 +78,7 @@ def test_deepening_goes_on_whoever_is_lost(search, policy, full, rng):
 
 def test_a_schedule_has_nothing_of_who_is_lost(rng):
     (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
-    source = Schedule(grower(BOARD), [state], TO_THE_END, 16)
+    source = SearchTree(grower(BOARD), [state], TO_THE_END, 16)
     first, second = source.take(3, worker=1), source.take(2, worker=2)
     waiting, nodes = source.waiting, source._jobs[JOB_NODE, first["job_id"]]
     assert (source.nodes.status[nodes] == SENT).all()
@@ -93,15 +93,15 @@ def test_a_schedule_has_nothing_of_who_is_lost(rng):
 def test_who_is_lost_waits_for_no_part(rng):
     late = unfinished_states(rng, BOARD, 100, most_empties=12)
     state = next(each for each in late if othello.moves_left(each, rules(BOARD)) > 1)  # of one move there are no parts
-    source = Schedule(grower(BOARD), [state], TO_THE_END, 16, policy="split")
-    source._least = 1
+    source = SearchTree(grower(BOARD), [state], TO_THE_END, 16, policy="split")
+    source._min_split_depth = 1
     jobs = source.take(1, worker=1)
     while len(more := source.take(1, worker=1)):
         jobs = np.concatenate((jobs, more))
-    assert source.job_updates(idle=0) == []
-    assert {wish[0] for wish in source.job_updates(idle=1)} == {1}
+    assert source.job_updates(idle_workers=0) == []
+    assert {request[0] for request in source.job_updates(idle_workers=1)} == {1}
     source.lost(1)
-    assert source.job_updates(idle=1) == []
+    assert source.job_updates(idle_workers=1) == []
     assert len(source.take(1, worker=2)) == 1
 
 
@@ -113,7 +113,7 @@ def test_an_iteration_may_end_with_a_loss(rng):
         roots, waiting, none = 1, 0, ()
         done = True
         out = 1
-        nodes = Schedule(grower(BOARD), [state], 1, 1).nodes
+        nodes = SearchTree(grower(BOARD), [state], 1, 1).nodes
 
         def lost(self, worker):
             self.out = 0
@@ -124,7 +124,7 @@ def test_an_iteration_may_end_with_a_loss(rng):
 
     made = []
 
-    def make_pool(depth, before=None, snapshot=None):
+    def make_pool(depth, previous=None, snapshot=None):
         made.append(depth)
         return Ended()
 
@@ -157,19 +157,19 @@ def test_perft_counts_all_once(rng, full):
         assert pool.waiting == 0
 
 
-@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("all_moves", [False, True])
 @pytest.mark.parametrize("policy", ["pool", "window", "brothers", "split"])
-def test_a_stream_answers_all_whoever_is_lost(policy, every, rng, full):
+def test_a_stream_answers_all_whoever_is_lost(policy, all_moves, rng, full):
     worker = runner("solve", BOARD)
     for _ in range(20 if full else 3):
         states = unfinished_states(rng, BOARD, 12, most_empties=9)
-        stream, out, lost = stream_of(every=every), [], set()  # names of jobs are never used again
-        stream._make_pool = _pools(policy, every)
+        stream, out, lost = stream_of(all_moves=all_moves), [], set()  # names of jobs are never used again
+        stream._make_pool = _pools(policy, all_moves)
         stream.add(array(states))
         stream.closed = True
         while not stream.done:
             name = rng.randint(1, 3)
-            match rng.choice(("take", "finish", "finish", "wish", "lose")):
+            match rng.choice(("take", "finish", "finish", "update", "lose")):
                 case "take":
                     out += [(name, job) for job in stream.take(rng.randint(1, 4), name)]
                 case "finish" if out:
@@ -177,8 +177,8 @@ def test_a_stream_answers_all_whoever_is_lost(policy, every, rng, full):
                     worker.begin(job)
                     worker.advance(int(job["budget"]) or 10**9)
                     stream.finish(worker.result(1.0, 1.0))
-                case "wish":
-                    assert not lost & {job for _, job, *_ in stream.job_updates(idle=1)}
+                case "update":
+                    assert not lost & {job for _, job, *_ in stream.job_updates(idle_workers=1)}
                 case "lose" if rng.random() < 0.3:
                     lost |= {int(job["job_id"]) for holder, job in out if holder == name and job["job_id"] < 0}
                     out = [(holder, job) for holder, job in out if holder != name]
@@ -186,16 +186,25 @@ def test_a_stream_answers_all_whoever_is_lost(policy, every, rng, full):
         assert [record["score"] for _, record in stream.collect_any()] == [expected(state) for state in states]
         for name in (1, 2, 3):
             stream.lost(name)
-        assert not stream._sent
-        assert not stream._names
-        assert not stream._rests
+        assert not stream._subtree_jobs
+        assert not stream._ids
+        assert not stream._remainders
 
 
-def _pools(policy, every):
+def _pools(policy, all_moves):
     def make_pool(state, window, shared):
         size = 6 if shared else 1
-        made = Schedule(grower(BOARD), [state], TO_THE_END, size, policy, forced=int(every), window=window, grain=0)
-        made._least = 1
+        made = SearchTree(
+            grower(BOARD),
+            [state],
+            TO_THE_END,
+            size,
+            policy,
+            full_width_depth=int(all_moves),
+            window=window,
+            min_job_seconds=0,
+        )
+        made._min_split_depth = 1
         return made
 
     return make_pool

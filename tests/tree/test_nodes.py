@@ -9,7 +9,7 @@ from distsearch.tree import layout, ready_queue, windows
 from distsearch.tree.nodes import GROWN, INFINITY, NONE, SENT, WAITING, NodeArray
 
 
-class Planted:
+class HandMadeTree:
     """A hand-made tree in a NodeArray, whose root is asked for its score.
 
     A tree is a list of trees or, as a leaf, its score for the side to move at the root. leaves: {leaf: score} in order,
@@ -18,18 +18,18 @@ class Planted:
 
     def __init__(self, tree, low=-INFINITY, high=INFINITY, all_at_once=True, fixed=True, scouts=False):
         self.nodes, self.leaves = NodeArray(1), {}
-        unseen = [(self.nodes.add_root((0,), left=9), tree)]
+        unseen = [(self.nodes.add_root((0,), depth_left=9), tree)]
         for node, below in unseen:
             if isinstance(below, list):
                 unseen.extend(enumerate(below, add_children(self.nodes, node, len(below))))
             else:
                 self.leaves[node] = self.sign(node) * below
         table = np.zeros(layout.CONTROL_SIZE, np.int64)
-        table[[layout.ALL_AT_ONCE, layout.FIXED, layout.SCOUTS]] = all_at_once, fixed, scouts
+        table[[layout.ALL_AT_ONCE, layout.FIXED, layout.NULL_WINDOWS]] = all_at_once, fixed, scouts
         size = self.nodes.capacity
         heap, jobs = np.zeros(size, np.int64), np.zeros((layout.JOB_ROWS, 0), np.int64)
         self.arrays = self.nodes.columns, table, heap, jobs, np.zeros((3, size), np.int64)
-        windows.settle_all(self.nodes.columns, self.nodes.size)
+        windows.back_up_all(self.nodes.columns, self.nodes.size)
         windows.ask_root(*self.arrays, 0, low, high)
 
     def sign(self, node):
@@ -62,7 +62,7 @@ class Planted:
     def path(self):
         """The best line as the numbers of children."""
         line = self.nodes.line(0)
-        return [int(below - self.nodes.first[above]) for above, below in itertools.pairwise(line)]
+        return [int(below - self.nodes.children_start[above]) for above, below in itertools.pairwise(line)]
 
 
 def add_children(nodes, node, n):
@@ -70,11 +70,20 @@ def add_children(nodes, node, n):
     nodes.reserve(n)
     first = nodes.size
     nodes.size += n
-    nodes.first[node], nodes.children[node], nodes.status[node], nodes.eldest[node] = first, n, GROWN, first
+    nodes.children_start[node], nodes.child_count[node], nodes.status[node], nodes.first_child[node] = (
+        first,
+        n,
+        GROWN,
+        first,
+    )
     fresh = slice(first, nodes.size)
     nodes.parent[fresh], nodes.root[fresh], nodes.depth[fresh] = node, nodes.root[node], nodes.depth[node] + 1
     nodes.low[fresh], nodes.high[fresh] = -INFINITY, INFINITY
-    nodes.best_child[fresh], nodes.status[fresh], nodes.twin[fresh] = NONE, WAITING, np.arange(first, nodes.size)
+    nodes.best_child[fresh], nodes.status[fresh], nodes.transposition[fresh] = (
+        NONE,
+        WAITING,
+        np.arange(first, nodes.size),
+    )
     nodes.order[fresh] = np.arange(first, nodes.size)
     return first
 
@@ -100,7 +109,7 @@ def worth(tree, path):
 
 
 def with_leaves(tree, scores):
-    """The same tree with other scores, taken off an iterator in the order in which ``Planted`` numbers leaves."""
+    """The same tree with other scores, taken off an iterator in the order in which ``HandMadeTree`` numbers leaves."""
     copy = [None]
     queue = [(copy, 0, tree)]
     for above, i, below in queue:
@@ -126,43 +135,43 @@ def random_trees(rng, full):
 
 def test_scores_travel_up_in_any_order(full, rng):
     for tree in random_trees(rng, full):
-        planted = Planted(tree)
-        nodes, leaves = planted.nodes, list(planted.leaves)
+        hand_made = HandMadeTree(tree)
+        nodes, leaves = hand_made.nodes, list(hand_made.leaves)
         rng.shuffle(leaves)
-        planted.finish(*leaves, cost=5)
+        hand_made.finish(*leaves, cost=5)
         assert (nodes.low[: nodes.size] == nodes.high[: nodes.size]).all()
-        assert planted.bounds() == (minimax(tree),) * 2, tree
-        assert planted.path() == best_path(tree), tree
+        assert hand_made.bounds() == (minimax(tree),) * 2, tree
+        assert hand_made.path() == best_path(tree), tree
         assert nodes.cost[0] == 5 * len(leaves)
-        assert (planted.is_asked(), planted.take()) == (False, NONE)
+        assert (hand_made.is_asked(), hand_made.take()) == (False, NONE)
 
 
 def test_all_scores_at_once_are_those_that_came_one_by_one(full, rng):
     for tree in random_trees(rng, full):
-        planted = Planted(tree)
-        nodes = planted.nodes
-        for leaf, score in planted.leaves.items():
+        hand_made = HandMadeTree(tree)
+        nodes = hand_made.nodes
+        for leaf, score in hand_made.leaves.items():
             nodes.low[leaf] = nodes.high[leaf] = score
-        windows.settle_all(nodes.columns, nodes.size)
-        assert planted.bounds() == (minimax(tree),) * 2, tree
-        assert planted.path() == best_path(tree), tree
+        windows.back_up_all(nodes.columns, nodes.size)
+        assert hand_made.bounds() == (minimax(tree),) * 2, tree
+        assert hand_made.path() == best_path(tree), tree
 
 
 def test_bounds_of_some_leaves_bound_the_root_as_tightly_as_can_be(full, rng):
     """Its bounds are its scores if all leaves were worth the least and the most that they may be."""
     for tree in random_trees(rng, full):
-        planted = Planted(tree)
-        ranges = dict.fromkeys(planted.leaves, (-INFINITY, INFINITY))
-        for leaf in rng.sample(list(planted.leaves), rng.randint(0, len(planted.leaves))):
-            score = planted.leaves[leaf]
+        hand_made = HandMadeTree(tree)
+        ranges = dict.fromkeys(hand_made.leaves, (-INFINITY, INFINITY))
+        for leaf in rng.sample(list(hand_made.leaves), rng.randint(0, len(hand_made.leaves))):
+            score = hand_made.leaves[leaf]
             low, high = rng.choice([(score, score), (score, INFINITY), (-INFINITY, score), (score - 1, score + 2)])
-            planted.tell(leaf, low, high)
-            ranges[leaf] = (low, high) if planted.sign(leaf) > 0 else (-high, -low)
+            hand_made.tell(leaf, low, high)
+            ranges[leaf] = (low, high) if hand_made.sign(leaf) > 0 else (-high, -low)
         least, most = (minimax(with_leaves(tree, iter([ends[i] for ends in ranges.values()]))) for i in (0, 1))
-        assert planted.bounds() == (least, most), tree
+        assert hand_made.bounds() == (least, most), tree
         assert least <= minimax(tree) <= most
-        line = planted.nodes.line(0)
-        assert all(planted.bounds(node)[0] >= least for node in line[:2])  # the move is as good as that
+        line = hand_made.nodes.line(0)
+        assert all(hand_made.bounds(node)[0] >= least for node in line[:2])  # the move is as good as that
 
 
 # all_at_once, fixed, scouts
@@ -171,58 +180,58 @@ def test_questions_that_are_answered_one_by_one_lead_to_the_score(policy, full, 
     """Every way to ask; windows of all kinds; leaves tell no more than they are asked."""
     for tree in random_trees(rng, full):
         low, high = rng.choice([(-INFINITY, INFINITY), (-1, 1), (0, 1), (-3, -2), (1, 4)])
-        planted = Planted(tree, low, high, *policy)
-        nodes, taken = planted.nodes, []
-        while (leaf := planted.take()) != NONE:
-            score, alpha, beta = planted.leaves[leaf], nodes.alpha[leaf], nodes.beta[leaf]
-            planted.tell(leaf, score if score > alpha else -INFINITY, score if score < beta else INFINITY)
-            windows.ask_root(*planted.arrays, 0, low, high)
+        hand_made = HandMadeTree(tree, low, high, *policy)
+        nodes, taken = hand_made.nodes, []
+        while (leaf := hand_made.take()) != NONE:
+            score, alpha, beta = hand_made.leaves[leaf], nodes.alpha[leaf], nodes.beta[leaf]
+            hand_made.tell(leaf, score if score > alpha else -INFINITY, score if score < beta else INFINITY)
+            windows.ask_root(*hand_made.arrays, 0, low, high)
             taken.append(leaf)
-            assert len(taken) <= 10 * len(planted.leaves)
-        score, (least, most) = minimax(tree), planted.bounds()
-        assert not planted.is_asked()
+            assert len(taken) <= 10 * len(hand_made.leaves)
+        score, (least, most) = minimax(tree), hand_made.bounds()
+        assert not hand_made.is_asked()
         if low < score < high:
             assert (least, most) == (score, score), tree
-            assert worth(tree, planted.path()) == score, tree
+            assert worth(tree, hand_made.path()) == score, tree
         else:
             assert (score <= low and most <= low) or (score >= high and least >= high), tree
 
 
 def test_every_node_sees_scores_from_its_own_side():
-    planted = Planted([[3, -1], [7, 2], 1])
-    assert planted.leaves == {3: -1, 4: 3, 5: -1, 6: 7, 7: 2}
-    planted.finish(*planted.leaves)
-    assert planted.nodes.low[:4].tolist() == planted.nodes.high[:4].tolist() == [2, 1, -2, -1]
-    assert planted.path() == [1, 1]
+    hand_made = HandMadeTree([[3, -1], [7, 2], 1])
+    assert hand_made.leaves == {3: -1, 4: 3, 5: -1, 6: 7, 7: 2}
+    hand_made.finish(*hand_made.leaves)
+    assert hand_made.nodes.low[:4].tolist() == hand_made.nodes.high[:4].tolist() == [2, 1, -2, -1]
+    assert hand_made.path() == [1, 1]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_first_of_equals_counts_in_any_order(order):
     for tree, best in (([4, 4, 4], 0), ([1, 4, 4], 1), ([[4, 4, 4]], 0), ([[9, 4, 4]], 1)):
-        planted = Planted(tree)
-        leaves = list(planted.leaves)
-        planted.finish(*(leaves[i] for i in order))
-        assert planted.path()[-1] == best
+        hand_made = HandMadeTree(tree)
+        leaves = list(hand_made.leaves)
+        hand_made.finish(*(leaves[i] for i in order))
+        assert hand_made.path()[-1] == best
 
 
 def test_what_is_known_before_all_children_are():
-    planted = Planted([[3, -1], [7, 2]])
-    planted.finish(3)
-    assert planted.bounds(1) == (-INFINITY, 3)
-    assert planted.bounds() == (-INFINITY, INFINITY)
-    planted.finish(4)
-    assert planted.bounds(1) == (-1, -1)
-    assert planted.bounds() == (-1, INFINITY)
-    assert planted.is_asked()
-    assert planted.nodes.line(0) == [0, 1, 4]
+    hand_made = HandMadeTree([[3, -1], [7, 2]])
+    hand_made.finish(3)
+    assert hand_made.bounds(1) == (-INFINITY, 3)
+    assert hand_made.bounds() == (-INFINITY, INFINITY)
+    hand_made.finish(4)
+    assert hand_made.bounds(1) == (-1, -1)
+    assert hand_made.bounds() == (-1, INFINITY)
+    assert hand_made.is_asked()
+    assert hand_made.nodes.line(0) == [0, 1, 4]
 
 
 def test_costs_add_up_to_the_root():
-    planted = Planted([[3, [1, 2]], 5])
-    nodes, by_leaf = planted.nodes, {}
-    for i, leaf in enumerate(planted.leaves, 1):
+    hand_made = HandMadeTree([[3, [1, 2]], 5])
+    nodes, by_leaf = hand_made.nodes, {}
+    for i, leaf in enumerate(hand_made.leaves, 1):
         by_leaf[leaf] = 10**i
-        planted.finish(leaf, cost=10**i)
+        hand_made.finish(leaf, cost=10**i)
     for node in range(nodes.size):
         below = [leaf for leaf in by_leaf if node in ancestors(nodes, leaf)]
         assert nodes.cost[node] == sum(by_leaf[leaf] for leaf in below)
@@ -237,49 +246,54 @@ def ancestors(nodes, node):
 
 
 def test_an_unfinished_leaf_leaves_only_its_cost():
-    planted = Planted([[3, -1], 2])
+    hand_made = HandMadeTree([[3, -1], 2])
     stopped, other = 2, 3
-    planted.finish(other)
-    planted.tell(stopped, -INFINITY, INFINITY, cost=7)
-    assert planted.nodes.cost[:2].tolist() == [7, 0]
-    assert (planted.bounds(), planted.nodes.best_child[0]) == ((-INFINITY, INFINITY), NONE)
-    assert planted.is_asked()
+    hand_made.finish(other)
+    hand_made.tell(stopped, -INFINITY, INFINITY, cost=7)
+    assert hand_made.nodes.cost[:2].tolist() == [7, 0]
+    assert (hand_made.bounds(), hand_made.nodes.best_child[0]) == ((-INFINITY, INFINITY), NONE)
+    assert hand_made.is_asked()
 
 
 def test_twins_share_what_is_known_of_either():
-    planted = Planted([[3, -1], [7, 2]])
-    nodes = planted.nodes
-    nodes.twin[[4, 6]] = 6, 4
-    planted.tell(4, -1, -1)
-    assert planted.bounds(6) == (-1, -1)
-    assert (planted.bounds(1), planted.bounds(2)) == ((-INFINITY, -1), (-INFINITY, -1))
-    assert planted.bounds() == (-INFINITY, -1)
+    hand_made = HandMadeTree([[3, -1], [7, 2]])
+    nodes = hand_made.nodes
+    nodes.transposition[[4, 6]] = 6, 4
+    hand_made.tell(4, -1, -1)
+    assert hand_made.bounds(6) == (-1, -1)
+    assert (hand_made.bounds(1), hand_made.bounds(2)) == ((-INFINITY, -1), (-INFINITY, -1))
+    assert hand_made.bounds() == (-INFINITY, -1)
 
 
 def test_growing_keeps_what_is_there():
     nodes = NodeArray(3, capacity=2)
     for i in range(100):
-        assert nodes.add_root((i, i + 1, i + 2), left=i) == i
+        assert nodes.add_root((i, i + 1, i + 2), depth_left=i) == i
     assert nodes.size == 100
     assert 100 <= nodes.capacity <= 200
     assert nodes.state[:100].tolist() == [[i, i + 1, i + 2] for i in range(100)]
-    assert nodes.left[:100].tolist() == nodes.root[:100].tolist() == nodes.twin[:100].tolist() == list(range(100))
+    assert (
+        nodes.depth_left[:100].tolist()
+        == nodes.root[:100].tolist()
+        == nodes.transposition[:100].tolist()
+        == list(range(100))
+    )
     assert (nodes.parent[:100] == NONE).all()
     assert (nodes.low[:100] == -INFINITY).all()
     assert (nodes.high[:100] == INFINITY).all()
     assert (nodes.status[:100] == WAITING).all()
     nodes.reserve(10_000)
     assert nodes.capacity >= 10_100
-    assert nodes.left[:100].tolist() == list(range(100))
+    assert nodes.depth_left[:100].tolist() == list(range(100))
 
 
 def test_a_snapshot_is_a_copy_and_comes_back_but_for_what_was_sent():
-    planted = Planted([[3, -1], 2])
-    nodes = planted.nodes
-    planted.finish(4)
+    hand_made = HandMadeTree([[3, -1], 2])
+    nodes = hand_made.nodes
+    hand_made.finish(4)
     nodes.status[[2, 3]] = SENT
     snapshot = nodes.snapshot()
-    planted.finish(2, 3)
+    hand_made.finish(2, 3)
     again = NodeArray.restored(snapshot)
     assert (again.size, again.capacity) == (nodes.size, nodes.size)
     assert again.status.tolist() == [GROWN, GROWN, WAITING, WAITING, WAITING]

@@ -1,4 +1,4 @@
-"""Parts that a worker lends out of a job: roots of their own, asked one question, told back, and forgotten in time."""
+"""Parts that a worker offloads: roots of their own with one question, whose answers go back to the owner of the job."""
 
 import numpy as np
 import pytest
@@ -8,13 +8,13 @@ from distsearch.games.interface import legal_moves, step
 from distsearch.games.random_play import random_positions
 from distsearch.jobs.offloaded import row
 from distsearch.jobs.two_player import KINDS, TO_THE_END
-from distsearch.tree.schedule import Schedule
+from distsearch.tree.search_tree import SearchTree
 
 from ..engines.positions import rules
 from ..jobs.driving import do, grower
 
 BOARD = (6, 6)
-LENDER, OTHER = 1, 2
+OWNER, OTHER = 1, 2
 SETUP = {"kind": "solve", "game": "othello", "board": list(BOARD), "options": {}}
 
 
@@ -24,92 +24,92 @@ def solver():
 
 
 @pytest.fixture
-def lent(rng):
-    """(schedule, the lender's job, [(state, what is left)] of parts of it)."""
+def offloading(rng):
+    """(tree, the owner's job, [(state, depth left)] of parts of it)."""
     r = rules(BOARD)
     (position,) = [
         each for each in random_positions(othello, r, range(19, 20), 40, rng) if len(legal_moves(othello, each, r)) > 2
     ][:1]
-    schedule = Schedule(grower(BOARD), [position.state], TO_THE_END, 8, "split")
-    (job,) = schedule.take(8, LENDER, whole=True)
+    tree = SearchTree(grower(BOARD), [position.state], TO_THE_END, 8, "split")
+    (job,) = tree.take(8, OWNER, full_window=True)
     moves = legal_moves(othello, position, r)
     states = [step(othello, position, r, m).state for m in moves]
-    return schedule, job, [(state, int(othello.moves_left(state, r))) for state in states]
+    return tree, job, [(state, int(othello.moves_left(state, r))) for state in states]
 
 
-def lend(schedule, job, parts, low=-1, high=0, first=0):
-    """Lend parts; return their numbers."""
-    rows = [row(job["job_id"], first + i, low, high, left, state) for i, (state, left) in enumerate(parts)]
-    schedule.on_offload(LENDER, np.concatenate(rows))
+def offload(tree, job, parts, low=-1, high=0, first=0):
+    """Offload parts; return their numbers."""
+    rows = [row(job["job_id"], first + i, low, high, depth_left, state) for i, (state, depth_left) in enumerate(parts)]
+    tree.on_offload(OWNER, np.concatenate(rows))
     return list(range(first, first + len(parts)))
 
 
-def test_who_lends_has_the_root_with_all_of_its_window(lent):
-    schedule, job, _ = lent
-    assert schedule.offloads
+def test_the_owner_has_the_root_with_its_full_window(offloading):
+    tree, job, _ = offloading
+    assert tree.offloads
     assert job["low"] < -64
     assert job["high"] > 64
-    assert schedule.waiting == 0
+    assert tree.waiting == 0
 
 
-def test_answers_go_back_and_the_job_alone_says_the_score(lent, solver):
-    schedule, job, parts = lent
-    numbers = lend(schedule, job, parts)
-    assert schedule.offloaded == schedule.waiting == len(parts)
-    taken, told = schedule.take(100, OTHER), {}
+def test_answers_go_back_and_only_the_job_counts(offloading, solver):
+    tree, job, parts = offloading
+    numbers = offload(tree, job, parts)
+    assert tree.offloaded == tree.waiting == len(parts)
+    taken, answers = tree.take(100, OTHER), {}
     assert sorted(tuple(each["state"]) for each in taken) == sorted(state for state, _ in parts)
     assert {(each["low"], each["high"]) for each in taken} == {(-1, 0)}
     for each in taken:
-        schedule.finish(do(solver, each))
-        for worker, rows in schedule.offload_results().items():
-            assert worker == LENDER
-            told |= {part: (low, high) for part, low, high in rows}
-    assert sorted(told) == numbers
-    for (state, _), (low, high) in zip(parts, [told[number] for number in numbers], strict=True):
-        asked = taken[0].copy()
-        asked["state"], asked["low"], asked["high"] = state, -100, 100
-        score = do(solver, asked)["score"][0]
+        tree.finish(do(solver, each))
+        for worker, rows in tree.offload_results().items():
+            assert worker == OWNER
+            answers |= {subtree: (low, high) for subtree, low, high in rows}
+    assert sorted(answers) == numbers
+    for (state, _), (low, high) in zip(parts, [answers[number] for number in numbers], strict=True):
+        question = taken[0].copy()
+        question["state"], question["low"], question["high"] = state, -100, 100
+        score = do(solver, question)["score"][0]
         assert low <= score <= high
         assert low >= 0 or high <= -1
-    assert (schedule.offloaded, schedule.done) == (0, False)
+    assert (tree.offloaded, tree.done) == (0, False)
     result = do(solver, job)
     boards = int(result["boards"][0])
-    lend(schedule, job, parts[:1], first=50)
-    schedule.finish(result)
-    assert schedule.done
-    assert schedule.score(0) == result["score"][0]
-    assert schedule.offloaded == 0
-    assert schedule.nodes.cost[0] > boards  # those of the parts as well
+    offload(tree, job, parts[:1], first=50)
+    tree.finish(result)
+    assert tree.done
+    assert tree.score(0) == result["score"][0]
+    assert tree.offloaded == 0
+    assert tree.nodes.cost[0] > boards  # those of the parts as well
 
 
-def test_what_nobody_wants_is_dropped_wherever_it_is(lent):
-    schedule, job, parts = lent
-    numbers = lend(schedule, job, parts)
-    (taken,) = schedule.take(1, OTHER)
-    schedule.on_offload(LENDER, np.concatenate([row(0, number, 0, 0, 0, parts[0][0]) for number in numbers]))
-    assert (schedule.offloaded, schedule.waiting) == (0, 0)
-    wishes = {(worker, name): low < high for worker, name, low, high, *_ in schedule.job_updates(0)}
-    assert wishes[OTHER, int(taken["job_id"])] is False
-    schedule.on_offload(LENDER, row(0, 999, 0, 0, 0, parts[0][0]))  # nobody knows it
-    assert schedule.offload_results() == {}
+def test_parts_that_end_are_dropped_wherever_they_are(offloading):
+    tree, job, parts = offloading
+    numbers = offload(tree, job, parts)
+    (taken,) = tree.take(1, OTHER)
+    tree.on_offload(OWNER, np.concatenate([row(0, number, 0, 0, 0, parts[0][0]) for number in numbers]))
+    assert (tree.offloaded, tree.waiting) == (0, 0)
+    updates = {(worker, name): low < high for worker, name, low, high, *_ in tree.job_updates(0)}
+    assert updates[OTHER, int(taken["job_id"])] is False
+    tree.on_offload(OWNER, row(0, 999, 0, 0, 0, parts[0][0]))  # not known
+    assert tree.offload_results() == {}
 
 
-def test_a_lost_lender_takes_its_parts_along(lent):
-    schedule, job, parts = lent
-    lend(schedule, job, parts)
-    schedule.lost(LENDER)
-    assert schedule.offloaded == 0
-    assert schedule.waiting == 1  # the job itself
-    schedule.on_offload(LENDER, row(job["job_id"], 77, -1, 0, parts[0][1], parts[0][0]))  # on its way when it was lost
-    assert schedule.offloaded == 0
+def test_a_lost_owner_ends_its_parts(offloading):
+    tree, job, parts = offloading
+    offload(tree, job, parts)
+    tree.lost(OWNER)
+    assert tree.offloaded == 0
+    assert tree.waiting == 1  # the job itself
+    tree.on_offload(OWNER, row(job["job_id"], 77, -1, 0, parts[0][1], parts[0][0]))  # on its way when it was lost
+    assert tree.offloaded == 0
 
 
-def test_nodes_of_parts_are_used_again(lent, solver):
-    schedule, job, parts = lent
+def test_nodes_of_parts_are_used_again(offloading, solver):
+    tree, job, parts = offloading
     for first in range(0, 40, 10):
-        lend(schedule, job, parts[:3], first=first)
-        size = schedule.nodes.size
-        for each in schedule.take(100, OTHER):
-            schedule.finish(do(solver, each))
-        assert len(schedule.offload_results()[LENDER]) == 3
+        offload(tree, job, parts[:3], first=first)
+        size = tree.nodes.size
+        for each in tree.take(100, OTHER):
+            tree.finish(do(solver, each))
+        assert len(tree.offload_results()[OWNER]) == 3
         assert size == 4

@@ -18,7 +18,7 @@ DEPTH = 5
 FINISHED = {board: ([["X"] * board[1]] * board[0], "O") for board in BOARDS}
 
 boards = pytest.mark.parametrize("board", BOARDS, ids=board_id)
-targets = pytest.mark.parametrize("target", [1, 4, 16, 64])
+targets = pytest.mark.parametrize("wanted_subtrees", [1, 4, 16, 64])
 
 
 def counts_of(game, r, state, depth):
@@ -31,11 +31,11 @@ def counts_of(game, r, state, depth):
 
 @boards
 @targets
-def test_counts_of_a_pool_add_up(board, target, rng):
+def test_counts_of_a_pool_add_up(board, wanted_subtrees, rng):
     states = [*unfinished_states(rng, board, 2), *unfinished_states(rng, board, 2, most_empties=3)]
     states.append(state_of(board, FINISHED[board]))
     for depth in (0, 1, 2, DEPTH):
-        pool = PerftPool(grower(board), states, depth, target)
+        pool = PerftPool(grower(board), states, depth, wanted_subtrees)
         drive(pool, runner("perft", board), rng, workers=3)
         assert pool.counts.tolist() == [counts_of(othello, rules(board), state, depth) for state in states]
         assert pool.cpu == pool.jobs
@@ -44,8 +44,8 @@ def test_counts_of_a_pool_add_up(board, target, rng):
 def test_a_finished_game_is_counted_once_where_it_does_not_stay():
     r, depth = tictactoe.rules(), 9
     counter, empty = Perft(tictactoe, r), tictactoe.start(None).state
-    for target in (1, 500, 5000):
-        pool = PerftPool(Grower(tictactoe, r), [empty], depth, target, stays=int(tictactoe.ENDED_STAYS))
+    for wanted_subtrees in (1, 500, 5000):
+        pool = PerftPool(Grower(tictactoe, r), [empty], depth, wanted_subtrees, stays=int(tictactoe.ENDED_STAYS))
         for job in pool.take(10**6, worker=1):
             counter.begin(tuple(job["state"]), int(job["depth"]))
             assert counter.advance(NO_PAUSE)
@@ -59,7 +59,7 @@ def test_a_finished_game_is_counted_once_where_it_does_not_stay():
 
 def test_a_stopped_count_is_not_complete():
     board = (8, 8)
-    pool = PerftPool(grower(board), [othello.start(rules(board)).state], 8, target=1)
+    pool = PerftPool(grower(board), [othello.start(rules(board)).state], 8, wanted_subtrees=1)
     record = stop(runner("perft", board), pool.take(1, worker=1)[0], boards=1000)
     assert not record["complete"][0]
     pool.finish(record)

@@ -17,15 +17,15 @@ from distsearch.tree.deepening import Deepening
 from distsearch.tree.expansion import Grower
 from distsearch.tree.nodes import NONE
 from distsearch.tree.policies import POLICIES
-from distsearch.tree.schedule import ANY, Schedule
-from distsearch.tree.windows import WISH, WISHES
+from distsearch.tree.search_tree import ANY, SearchTree
+from distsearch.tree.windows import UPDATE_COUNT, UPDATE_LIST
 
 from ..engines.positions import NO_PAUSE
 from ..jobs.driving import do
 
 WORKERS = 5  # at most
 MOST_STEPS = 300_000  # of a search: what takes more hangs
-STEERED = [name for name in POLICIES if name != "pool"]
+WITH_UPDATES = [name for name in POLICIES if name != "pool"]
 
 
 class Search:
@@ -46,7 +46,7 @@ class Search:
         return self.game.rules(self.board)
 
     @functools.cached_property
-    def win(self):
+    def win_bonus(self):
         if self.kind == "solve":
             return 0
         return evaluation.find(self.game, evaluation.names(self.game)[0], self.rules).bound
@@ -94,19 +94,19 @@ class Search:
     def depth(self, rng):
         return TO_THE_END if self._depth is None else rng.choice(self._depth)
 
-    def schedule(self, rng, states, depth, policy, **how):
+    def tree(self, rng, states, depth, policy, **how):
         """A Schedule that shares out even small trees."""
-        made = Schedule(
+        made = SearchTree(
             self.grower,
             states,
             depth,
             rng.choice((4, 16, 64)),
             policy,
-            win=self.win,
-            grain=rng.choice((0, 1e-6, 1e-5, 1e-4)),
+            win_bonus=self.win_bonus,
+            min_job_seconds=rng.choice((0, 1e-6, 1e-5, 1e-4)),
             **how,
         )
-        made._least_left = lambda: rng.choice((1, 2, 4))
+        made._min_split_depth = rng.choice((1, 2, 4))
         return made
 
 
@@ -119,7 +119,7 @@ SEARCHES = [
     Search(connect4, (6, 7), "deep", range(0, 31), range(1, 9)),
 ]
 policies = pytest.mark.parametrize("policy", POLICIES)
-steered = pytest.mark.parametrize("policy", STEERED)
+with_updates = pytest.mark.parametrize("policy", WITH_UPDATES)
 searches = pytest.mark.parametrize("search", SEARCHES, ids=repr)
 EXACT = pytest.mark.parametrize("search", [each for each in SEARCHES if each.kind == "solve"], ids=repr)
 DEEP = pytest.mark.parametrize("search", [each for each in SEARCHES if each.kind == "deep"], ids=repr)
@@ -131,9 +131,9 @@ class Hand:
     def __init__(self, runner, rng):
         self._runner, self._rng = runner, rng
         self.mail, self.sent = deque(), deque()
-        self._queue, self._wishes = [], {}
+        self._queue, self._split_requests = [], {}
         self._at_work = False  # on the first of the queue
-        self.gifts = 0
+        self.splits = 0
 
     @property
     def is_idle(self):
@@ -146,14 +146,14 @@ class Hand:
     def step(self):
         if self.mail and (not self._queue or self._rng.random() < 0.5):
             kind, *what = self.mail.popleft()
-            (self._take if kind == "job" else self._heed)(*what)
+            (self._take if kind == "job" else self._update)(*what)
         elif self._queue:
             self._work()
 
     def _take(self, job, progress):
         self._queue.append((job, progress))
 
-    def _heed(self, number, low, high, rest, least):
+    def _update(self, number, low, high, remainder, least):
         if self._at_work and self._runner.job_id == number:
             if low >= high:
                 self._answer()
@@ -167,11 +167,11 @@ class Hand:
             if low >= high:
                 job, _ = self._queue.pop(at)
                 self.sent.append(("results", self._runner.unsearched(job.reshape(1))))
-                self._wishes.pop(number, None)
+                self._split_requests.pop(number, None)
                 return
             self._queue[at][0]["low"], self._queue[at][0]["high"] = low, high
-        if rest >= 0:
-            self._wishes[number] = rest, least
+        if remainder >= 0:
+            self._split_requests[number] = remainder, least
 
     def _work(self):
         if not self._at_work:
@@ -183,27 +183,27 @@ class Hand:
                 self._runner.begin(job)
         if self._runner.advance(self._rng.choice((1, 10, 100, 1000, NO_PAUSE))):
             self._answer()
-        elif wish := self._wishes.get(self._runner.job_id):
+        elif request := self._split_requests.get(self._runner.job_id):
             number = self._runner.job_id
-            part = self._runner.split_off(*wish)
-            if part is not None:
-                del self._wishes[number]
-                self.sent.append(("gave", number, wish[0], part.copy()))
-                self.gifts += 1
+            subtree = self._runner.split_off(*request)
+            if subtree is not None:
+                del self._split_requests[number]
+                self.sent.append(("split", number, request[0], subtree.copy()))
+                self.splits += 1
 
     def _answer(self):
-        self._wishes.pop(self._runner.job_id, None)
+        self._split_requests.pop(self._runner.job_id, None)
         self.sent.append(("results", self._runner.result(1.0, 1.0)))
         self._queue.pop(0)
         self._at_work = False
 
 
-class Crew:
+class DrivenWorkers:
     """Some workers, and which jobs they have. heed: how often it is asked what has become of jobs that are out."""
 
     def __init__(self, search, rng, workers=None):
         workers = workers or rng.choice((1, 2, 3, WORKERS))
-        self.rng, self._heeds = rng, rng.choice((0.2, 1.0))
+        self.rng, self._update_rate = rng, rng.choice((0.2, 1.0))
         self.hands = {i + 1: Hand(search.runners[i], rng) for i in range(workers)}
         self.out = {}  # number of a job → whose it is
 
@@ -220,12 +220,12 @@ class Crew:
                     if hand.is_idle or self.rng.random() < 0.1:
                         self._hand_out(source, name, self.rng.choice((1, 1, 3)))
                 case 1:
-                    self._hear(source, hand)
+                    self._receive(source, hand)
                 case 2:
                     hand.step()
             self._check_that_nobody_waits(source)
-            if self.rng.random() < self._heeds:
-                self._steer(source)
+            if self.rng.random() < self._update_rate:
+                self._send_updates(source)
 
     def _hand_out(self, source, name, count):
         jobs = source.take(count, name)
@@ -235,7 +235,7 @@ class Crew:
             self.out[number] = name
             self.hands[name].mail.append(("job", job.copy(), source.progress.get(number)))
 
-    def _hear(self, source, hand):
+    def _receive(self, source, hand):
         """Take in some of what a worker has sent."""
         results = []
         for _ in range(self.rng.randint(1, 4)):
@@ -245,48 +245,48 @@ class Crew:
         if results:
             source.finish(np.concatenate(results))
         elif hand.sent:
-            _, number, rest, part = hand.sent.popleft()
-            assert rest not in self.out
-            self.out[rest] = self.out.pop(number)
-            source.on_split(number, rest, part)
+            _, number, remainder, subtree = hand.sent.popleft()
+            assert remainder not in self.out
+            self.out[remainder] = self.out.pop(number)
+            source.on_split(number, remainder, subtree)
 
-    def _steer(self, source):
-        for name, number, *wish in source.job_updates(sum(hand.is_idle for hand in self.hands.values())):
+    def _send_updates(self, source):
+        for name, number, *request in source.job_updates(sum(hand.is_idle for hand in self.hands.values())):
             assert self.out[number] == name
-            self.hands[name].mail.append(("wish", number, *wish))
+            self.hands[name].mail.append(("update", number, *request))
 
     def _check_that_nobody_waits(self, source):
         if source.done or any(not hand.is_idle or hand.sent for hand in self.hands.values()):
             return
         self._hand_out(source, 1, 1)
-        self._steer(source)
+        self._send_updates(source)
         assert self.out or source.done, "nothing is out, and it is not done"
 
-    def hear_all(self, source):
+    def receive_all(self, source):
         """Take in all that was sent."""
         for hand in self.hands.values():
             while hand.sent:
-                self._hear(source, hand)
+                self._receive(source, hand)
 
     def progress(self):
         """How far the jobs at work are, as a master is told."""
         return {number: content for hand in self.hands.values() for number, content in hand.progress().items()}
 
-    def come_back(self, source):
+    def drain(self, source):
         """Take in what is still out of a source that is done."""
         for _ in range(MOST_STEPS):
             if not self.out:
                 break
             for hand in self.hands.values():
                 hand.step()
-                self._hear(source, hand)
+                self._receive(source, hand)
         assert not self.out
 
     @property
-    def gifts(self):
+    def splits(self):
         """Parts that were given away, and of which the source knows."""
-        on_their_way = sum(kind == "gave" for hand in self.hands.values() for kind, *_ in hand.sent)
-        return sum(hand.gifts for hand in self.hands.values()) - on_their_way
+        on_their_way = sum(kind == "split" for hand in self.hands.values() for kind, *_ in hand.sent)
+        return sum(hand.splits for hand in self.hands.values()) - on_their_way
 
 
 def check(search, source, position, depth, root=0):
@@ -313,15 +313,18 @@ def check_children(search, source, position, depth):
 @searches
 def test_the_score_is_that_of_one_worker(search, policy, full, rng):
     for _ in range(100 if full else 3):
-        position, depth, forced = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
-        source, crew = search.schedule(rng, [position.state], depth, policy, forced=forced), Crew(search, rng)
-        crew.drive(source)
+        position, depth, full_width_depth = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
+        source, team = (
+            search.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth),
+            DrivenWorkers(search, rng),
+        )
+        team.drive(source)
         check(search, source, position, depth)
-        if forced:
+        if full_width_depth:
             check_children(search, source, position, depth)
-        handed_out = source.jobs - crew.gifts
-        crew.come_back(source)
-        assert (source.out, source.jobs - crew.gifts) == (0, handed_out)
+        handed_out = source.jobs - team.splits
+        team.drain(source)
+        assert (source.out, source.jobs - team.splits) == (0, handed_out)
         check(search, source, position, depth)
 
 
@@ -330,8 +333,8 @@ def test_the_score_is_that_of_one_worker(search, policy, full, rng):
 def test_every_move_of_the_root_may_be_scored(search, policy, full, rng):
     for _ in range(30 if full else 1):
         position, depth = search.position(rng), search.depth(rng)
-        source = search.schedule(rng, [position.state], depth, policy, forced=1)
-        Crew(search, rng).drive(source)
+        source = search.tree(rng, [position.state], depth, policy, full_width_depth=1)
+        DrivenWorkers(search, rng).drive(source)
         check_children(search, source, position, depth)
 
 
@@ -339,17 +342,17 @@ def test_every_move_of_the_root_may_be_scored(search, policy, full, rng):
     "search", [*SEARCHES, pytest.param(Search(othello, (6, 6), "solve", range(18, 21)), id="earlier")], ids=repr
 )
 def test_workers_give_parts_away(search, full, rng):
-    gifts = 0
+    splits = 0
     for _ in range(100 if full else 10):
         position, depth = search.position(rng), search.depth(rng)
-        source, crew = search.schedule(rng, [position.state], depth, "split"), Crew(search, rng, WORKERS)
-        crew.drive(source)
+        source, team = search.tree(rng, [position.state], depth, "split"), DrivenWorkers(search, rng, WORKERS)
+        team.drive(source)
         check(search, source, position, depth)
-        crew.come_back(source)
+        team.drain(source)
         assert source.out == 0
-        gifts += crew.gifts
+        splits += team.splits
     # the first three, of Othello, may be done before a worker is asked for a part
-    assert gifts or search in SEARCHES[:3] or not full
+    assert splits or search in SEARCHES[:3] or not full
 
 
 @policies
@@ -357,13 +360,13 @@ def test_workers_give_parts_away(search, full, rng):
 def test_forests(search, policy, full, rng):
     for _ in range(20 if full else 1):
         positions, depth = [search.position(rng) for _ in range(rng.randint(2, 6))], search.depth(rng)
-        source = search.schedule(rng, [position.state for position in positions], depth, policy)
-        crew = Crew(search, rng)
-        crew.drive(source)
+        source = search.tree(rng, [position.state for position in positions], depth, policy)
+        team = DrivenWorkers(search, rng)
+        team.drive(source)
         for root, position in enumerate(positions):
             assert source.is_answered(root)
             check(search, source, position, depth, root)
-        crew.come_back(source)
+        team.drain(source)
         assert source.out == 0
 
 
@@ -375,8 +378,8 @@ def test_a_window_tells_scores_apart_within_it_alone(search, policy, full, rng):
         expected = search.score(position.state, TO_THE_END)
         low = int(expected) + rng.randint(-6, 3)
         high = low + rng.randint(1, 6)
-        source = search.schedule(rng, [position.state], TO_THE_END, policy, window=(low, high))
-        Crew(search, rng).drive(source)
+        source = search.tree(rng, [position.state], TO_THE_END, policy, window=(low, high))
+        DrivenWorkers(search, rng).drive(source)
         score = source.score(0)
         if expected <= low:
             assert expected <= score <= low
@@ -390,8 +393,8 @@ def test_a_window_tells_scores_apart_within_it_alone(search, policy, full, rng):
 
 
 def deepening(search, rng, state, deepest, policy, snapshot=None, **how):
-    def make_pool(depth, before=None, snapshot=None):
-        made = search.schedule(rng, [state], depth, policy, before=before, snapshot=snapshot)
+    def make_pool(depth, previous=None, snapshot=None):
+        made = search.tree(rng, [state], depth, policy, previous=previous, snapshot=snapshot)
         pools.append(made)
         return made
 
@@ -403,13 +406,13 @@ def check_hints(pools):
     """A node's hint is the node of the same position in the search before."""
     for pool in pools:
         nodes = pool.nodes
-        hinted = np.flatnonzero(nodes.hint[: nodes.size] != NONE)
-        if pool._before is None:
-            assert not len(hinted)
+        linked = np.flatnonzero(nodes.previous_iteration_node[: nodes.size] != NONE)
+        if pool._previous is None:
+            assert not len(linked)
             continue
-        hints = nodes.hint[hinted]
-        assert np.all(hints < pool._before.size)
-        assert np.array_equal(nodes.state[hinted], pool._before.state[hints])
+        links = nodes.previous_iteration_node[linked]
+        assert np.all(links < pool._previous.size)
+        assert np.array_equal(nodes.state[linked], pool._previous.state[links])
 
 
 @policies
@@ -419,7 +422,7 @@ def test_shallower_searches_come_first(search, policy, full, rng):
         position, deepest, first = search.position(rng), rng.randint(3, 7), rng.randint(1, 3)
         how = {"first": first, "step": rng.randint(1, 3)}
         source, pools = deepening(search, rng, position.state, deepest, policy, **how)
-        Crew(search, rng).drive(source)
+        DrivenWorkers(search, rng).drive(source)
         assert source.completed_depth == deepest or source.proved
         assert source.completed_depth == deepest or (source.completed_depth - first) % how["step"] == 0
         assert source.completed.score(0) == search.score(position.state, source.completed_depth)
@@ -436,10 +439,10 @@ def test_deepening_goes_on_from_a_snapshot(search, policy, full, rng):
         how = {"first": 1, "step": rng.randint(1, 2)}
         source, pools = deepening(search, rng, position.state, deepest, policy, **how)
         while not source.done:
-            crew = Crew(search, rng)
-            crew.drive(source, most=rng.choice((3, 30, 300)))
-            crew.hear_all(source)
-            progress = {} if rng.random() < 0.5 else crew.progress()
+            team = DrivenWorkers(search, rng)
+            team.drive(source, most=rng.choice((3, 30, 300)))
+            team.receive_all(source)
+            progress = {} if rng.random() < 0.5 else team.progress()
             if source.done:
                 break
             source, pools = deepening(search, rng, position.state, deepest, policy, source.snapshot(progress), **how)
@@ -454,33 +457,35 @@ def test_deepening_goes_on_from_a_snapshot(search, policy, full, rng):
 @searches
 def test_another_schedule_goes_on_from_a_snapshot(search, policy, full, rng):
     for _ in range(50 if full else 3):
-        position, depth, forced = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
-        source = search.schedule(rng, [position.state], depth, policy, forced=forced)
+        position, depth, full_width_depth = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
+        source = search.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth)
         resumed = 0
         while not source.done:
-            crew = Crew(search, rng)
-            crew.drive(source, most=rng.choice((1, 10, 100)) << resumed)
-            crew.hear_all(source)
+            team = DrivenWorkers(search, rng)
+            team.drive(source, most=rng.choice((1, 10, 100)) << resumed)
+            team.receive_all(source)
             if not source.done:
-                progress = {} if rng.random() < 0.5 else crew.progress()
+                progress = {} if rng.random() < 0.5 else team.progress()
                 snapshot = source.snapshot(progress)
-                source = search.schedule(rng, [position.state], depth, policy, forced=forced, snapshot=snapshot)
+                source = search.tree(
+                    rng, [position.state], depth, policy, full_width_depth=full_width_depth, snapshot=snapshot
+                )
                 assert source.out == 0
                 resumed += 1
         check(search, source, position, depth)
-        if forced:
+        if full_width_depth:
             check_children(search, source, position, depth)
 
 
 # --- what is new of jobs that are out ---
 
 
-@steered
+@with_updates
 @searches
 def test_a_job_is_listed_once_however_late_anybody_looks(search, policy, full, rng):
     for _ in range(20 if full else 2):
         position, depth = search.position(rng), search.depth(rng)
-        source, out = search.schedule(rng, [position.state], depth, policy), []
+        source, out = search.tree(rng, [position.state], depth, policy), []
         while not source.done:
             out.extend(source.take(rng.randint(1, 9), worker=rng.randint(1, 9)))
             rng.shuffle(out)
@@ -489,6 +494,6 @@ def test_a_job_is_listed_once_however_late_anybody_looks(search, policy, full, r
                 source.finish(np.concatenate([do(search.runners[0], job) for job in some]))
             else:
                 assert source.done  # by what was grown
-            listed = source._jobs[WISH, : source._control[WISHES]].tolist()
-            assert len(set(listed)) == len(listed) == source._control[WISHES]
+            listed = source._jobs[UPDATE_LIST, : source._control[UPDATE_COUNT]].tolist()
+            assert len(set(listed)) == len(listed) == source._control[UPDATE_COUNT]
         check(search, source, position, depth)

@@ -10,7 +10,7 @@ from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
 from distsearch.jobs.two_player import BRIEF_RESULT, KINDS, TO_THE_END
 from distsearch.tree.position_stream import Stream
-from distsearch.tree.schedule import ANY, Schedule
+from distsearch.tree.search_tree import ANY, SearchTree
 
 from ..engines.positions import engine, evaluate, rules, search, state_of, unfinished_states
 from ..jobs.driving import check_line, do, grower, runner, stop, stop_with_a_score
@@ -24,14 +24,24 @@ HARD = 20  # boards of a first try, which many such positions need more than
 kinds = pytest.mark.parametrize(("kind", "depth"), [("solve", TO_THE_END), ("subtree", TO_THE_END), ("deep", DEPTH)])
 
 
-def stream_of(depth=TO_THE_END, workers=3, target=6, policy="pool", grain=0.01, **options):
+def stream_of(depth=TO_THE_END, workers=3, wanted_subtrees=6, policy="pool", min_job_seconds=0.01, **options):
     """A Stream of positions of Othello; target, policy and grain: of the pools that all workers share."""
-    win = 0 if depth == TO_THE_END else evaluate(BOARD, "static").bound
+    win_bonus = 0 if depth == TO_THE_END else evaluate(BOARD, "static").bound
 
     def make_pool(state, window, shared):
-        forced = int(options.get("every", False))
-        size = target if shared else 1
-        return Schedule(grower(BOARD), [state], depth, size, policy, forced=forced, win=win, window=window, grain=grain)
+        full_width_depth = int(options.get("all_moves", False))
+        size = wanted_subtrees if shared else 1
+        return SearchTree(
+            grower(BOARD),
+            [state],
+            depth,
+            size,
+            policy,
+            full_width_depth=full_width_depth,
+            win_bonus=win_bonus,
+            window=window,
+            min_job_seconds=min_job_seconds,
+        )
 
     words = othello.words(rules(BOARD))
     return Stream(words, depth, workers, make_pool, **{"capacity": 1 << 8, "first_try": HARD, **options})
@@ -165,7 +175,7 @@ def test_scores_are_told_apart_within_the_window_only(rng):
 def test_every_move_is_scored_where_that_is_asked_for(rng):
     states = [*unfinished_states(rng, BOARD, 6, EMPTIES), state_of(BOARD, OVER)]
     rng.shuffle(states)
-    stream = stream_of(every=True)
+    stream = stream_of(all_moves=True)
     driver, records = answers(stream, "solve", states, rng)
     assert all(job["job_id"] < 0 for job in driver.jobs)
     for number, state in enumerate(states):
@@ -178,7 +188,7 @@ def test_every_move_is_scored_where_that_is_asked_for(rng):
 
 
 def test_finished_games_alone_need_no_jobs(rng):
-    stream = stream_of(every=True)
+    stream = stream_of(all_moves=True)
     stream.add(array([state_of(BOARD, OVER)] * 3))
     stream.closed = True
     assert stream.waiting == 3
@@ -194,7 +204,7 @@ def test_nothing_to_do_is_done_when_the_stream_is_closed():
     stream.closed = True
     assert stream.done
     assert len(stream.collect()[1]) == 0
-    assert list(stream.rest()) == []
+    assert list(stream.unanswered()) == []
 
 
 # --- hard positions ---
@@ -297,17 +307,17 @@ def test_answers_in_any_order_are_collected_once_each(rng):
 
 
 @pytest.mark.parametrize("kind", ["solve", "subtree"])
-@pytest.mark.parametrize("every", [False, True])
-def test_a_halt_leaves_what_is_known_in_order(kind, every, rng):
+@pytest.mark.parametrize("all_moves", [False, True])
+def test_a_halt_leaves_what_is_known_in_order(kind, all_moves, rng):
     for _ in range(10):
         states = unfinished_states(rng, BOARD, 20, EMPTIES)
-        stream, results = stream_of(every=every), rng.randrange(40)
+        stream, results = stream_of(all_moves=all_moves), rng.randrange(40)
         driver = Driver(stream, kind, rng)
         driver.feed(states, done=lambda stream=stream, results=results: stream.answered >= results // 2)
         driver.halt()
         driver.collect()
         added = stream.in_flight + stream.answered
-        found = [*driver.answers, *((number, record.copy()) for number, record in stream.rest())]
+        found = [*driver.answers, *((number, record.copy()) for number, record in stream.unanswered())]
         assert [number for number, _ in found] == list(range(added))
         assert sum(bool(record["complete"]) for _, record in found) == stream.answered
         for number, record in found:
@@ -337,7 +347,7 @@ def test_what_a_try_knew_outlives_a_halt(rng):
     assert tuple(job["state"]) == state
     stream.halted = True
     stream.finish(stop(worker, job, boards=1))
-    _, record = next(iter(stream.rest()))
+    _, record = next(iter(stream.unanswered()))
     assert not record["complete"]
     assert record["score"] == known["score"][0] <= expected(state)
     assert record["line"][0] == known["line"][0][0]
@@ -346,7 +356,7 @@ def test_what_a_try_knew_outlives_a_halt(rng):
 
 def test_what_subtrees_knew_outlives_a_halt(rng):
     state, worker = hard_position(rng), runner("subtree", BOARD)
-    stream = stream_of(workers=2, target=2)
+    stream = stream_of(workers=2, wanted_subtrees=2)
     stream.add(array([state]))
     stream.finish(stop(worker, stream.take(1, worker=1)[0], boards=1))
     jobs = []
@@ -359,7 +369,7 @@ def test_what_subtrees_knew_outlives_a_halt(rng):
     stream.halted = True
     for job in jobs[1:]:
         stream.finish(stop(worker, job, boards=1))
-    ((number, record),) = stream.rest()
+    ((number, record),) = stream.unanswered()
     (score,) = [score for _, score, exact in pool.children(0) if exact] or [-np.inf]
     assert (number, record["complete"], record["score"]) == (0, 0, score)
     assert stream.grown[0] is pool
@@ -370,10 +380,10 @@ def test_a_halt_before_anything_was_known_says_so(rng):
     stream = stream_of()
     stream.add(array(unfinished_states(rng, BOARD, 3)))
     stream.halted = True
-    assert [(number, record["score"], record["complete"]) for number, record in stream.rest()] == [
+    assert [(number, record["score"], record["complete"]) for number, record in stream.unanswered()] == [
         (number, -np.inf, 0) for number in range(3)
     ]
-    assert list(stream.rest()) == []
+    assert list(stream.unanswered()) == []
 
 
 class Sharing:
@@ -383,10 +393,10 @@ class Sharing:
     """
 
     def __init__(self, state, rng):
-        self.stream, self._rng = stream_of(first_try=HARD, policy="split", grain=1e-5), rng
+        self.stream, self._rng = stream_of(first_try=HARD, policy="split", min_job_seconds=1e-5), rng
         self.stream.add(array([state]))
         self._runners = [KINDS["solve"](Options("othello", board=BOARD, depth=1).setup("solve")) for _ in range(3)]
-        self._at_work, self._wishes = {}, {}
+        self._at_work, self._split_requests = {}, {}
         self.held = None  # (worker, name, name of the rest, part)
 
     def play(self):
@@ -396,7 +406,7 @@ class Sharing:
                 for job in self.stream.take(1, worker):
                     self._at_work[worker] = self._runners[worker - 1]
                     self._at_work[worker].begin(job)
-            self._steer()
+            self._send_updates()
             free = [worker for worker in self._at_work if not (self.held and worker == self.held[0])]
             if free:
                 self._work(self._rng.choice(free))
@@ -405,8 +415,8 @@ class Sharing:
                 self.held = None
         return self.held is not None
 
-    def _steer(self):
-        for worker, name, low, high, rest, least in self.stream.job_updates(idle=3 - len(self._at_work)):
+    def _send_updates(self):
+        for worker, name, low, high, remainder, least in self.stream.job_updates(idle_workers=3 - len(self._at_work)):
             at_work = self._at_work.get(worker)
             if at_work is None or at_work.job_id != name:
                 continue
@@ -415,22 +425,22 @@ class Sharing:
                 continue
             at_work.narrow(low, high)
             if least:
-                self._wishes[worker] = rest, least
+                self._split_requests[worker] = remainder, least
 
     def _work(self, worker):
         at_work = self._at_work[worker]
         name = at_work.job_id
         if at_work.advance(self._rng.choice((5, 20, 100))):
             self._end(worker)
-        elif worker in self._wishes and self.held is None:
-            rest, least = self._wishes[worker]
-            part = at_work.split_off(rest, least)
-            if part is not None:
-                del self._wishes[worker]
-                self.held = worker, name, rest, part
+        elif worker in self._split_requests and self.held is None:
+            remainder, least = self._split_requests[worker]
+            subtree = at_work.split_off(remainder, least)
+            if subtree is not None:
+                del self._split_requests[worker]
+                self.held = worker, name, remainder, subtree
 
     def _end(self, worker):
-        self._wishes.pop(worker, None)
+        self._split_requests.pop(worker, None)
         self.stream.finish(self._at_work.pop(worker).result(seconds=1.0, cpu=1.0))
 
 
@@ -440,11 +450,11 @@ def test_who_gave_a_part_of_an_answered_position_is_told_that_the_rest_is_not_wa
     while sharing is None or not sharing.play():
         (state,) = unfinished_states(rng, BOARD, 1, most_empties=18)
         sharing = Sharing(state, rng)
-    worker, name, rest, part = sharing.held
-    sharing.stream.job_updates(idle=0)
-    sharing.stream.on_split(name, rest, part)
-    ((told, node, low, high, _, least),) = sharing.stream.job_updates(idle=0)
-    assert (told, node, low >= high, least) == (worker, rest, True, 0)
+    worker, name, remainder, subtree = sharing.held
+    sharing.stream.job_updates(idle_workers=0)
+    sharing.stream.on_split(name, remainder, subtree)
+    ((told, node, low, high, _, least),) = sharing.stream.job_updates(idle_workers=0)
+    assert (told, node, low >= high, least) == (worker, remainder, True, 0)
 
 
 def test_jobs_of_any_window_say_so():

@@ -11,14 +11,14 @@ from distsearch.tree.nodes import HIGH, INFINITY, LOW, SENT, STATUS, WAITING, No
 from distsearch.tree.perft_pool import PerftPool
 from distsearch.tree.policies import POLICIES
 from distsearch.tree.position_stream import Stream
-from distsearch.tree.schedule import ANY, Schedule
+from distsearch.tree.search_tree import ANY, SearchTree
 
 from ..engines.positions import engine, evaluate, rules, search, unfinished_states
 from ..jobs.driving import do, drive, grower, runner
 
 BOARD = (6, 6)
 DEPTH = 5
-targets = pytest.mark.parametrize(("target", "later"), [(1, 1), (1, 20), (20, 1), (20, 60)])
+targets = pytest.mark.parametrize(("wanted_subtrees", "later"), [(1, 1), (1, 20), (20, 1), (20, 60)])
 
 
 def drive_some(source, worker, rng, jobs):
@@ -35,7 +35,7 @@ def drive_some(source, worker, rng, jobs):
 
 
 def test_an_array_comes_back_as_it_was_but_for_what_was_sent():
-    pool = Schedule(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, target=30)
+    pool = SearchTree(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, wanted_subtrees=30)
     pool.take(7, worker=1)
     snapshot = pool.nodes.snapshot()
     status = snapshot["columns"][STATUS]
@@ -51,7 +51,7 @@ def test_an_array_comes_back_as_it_was_but_for_what_was_sent():
 
 
 def test_a_snapshot_is_of_its_moment(rng):
-    pool = Schedule(grower(BOARD), [othello.start(rules(BOARD)).state], DEPTH, target=10)
+    pool = SearchTree(grower(BOARD), [othello.start(rules(BOARD)).state], DEPTH, wanted_subtrees=10)
     snapshot = pool.snapshot()
     drive(pool, runner("subtree", BOARD), rng, workers=1)
     assert pool.is_answered(0)
@@ -62,24 +62,24 @@ def test_a_snapshot_is_of_its_moment(rng):
 # --- pools ---
 
 
-def subtrees(states, target, snapshot=None):
-    win = evaluate(BOARD, "static").bound
-    return Schedule(grower(BOARD), states, DEPTH, target, win=win, snapshot=snapshot)
+def subtrees(states, wanted_subtrees, snapshot=None):
+    win_bonus = evaluate(BOARD, "static").bound
+    return SearchTree(grower(BOARD), states, DEPTH, wanted_subtrees, win_bonus=win_bonus, snapshot=snapshot)
 
 
 @targets
-def test_a_pool_goes_on_to_the_same_scores(target, later, rng):
+def test_a_pool_goes_on_to_the_same_scores(wanted_subtrees, later, rng):
     states = unfinished_states(rng, BOARD, 2)
     worker, expected = runner("subtree", BOARD), [search(engine(BOARD), state, DEPTH).score for state in states]
-    jobs = subtrees(states, target).waiting
+    jobs = subtrees(states, wanted_subtrees).waiting
     for done in (0, 1, rng.randrange(jobs + 1), jobs):
-        pool = subtrees(states, target)
+        pool = subtrees(states, wanted_subtrees)
         drive_some(pool, worker, rng, done)
         finished, boards = pool.finished, int(pool.nodes.cost[:2].sum())
         pool = subtrees(states, later, pool.snapshot())
         assert pool.finished == finished
         assert int(pool.nodes.cost[:2].sum()) >= boards
-        assert done or pool.waiting == subtrees(states, max(target, later)).waiting
+        assert done or pool.waiting == subtrees(states, max(wanted_subtrees, later)).waiting
         drive(pool, worker, rng, workers=4)
         assert [pool.score(root) for root in range(2)] == expected
         assert pool.nodes.low[:2].tolist() == pool.nodes.high[:2].tolist() == expected
@@ -112,24 +112,26 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
     first.finish(do(worker, out[0]))
     told = {int(job["job_id"]): f"progress {job['job_id']}" for job in out[1:3]}
     snapshot = first.snapshot(told)
-    begun = snapshot["saved"]
+    begun = snapshot["progress"]
     assert sorted(begun.values()) == sorted(told.values())
     pool = subtrees(states, later, snapshot)
-    assert pool.snapshot()["saved"] == begun  # nobody has taken them yet
+    assert pool.snapshot()["progress"] == begun  # nobody has taken them yet
     again = pool.take(2, worker=1)
     assert [progress_of(pool, job) for job in again] == [told[int(job["job_id"])] for job in out[1:3]]
     for name in ("state", "depth", "low", "high", "budget"):
         assert again[name].tolist() == out[1:3][name].tolist()
-    assert not pool.nodes.children[pool._jobs[JOB_NODE, again["job_id"]]].any()
-    assert pool.snapshot()["saved"] == begun
+    assert not pool.nodes.child_count[pool._jobs[JOB_NODE, again["job_id"]]].any()
+    assert pool.snapshot()["progress"] == begun
     left = {int(again["job_id"][1]): told[int(out["job_id"][2])]}
     pool.finish(do(worker, again[0]))
     assert pool.progress == left
-    kept = pool.snapshot()["saved"]
+    kept = pool.snapshot()["progress"]
     assert list(kept.values()) == list(left.values())
-    assert subtrees(states, later, pool.snapshot()).snapshot()["saved"] == kept  # at a worker that has not begun it yet
+    assert (
+        subtrees(states, later, pool.snapshot()).snapshot()["progress"] == kept
+    )  # at a worker that has not begun it yet
     fresh = dict.fromkeys(left, "later")
-    assert subtrees(states, later, pool.snapshot(fresh)).snapshot()["saved"] == dict.fromkeys(kept, "later")
+    assert subtrees(states, later, pool.snapshot(fresh)).snapshot()["progress"] == dict.fromkeys(kept, "later")
     pool.finish(do(worker, again[1]))
     assert pool.progress == {}
     drive(pool, worker, rng, workers=4)
@@ -139,10 +141,10 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_job_that_was_begun_is_not_grown_by_a_run_that_would_share_it_out(policy):
     states = [othello.start(rules(BOARD)).state]
-    first = Schedule(grower(BOARD), states, TO_THE_END, 10, policy)
+    first = SearchTree(grower(BOARD), states, TO_THE_END, 10, policy)
     (out,) = first.take(1, worker=1)
     snapshot = first.snapshot({int(out["job_id"]): "progress"})
-    pool = Schedule(grower(BOARD), states, TO_THE_END, 10, policy, grain=1e-6, snapshot=snapshot)
+    pool = SearchTree(grower(BOARD), states, TO_THE_END, 10, policy, min_job_seconds=1e-6, snapshot=snapshot)
     (again,) = pool.take(1, worker=1)
     assert pool.progress == {int(again["job_id"]): "progress"}
     for name in ("state", "depth", "low", "high"):
@@ -150,12 +152,12 @@ def test_a_job_that_was_begun_is_not_grown_by_a_run_that_would_share_it_out(poli
 
 
 @targets
-def test_counts_go_on_to_the_same_sums(target, later, rng):
+def test_counts_go_on_to_the_same_sums(wanted_subtrees, later, rng):
     states, worker = unfinished_states(rng, BOARD, 3), runner("perft", BOARD)
     whole = PerftPool(grower(BOARD), states, DEPTH, 10)
     drive(whole, worker, rng, workers=1)
     for done in (0, 1, 5):
-        pool = PerftPool(grower(BOARD), states, DEPTH, target)
+        pool = PerftPool(grower(BOARD), states, DEPTH, wanted_subtrees)
         drive_some(pool, worker, rng, done)
         pool = PerftPool(grower(BOARD), states, DEPTH, later, snapshot=pool.snapshot())
         drive(pool, worker, rng, workers=4)
@@ -166,19 +168,21 @@ def test_counts_go_on_to_the_same_sums(target, later, rng):
 # --- deepening ---
 
 
-def deepening(state, target, snapshot=None, nodes=None):
-    def make_pool(depth, before=None, snapshot=None):
-        win = evaluate(BOARD, "static").bound
-        return Schedule(grower(BOARD), [state], depth, target, win=win, before=before, snapshot=snapshot)
+def deepening(state, wanted_subtrees, snapshot=None, nodes=None):
+    def make_pool(depth, previous=None, snapshot=None):
+        win_bonus = evaluate(BOARD, "static").bound
+        return SearchTree(
+            grower(BOARD), [state], depth, wanted_subtrees, win_bonus=win_bonus, previous=previous, snapshot=snapshot
+        )
 
     return Deepening(make_pool, 6, nodes, snapshot=snapshot)
 
 
 @targets
-def test_deepening_goes_on_to_the_same_score(target, later, rng):
+def test_deepening_goes_on_to_the_same_score(wanted_subtrees, later, rng):
     state, worker = othello.start(rules(BOARD)).state, runner("subtree", BOARD)
     for done in (0, 1, 4, 50, 10_000):
-        source = deepening(state, target)
+        source = deepening(state, wanted_subtrees)
         drive_some(source, worker, rng, done)
         source = deepening(state, later, source.snapshot())
         drive(source, worker, rng, workers=4)
@@ -203,15 +207,23 @@ def test_a_budget_gives_the_answer_of_a_search_that_was_not_cut(rng):
 # --- streams ---
 
 
-def stream(workers, snapshot=None, every=False):
+def stream(workers, snapshot=None, all_moves=False):
     """A Stream of positions to be solved, of which nearly all are hard."""
 
     def make_pool(state, window, shared, snapshot=None):
-        target = 4 * workers if shared else 1
-        return Schedule(grower(BOARD), [state], TO_THE_END, target, forced=int(every), window=window, snapshot=snapshot)
+        wanted_subtrees = 4 * workers if shared else 1
+        return SearchTree(
+            grower(BOARD),
+            [state],
+            TO_THE_END,
+            wanted_subtrees,
+            full_width_depth=int(all_moves),
+            window=window,
+            snapshot=snapshot,
+        )
 
     words = len(othello.start(rules(BOARD)).state)
-    return Stream(words, TO_THE_END, workers, make_pool, ANY, every=every, first_try=20, snapshot=snapshot)
+    return Stream(words, TO_THE_END, workers, make_pool, ANY, all_moves=all_moves, first_try=20, snapshot=snapshot)
 
 
 def add(source, states, count):
@@ -229,12 +241,12 @@ def collect(source, answers):
         answers.append((record["score"], pool and sorted(pool.children(0))))
 
 
-@pytest.mark.parametrize("every", [False, True])
-def test_a_stream_goes_on_to_the_same_scores_however_often_it_ends(every, rng):
+@pytest.mark.parametrize("all_moves", [False, True])
+def test_a_stream_goes_on_to_the_same_scores_however_often_it_ends(all_moves, rng):
     states = unfinished_states(rng, BOARD, 12, most_empties=8)
     worker, answers, snapshot = runner("subtree", BOARD), [], None
     while len(answers) < len(states):
-        source = stream(rng.choice([1, 2, 5]), snapshot, every)
+        source = stream(rng.choice([1, 2, 5]), snapshot, all_moves)
         left = add(source, states[len(answers) :], rng.choice([3, 12]))
         for _ in range(rng.randrange(6)):
             drive_some(source, worker, rng, rng.randrange(6))
@@ -244,7 +256,7 @@ def test_a_stream_goes_on_to_the_same_scores_however_often_it_ends(every, rng):
         snapshot = source.snapshot()
     for state, (score, moves) in zip(states, answers, strict=True):
         assert score == search(engine(BOARD), state).score
-        if every:
+        if all_moves:
             assert max(value for _, value, exact in moves if exact) == score
             assert all(exact for _, _, exact in moves)
 
@@ -274,7 +286,7 @@ def test_the_next_try_has_the_boards_that_it_was_to_have(rng):
     source.finish(record)
     snapshot = source.snapshot()
     budget = 4 * int(record["boards"][0])
-    assert snapshot["kept"]["budget"].tolist() == [budget]
+    assert snapshot["positions"]["budget"].tolist() == [budget]
     again = stream(1, snapshot)
     add(again, states, 20)
     (job,) = again.take(1, worker=1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsearch.cluster.events import Save
+from distsearch.cluster.events import RequestProgress
 from distsearch.cluster.local import LocalCluster
 from distsearch.cluster.messages import PROGRESS_RECORD, Message, MessageType, from_records, to_records
 
@@ -113,33 +113,35 @@ def test_what_was_queued_is_forgotten_at_a_stop():
 
 def test_whoever_has_jobs_is_asked_and_told_of():
     talk, _ = started(3, Source([1, 1]))
-    asked = talk.master.handle(Save(talk.run))
+    asked = talk.master.handle(RequestProgress(talk.run))
     assert sorted(summary(asked)) == [(MessageType.PROGRESS_REQUEST, 1), (MessageType.PROGRESS_REQUEST, 2)]
-    assert talk.master.awaits_saved(talk.run)
+    assert talk.master.awaits_progress(talk.run)
     assert talk.say(1, MessageType.PROGRESS, saved(0)) == []
-    assert talk.master.awaits_saved(talk.run)
+    assert talk.master.awaits_progress(talk.run)
     talk.say(2, MessageType.PROGRESS)
-    assert not talk.master.awaits_saved(talk.run)
-    assert {node: payload.tolist() for node, payload in talk.master.saved(talk.run).items()} == {0: saved(0).tolist()}
+    assert not talk.master.awaits_progress(talk.run)
+    assert {node: payload.tolist() for node, payload in talk.master.progress(talk.run).items()} == {
+        0: saved(0).tolist()
+    }
 
 
 def test_what_was_told_of_a_job_is_void_when_its_result_is_in():
     talk, _ = started(2, Source([1, 1, 1]))
-    talk.master.handle(Save(talk.run))
+    talk.master.handle(RequestProgress(talk.run))
     talk.say(1, MessageType.PROGRESS, saved(0))
     talk.answer(1, [0])
     talk.say(2, MessageType.PROGRESS, saved(1))
-    assert list(talk.master.saved(talk.run)) == [1]
+    assert list(talk.master.progress(talk.run)) == [1]
 
 
 def test_a_run_that_is_over_is_not_asked():
     talk, _ = started(1, Source([1]))
     talk.answer(1, [0])
-    assert talk.master.handle(Save(talk.run)) == []
+    assert talk.master.handle(RequestProgress(talk.run)) == []
     talk.metrics()
-    assert talk.master.handle(Save(talk.run)) == []
-    assert not talk.master.awaits_saved(talk.run)
-    assert talk.master.saved(talk.run) == {}
+    assert talk.master.handle(RequestProgress(talk.run)) == []
+    assert not talk.master.awaits_progress(talk.run)
+    assert talk.master.progress(talk.run) == {}
 
 
 def test_jobs_that_were_begun_are_handed_out_as_such():
@@ -161,10 +163,10 @@ def test_a_run_goes_on_in_another_cluster(runner):
     first, kind = Source([SIZE]), saving(runner)
     cluster = LocalCluster(kinds(Processor(), kind))
     run = cluster.begin(SETUP_TEXT, first, measured=True)
-    assert cluster.save(run) == {}
+    assert cluster.request_progress(run) == {}
     for _ in range(10):
         cluster.turn()
-    told = cluster.save(run)
+    told = cluster.request_progress(run)
     assert list(told) == [0]
     boards = int(told[0][PROGRESS_RECORD.itemsize :].tobytes())
     assert 0 < boards < SIZE

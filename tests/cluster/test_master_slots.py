@@ -17,15 +17,19 @@ def ready(talk, worker):
     return talk.say(worker, MessageType.READY, from_records(np.array([PLACES] * (worker == GPU), np.int64)), 1)
 
 
-def done_by_all(count, crew, seconds, gpu_seconds):
-    """Have ``count`` jobs done by a crew, of which a job takes each so many seconds; return (seconds, jobs by rank).
+def done_by_all(count, workers_count, seconds, gpu_seconds):
+    """Have ``count`` jobs done, each of which takes a worker so many seconds; return (seconds, jobs by rank, most).
 
     The GPU takes all that it has at once and answers for them together, the others one after another.
     """
     source = Source([1] * count)
-    talk = Talk(workers(crew))
+    talk = Talk(workers(workers_count))
     talk.begin(source, measured=True)
-    now, free, done = 0.0, dict.fromkeys(range(1, crew + 1), 0.0), dict.fromkeys(range(1, crew + 1), 0)
+    now, free, done = (
+        0.0,
+        dict.fromkeys(range(1, workers_count + 1), 0.0),
+        dict.fromkeys(range(1, workers_count + 1), 0),
+    )
     events, most = [], 0
 
     def take_in(sent):
@@ -51,11 +55,11 @@ def done_by_all(count, crew, seconds, gpu_seconds):
 
 
 @pytest.mark.parametrize("faster", [0.2, 1, 5, 50, 1000])
-@pytest.mark.parametrize("crew", [2, 5])
-def test_work_is_shared_out_by_what_each_does_a_second(crew, faster):
+@pytest.mark.parametrize("workers_count", [2, 5])
+def test_work_is_shared_out_by_what_each_does_a_second(workers_count, faster):
     seconds, count = 0.01, 4000
-    took, done, most = done_by_all(count, crew, seconds, seconds / faster)
-    ideal = count * seconds / (crew - 1 + faster)
+    took, done, most = done_by_all(count, workers_count, seconds, seconds / faster)
+    ideal = count * seconds / (workers_count - 1 + faster)
     assert took <= 1.15 * ideal + 4 * seconds + PLACES * seconds / faster
     assert most == PLACES
     assert sum(done.values()) == count
@@ -87,8 +91,8 @@ class Lending(Source):
         super().__init__(jobs)
         self.told, self.answers = [], {}
 
-    def take(self, count, worker, whole=False):
-        assert whole == (worker == GPU)
+    def take(self, count, worker, full_window=False):
+        assert full_window == (worker == GPU)
         return super().take(count, worker)
 
     def on_offload(self, worker, words):

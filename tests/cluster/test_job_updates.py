@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsearch.cluster.events import Save
+from distsearch.cluster.events import RequestProgress
 from distsearch.cluster.messages import (
     PROGRESS_RECORD,
     SPLIT_RECORD,
@@ -77,7 +77,7 @@ def at_work(kind, *sizes):
 
 
 def steer(*records):
-    """STEER of (node, low, high, rest, least) each."""
+    """JOB_UPDATE of (job id, low, high, remainder, min_depth_left) each."""
     return Message(MessageType.JOB_UPDATE, RUN, from_records(np.array(list(records), UPDATE_RECORD)))
 
 
@@ -88,7 +88,7 @@ def answers(messages):
 
 
 def splits(messages):
-    """(node, rest, boards of the part) of each GAVE among messages."""
+    """(job id, remainder, nodes of the subtree) of each SPLIT among messages."""
     found, size = [], SPLIT_RECORD.itemsize
     for message in messages:
         if message.type == MessageType.SPLIT:
@@ -209,7 +209,7 @@ def test_a_wish_dies_with_its_job(end, kind):
 
 
 class Steering(Source):
-    """A Source with ``new`` wishes, which are told once; what is given away is one more job."""
+    """A Source with ``new`` updates, which are returned once; what is split off is one more job."""
 
     updates_jobs = True
 
@@ -228,7 +228,7 @@ class Steering(Source):
 
 
 def steers(sent):
-    """(receiver, records) of the STEER messages among others."""
+    """(receiver, records) of the JOB_UPDATE messages among others."""
     told = [outgoing for outgoing in sent if outgoing.message.type == MessageType.JOB_UPDATE]
     return [(each.to, to_records(each.message.payload, UPDATE_RECORD).tolist()) for each in told]
 
@@ -289,12 +289,12 @@ def test_a_job_counts_as_one_when_a_part_of_it_was_given_away():
 def test_what_was_saved_of_a_job_that_is_no_more_is_forgotten():
     source = Steering([1] * 2)
     talk, _ = started(2, source)
-    talk.master.handle(Save(talk.run))
+    talk.master.handle(RequestProgress(talk.run))
     for worker, node in ((1, 0), (2, 1)):
         talk.say(worker, MessageType.PROGRESS, from_records(np.array([(node, 1.0, 1.0)], PROGRESS_RECORD)))
-    assert set(talk.master.saved(talk.run)) == {0, 1}
+    assert set(talk.master.progress(talk.run)) == {0, 1}
     talk.say(1, MessageType.SPLIT, given(0, 5))
-    assert set(talk.master.saved(talk.run)) == {1}
+    assert set(talk.master.progress(talk.run)) == {1}
 
 
 def test_late_parts_of_a_run_that_is_over_are_ignored():

@@ -1,0 +1,570 @@
+"""A search as a source of work: a tree, the questions asked in it, and jobs that answer them."""
+
+from collections import deque
+
+import numpy as np
+
+from ..cluster.protocols import WorkSource
+from ..engines.alphabeta import LINE_LENGTH
+from ..engines.pvs.kernels import INFINITY as NO_BOUND
+from ..engines.pvs.kernels import NO_MOVE
+from ..engines.pvs.work_splitting import last_window
+from ..games.interface import MAX_MOVES
+from ..jobs.two_player import SUBTREE_RESULT, TO_THE_END, job_dtype
+from . import dispatch, layout, ready_queue, root_export, windows
+from .expansion import index_again
+from .job_size import largest_depth_left, new_sizes, rate
+from .layout import (
+    CONTROL_SIZE,
+    EXPAND_ABOVE,
+    FINISHED,
+    FREE_COUNT,
+    FREE_LIST,
+    FULL_WINDOWS,
+    JOB_HIGH,
+    JOB_LOW,
+    JOB_NODE,
+    JOB_REMAINDER,
+    JOB_ROWS,
+    JOB_WORKER,
+    PENDING_WINDOWS,
+    QUEUE_SIZE,
+    SPLITS_REQUESTED,
+    TO_EXPAND,
+)
+from .nodes import INFINITY, NONE, SENT, WAITING, NodeArray
+from .offload import Offloads
+from .policies import POLICIES
+
+ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
+# Subtrees of so many plies below a root are never too small to be split off: means of a few large jobs say little, and
+# groups of workers were idle for most of a search (FFO #45 on 4 groups of 15: 9 times as fast as one worker).
+_ALWAYS_SPLIT_PLIES = 8
+_MIN_JOBS_IN_AN_OFFLOAD = 2
+_RESULTS_AT_A_TIME = 32  # between two estimates of how large jobs are
+_SUMS = (
+    "seconds",
+    "cpu",
+    "ordering_boards",
+    "evaluated",
+    "table_hits",
+    "table_far_hits",
+    "table_stores",
+    "table_replacements",
+)
+
+
+class SearchTree(WorkSource):
+    """Shares out the search of a forest by a policy.
+
+    Args:
+        grower: of the game and engine.
+        states: a root for each.
+        depth: plies to search each root; TO_THE_END: the whole game.
+        wanted_subtrees: to which the tree is grown, if the policy expands ahead; else 1 says that nothing is shared.
+        policy: its name.
+        full_width_depth: nodes down to so many plies below the roots all get a score.
+        win_bonus: what a win adds to a finished game's score.
+        window: (low, high); scores of a root outside it are bounds.
+        min_job_seconds: CPU seconds of the smallest job that is worth its messages.
+        previous: a SearchTree of the same roots that went less deep.
+        snapshot: of an earlier one with these arguments, to go on with.
+        sizes: what is known of the sizes of jobs, see ``job_size``.
+        by_host: idle ranks join the jobs of their host, and hosts those of others, so that a policy that splits jobs
+            hands out one job a host.
+    """
+
+    result_dtype = SUBTREE_RESULT
+    updates_jobs = True
+
+    def __init__(
+        self,
+        grower,
+        states,
+        depth,
+        wanted_subtrees,
+        policy="pool",
+        full_width_depth=0,
+        win_bonus=0,
+        window=ANY,
+        min_job_seconds=0.01,
+        previous=None,
+        snapshot=None,
+        sizes=None,
+        by_host=False,
+    ):
+        self._grower, self.policy = grower, POLICIES[policy]
+        self._win_bonus, self._full_width_depth = win_bonus, full_width_depth
+        self._window = (-INFINITY, INFINITY) if tuple(window) == ANY else tuple(window)
+        self._exact, self._min_job_seconds = depth == TO_THE_END, min_job_seconds
+        self._wanted_subtrees = wanted_subtrees
+        self._pass_plies = 0 if self._exact else 1
+        self.roots = len(states)
+        self._answered = 0  # roots from the first on
+        self._changed = True  # bounds, since ``done`` was computed
+        self._done = False
+        self.jobs = 0  # handed out
+        self.progress = {}  # job id → its progress in an earlier run, until its result is in
+        self._min_split_depth, self._adapted_until = 2, 0  # see ``_adapt_job_size``
+        self._offloaded_parts, self.offload_depth = Offloads(self), 0
+        self._found = np.empty((64, 6), np.int64)  # see ``job_updates``
+        self._begun = {}  # node → {(low, high): progress of that job}, of a snapshot
+        self._resumed = deque()  # its nodes, until they are handed out
+        self._previous = previous.nodes if previous else None
+        self.sizes = previous.sizes if previous else new_sizes() if sizes is None else sizes
+        self._totals = np.zeros((self.roots, len(_SUMS)))
+        self._lines = {}  # node → line of its latest result
+        self._job_dtype = job_dtype(len(states[0]))
+        self._control = np.zeros(CONTROL_SIZE, np.int64)
+        self._shares = not self.policy.expands_ahead and wanted_subtrees > 1
+        self.joint = self.by_host = self.spans_hosts = by_host and self.policy.splits and wanted_subtrees > 1
+        decisions = {
+            layout.ALL_AT_ONCE: self.policy.all_at_once,
+            layout.FIXED: self.policy.fixed,
+            layout.FULL_WIDTH_DEPTH: full_width_depth,
+            layout.NULL_WINDOWS: self.policy.null_windows,
+            layout.STEPS: self.policy.steps and grower.steps,
+            layout.SPLITS: self.policy.splits and wanted_subtrees > 1,
+            layout.EXPAND_ABOVE: INFINITY,
+            layout.EXACT: self._exact,
+        }
+        for i, decision in decisions.items():
+            self._control[i] = decision
+        self._jobs = np.zeros((JOB_ROWS, 0), np.int64)
+        self._heap, self._lists = np.zeros(0, np.int64), np.zeros((3, 0), np.int64)
+        self._table = np.zeros(0, np.int64)
+        if snapshot is None:
+            self._add_roots(states, depth)
+        else:
+            self._restore(snapshot)
+        self.make_room()
+        self._adapt_job_size()
+        if self.policy.expands_ahead:
+            self._grow_ahead(snapshot is None)
+        for root in range(self.roots):
+            windows.ask_root(*self._arrays, root, *self._window)
+        self._go_on()
+
+    def _add_roots(self, states, depth):
+        self.nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
+        for state in states:
+            root = self.nodes.add_root(state, self._grower.moves_left(state) if self._exact else depth)
+            final = self._grower.finished(state)
+            if final is not None:
+                score = final + (self._win_bonus if final > 0 else -self._win_bonus if final < 0 else 0)
+                self.nodes.low[root] = self.nodes.high[root] = score
+                self.nodes.over[root] = 1
+        if self._previous is not None and not self.policy.expands_ahead:
+            self.nodes.previous_iteration_node[: self.roots] = np.arange(self.roots)
+
+    def _grow_ahead(self, fresh):
+        nodes, begun = self.nodes, np.array(sorted(self._begun), np.int64)
+        nodes.status[begun] = SENT  # so that they are not grown
+        waiting = int(np.count_nonzero((nodes.status[: nodes.size] == WAITING) & (nodes.over[: nodes.size] == 0)))
+        if fresh or waiting < self._wanted_subtrees:
+            # from the first node on: those that must not be grown are skipped
+            how = self._full_width_depth, self._pass_plies, self._win_bonus
+            self._grower.grow(nodes, 0, waiting + len(begun), self._wanted_subtrees, *how)
+        nodes.status[begun] = WAITING
+        self.make_room()
+        windows.back_up_all(nodes.columns, nodes.size)
+
+    def make_room(self):
+        """Make every array as large as the node array, with room for one more node's children."""
+        nodes = self.nodes
+        nodes.reserve(MAX_MOVES)
+        size = nodes.capacity
+        if len(self._heap) != size:
+            heap, self._lists = np.zeros(size, np.int64), np.zeros((3, size), np.int64)
+            heap[: len(self._heap)] = self._heap
+            self._heap = heap
+            if not self.policy.fixed:
+                self._table = np.zeros(1 << (2 * size - 1).bit_length(), np.int64)
+                index_again(nodes.columns, self._table, nodes.size)
+
+    @property
+    def _arrays(self):
+        return self.nodes.columns, self._control, self._heap, self._jobs, self._lists
+
+    def _go_on(self):
+        """Choose the next null window of the nodes that are closing in on their score."""
+        nodes, control = self.nodes, self._control
+        while control[PENDING_WINDOWS]:
+            node = int(windows.next_pending(nodes.columns, control, self._lists))
+            state = tuple(nodes.state[node])
+            low, high = self._grower.known(state)
+            if low >= nodes.beta[node]:  # nothing needs to be asked
+                nodes.low[node] = low
+            nodes.high[node] = min(nodes.high[node], high)
+            beta = nodes.null_window_beta[node]
+            latest = 0 if beta == -INFINITY else nodes.low[node]
+            latest = latest if latest >= beta else nodes.high[node]
+            low = max(low, int(nodes.low[node]), int(nodes.alpha[node]))
+            high = min(high, int(nodes.beta[node]), int(nodes.high[node]))
+            nodes.null_window_beta[node] = self._grower.ask_next(state, low, high, int(latest))
+            windows.reset_first_child(nodes.columns, node)
+            windows.improved(*self._arrays, node)
+            windows.pass_on(*self._arrays, node)
+
+    @property
+    def done(self):
+        """Whether every root's question is answered, and all is searched that the policy searches in any case."""
+        if self._changed:
+            while self._answered < self.roots and self.is_answered(self._answered):
+                self._answered += 1
+            self._done = self._answered == self.roots and not (self.policy.fixed and (self.waiting or self.out))
+            self._changed = False
+        return self._done
+
+    def is_answered(self, root):
+        """Whether a root's question is answered, and those of its children if they need scores too."""
+        columns = self.nodes.columns
+        is_open = ready_queue.is_asked(columns, root)
+        return not (is_open or self._full_width_depth and windows.has_open_child(columns, root))
+
+    @property
+    def out(self):
+        """Jobs that were handed out and have not come back."""
+        return self._jobs.shape[1] - self._control.item(FREE_COUNT)
+
+    @property
+    def waiting(self):
+        """Ready nodes; some of them may have to be grown, or wait for a transposition."""
+        return self._control.item(QUEUE_SIZE)
+
+    @property
+    def none(self):
+        """No jobs, as ``take`` returns them."""
+        return np.zeros(0, self._job_dtype)
+
+    def take(self, count, worker, budget=0, full_window=False):
+        """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``.
+
+        budget: nodes at which each of them must stop, 0 for none; full_window: the worker closes in on scores by
+        itself, and offloads parts.
+        """
+        self._control[FULL_WINDOWS] = full_window or self.by_host
+        out, n = np.empty((count, self._job_dtype.itemsize // 8), np.int64), 0
+        self._reserve_ids(count)
+        while self._resumed and n < count and (node := self._next_begun()) != NONE:
+            n = self._hand_out(out, n, node, worker, budget)
+        while n < count:
+            n = dispatch.take(*self._arrays[:4], self.nodes.state, out, n, worker, budget)
+            node = self._control.item(TO_EXPAND)
+            if node == NONE:
+                break
+            if self._is_begun(node):
+                n = self._hand_out(out, n, node, worker, budget)
+            else:
+                self._grow(node)
+        self.jobs += n
+        jobs = np.frombuffer(out, self._job_dtype, n) if n else self.none
+        if self._begun:
+            self._note_progress(jobs["job_id"].tolist())
+        return jobs
+
+    def _hand_out(self, out, n, node, worker, budget):
+        dispatch.hand_out(self.nodes.columns, self._control, self._jobs, self.nodes.state, out, n, node, worker, budget)
+        return n + 1
+
+    def _next_begun(self):
+        """Take a node that was begun in an earlier run off the queue, NONE if there is none."""
+        while self._resumed:
+            node = self._resumed.popleft()
+            if self.nodes.queued[node] and self._is_begun(node):
+                ready_queue.remove(self.nodes.columns, self._control, self._heap, node)
+                return node
+        return NONE
+
+    def _note_progress(self, jobs):
+        """Note the progress of jobs in an earlier run."""
+        for job in jobs:
+            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+            if node in self._begun:
+                progress = self._begun.pop(node).get((low, high))
+                if progress is not None:
+                    self.progress[job] = progress
+
+    def _is_begun(self, node):
+        """Whether a job with a node's question was at work in an earlier run."""
+        return node in self._begun and (int(self.nodes.alpha[node]), int(self.nodes.beta[node])) in self._begun[node]
+
+    def _grow(self, node):
+        self._changed = True
+        self.make_room()
+        nodes = self.nodes
+        all_moves = nodes.depth[node] < self._full_width_depth
+        previous = self._previous or nodes
+        self._grower.expand(nodes, node, self._pass_plies, self._win_bonus, previous, self._table, all_moves)
+        windows.on_expanded(*self._arrays, node)
+        self._go_on()
+
+    def _reserve_ids(self, count):
+        """Have free ids for so many jobs, and some for remainders."""
+        more = count + 16 - self._control.item(FREE_COUNT)
+        if more > 0:
+            known = self._jobs.shape[1]
+            fresh = np.zeros((JOB_ROWS, max(more, 64, known)), np.int64)
+            fresh[[JOB_NODE, JOB_REMAINDER]] = NONE
+            self._jobs = np.concatenate((self._jobs, fresh), axis=1)
+            free, size = int(self._control[FREE_COUNT]), fresh.shape[1]
+            self._jobs[FREE_LIST, free : free + size] = np.arange(known + size - 1, known - 1, -1)
+            self._control[FREE_COUNT] += size
+
+    def finish(self, results):
+        """Take an array of result records in; a job that was stopped early leaves its node count and a lower bound."""
+        self._changed = True
+        lines = np.empty((len(results), 3), np.int64)
+        workers = self._jobs[JOB_WORKER, results["job_id"]].tolist() if len(self._offloaded_parts) else ()
+        kept = dispatch.take_in(*self._arrays, results, self._totals, self.sizes, lines)
+        for k, node, known in lines[:kept].tolist() if kept else ():
+            if not (known and node in self._lines):  # no better than was known: the line that made the bound stays
+                self._lines[node] = results["line"][k, : int(results["line_length"][k])].tolist()
+        for job in results["job_id"].tolist() if self.progress else ():
+            self.progress.pop(job, None)
+        if len(self._offloaded_parts):
+            self._end_offloads(workers, results["job_id"].tolist())
+        self._adapt_job_size()
+        if self._control.item(PENDING_WINDOWS):
+            self._go_on()
+
+    def moved(self, job, worker):
+        """Note that a job has lost its worker, but another worker has it as well."""
+        self._jobs[JOB_WORKER, job] = worker
+
+    @property
+    def finished(self):
+        """Jobs whose complete results are in."""
+        return self._control.item(FINISHED)
+
+    def lost(self, worker):
+        """Take the jobs of a lost worker in as if it had answered them with nothing."""
+        self._offloaded_parts.end(worker)
+        jobs = np.flatnonzero((self._jobs[JOB_NODE] != NONE) & (self._jobs[JOB_WORKER] == worker))
+        nothing = np.zeros(len(jobs), SUBTREE_RESULT)
+        nothing["job_id"], nothing["score"] = jobs, -np.inf
+        self.finish(nothing)
+
+    @property
+    def offloads(self):
+        """Whether workers with many slots offload parts of their jobs."""
+        return bool(self._control[layout.SPLITS]) and self.roots == 1
+
+    @property
+    def offloaded(self):
+        """How many parts are offloaded."""
+        return len(self._offloaded_parts)
+
+    @property
+    def jobs_out(self):
+        """The table of the jobs that are out, see ``layout``."""
+        return self._jobs
+
+    def on_offload(self, worker, words):
+        """Take in rows of OFFLOAD from a worker."""
+        self._offloaded_parts.take_in(worker, words)
+        self._changed = True
+
+    def offload_results(self):
+        """Return the answers to offloaded parts: worker → rows of a part's number and bounds of its score."""
+        return self._offloaded_parts.answered()
+
+    def _end_offloads(self, workers, jobs):
+        """End the offloaded parts of jobs that workers have done."""
+        for worker, job in zip(workers, jobs, strict=True):
+            self._offloaded_parts.end(worker, (job,))
+        self.nodes.cost[0] += self._offloaded_parts.boards()
+
+    def on_split(self, job, remainder, subtree):
+        """Take in the subtree (uint8) that a worker split off a job; the worker goes on with the job ``remainder``."""
+        levels = subtree.view(np.int64)
+        self.nodes.reserve(len(levels))
+        last = self._adopt(job, levels)
+        dispatch.on_split(*self._arrays, job, remainder, last, *last_window(levels))
+        self._changed = True
+        self.progress.pop(job, None)
+        self.jobs += 1
+        self._go_on()
+
+    def on_export(self, job, words):
+        """Take in the root, a job's node, that a sub-master exports; return the ids of the jobs made of it.
+
+        words: int64, as ``export_root`` returns them.
+        """
+        first_child, exported = int(words[0]), words[1:].reshape(-1, root_export.EXPORTED_FIELDS)
+        moves = exported[:, root_export.MOVE_]
+        level = np.array([0, -NO_BOUND, NO_BOUND, -NO_BOUND, -NO_BOUND, NO_BOUND, NO_MOVE, 0, 0, len(moves), *moves])
+        self._adopt(job, level)
+        job_ids = self._new_ids(np.count_nonzero(exported[:, root_export.ALPHA_] < exported[:, root_export.BETA_]))
+        root_export.import_children(*self._arrays, job, first_child, exported, job_ids)
+        self.jobs += len(job_ids)
+        self._go_on()
+        return job_ids
+
+    def _adopt(self, job, levels):
+        """Give a job's node the tree that its worker had below it; return the node that the search goes on with."""
+        self.make_room()
+        node, previous = int(self._jobs[JOB_NODE, job]), self._previous or self.nodes
+        return self._grower.adopt(self.nodes, node, levels, self._pass_plies, self._win_bonus, previous, self._table)
+
+    def _new_ids(self, count):
+        """Return ids for so many jobs."""
+        self._reserve_ids(count)
+        self._control[FREE_COUNT] -= count
+        free = int(self._control[FREE_COUNT])
+        return self._jobs[FREE_LIST, free : free + count].copy()
+
+    def export_root(self, root, min_depth_left):
+        """Give up a grown root with more left than ``min_depth_left``; None if none of its children is at work.
+
+        Returns (the exported children as int64, those that go on here as roots); see ``root_export``.
+        """
+        columns = self.nodes.columns
+        if not root_export.can_export(columns, root, min_depth_left):
+            return None
+        first, count = int(self.nodes.children_start[root]), int(self.nodes.child_count[root])
+        exported = np.empty((count, root_export.EXPORTED_FIELDS), np.int64)
+        first_child = int(self.nodes.first_child[root]) - first
+        root_export.export_root(*self._arrays, root, exported)
+        kept = first + np.flatnonzero(exported[:, root_export.ALPHA_] < exported[:, root_export.BETA_])
+        return np.concatenate(([first_child], exported.reshape(-1))), kept.tolist()
+
+    def ask(self, root, low, high):
+        """Ask a root something new; nothing, where low >= high."""
+        windows.ask_root(*self._arrays, root, low, high)
+        self._go_on()
+
+    def change_id(self, job):
+        """Give a job another id, as if its worker had split off nothing."""
+        node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+        self._control[FREE_COUNT] -= 1
+        self._control[SPLITS_REQUESTED] += 1
+        dispatch.on_split(*self._arrays, job, int(self._jobs[FREE_LIST, self._control[FREE_COUNT]]), node, low, high)
+
+    def job_updates(self, idle_workers):
+        """Return what is new of jobs that are out: (worker, job, low, high, remainder, min_depth_left) each.
+
+        low and high are the window that matters; the job is dropped where low >= high. If min_depth_left is not 0, a
+        subtree with at least so much left must be split off, and the worker goes on with the job ``remainder``.
+        idle_workers: how many have no job, -1 where nothing is to be split.
+        """
+        found, n = [], len(self._found)
+        while n == len(self._found):
+            self._reserve_ids(1)
+            n = dispatch.collect_updates(*self._arrays[:4], self._found, idle_workers, self._min_split_depth)
+            if n:
+                found += self._found[:n].tolist()
+        return found
+
+    def _adapt_job_size(self):
+        """From time to time, estimate from the results so far how large jobs and subtrees are."""
+        if self.finished < self._adapted_until:
+            return
+        self._adapted_until = self.finished + _RESULTS_AT_A_TIME
+        boards = self._min_job_seconds * rate(self.sizes)
+        nearly_all = int(self.nodes.depth_left[: self.roots].max()) - _ALWAYS_SPLIT_PLIES
+        self._min_split_depth = max(2, min(largest_depth_left(self.sizes, boards / 4, self._exact) + 1, nearly_all))
+        if self._shares:
+            self._control[EXPAND_ABOVE] = largest_depth_left(self.sizes, boards, self._exact)
+            if self.finished >= _RESULTS_AT_A_TIME:
+                deepest = int(self.nodes.depth_left[0]) - 2
+                self.offload_depth = max(
+                    1, min(largest_depth_left(self.sizes, _MIN_JOBS_IN_AN_OFFLOAD * boards, self._exact), deepest)
+                )
+
+    def totals(self):
+        """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""
+        return dict(zip(_SUMS, self._totals.T, strict=True))
+
+    def score(self, node):
+        """Return the score of a node for its side to move, from below if it is not known; −inf: nothing is known.
+
+        Beyond the window it is a bound on the same side of it.
+        """
+        low, high = int(self.nodes.low[node]), int(self.nodes.high[node])
+        if low == -INFINITY or high <= self._window[0] and self.nodes.depth[node] == 0:
+            return float(high) if high < INFINITY and high <= self._window[0] else -np.inf
+        return float(low)
+
+    def line(self, root):
+        """Return the best line from a root as move codes: off the array, then from the worker's result."""
+        nodes, line, node = self.nodes, [], root
+        while True:
+            ring = self._ring(node)
+            at = next((each for each in ring if nodes.best_child[each] != NONE), NONE)
+            if at == NONE and node == root and nodes.child_count[root]:  # all fail low: the move with the best bound
+                return [int(nodes.move[max(nodes.children_of(root), key=lambda i: -int(nodes.low[i]))])]
+            if at == NONE or len(line) >= LINE_LENGTH:
+                break
+            if at != node and nodes.state[at].tolist() != nodes.state[node].tolist():
+                return line  # a symmetric position's: its moves are others
+            node = int(nodes.best_child[at])
+            line.append(int(nodes.move[node]))
+        return line + self._lines.get(node, [])
+
+    def _ring(self, node):
+        ring = [node]
+        while (transposition := int(self.nodes.transposition[ring[-1]])) != node:
+            ring.append(transposition)
+        return ring
+
+    def children(self, root):
+        """Return (move, score for the side to move at the root, whether it is known) of each child of a grown root."""
+        nodes, found = self.nodes, []
+        for i in nodes.children_of(root):
+            low, high = -nodes.high[i], -nodes.low[i]
+            score = high if high <= self._window[0] else low
+            found.append((int(nodes.move[i]), float(score), not ready_queue.is_asked(nodes.columns, i)))
+        return found
+
+    def snapshot(self, at_work=()):
+        """Return what a SearchTree of the same arguments needs to go on from here: numbers and arrays by name.
+
+        at_work: job id → progress, of jobs that are out, as far as that is known.
+        """
+        progress_of_jobs = {}
+        for job, progress in {**self.progress, **dict(at_work)}.items():
+            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+            progress_of_jobs[f"{node} {low} {high}"] = progress
+        for node, known in self._begun.items():
+            progress_of_jobs.update({f"{node} {low} {high}": progress for (low, high), progress in known.items()})
+        lines = np.zeros((len(self._lines), LINE_LENGTH + 2), np.int64)
+        for row, (node, line) in zip(lines, self._lines.items(), strict=True):
+            row[:2], row[2 : 2 + len(line)] = (node, len(line)), line
+        return {
+            "nodes": self.nodes.snapshot(),
+            "finished": self.finished,
+            "jobs": self.jobs,
+            "wanted_subtrees": self._wanted_subtrees,
+            "progress": progress_of_jobs,
+            "lines": lines,
+            "totals": self._totals.copy(),
+            "window": self._window,
+        }
+
+    def _restore(self, snapshot):
+        self.nodes = NodeArray.restored(snapshot["nodes"])
+        self.nodes.previous_iteration_node[:] = NONE  # they were of an array that is not here
+        windows.ask_nothing(self.nodes.columns, self.nodes.size)
+        self._control[FINISHED] = self.jobs = snapshot["finished"]
+        self._totals += snapshot["totals"]
+        self._wanted_subtrees = max(self._wanted_subtrees, snapshot["wanted_subtrees"])
+        for row in snapshot["lines"].tolist():
+            self._lines[row[0]] = row[2 : 2 + row[1]]
+        for name, progress in snapshot["progress"].items():
+            node, low, high = map(int, name.split())
+            self._begun.setdefault(node, {})[low, high] = progress
+        self._resumed.extend(self._begun)
+
+
+def warm_up_search_tree(grower, state, exact):
+    """Load, or compile, all that a SearchTree calls: done in a search, it kept 31 workers waiting for 0.1 s."""
+    source = SearchTree(grower, [state], TO_THE_END if exact else 3, 2, "split")
+    jobs = source.take(1, 0)
+    answers = np.zeros(len(jobs), SUBTREE_RESULT)
+    answers["job_id"], answers["score"], answers["line_length"] = jobs["job_id"], -np.inf, 1
+    source.finish(answers)
+    for job in source.take(1, 0)["job_id"].tolist():
+        source.change_id(job)
+    source.job_updates(1)
+    source.is_answered(0)
