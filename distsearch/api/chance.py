@@ -15,8 +15,8 @@ from ..core.errors import UserError
 from ..engines.player import plies_for
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import CHANCE, END, MAX_MOVES, step
-from ..jobs.expectimax import ChancePool
-from ..jobs.expectiminimax import Placements
+from ..jobs.expectimax import ExpectimaxPool
+from ..jobs.expectiminimax import ExpectiminimaxPool
 from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
 from .options import Options
@@ -85,7 +85,7 @@ class ChanceSearcher(Searcher):
             counts = {name: counts[name] + getattr(pool, of_pool) for name, of_pool in self._counts.items()}
             if pool.done:
                 completed = pool, depth
-            over = int(self.game.kind(position.state, self.rules)) == END or pool.settled
+            over = int(self.game.kind(position.state, self.rules)) == END or pool.resolved
             if over or not pool.done or depth >= deepest or spent >= (options.time or 0):
                 break
             depth = min(self._more(depth), deepest)
@@ -118,15 +118,15 @@ class ChanceSearcher(Searcher):
         setup, options = self._setup, self._options
         # a first search is to be there at once, and a pool of it would cost more than itself
         target = 1 if depth < options.layer_plies else self.target
-        return ChancePool(
+        return ExpectimaxPool(
             self.game,
             self.rules,
             position.state,
             depth,
             target,
             setup["points"],
-            setup["least"],
-            setup["alike"],
+            setup["min_probability"],
+            setup["uniform_chance"],
             options.all_moves,
             self._by_host,
         )
@@ -194,18 +194,18 @@ class AdversarySearcher(ChanceSearcher):
     def _pool(self, position, depth):
         setup, options = self._setup, self._options
         target = 1 if depth < options.layer_plies else self.target
-        return Placements(
+        return ExpectiminimaxPool(
             self.game,
             self.rules,
             position.state,
             depth,
             target,
             options.par_depth,
-            setup["whole"],
-            setup["pruned"],
+            setup["adversary_chooses_all"],
+            setup["prune"],
             options.policy == "brothers",
             options.all_moves,
-            self._evaluate if setup["pruned"] else None,
+            self._evaluate if setup["prune"] else None,
         )
 
     def _outcome(self, *found):

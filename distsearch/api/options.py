@@ -282,8 +282,8 @@ class Options:
                 "board": self.board,
                 "options": self.rules,
                 "evaluation": self.evaluation,
-                "whole": self.algorithm != "expectiminimax",
-                "pruned": self.pruned,
+                "adversary_chooses_all": self.algorithm != "expectiminimax",
+                "prune": self.pruned,
             }
         if self.against_chance:
             return {
@@ -293,8 +293,8 @@ class Options:
                 "options": self.rules,
                 "evaluation": self.evaluation,
                 "points": evaluation.learnt(games.find(self.game), self.evaluation),
-                "least": self.min_probability or 0.0,
-                "alike": self.chance == "uniform",
+                "min_probability": self.min_probability or 0.0,
+                "uniform_chance": self.chance == "uniform",
                 "deeper": self.deeper,
                 "nodes": self.nodes or 0,
                 "seconds": self.time or 0.0,

@@ -1,4 +1,4 @@
-"""The kinds of job in games against chance: their records and their runners; see ``jobs`` for what a runner is."""
+"""The kinds of job in games against chance: their records and their runners."""
 
 import json
 
@@ -16,7 +16,7 @@ from .records import record
 from .setups import evaluated
 
 GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 KiB
-# Parts of a game in a job of which nobody wants the moves, by plies that are searched: some 50 to 500 ms with a learnt
+# Parts of a game in a job whose moves are not recorded, by plies that are searched: some 50 to 500 ms with a learnt
 # network. Jobs that end with the part would be mostly messages: half a millisecond each without a search.
 PARTS = 0, 64, 64, 8, 8, 1
 
@@ -41,29 +41,29 @@ EXPECTIMINIMAX_RESULT = record(
 
 
 def expectimax_job(words):
-    """Record of a job in a game against chance: its id, plies to search, what ``expectimax`` calls likely, state."""
-    return record("job_id", "depth", ("likely", np.int64), ("state", np.uint64, words))
+    """Record of a job in a game against chance: its id, plies to search, probability of its path, state."""
+    return record("job_id", "depth", ("path_probability", np.int64), ("state", np.uint64, words))
 
 
 def expectiminimax_job(words):
-    """Record of a job where chance has an adversary: its id, plies to search, chance's draw, window, state."""
+    """Record of a job where an adversary places what chance draws: its id, plies to search, draw, window, state."""
     return record(
-        "job_id", "depth", ("drawn", np.int32), ("alpha", np.float64), ("beta", np.float64), ("state", np.uint64, words)
+        "job_id", "depth", ("draw", np.int32), ("alpha", np.float64), ("beta", np.float64), ("state", np.uint64, words)
     )
 
 
 def game_job(words):
-    """Record of a part of a game against chance: its id, plies to search, its seed, turns of chance, state."""
-    return record("job_id", "depth", "seed", ("drawn", np.int64), ("state", np.uint64, words))
+    """Record of a part of a game against chance: its id, plies to search, its seed, turns of chance so far, state."""
+    return record("job_id", "depth", "seed", ("chance_steps", np.int64), ("state", np.uint64, words))
 
 
 def weighted_game_job(words):
-    """Record of a part of a game that is played by weights of the evaluation of their own: ``rows.Weights``."""
+    """Record of a part of a game with weights of the evaluation of its own: ``row_heuristic.Weights``."""
     return np.dtype([*game_job(words).descr, ("weights", np.float64, len(Weights._fields))])
 
 
 def game_result(words, recorded):
-    """Record of how such a part went, and of where the game stands; recorded: with the codes of its moves."""
+    """Record of the result of such a part, with the game's state; recorded: with the codes of its moves."""
     codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
     return record(
         "job_id",
@@ -71,7 +71,7 @@ def game_result(words, recorded):
         ("over", np.int8),
         ("score", np.int64),
         ("moves", np.int32),
-        ("drawn", np.int64),
+        ("chance_steps", np.int64),
         "boards",
         ("expanded", np.int64),
         "seconds",
@@ -82,19 +82,20 @@ def game_result(words, recorded):
     )
 
 
-_VALUED_BY = "game", "board", "options", "evaluation", "points", "least", "alike"  # of a setup, what values depend on
+# Of a setup: all that values depend on.
+_VALUED_BY = "game", "board", "options", "evaluation", "points", "min_probability", "uniform_chance"
 
 
 def _expectimax(setup, far=None):
     game, rules, chosen = evaluated(setup)
     tag = json.dumps([*(setup[name] for name in _VALUED_BY), chosen.version])
-    how = setup["points"], setup["least"], setup["alike"]
+    how = setup["points"], setup["min_probability"], setup["uniform_chance"]
     part = setup.get("part", False)
     return game, rules, Expectimax(game, rules, chosen, *how, table=far, tag=tag, part=part)
 
 
 class EngineRunner(JobRunner):
-    """What runners share that search by an engine, the second argument, and go on with nothing from job to job."""
+    """Base of runners that search by an engine and keep nothing from job to job."""
 
     def __init__(self, job_dtype, engine):
         self.job_dtype, self._engine = job_dtype, engine
@@ -109,7 +110,7 @@ class EngineRunner(JobRunner):
 
 
 class ExpectimaxRunner(Joinable, EngineRunner):
-    """Searches subtrees of games against chance; ``far`` is the shared table, the same for all that were given it."""
+    """Searches subtrees of games against chance; far: the shared table."""
 
     result_dtype = EXPECTIMAX_RESULT
 
@@ -118,12 +119,12 @@ class ExpectimaxRunner(Joinable, EngineRunner):
         super().__init__(expectimax_job(game.words(rules)), engine)
 
     def open(self, run):
-        """Values of earlier runs that are kept are now the first to go."""
+        """Make values of earlier runs the first to be replaced."""
         self._engine.age(run)
 
     def begin(self, job):
         self.job_id, self._job = int(job["job_id"]), job
-        self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["likely"]))
+        self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["path_probability"]))
 
     def job_now(self):
         """Return the record of the job begun last."""
@@ -156,13 +157,13 @@ class ExpectiminimaxRunner(EngineRunner):
 
     def __init__(self, setup):
         game, rules, chosen = evaluated(setup)
-        engine = Expectiminimax(game, rules, chosen, setup["whole"], setup["pruned"])
+        engine = Expectiminimax(game, rules, chosen, setup["adversary_chooses_all"], setup["prune"])
         super().__init__(expectiminimax_job(game.words(rules)), engine)
 
     def begin(self, job):
         self.job_id = int(job["job_id"])
         window = float(job["alpha"]), float(job["beta"])
-        self._engine.begin(tuple(job["state"]), int(job["depth"]), *window, int(job["drawn"]))
+        self._engine.begin(tuple(job["state"]), int(job["depth"]), *window, int(job["draw"]))
 
     def result(self, seconds, cpu):
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
@@ -182,7 +183,7 @@ class ExpectiminimaxRunner(EngineRunner):
 
 
 class GameRunner(JobRunner):
-    """Plays games against chance, a part of one in each job; see ``games_pool``.
+    """Plays games against chance, a part of one in each job; see ``self_play``.
 
     Searches of a few plies are played in compiled code, many jobs in one call; others move by move.
     """
@@ -197,7 +198,7 @@ class GameRunner(JobRunner):
         self.batches, self.name = True, f"game_{self._engine.name}"
 
     def compile(self):
-        """Compile, or load from disk, all that games take."""
+        """Compile, or load from disk, all that games need."""
         self._player.compile()
         self._games.compile()
 
@@ -206,7 +207,7 @@ class GameRunner(JobRunner):
         return self._games.boards if self._is_shallow else self._player.boards
 
     def batch(self, jobs, budget):
-        """Do jobs one after another until about ``budget`` boards, see ``jobs``; or only begin one of deep searches."""
+        """See ``JobRunner.batch``; of jobs with deep searches, only begin the first."""
         if not self._begin_shallow(jobs):
             self.begin(jobs[0])
             return np.zeros(0, self.result_dtype)
@@ -217,7 +218,7 @@ class GameRunner(JobRunner):
     def begin(self, job):
         self._job_ids = [job["job_id"]]
         if not self._begin_shallow(np.array([job], job.dtype)):
-            start = tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["drawn"])
+            start = tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["chance_steps"])
             self._player.begin(*start, GAME_PART)
 
     def _begin_shallow(self, jobs):
@@ -226,7 +227,7 @@ class GameRunner(JobRunner):
         if self._is_shallow:
             self._job_ids = jobs["job_id"]
             most = GAME_PART * (1 if self._recorded else PARTS[deepest])
-            start = jobs["state"], jobs["depth"], jobs["seed"], jobs["drawn"]
+            start = jobs["state"], jobs["depth"], jobs["seed"], jobs["chance_steps"]
             self._games.begin(*start, most, GAME_PART, self._recorded)
         return self._is_shallow
 
@@ -265,7 +266,7 @@ class GameRunner(JobRunner):
         records, table = np.zeros(end - first, self.result_dtype), self._games.table[first:end]
         records["job_id"], records["state"] = self._job_ids[first:end], table["state"]
         records["complete"] = self._games.complete[first:end]
-        records["drawn"] = table["chance_steps"]
+        records["chance_steps"] = table["chance_steps"]
         for name in ("over", "score", "moves", "boards", "expanded"):
             records[name] = table[name]
         if self._recorded:
@@ -274,7 +275,7 @@ class GameRunner(JobRunner):
 
 
 class WeightedGameRunner(GameRunner):
-    """Plays games by an evaluation of the setup with the weights of each job; see ``candidates_pool``."""
+    """Plays games by an evaluation of the setup with the weights of each job; see ``CandidatesPool``."""
 
     def __init__(self, setup):
         super().__init__(setup)
@@ -284,11 +285,11 @@ class WeightedGameRunner(GameRunner):
 
     def batch(self, jobs, budget):
         others = np.flatnonzero((jobs["weights"] != jobs["weights"][0]).any(axis=1))
-        alike = int(others[0]) if len(others) else len(jobs)
+        same = int(others[0]) if len(others) else len(jobs)
         self._weigh(jobs[0])
-        records = super().batch(jobs[:alike], budget)
-        if len(records) == alike < len(jobs):
-            self.begin(jobs[alike])
+        records = super().batch(jobs[:same], budget)
+        if len(records) == same < len(jobs):
+            self.begin(jobs[same])
         return records
 
     def begin(self, job):

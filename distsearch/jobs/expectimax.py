@@ -1,9 +1,8 @@
 """The tree of a game against chance, as a source of work: grown breadth-first, its values backed up by kind.
 
-Apart from the array of alpha-beta (``nodes``), since what is known of a node is not an interval of whole numbers that a
-window narrows, but one float64 once all of its children have theirs: the largest of what moves bring, or the mean of
-what chance does. Children are added up in the order in which one engine alone adds them, so that any pool gives the
-same value to the last bit.
+This is not the node array of alpha-beta (``tree.nodes``): a node has no interval of integers that a window narrows, but
+one float64 once all of its children have theirs, the maximum over moves or the mean over chance. Children are added up
+in the order in which one engine alone adds them, so that any pool gives the same value to the last bit.
 """
 
 import numpy as np
@@ -13,49 +12,62 @@ from ..games.interface import CHANCE, END, MAX_MOVES, as_state
 from .chance import EXPECTIMAX_RESULT, expectimax_job
 from .numbered import NumberedJobs
 
-_LEAST_LEFT = 4  # plies of a subtree that is worth growing
+_MIN_DEPTH_LEFT = 4  # plies of a subtree that is worth growing
 _NONE = -1
 
 
-class ChancePool(NumberedJobs):
+class ExpectimaxPool(NumberedJobs):
     """Subtrees of one state to so many plies.
 
-    target: subtrees that the tree is grown to; points, least, alike: as ``expectimax.Expectimax`` has them;
-    all_moves: every move of the root is a subtree of its own, or several; by_host: a host has one subtree at a time,
-    which its ranks search together; otherwise they join another one's only when none is left for them. A node is its
-    number in columns: ``parent``, ``left`` (plies), ``likely``, ``by_chance``, ``move`` (that led to it), ``edge``
-    (points of that move, or its probability), ``value`` (nan until it is known), ``missing`` (children whose value is
-    not).
+    Args:
+        game, rules, state, depth: what is searched, to so many plies.
+        wanted_subtrees: to which the tree is grown.
+        points, min_probability, uniform_chance: as in ``engines.expectimax.Expectimax``.
+        all_moves: every move of the root is a subtree of its own, or several.
+        by_host: a host has one subtree at a time, which its ranks search together; otherwise ranks join another's
+            subtree only when none is left for them.
     """
 
     result_dtype = EXPECTIMAX_RESULT
     joint = True  # idle ranks join the jobs of their host
-    settled = False  # a deeper search may find another value
+    resolved = False  # a deeper search may find another value
 
     def __init__(
-        self, game, rules, state, depth, target, points=False, least=0.0, alike=False, all_moves=False, by_host=False
+        self,
+        game,
+        rules,
+        state,
+        depth,
+        wanted_subtrees,
+        points=False,
+        min_probability=0.0,
+        uniform_chance=False,
+        all_moves=False,
+        by_host=False,
     ):
         super().__init__(expectimax_job(game.words(rules)))
         self.by_host = by_host
         self._game, self._rules = game, rules
-        self._points, self._alike = points, alike
-        self._least = int(times(CERTAIN, least)) if least else 0
+        self._points, self._uniform_chance = points, uniform_chance
+        self._min_path_probability = int(times(CERTAIN, min_probability)) if min_probability else 0
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
-        self.states, self.parent, self.left, self.likely, self.by_chance = [], [], [], [], []
+        # A node is an index into columns. ``move`` led to it, ``edge`` is that move's points or its probability,
+        # ``value`` is nan until it is known, ``missing`` counts children without a value.
+        self.states, self.parent, self.depth_left, self.path_probability, self.by_chance = [], [], [], [], []
         self.move, self.edge, self.value, self.missing, self.children = [], [], [], [], []
         self.boards = self.hits = self.far_hits = self.stores = self.replacements = self.evaluated = self.finished = 0
         self.cpu = 0.0
         self._best = {}  # node → best move, of those that were jobs
         self._add(state, _NONE, depth, int(CERTAIN), _NONE, 0.0)
-        self._queue.extend(self._grown(target, all_moves))
+        self._queue.extend(self._grown(wanted_subtrees, all_moves))
         self.subtrees = len(self._queue)
 
-    def _add(self, state, parent, left, likely, move, edge):
+    def _add(self, state, parent, depth_left, path_probability, move, edge):
         for column, value in (
             (self.states, state),
             (self.parent, parent),
-            (self.left, left),
-            (self.likely, likely),
+            (self.depth_left, depth_left),
+            (self.path_probability, path_probability),
             (self.by_chance, int(self._game.kind(state, self._rules)) == CHANCE),
             (self.move, move),
             (self.edge, edge),
@@ -66,10 +78,10 @@ class ChancePool(NumberedJobs):
             column.append(value)
         return len(self.parent) - 1
 
-    def _grown(self, target, all_moves):
-        """Grow the tree; return the nodes that are to be searched, in order."""
+    def _grown(self, wanted_subtrees, all_moves):
+        """Grow the tree; return the nodes to search, in order."""
         waiting, at = [0], 0
-        while at < len(waiting) and (len(waiting) < target or all_moves and waiting[at] == 0):
+        while at < len(waiting) and (len(waiting) < wanted_subtrees or all_moves and waiting[at] == 0):
             node = waiting[at]
             if self._can_grow(node, all_moves and node == 0):
                 waiting[at : at + 1] = []
@@ -78,10 +90,10 @@ class ChancePool(NumberedJobs):
                 at += 1
         return waiting
 
-    def _can_grow(self, node, forced):
-        cut = self.by_chance[node] and self.likely[node] < self._least
+    def _can_grow(self, node, always):
+        cut = self.by_chance[node] and self.path_probability[node] < self._min_path_probability
         over = int(self._game.kind(self.states[node], self._rules)) == END
-        return not (cut or over) and self.left[node] >= (1 if forced else _LEAST_LEFT)
+        return not (cut or over) and self.depth_left[node] >= (1 if always else _MIN_DEPTH_LEFT)
 
     def _grow(self, node):
         """Make the children of a node; return them."""
@@ -92,13 +104,13 @@ class ChancePool(NumberedJobs):
             n = self._game.moves(state, r, self._out, 0)
         for i in range(n):
             child, gain = self._game.play(state, r, np.int64(self._out[i]))
-            likely, edge = self.likely[node], float(gain) if self._points else 0.0
+            probability, edge = self.path_probability[node], float(gain) if self._points else 0.0
             if self.by_chance[node]:
                 chance = float(self._chances[i])
-                likely = int(times(likely, chance)) if self._least else likely
-                edge = 1.0 / n if self._alike else chance
+                probability = int(times(probability, chance)) if self._min_path_probability else probability
+                edge = 1.0 / n if self._uniform_chance else chance
             self.children[node].append(
-                self._add(as_state(child), node, self.left[node] - 1, likely, int(self._out[i]), edge)
+                self._add(as_state(child), node, self.depth_left[node] - 1, probability, int(self._out[i]), edge)
             )
         self.missing[node] = n
         self.boards += n
@@ -120,7 +132,8 @@ class ChancePool(NumberedJobs):
         return len(self.parent)
 
     def _fill(self, job, node):
-        job["depth"], job["likely"], job["state"] = self.left[node], self.likely[node], self.states[node]
+        job["depth"], job["state"] = self.depth_left[node], self.states[node]
+        job["path_probability"] = self.path_probability[node]
 
     def finish(self, results):
         """Take an array of result records in; one that was stopped leaves its node without a value."""
@@ -141,7 +154,7 @@ class ChancePool(NumberedJobs):
         )
 
     def _known(self, node, value):
-        """A node has its value, and so perhaps has its parent."""
+        """Set a node's value, and back it up."""
         self.value[node] = value
         while (node := self.parent[node]) != _NONE:
             self.missing[node] -= 1

@@ -1,15 +1,15 @@
-"""The tree of a game in which chance has an adversary, as a source of work: moves, draws of chance, and placements.
+"""The tree of a game in which an adversary places what chance draws, as a source of work.
 
-What is known of a node is an interval of float64 that closes as its children's do: at the player's nodes by the largest
-of them, at the adversary's by the least, at those of chance by the mean. What the other children are known to be worth
-says in which window a child matters: through chance too, where the window of one is what the mean leaves of the
-parent's when the others are as good, or as bad, as they can be.
+A node has an interval of float64 that closes as those of its children do: by the maximum at the player's nodes, by the
+minimum at the adversary's, by the mean at those of chance. The bounds of its siblings give a child's window, through
+chance too: there it is what the mean leaves of the parent's window when the siblings are as good, or as bad, as they
+can be.
 
-``pool`` hands out every subtree with the full window, whatever has become known. With ``brothers`` (Young Brothers
-Wait) a node's eldest child is finished before the others are handed out, each with the window that is known as it goes;
-what does not matter any more is not handed out. There the draws of chance are no brothers: an adversary's first reply
-to each of them bounds the others (see ``engines.expectiminimax``), so all of them begin at once: with par-depth 6 in a
-depth of 13, 0.8 times the boards and 0.7 times the seconds that it takes where they wait.
+``pool`` hands out every subtree with the full window, whatever has become known. With ``siblings_wait`` (policy
+``brothers``: Young Brothers Wait) a node's first child is finished before its siblings are handed out, each with the
+window as it is then; subtrees that do not matter any more are not handed out. The draws of chance do not wait: an
+adversary's first reply to each of them bounds the others (see ``engines.expectiminimax``), so all of them begin at
+once. With par-depth 6 in a depth of 13, that took 0.8 times the nodes and 0.7 times the seconds.
 """
 
 import math
@@ -23,27 +23,29 @@ from ..games.interface import CHANCE, END, MAX_MOVES, as_state
 from .chance import EXPECTIMINIMAX_RESULT, expectiminimax_job
 from .numbered import NumberedJobs
 
-_LEAST_LEFT = 4  # plies of a subtree that is worth growing
+_MIN_DEPTH_LEFT = 4  # plies of a subtree that is worth growing
 _MOST_NODES = 200_000  # 5 s of growing
 _NONE = -1
 _PLAYER, _CHANCE, _ADVERSARY = range(3)
 _ALL = -math.inf, math.inf
 
 
-class Placements(NumberedJobs):
-    """Subtrees of one state to so many plies.
+class ExpectiminimaxPool(NumberedJobs):
+    """Subtrees of one state to so many plies. Raises UserError if par_depth makes too large a tree.
 
-    target: subtrees that the tree is grown to, breadth-first; par_depth: or plies that it is grown to, None for target;
-    whole, pruned: as ``expectiminimax.Expectiminimax`` has them; brothers: they wait; all_moves: every move of
-    the root is searched as if it were the only one; evaluate(state) -> float: by which children are put in order, best
-    first, or None. A node is its number in columns: ``parent``, ``left`` (plies), ``kind``, ``drawn`` (by chance, or
-    ANY), ``move`` (that led to it), ``weight`` (probability of a draw), ``low`` and ``high`` (bounds of its value),
-    ``closed`` (nothing more is asked of it), ``children``. Raises UserError if par_depth makes too large a tree.
+    Args:
+        game, rules, state, depth: what is searched, to so many plies.
+        wanted_subtrees: to which the tree is grown, breadth-first.
+        par_depth: plies to which it is grown instead, or None.
+        adversary_chooses_all, prune: as in ``engines.expectiminimax.Expectiminimax``.
+        siblings_wait: for the first child of their node.
+        all_moves: every move of the root is searched as if it were the only one.
+        evaluate: (state) -> float, by which children are put in order, best first, or None.
     """
 
     result_dtype = EXPECTIMINIMAX_RESULT
     hits = far_hits = stores = replacements = 0  # no table is used
-    settled = False  # a deeper search may find another value
+    resolved = False  # a deeper search may find another value
 
     def __init__(
         self,
@@ -51,37 +53,39 @@ class Placements(NumberedJobs):
         rules,
         state,
         depth,
-        target,
+        wanted_subtrees,
         par_depth=None,
-        whole=False,
-        pruned=True,
-        brothers=False,
+        adversary_chooses_all=False,
+        prune=True,
+        siblings_wait=False,
         all_moves=False,
         evaluate=None,
     ):
         super().__init__(expectiminimax_job(game.words(rules)))
-        self._game, self._rules, self._whole, self._evaluate = game, rules, whole, evaluate
-        self._pruned, self._brothers = pruned, brothers
+        self._game, self._rules, self._evaluate = game, rules, evaluate
+        self._adversary_chooses_all, self._prune, self._siblings_wait = adversary_chooses_all, prune, siblings_wait
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
-        self.states, self.parent, self.left, self.kind, self.drawn = [], [], [], [], []
+        self.states, self.parent, self.depth_left, self.kind, self.draw = [], [], [], [], []
         self.move, self.weight, self.low, self.high, self.closed, self.children = [], [], [], [], [], []
         self.boards = self.evaluated = self.finished = self.jobs_used = self._wasted = 0
         self.cpu = 0.0
         self._best = _NONE  # move that the root's own job found
+        # A node is an index into columns. ``draw`` is chance's, or ANY; ``move`` led to it; ``weight`` is the
+        # probability of a draw; ``low`` and ``high`` bound its value; nothing more is needed of one that is ``closed``.
         self._add(state, _NONE, depth, ANY, _NONE, 1.0)
         self._all_moves = all_moves and self.kind[0] == _PLAYER
-        self.subtrees = self._grown(target) if par_depth is None else self._grown_to(depth - par_depth)
+        self.subtrees = self._grown(wanted_subtrees) if par_depth is None else self._grown_to(depth - par_depth)
         self._release(0)
 
-    def _add(self, state, parent, left, drawn, move, weight):
+    def _add(self, state, parent, depth_left, draw, move, weight):
         by_chance = int(self._game.kind(state, self._rules)) == CHANCE
-        kind = _PLAYER if not by_chance else _ADVERSARY if self._whole or drawn != ANY else _CHANCE
+        kind = _PLAYER if not by_chance else _ADVERSARY if self._adversary_chooses_all or draw != ANY else _CHANCE
         for column, value in (
             (self.states, state),
             (self.parent, parent),
-            (self.left, left),
+            (self.depth_left, depth_left),
             (self.kind, kind),
-            (self.drawn, drawn),
+            (self.draw, draw),
             (self.move, move),
             (self.weight, weight),
             (self.low, -math.inf),
@@ -92,24 +96,24 @@ class Placements(NumberedJobs):
             column.append(value)
         return len(self.parent) - 1
 
-    def _grown(self, target):
+    def _grown(self, wanted_subtrees):
         """Grow the tree breadth-first to so many subtrees; return how many there are."""
         waiting, at = [0], 0
-        while at < len(waiting) and (len(waiting) < target or self._all_moves and waiting[at] == 0):
+        while at < len(waiting) and (len(waiting) < wanted_subtrees or self._all_moves and waiting[at] == 0):
             node = waiting[at]
-            if self._can_grow(node, 1 if self._all_moves and node == 0 else _LEAST_LEFT):
+            if self._can_grow(node, 1 if self._all_moves and node == 0 else _MIN_DEPTH_LEFT):
                 waiting[at : at + 1] = []
                 waiting += self._grow(node)
             else:
                 at += 1
         return len(waiting)
 
-    def _grown_to(self, left):
+    def _grown_to(self, depth_left):
         """Grow every node that has more plies left; return the number of subtrees."""
         subtrees, waiting = 0, deque([0])
         while waiting:
             node = waiting.popleft()
-            if self._can_grow(node, left + 1):
+            if self._can_grow(node, depth_left + 1):
                 waiting += self._grow(node)
                 if len(self.parent) > _MOST_NODES:
                     raise UserError(f"par-depth makes a tree of more than {_MOST_NODES} nodes here: take a smaller one")
@@ -117,24 +121,27 @@ class Placements(NumberedJobs):
                 subtrees += 1
         return subtrees
 
-    def _can_grow(self, node, least):
+    def _can_grow(self, node, min_depth_left):
         """Whether a node is no leaf and has so many plies left."""
         over = int(self._game.kind(self.states[node], self._rules)) == END
-        return not over and self.left[node] >= max(least, 2 if self.kind[node] == _CHANCE else 1)
+        return not over and self.depth_left[node] >= max(min_depth_left, 2 if self.kind[node] == _CHANCE else 1)
 
     def _grow(self, node):
         """Make the children of a node; return them."""
-        state, left = self.states[node], self.left[node] - 1
+        state, depth_left = self.states[node], self.depth_left[node] - 1
         if self.kind[node] == _CHANCE:
             draws = {}
             for m, chance in self._outcomes(state):
-                drawn = int(self._game.draw(np.int64(m), self._rules))
-                draws[drawn] = draws.get(drawn, 0.0) + chance
+                draw = int(self._game.draw(np.int64(m), self._rules))
+                draws[draw] = draws.get(draw, 0.0) + chance
             only = len(draws) == 1
-            made = [self._add(state, node, left, k, _NONE, 1.0 if only else max(p, TINY)) for k, p in draws.items()]
+            made = [
+                self._add(state, node, depth_left, draw, _NONE, 1.0 if only else max(chance, TINY))
+                for draw, chance in draws.items()
+            ]
         else:
             made = [
-                self._add(as_state(self._game.play(state, self._rules, np.int64(m))[0]), node, left, ANY, m, 0.0)
+                self._add(as_state(self._game.play(state, self._rules, np.int64(m))[0]), node, depth_left, ANY, m, 0.0)
                 for m in self._moves(node)
             ]
             self.boards += len(made)
@@ -149,11 +156,11 @@ class Placements(NumberedJobs):
         return list(zip(self._out[:n].tolist(), self._chances[:n].tolist(), strict=True))
 
     def _moves(self, node):
-        """The codes of what whoever is to choose at a node may do."""
+        """Return the codes of the choices at a node, of the player or the adversary."""
         if self.kind[node] == _PLAYER:
             return self._out[: self._game.moves(self.states[node], self._rules, self._out, 0)].tolist()
-        codes, drawn = [m for m, _ in self._outcomes(self.states[node])], self.drawn[node]
-        return [m for m in codes if drawn in (ANY, int(self._game.draw(np.int64(m), self._rules)))]
+        codes, draw = [m for m, _ in self._outcomes(self.states[node])], self.draw[node]
+        return [m for m in codes if draw in (ANY, int(self._game.draw(np.int64(m), self._rules)))]
 
     @property
     def done(self):
@@ -162,12 +169,12 @@ class Placements(NumberedJobs):
 
     @property
     def jobs_wasted(self):
-        """Jobs that were handed out, and whose values did not matter any more when they came, or have not come."""
+        """Jobs that were handed out, and whose values came too late to matter, or have not come."""
         return self._wasted + (len(self._holders) if self.done else 0)
 
     @property
     def jobs_cut(self):
-        """Subtrees that were not handed out, as far as it is known."""
+        """Subtrees that were not handed out, known once the tree is done."""
         return self.subtrees - self.jobs if self.done else 0
 
     @property
@@ -198,11 +205,11 @@ class Placements(NumberedJobs):
         return {self.move[child]: self.low[child] for child in self.children[0] if self.low[child] == self.high[child]}
 
     def take(self, count, worker):
-        """See ``NumberedJobs.take``; what does not matter any more is left out."""
+        """See ``NumberedJobs.take``; subtrees that do not matter any more are skipped."""
         chosen = {}
         while self._queue and len(chosen) < count:
             node, window = self._queue.popleft(), _ALL
-            if self._brothers:
+            if self._siblings_wait:
                 path = self._path(node)
                 windows = self._windows(path)
                 if not self._matters(path, windows):
@@ -216,7 +223,7 @@ class Placements(NumberedJobs):
         return jobs
 
     def _fill(self, job, node):
-        job["depth"], job["drawn"], job["state"] = self.left[node], self.drawn[node], self.states[node]
+        job["depth"], job["draw"], job["state"] = self.depth_left[node], self.draw[node], self.states[node]
 
     def finish(self, results):
         """Take an array of result records in; one that was stopped leaves its node as it was."""
@@ -226,7 +233,7 @@ class Placements(NumberedJobs):
                 continue
             self.finished += 1
             path = self._path(node)
-            matters = not self._pruned or self._matters(path, self._windows(path))
+            matters = not self._prune or self._matters(path, self._windows(path))
             self.jobs_used += matters
             self._wasted += not matters
             if node == 0:
@@ -239,7 +246,7 @@ class Placements(NumberedJobs):
         self._add_up(results, boards="boards", evaluated="evaluated", cpu="cpu")
 
     def _release(self, node):
-        """The turn of a node has come: of its subtree, or of the subtrees that it was grown into."""
+        """Queue a node's subtree, or the subtrees that it was grown into."""
         children = self.children[node]
         if not children:
             self._queue.append(node)
@@ -247,8 +254,8 @@ class Placements(NumberedJobs):
             self._release(child)
 
     def _waits(self, node):
-        """Whether younger brothers below a node wait for the eldest."""
-        return self._brothers and self.kind[node] != _CHANCE and not (self._all_moves and node == 0)
+        """Whether the children of a node wait for the first one."""
+        return self._siblings_wait and self.kind[node] != _CHANCE and not (self._all_moves and node == 0)
 
     def _path(self, node):
         """Return the nodes from the root down to a node."""
@@ -280,16 +287,16 @@ class Placements(NumberedJobs):
         return (alpha - sum(most) - below) / weight, (beta - sum(least) + above) / weight
 
     def _matters(self, path, windows):
-        """Whether what is still open of the last node of a path could change the root's value."""
-        return not any(self._is_settled(node, *window) for node, window in zip(path, windows, strict=True))
+        """Whether the last node of a path can still change the root's value."""
+        return not any(self._is_resolved(node, *window) for node, window in zip(path, windows, strict=True))
 
-    def _is_settled(self, node, alpha, beta):
+    def _is_resolved(self, node, alpha, beta):
         """Whether a node in a window is finished, or its bounds say all that matters."""
         known = max(self.low[node], alpha) >= min(self.high[node], beta)
         return self.closed[node] or known and not (self._all_moves and node == 0)
 
     def _close(self, node):
-        """Nothing more is asked of a node; see what follows for those above it."""
+        """Close a node, and those above it that this answers."""
         path = self._path(node)
         windows = self._windows(path)
         closing = self.closed[node] = True
@@ -297,10 +304,11 @@ class Placements(NumberedJobs):
             self._tighten(above)
             children = self.children[above]
             if closing and self._waits(above) and below == children[0]:
-                for younger in children[1:]:
-                    self._release(younger)
+                for sibling in children[1:]:
+                    self._release(sibling)
             all_closed = all(self.closed[child] for child in children)
-            closing = not self.closed[above] and (all_closed or self._brothers and self._is_settled(above, *window))
+            closed_early = self._siblings_wait and self._is_resolved(above, *window)
+            closing = not self.closed[above] and (all_closed or closed_early)
             self.closed[above] |= closing
 
     def _tighten(self, node):

@@ -1,6 +1,6 @@
 """Jobs of games against chance that a GPU does, many at a time: see ``cluster.protocols.BatchRunner``.
 
-Nobody steers such jobs, so there is no ``narrow`` and no ``drop`` here.
+Such jobs get no updates, so there is no ``narrow`` and no ``drop`` here.
 """
 
 import math
@@ -30,7 +30,7 @@ _SEARCHES = 1024  # jobs of a search at a rank
 
 def check(setup, depth=None):
     """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies."""
-    names = {"seconds": "time", "nodes": "nodes", "least": "min-probability"}
+    names = {"seconds": "time", "nodes": "nodes", "min_probability": "min-probability"}
     names |= {"deeper": "deeper"} if setup["kind"] == "game" else {}
     refused = [name for field, name in names.items() if setup.get(field)]
     if refused:
@@ -41,7 +41,7 @@ def check(setup, depth=None):
 
 
 class _OnGpu(BatchRunner):
-    """What runners share that search on a GPU; the search is made where it is compiled or opened.
+    """Base of runners that search on a GPU; ``compile`` or ``open`` makes the search.
 
     fails(error): what to do where it cannot be compiled; without, the error is raised. Then the runner has ``failed``.
     """
@@ -53,7 +53,7 @@ class _OnGpu(BatchRunner):
         self._search = None
 
     def compile(self):
-        """Compile all that searches take."""
+        """Compile all that searches need."""
         try:
             self._make_search()
             self._search.compile()
@@ -64,17 +64,17 @@ class _OnGpu(BatchRunner):
             self.failed = True
 
     def open(self, run):
-        """Nothing is kept but memory."""
+        """Make the search; a run keeps nothing but memory."""
         self._make_search()
 
     def _make_search(self):
         if self._search is None:
-            how = {"points": self._setup["points"], "uniform_chance": self._setup["alike"]}
+            how = {"points": self._setup["points"], "uniform_chance": self._setup["uniform_chance"]}
             self._search = GpuExpectimax(self._gpu, self._game, self._rules, self._chosen, **how)
 
 
 class GpuExpectimaxRunner(_OnGpu):
-    """Searches subtrees of games against chance, those together that are searched as deep."""
+    """Searches subtrees of games against chance, those of equal depth together."""
 
     slots = _SEARCHES
     result_dtype = EXPECTIMAX_RESULT
@@ -94,10 +94,10 @@ class GpuExpectimaxRunner(_OnGpu):
         self._waiting = np.concatenate([self._waiting, jobs])
 
     def advance(self):
-        """Search those that are as deep as the first, a launch of them; return their records."""
+        """Search a launch of those that have the depth of the first; return their records."""
         depth = int(self._waiting["depth"][0])
-        alike = np.flatnonzero(self._waiting["depth"] == depth)[: self._search.at_once(max(depth, 1))]
-        jobs, self._waiting = self._waiting[alike], np.delete(self._waiting, alike)
+        same_depth = np.flatnonzero(self._waiting["depth"] == depth)[: self._search.at_once(max(depth, 1))]
+        jobs, self._waiting = self._waiting[same_depth], np.delete(self._waiting, same_depth)
         found = self._search.values(jobs["state"], depth=depth)
         records = np.zeros(len(jobs), self.result_dtype)
         records["job_id"], records["complete"] = jobs["job_id"], True
@@ -116,9 +116,9 @@ class GpuExpectimaxRunner(_OnGpu):
 
 
 class _Group(NamedTuple):
-    """Games that are searched in one call: their rows, and where they stand."""
+    """Games that are searched in one call."""
 
-    rows: np.ndarray
+    rows: np.ndarray  # in ``BatchedPlay``
     states: np.ndarray
 
     def joined(self, other):
@@ -126,10 +126,10 @@ class _Group(NamedTuple):
 
 
 class GpuGamesRunner(_OnGpu):
-    """Plays parts of games, see ``games_pool``, thousands at a time.
+    """Plays parts of games, see ``self_play``, thousands at a time.
 
-    Games are in groups, which take turns on the GPU: it searches the next move of every game of one, while the CPU
-    plays the moves that were found for another. All jobs that it has at a time are searched as deep.
+    Games are in groups, which take turns on the GPU: it searches the next move of every game of one group, while the
+    CPU plays the moves that were found for another. All jobs at a time are searched to the same depth.
     """
 
     slots = _SLOTS
@@ -139,11 +139,11 @@ class GpuGamesRunner(_OnGpu):
         self._recorded = setup.get("recorded", False)
         words = self._game.words(self._rules)
         self.job_dtype, self.result_dtype = game_job(words), game_result(words, self._recorded)
-        engine = Expectimax(self._game, self._rules, self._chosen, uniform_chance=setup["alike"])
+        engine = Expectimax(self._game, self._rules, self._chosen, uniform_chance=setup["uniform_chance"])
         self._games = BatchedPlay(self._game, self._rules, engine, _SLOTS, GAME_PART if self._recorded else 0)
         self._job_ids = np.zeros(_SLOTS, np.int32)  # of rows
         self._waiting = np.zeros(0, self.job_dtype)
-        self._ready, self._asked = deque(), None  # groups to be searched, and the one that the GPU is at
+        self._ready, self._at_gpu = deque(), None  # groups to search, and the one that the GPU searches
         self._boards = 0  # evaluations for the games at work so far
 
     @property
@@ -166,32 +166,32 @@ class GpuGamesRunner(_OnGpu):
 
     def advance(self):
         """Play a move of every game of a group; return the records of the jobs that are done by that."""
-        group, self._asked = self._asked, None
+        group, self._at_gpu = self._at_gpu, None
         found = None if group is None else self._search.found()
         groups = self._groups()
         size = -(-self.at_work // groups)
         if self._ready and not (group and len(group.rows) + len(self._ready[0].rows) <= size):
-            self._ask(size)  # the GPU is at it while the moves of the other group are played
+            self._launch(size)  # the GPU searches it while the moves of the other group are played
         ended = [] if group is None else [self._play(group, *found, size)]
-        while len(self._waiting) and len(self._ready) + (self._asked is not None) < groups:
+        while len(self._waiting) and len(self._ready) + (self._at_gpu is not None) < groups:
             ended.append(self._begin(size))
-        if self._asked is None and self._ready:
-            self._ask(size)
+        if self._at_gpu is None and self._ready:
+            self._launch(size)
         rows = np.concatenate(ended) if ended else ()
         return self._records(rows) if len(rows) else np.zeros(0, self.result_dtype)
 
     def _groups(self):
-        """Return how many groups the games are to make: two, or as many as fill a launch each."""
+        """Return into how many groups the games are divided: two, or as many as fill a launch each."""
         most = min(_AT_ONCE, math.ceil(_FILLED * self._search.at_once(self._depth)))
         return 1 if self.at_work <= _FEW else max(2, -(-self.at_work // most))
 
-    def _ask(self, size):
+    def _launch(self, size):
         """Have the GPU search the games of the next group, or of several small ones."""
         group = self._ready.popleft()
         while self._ready and len(group.rows) + len(self._ready[0].rows) <= size:
             group = group.joined(self._ready.popleft())
         self._search.begin(group.states, self._depth)
-        self._asked = group
+        self._at_gpu = group
 
     def _play(self, group, found, boards, size):
         """Play what was found for a group, and have new games join it; return the rows that have no more moves."""
@@ -218,19 +218,19 @@ class GpuGamesRunner(_OnGpu):
         """Return (a group of up to so many new games, rows of those that have no more moves)."""
         jobs, self._waiting = self._waiting[:count], self._waiting[count:]
         parts = 1 if self._recorded or self._depth > MAX_PLIES else PARTS[self._depth]  # as on a CPU
-        first = (jobs["drawn"] == 0) * (jobs["job_id"] % _STAGGERED)
+        first = (jobs["chance_steps"] == 0) * (jobs["job_id"] % _STAGGERED)
         until = GAME_PART * parts * (_STAGGERED - first) // _STAGGERED
-        rows = self._games.add_games(jobs["state"], jobs["seed"], jobs["drawn"], until)
+        rows = self._games.add_games(jobs["state"], jobs["seed"], jobs["chance_steps"], until)
         self._job_ids[rows] = jobs["job_id"]
         rows, states, ended = self._games.step(rows)
         return _Group(rows, states), ended
 
     def _records(self, rows):
-        """Return the records of games that leave their rows."""
+        """Return the records of games, and free their rows."""
         records, table = np.zeros(len(rows), self.result_dtype), self._games.table[rows]
         records["job_id"], records["state"] = self._job_ids[rows], table["state"]
         records["complete"] = (table["over"] > 0) | (table["count"] == table["until"])
-        records["drawn"] = table["chance_steps"]
+        records["chance_steps"] = table["chance_steps"]
         for name in ("over", "score", "moves", "boards"):
             records[name] = table[name]
         if self._recorded:
@@ -240,11 +240,11 @@ class GpuGamesRunner(_OnGpu):
         return records
 
     def stop(self):
-        """Give all jobs up; return their records: where the games stand."""
-        groups = [*self._ready, *([self._asked] if self._asked else [])]
-        self._ready, self._asked = deque(), None
-        left = np.zeros(len(self._waiting), self.result_dtype)
-        for field in ("job_id", "drawn", "state"):
-            left[field] = self._waiting[field]
+        """Give all jobs up; return their records, with the games' states."""
+        groups = [*self._ready, *([self._at_gpu] if self._at_gpu else [])]
+        self._ready, self._at_gpu = deque(), None
+        waiting = np.zeros(len(self._waiting), self.result_dtype)
+        for field in ("job_id", "chance_steps", "state"):
+            waiting[field] = self._waiting[field]
         self._waiting = self._waiting[:0]
-        return np.concatenate([left, *(self._records(group.rows) for group in groups)])
+        return np.concatenate([waiting, *(self._records(group.rows) for group in groups)])

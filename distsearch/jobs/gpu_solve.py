@@ -25,7 +25,9 @@ _TABLE_MIB, _ENDGAME_MIB = 4096, 1024  # of the GPU's memory, or
 _SHARE = 8  # an eighth of what is free, for other ranks and other setups
 _NO_MOVE = -2
 _LAUNCH, _SHORT_LAUNCH = 0.015, 0.001  # seconds
-_ALONE = 8  # launches of a batch before parts of it are lent: in less, lending cost 5 to 20% and won nothing (an H200)
+_ALONE = (
+    8  # launches of a batch before parts of it are offloaded: earlier, that cost 5 to 20% and won nothing (an H200)
+)
 
 
 def check(setup, depth=None):
@@ -42,24 +44,24 @@ def check(setup, depth=None):
 def on_gpu(kinds, gpu, among_others=False):
     """Return the kinds of job of a rank with a GPU; kinds: those of one without.
 
-    among_others: if the GPU fails, the rank says so and goes on without it, and what it was at goes back to the pool;
-    what games against chance are at does not: there only kernels that cannot be made are got over.
+    among_others: if the GPU fails, the rank says so and goes on without it, and its jobs go back to the source. Jobs of
+    games against chance do not: there the rank survives only kernels that cannot be compiled.
     """
-    card = _Card(gpu, among_others)
+    rank_gpu = _RankGpu(gpu, among_others)
 
     def solve(setup):
-        # a part of a middle game of Othello would keep one core busy that gives nothing away
-        if card.gpu is None or setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
+        # a part of a middle game of Othello would keep one core busy, whose job cannot be split
+        if rank_gpu.gpu is None or setup["game"] not in _SOLVERS or setup["game"] == "othello" and setup.get("part"):
             return kinds["solve"](setup)
-        return GpuSolveRunner(setup, card, kinds["solve"])
+        return GpuSolveRunner(setup, rank_gpu, kinds["solve"])
 
     def by_chance(kind, runner):
         def make(setup):
             try:
                 check(setup)
-            except UserError:  # where a GPU is a must, it was said before
+            except UserError:  # where a GPU is required, the option was refused before
                 return kinds[kind](setup)
-            return runner(setup, card.gpu, card.fails) if card.gpu is not None else kinds[kind](setup)
+            return runner(setup, rank_gpu.gpu, rank_gpu.fails) if rank_gpu.gpu is not None else kinds[kind](setup)
 
         return make
 
@@ -67,11 +69,11 @@ def on_gpu(kinds, gpu, among_others=False):
 
 
 def _room(gpu, mib):
-    """Return how many MiB, of those wished, a table may take."""
+    """Return how many of the wanted MiB a table may take."""
     return min(mib, max(gpu.free() // _SHARE >> 20, 1))
 
 
-class _Card:
+class _RankGpu:
     """The GPU of a rank, until it fails."""
 
     def __init__(self, gpu, among_others):
@@ -98,14 +100,14 @@ class _Connect4:
         return np.ones(len(states), bool)
 
     def found(self):
-        """Return (scores, complete, moves) of the batch; None for moves if it tells none."""
+        """Return (scores, complete, moves) of the batch; None for moves if there are none."""
         scores, complete, _, counts = self.solver.result()
         self.boards = counts["boards"]
         return scores, complete, None
 
 
 class _Othello:
-    """End games of so few empty squares that a launch has a chance to see their ends."""
+    """End games of so few empty squares that one launch can solve them."""
 
     MOST, offloads = 14, False
     SHARED = 9  # from so many on, groups without a position help others: 22% faster, measured with 30,000 of 10 to 12
@@ -140,16 +142,16 @@ _BY_CHANCE = {"expectimax": gpu_expectimax.GpuExpectimaxRunner, "game": gpu_expe
 class GpuSolveRunner(BatchRunner):
     """Solves positions exactly, those of a batch at once.
 
-    card: of ``on_gpu``; plain: makes the runner of what it does not take. Once it has ``failed`` it has no jobs: the
-    results of those that it had say that they are not complete.
+    rank_gpu: of ``on_gpu``; plain: makes the runner of positions that do not fit the GPU. Once it has ``failed`` it has
+    no jobs: it has returned results of them that are not complete.
     """
 
     slots = _SLOTS
 
-    def __init__(self, setup, card, plain):
+    def __init__(self, setup, rank_gpu, plain):
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
-        self._card, self._solver_of, self._on_gpu = card, _SOLVERS[setup["game"]], None
+        self._rank_gpu, self._solver_of, self._on_gpu = rank_gpu, _SOLVERS[setup["game"]], None
         self.failed = False
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
@@ -158,10 +160,10 @@ class GpuSolveRunner(BatchRunner):
         self._waiting, self._by_cpu, self._at_cpu = [], deque(), None
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
-        self._wanted = None  # (how many, the most that is left) of parts to be lent out
-        self._answers, self._told = {}, []  # what others have found of such parts; rows that tell of those
+        self._requested = None  # (how many, the most depth left) of parts to offload
+        self._answers, self._news = {}, []  # results of such parts; rows of OFFLOAD
         self._launches = 0  # of the batch
-        self._counted = self._spare = 0  # boards of the batch so far; those that are no job's yet
+        self._counted = self._spare = 0  # nodes of the batch so far; those not attributed to a job yet
 
     def compile(self):
         """Compile for the CPU and for the GPU."""
@@ -169,23 +171,23 @@ class GpuSolveRunner(BatchRunner):
         self._make_solver()
 
     def open(self, run):
-        """What the tables hold is true in any run."""
+        """Keep the tables: their entries are true in any run."""
         self._plain.open(run)
         self._make_solver()
-        self._wanted, self._answers, self._told = None, {}, []
+        self._requested, self._answers, self._news = None, {}, []
 
     def _make_solver(self):
         if self._on_gpu is not None:
             return
         try:
-            if self._card.gpu is None:
+            if self._rank_gpu.gpu is None:
                 raise UserError("it has failed before")
-            self._on_gpu = self._solver_of(self._card.gpu, self._rules)
+            self._on_gpu = self._solver_of(self._rank_gpu.gpu, self._rules)
         except UserError as error:
             self._fail(error)
 
     def _fail(self, error):
-        self._card.fails(error)
+        self._rank_gpu.fails(error)
         self.failed = True
 
     @property
@@ -216,7 +218,7 @@ class GpuSolveRunner(BatchRunner):
             self._waiting.append(jobs[fits])
 
     def advance(self):
-        """Do a launch, and a little of what is the CPU's; return the records of the jobs that are done by that."""
+        """Do a launch, and a little of the CPU's jobs; return the records of the jobs that are done."""
         try:
             return self._advance()
         except UserError as error:
@@ -249,40 +251,40 @@ class GpuSolveRunner(BatchRunner):
     def _ask(self, states, low, high):
         self._counted = 0
         if self._on_gpu.offloads:
-            self._told += [self._row(number) for number in self._on_gpu.solver.offloaded]
+            self._news += [self._row(number) for number in self._on_gpu.solver.offloaded]
         self._on_gpu.solver.begin(states, low, high)
 
-    def offload(self, count, left):
-        """Have so many parts of the jobs lent out from now on, of at most so many moves left (0: as it likes)."""
-        self._wanted = count, left
+    def offload(self, count, depth_left):
+        """See ``BatchRunner.offload``."""
+        self._requested = count, depth_left
 
     def new_offloads(self):
-        """Return what is new of parts that are lent out: rows of ``offloaded`` in one array."""
-        told, self._told = self._told, []
-        return np.concatenate(told) if told else np.zeros(0, np.int64)
+        """See ``BatchRunner.new_offloads``."""
+        news, self._news = self._news, []
+        return np.concatenate(news) if news else np.zeros(0, np.int64)
 
     def on_offload_results(self, rows):
-        """Take in what others have found of such parts: rows of a part's number, and bounds of its score."""
-        lent = self._on_gpu.solver.offloaded
+        """Take in rows of a part's number and bounds of its score."""
+        parts = self._on_gpu.solver.offloaded
         for number, low, high in rows.tolist():
-            if number in lent:
-                self._answers[number] = low if low >= lent[number][2] else high
+            if number in parts:
+                self._answers[number] = low if low >= parts[number][2] else high
 
     def _offload(self):
-        """Take answers in and lend more out, if that is wanted."""
+        """Take answers in and offload more parts, if they are requested."""
         alone = self._launches < _ALONE or self._children is not None
-        if alone or not self._wanted or not self._on_gpu.offloads:
+        if alone or not self._requested or not self._on_gpu.offloads:
             return
         solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
-        fresh, gone = solver.offload(*self._wanted, answers)
-        self._told += [self._row(number) for number in gone if number not in answers]
+        fresh, gone = solver.offload(*self._requested, answers)
+        self._news += [self._row(number) for number in gone if number not in answers]
         for number in fresh:
             job, state, beta = solver.offloaded[number]
-            left = int(self._game.moves_left(tuple(state), self._rules))
-            self._told.append(offloaded.row(self._jobs["job_id"][job], number, beta - 1, beta, left, state))
+            depth_left = int(self._game.moves_left(tuple(state), self._rules))
+            self._news.append(offloaded.row(self._jobs["job_id"][job], number, beta - 1, beta, depth_left, state))
 
     def _row(self, number):
-        """Return what says that a part is not wanted any more."""
+        """Return a row that ends a part."""
         return offloaded.row(0, number, 0, 0, 0, np.zeros(self.job_dtype["state"].shape[0], np.uint64))
 
     def _launch(self):
@@ -308,7 +310,7 @@ class GpuSolveRunner(BatchRunner):
         return np.zeros(0, self.result_dtype)
 
     def _ask_for_replies(self):
-        """Ask which moves of the solved positions leave the other side no more than the score."""
+        """Search for moves of the solved positions that leave the other side no more than the score."""
         children, parents, moves = [], [], []
         for i in np.flatnonzero(self._open):
             position = Position(as_state(self._jobs["state"][i]), 0)
@@ -319,13 +321,11 @@ class GpuSolveRunner(BatchRunner):
         self._children = np.array(parents, np.int64), np.array(moves, np.int16)
         low = -self._scores[self._children[0]]
         self._ask(np.array(children, np.uint64).reshape(-1, 2), low, low + 1)
-        if (
-            self._on_gpu.offloads
-        ):  # most of them are known: those that are not are searched no longer than they have to be
+        if self._on_gpu.offloads:  # most of them are known, so short launches are enough
             self._on_gpu.solver.seconds = _SHORT_LAUNCH
 
     def _replies(self, scores, complete):
-        """Return the records of the positions of which a good move is known, or which have none."""
+        """Return the records of positions with a known best move, or without moves."""
         parents, moves = self._children
         best = np.full(len(self._jobs), _NO_MOVE, np.int16)
         good = complete & (scores <= -self._scores[parents])
@@ -336,14 +336,14 @@ class GpuSolveRunner(BatchRunner):
         return self._answered(solved, self._scores[solved], best[solved])
 
     def _answered(self, at, scores=None, moves=None):
-        """Return the records of some jobs of the batch, with their share of the boards; without scores: given up."""
-        records, left = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
+        """Return the records of some jobs of the batch, with their share of the nodes; without scores: given up."""
+        records, unanswered = np.zeros(len(at), self.result_dtype), np.count_nonzero(self._open)
         self._open[at] = False
         records["job_id"], records["complete"] = self._jobs["job_id"][at], scores is not None
         records["score"] = -np.inf if scores is None else scores
         if len(at):
-            records["boards"] = self._spare // left
-            records["boards"][0] += self._spare % left if len(at) == left else 0
+            records["boards"] = self._spare // unanswered
+            records["boards"][0] += self._spare % unanswered if len(at) == unanswered else 0
             self._spare -= int(records["boards"].sum())
         if moves is not None:
             records["line_length"] = moves != _NO_MOVE
@@ -354,48 +354,48 @@ class GpuSolveRunner(BatchRunner):
         record, self._at_cpu = self._plain.result(0.0, 0.0), None
         return record
 
-    def _at(self, node):
-        """Return where in the batch an open job of a node is, None if it is not there."""
-        found = np.flatnonzero((self._jobs["job_id"] == node) & self._open)
+    def _at(self, job_id):
+        """Return where in the batch an open job is, None if it is not there."""
+        found = np.flatnonzero((self._jobs["job_id"] == job_id) & self._open)
         return int(found[0]) if len(found) else None
 
-    def has(self, node):
-        """Whether a job of this node has no answer yet."""
-        waiting = any((jobs["job_id"] == node).any() for jobs in (*self._waiting, *self._by_cpu))
-        return waiting or self._is_at_cpu(node) or self._at(node) is not None
+    def has(self, job_id):
+        """Whether a job has no answer yet."""
+        waiting = any((jobs["job_id"] == job_id).any() for jobs in (*self._waiting, *self._by_cpu))
+        return waiting or self._is_at_cpu(job_id) or self._at(job_id) is not None
 
-    def _is_at_cpu(self, node):
-        return self._at_cpu is not None and self._at_cpu["job_id"] == node
+    def _is_at_cpu(self, job_id):
+        return self._at_cpu is not None and self._at_cpu["job_id"] == job_id
 
-    def narrow(self, node, low, high):
-        """Have the score of a job matter no further than from low to high."""
-        if self._is_at_cpu(node):
+    def narrow(self, job_id, low, high):
+        """Narrow the window of a job."""
+        if self._is_at_cpu(job_id):
             self._plain.narrow(low, high)
             return
-        if (at := self._at(node)) is not None:
+        if (at := self._at(job_id)) is not None:
             if self._children is None:
                 self._on_gpu.solver.narrow(at, low, high)
             return
         for jobs in (*self._waiting, *self._by_cpu):
-            mine = jobs["job_id"] == node
+            mine = jobs["job_id"] == job_id
             if mine.any():
                 jobs["low"][mine], jobs["high"][mine] = low, high
 
-    def drop(self, node):
+    def drop(self, job_id):
         """Give a job up; return its record."""
-        if self._is_at_cpu(node):
+        if self._is_at_cpu(job_id):
             return self._end_at_cpu()
-        if (at := self._at(node)) is not None:
+        if (at := self._at(job_id)) is not None:
             if self._children is None:
                 self._on_gpu.solver.drop(at)
             return self._answered(np.array([at]))
         kept, gone = [], []
         for jobs in self._waiting:
-            kept.append(jobs[jobs["job_id"] != node])
-            gone.append(jobs[jobs["job_id"] == node])
+            kept.append(jobs[jobs["job_id"] != job_id])
+            gone.append(jobs[jobs["job_id"] == job_id])
         self._waiting = [jobs for jobs in kept if len(jobs)]
-        gone += [job for job in self._by_cpu if job["job_id"] == node]
-        self._by_cpu = deque(job for job in self._by_cpu if job["job_id"] != node)
+        gone += [job for job in self._by_cpu if job["job_id"] == job_id]
+        self._by_cpu = deque(job for job in self._by_cpu if job["job_id"] != job_id)
         return self.unsearched(np.concatenate(gone))
 
     def stop(self):
@@ -403,8 +403,8 @@ class GpuSolveRunner(BatchRunner):
         records = [self._answered(np.flatnonzero(self._open))]
         if self._at_cpu is not None:
             records.append(self._end_at_cpu())
-        rest = [*self._waiting, *self._by_cpu]
-        if rest:
-            records.append(self.unsearched(np.concatenate(rest)))
+        others = [*self._waiting, *self._by_cpu]
+        if others:
+            records.append(self.unsearched(np.concatenate(others)))
         self._waiting, self._by_cpu = [], deque()
         return np.concatenate(records)

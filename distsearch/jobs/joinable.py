@@ -1,8 +1,8 @@
-"""What runners have in common whose jobs other ranks of the host may join; see ``cluster.joint``."""
+"""Base of runners whose jobs other ranks of the host may join; see ``cluster.joint``."""
 
 
 class Joinable:
-    """Passes on to ``_engine`` what a worker asks of a JobRunner that ``can_join``."""
+    """The methods of a JobRunner that ``can_join``, passed on to ``_engine``."""
 
     can_join = True
 

@@ -1,4 +1,4 @@
-"""What sources of work share whose jobs are numbers: which of them wait, and which worker has which of the others."""
+"""Base of work sources whose jobs are numbers: which of them wait, and which worker has which of the others."""
 
 from collections import deque
 
@@ -8,7 +8,7 @@ from ..cluster.protocols import WorkSource
 
 
 class NumberedJobs(WorkSource):
-    """Jobs by number, in whose records and results ``job_id`` is the number; a kind of source says what else they are.
+    """Jobs by number, which is ``job_id`` in their records and results; a subclass fills in the other fields.
 
     job_dtype: of records. ``jobs`` is how many were handed out and not lost.
     """
@@ -20,7 +20,7 @@ class NumberedJobs(WorkSource):
         self.jobs = 0
 
     def _fill(self, job, number):
-        """Write what a job is to its record."""
+        """Write the other fields of a job's record."""
         raise NotImplementedError
 
     @property
@@ -44,7 +44,7 @@ class NumberedJobs(WorkSource):
         return jobs
 
     def lost(self, worker):
-        """A worker is gone: its jobs are the next to be handed out."""
+        """Put the jobs of a lost worker first in the queue."""
         numbers = [number for number, holder in self._holders.items() if holder == worker]
         for number in numbers:
             del self._holders[number]

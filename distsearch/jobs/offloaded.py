@@ -2,10 +2,10 @@
 
 import numpy as np
 
-HEAD = 5  # numbers of a row before the state: the job, the part, its window and what is left of it
+HEAD = 5  # numbers of a row before the state: the job, the part, its window, its depth left
 
 
-def row(job, part, low, high, left, state):
-    """Return what is told of a part: int64. It is not wanted (any more) where low >= high."""
-    head = np.array([job, part, low, high, left], np.int64)
+def row(job, part, low, high, depth_left, state):
+    """Return a row of OFFLOAD (int64) about a part; the part ends where low >= high."""
+    head = np.array([job, part, low, high, depth_left], np.int64)
     return np.concatenate((head, np.asarray(state, np.uint64).view(np.int64)))

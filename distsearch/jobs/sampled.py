@@ -1,13 +1,10 @@
-"""The kinds of job of searches by sampled runs, in games against chance; see ``jobs`` for what a runner is.
+"""Searches by sampled runs in games against chance: the kinds of job, their runners and their work sources.
 
-What sources of work share whose jobs are sampled runs of one state: which are done, and what all of them took.
+Averaged search has a job for each run and each of the player's moves. A run's value of a move depends on the run's seed
+and the state alone, and the mean over the runs is their exact sum, rounded once, divided by their number: any number of
+ranks has the same values to the last bit.
 
-The averaged search of one state as a source of work: a job for each run and each of the player's moves.
-
-A run's value of a move depends on the run's seed and the state alone, and the mean over the runs is their exact sum,
-rounded once, divided by their number: any number of ranks has the same values to the last bit.
-
-IDA* on sampled spawns as a source of work: a job is a run, and every run has a vote on the move.
+In IDA* on sampled spawns a job is a run, and every run votes for a move.
 """
 
 import math
@@ -44,12 +41,12 @@ def averaged_job(words):
 
 
 def ida_job(words):
-    """Record of a run of IDA*: its id, its limit of boards, its seed, state."""
+    """Record of a run of IDA*: its id, its limit of nodes, its seed, state."""
     return record("job_id", ("limit", np.int64), "seed", ("state", np.uint64, words))
 
 
 class AveragedRunner(ExpectimaxRunner):
-    """Searches a run of a state, in which chance does only some of what it may; without a shared table."""
+    """Searches a run of a state, in which chance has only some of its outcomes; without a shared table."""
 
     def __init__(self, setup):
         game, rules, chosen = evaluated(setup)
@@ -94,15 +91,14 @@ class IdaRunner(EngineRunner):
 
 
 class SampledPool(NumberedJobs):
-    """Jobs by number, from 0 on, which are independent of one another; a kind of pool says what each of them is.
+    """Independent jobs by number, from 0 on. ``known``: which of them are done.
 
-    count: of jobs; job_dtype, and ``result_dtype``: of records, in whose ``node`` the number is. ``known`` is which of
-    them are done, by number. ``boards``, ``hits``, ``stores``, ``evaluated``, ``cpu``: of all results so far.
+    ``boards``, ``hits``, ``stores``, ``evaluated``, ``cpu``: of all results so far.
     """
 
     result_dtype = None  # of each kind of pool
     far_hits = replacements = 0  # there is no shared table
-    settled = False  # whether a search that goes further would find the same
+    resolved = False  # whether a search that goes further would find the same
 
     def __init__(self, count, job_dtype):
         super().__init__(job_dtype, range(count))
@@ -219,7 +215,7 @@ class IdaPool(SampledPool):
             self._votes[move] = votes + 1, made + goal, minus - goal * length
 
     @property
-    def settled(self):
+    def resolved(self):
         """Whether no run would find anything else with a higher limit."""
         return self.done and not self._cut
 

@@ -1,14 +1,11 @@
 """Games against chance as a source of work: every game is a chain of jobs, each the next part of it.
 
-A game may have any number of moves, and a record has a fixed size. So a job is a part of a game, and its result says by
-which moves it went and where it stands, from where the next job goes on. No game is too long so, the master looks
-nothing up and plays nothing itself to have all moves, the messages stay small, and what a lost worker takes along is
-one part.
+A game may have any number of moves, and a record has a fixed size. So a job is a part of a game; its result holds the
+moves and the state from which the next job goes on. So games can have any length, the master plays nothing itself, the
+messages stay small, and a lost worker loses one part.
 
-Games of several candidates as a source of work: each plays the same games, by weights of its own.
-
-As a job brings the weights along, workers need no word of what the candidates are, and one setup serves all
-generations of a search for weights.
+For games of several candidates, each plays the same games by weights of its own. A job brings the weights along, so one
+setup serves all generations of a search for weights.
 """
 
 from array import array
@@ -20,8 +17,8 @@ from ..engines.player import seed_of
 from .chance import game_job, game_result, weighted_game_job
 from .numbered import NumberedJobs
 
-# How a run hands games out, as ``cluster.events.Begin`` has it. Short ones take the first rank a third of what they
-# take a worker, so it is to be ahead: with a millisecond of work a batch, as usual, two workers idled 60% of the time.
+# How a run hands games out, see ``cluster.events.Begin``. A short game takes the master a third of the time that it
+# takes a worker, so batches are larger: with a millisecond of work in each, two workers were idle 60% of the time.
 HANDED_OUT = {"batch": 4e-3, "ahead": 4}
 
 _NOTHING = array("h")
@@ -29,23 +26,23 @@ _NOTHING = array("h")
 
 @dataclass(slots=True)
 class Played:
-    """How a game went so far. moves: the player's; codes: all moves, chance's as well, of one that is not over yet."""
+    """A game so far."""
 
     number: int
     state: tuple
     score: int = 0
-    moves: int = 0
-    drawn: int = 0  # turns of chance
+    moves: int = 0  # of the player
+    chance_steps: int = 0  # turns of chance
     seed: int = 0  # of its chance
-    codes: array = field(default_factory=lambda: _NOTHING)  # int16, where somebody wants them
+    codes: array = field(default_factory=lambda: _NOTHING)  # int16, all moves until the game is over, if recorded
 
 
 class GamesPool(NumberedJobs):
     """Games of one player to play.
 
     depth: plies that are searched for each move, at most where it has a limit; seed: of all games together;
-    ended(played): told of every game that is over, after which its codes are dropped. Only where somebody is told are
-    there any, and the setup of the run is to say so: ``recorded``.
+    ended(played): called for every game that is over, after which its codes are dropped. Without it there are none. The
+    setup of the run must have ``recorded`` set accordingly.
     """
 
     def __init__(self, game, rules, depth, games, seed, ended=None):
@@ -53,7 +50,7 @@ class GamesPool(NumberedJobs):
         self._start, self._depth, self._ended, self._seed = game.start(rules).state, depth, ended, seed
         self.games, self.over = games, []  # how many; those that are over, as they ended
         self.result_dtype = game_result(game.words(rules), ended is not None)
-        self._next = 0  # number of the first game that nobody has begun
+        self._next = 0  # number of the first game that was not begun
         self._begun = {}  # number → Played, of those that are not over
         self.moves = self.boards = self.expanded = 0
         self.cpu = self.slowest = 0.0  # seconds; slowest: of any move, where moves have a limit of time
@@ -89,14 +86,14 @@ class GamesPool(NumberedJobs):
     def _fill(self, job, number):
         played = self._begun[number]
         job["depth"], job["seed"] = self._depth, played.seed
-        job["drawn"], job["state"] = played.drawn, played.state
+        job["chance_steps"], job["state"] = played.chance_steps, played.state
 
     def finish(self, results):
-        """Take an array of result records in; a part that was stopped is where its game ends for now."""
-        columns = (results[name].tolist() for name in ("drawn", "score", "moves", "over", "complete"))
-        for (number, result), drawn, score, moves, over, complete in zip(self._back(results), *columns, strict=True):
+        """Take an array of result records in; a game whose part was stopped goes no further."""
+        columns = (results[name].tolist() for name in ("chance_steps", "score", "moves", "over", "complete"))
+        for (number, result), steps, score, moves, over, complete in zip(self._back(results), *columns, strict=True):
             played = self._begun[number]
-            played.state, played.drawn = tuple(result["state"]), drawn
+            played.state, played.chance_steps = tuple(result["state"]), steps
             played.score += score
             played.moves += moves
             if self._ended:
@@ -119,8 +116,8 @@ class GamesPool(NumberedJobs):
 class CandidatesPool(GamesPool):
     """Games to play by candidates, an array of weights (float64, a row each), ``each`` of them a candidate.
 
-    The k-th game of every candidate has the same seed. A candidate's games have numbers that follow one another, so
-    that workers, who get them in that order, seldom change their tables.
+    The k-th game of every candidate has the same seed. A candidate's games have successive numbers, so that workers,
+    which get them in that order, seldom change their tables.
     """
 
     def __init__(self, game, rules, depth, candidates, each, seed):

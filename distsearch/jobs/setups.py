@@ -1,4 +1,4 @@
-"""What all setups of runners say: which game, board and evaluation; see ``jobs``."""
+"""The game, board and evaluation of a setup."""
 
 from .. import evaluation, games
 

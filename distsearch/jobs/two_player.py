@@ -1,10 +1,6 @@
-"""The kinds of job that workers can do: their records, and the runners that do them a slice at a time.
+"""The kinds of job of two-player games: their records, and the runners that do them a slice at a time.
 
-A runner is made from a *setup*, a small dictionary that says which game, rules and search. ``open(run)`` tells it the
-number of a run; it then takes one job record after another: ``begin(job)``, ``advance(budget) -> done`` until done,
-``result(seconds, cpu)``. In between, ``save() -> (node, bytes)`` tells how far the job is, and another runner of the
-same setup goes on from there, ``restore(job, bytes)``; without bytes it is to begin again. Runners of jobs that may be
-small also take an array of them in one call, ``batch``.
+A runner is made from a *setup*, a small dictionary of game, rules and search; ``cluster.protocols`` has the interface.
 """
 
 import numpy as np
@@ -43,7 +39,7 @@ SUBTREE_RESULT = record(
     ("line", np.int16, LINE_LENGTH),
 )
 
-# The same of a position where nobody wants a line: 33 bytes instead of 207, which MPI passes on in small messages.
+# The same without a line: 33 bytes instead of 207, which MPI sends in small messages.
 BRIEF_RESULT = record(
     "job_id", "complete", ("score", np.float32), "boards", "table_hits", ("seconds", np.float32), ("cpu", np.float32)
 )
@@ -72,7 +68,7 @@ def job_dtype(words):
 
 
 class _SearchRunner(JobRunner):
-    """What runners of searches share: jobs in, records out, without a line where the setup is ``brief``."""
+    """Base of runners of searches; results have no line where the setup is ``brief``."""
 
     def __init__(self, setup, game, rules, engine):
         self._brief = setup.get("brief", False)
@@ -98,7 +94,7 @@ class _SearchRunner(JobRunner):
         self.job_id, self._limit = int(job["job_id"]), int(job["budget"])
 
     def advance(self, budget):
-        """Search on for about ``budget`` boards; return whether the job is done or its own budget used up."""
+        """Search on for about ``budget`` nodes; return whether the job is done or its own budget used up."""
         if not self._limit:
             return self._engine.advance(budget)
         return self._engine.advance(min(budget, self._limit - self.boards)) or self.boards >= self._limit
@@ -138,7 +134,7 @@ class _SearchRunner(JobRunner):
 
 
 def copied(records, dtype):
-    """Return SUBTREE_RESULTs as BRIEF_RESULTs, or the other way round; what one has not is 0."""
+    """Return SUBTREE_RESULTs as BRIEF_RESULTs, or the other way round; missing fields are 0."""
     found = np.zeros(len(records), dtype)
     for name in BRIEF_RESULT.names:
         found[name] = records[name]
@@ -160,7 +156,7 @@ class SubtreeRunner(_SearchRunner):
 
 
 class _TabledRunner(Joinable, _SearchRunner):
-    """What runners share whose engine has a table: many jobs in one call."""
+    """Base of runners whose engine has a table: many jobs in one call."""
 
     batches = spans_hosts = True
     infinity = kernels.INFINITY
@@ -170,15 +166,13 @@ class _TabledRunner(Joinable, _SearchRunner):
         return self._engine
 
     def open(self, run):
-        """Results of earlier runs that are kept are now the first to go."""
+        """Make results of earlier runs the first to be replaced."""
         self._engine.age(run)
 
     def batch(self, jobs, budget):
-        """Do an array of jobs one after another until about ``budget`` boards; return the records of those finished.
+        """See ``JobRunner.batch``: the same records as from ``begin``, ``advance`` and ``result``, with times of 0.
 
-        As by ``begin``, ``advance`` until done and ``result``, with the same records, except that wall and CPU seconds
-        are 0. If there are fewer records than jobs, the next job is at work: go on with ``advance`` and ``result``.
-        Every job takes at least one board of the budget.
+        Every job takes at least one node of the budget.
         """
         requests = np.empty(len(jobs), REQUEST)
         for name in ("depth", "budget", "low", "high"):
@@ -207,10 +201,10 @@ class _TabledRunner(Joinable, _SearchRunner):
         self._engine.set_remote_marks(marks, hosts, host)
 
     def job_now(self):
-        state, low, high, left = self._engine.question
+        state, low, high, depth_left = self._engine.question
         job = np.zeros(1, self.job_dtype)
         job["job_id"], job["state"], job["low"], job["high"] = self.job_id, state, low, high
-        job["depth"] = self._depth_of(left)
+        job["depth"] = self._depth_of(depth_left)
         return job
 
     def narrow(self, low, high):
@@ -234,7 +228,7 @@ class _TabledRunner(Joinable, _SearchRunner):
 
 
 class DeepRunner(_TabledRunner):
-    """Searches subtrees to a depth; ``far`` is the shared transposition table, the same for all that were given it."""
+    """Searches subtrees to a depth; far: the shared transposition table."""
 
     def __init__(self, setup, far=None):
         game, rules, chosen = evaluated(setup)
@@ -246,12 +240,12 @@ class DeepRunner(_TabledRunner):
     def _start(self, state, depth, window):
         self._engine.begin(state, depth, *window)
 
-    def _depth_of(self, left):
-        return left
+    def _depth_of(self, depth_left):
+        return depth_left
 
 
 class SolveRunner(_TabledRunner):
-    """Solves positions exactly; ``far`` as ``DeepRunner`` has it. Scores of games that go on are cut to the window."""
+    """Solves positions exactly; far: the shared table. Scores outside the window are its ends."""
 
     def __init__(self, setup, far=None):
         game, rules = rules_of(setup)
@@ -261,7 +255,7 @@ class SolveRunner(_TabledRunner):
     def _start(self, state, depth, window):
         self._engine.begin(state, *window)
 
-    def _depth_of(self, left):
+    def _depth_of(self, depth_left):
         return TO_THE_END
 
 
@@ -302,7 +296,7 @@ class PerftRunner(JobRunner):
 
 
 class EmptyRunner(JobRunner):
-    """Does nothing, to measure what messages and masters cost."""
+    """Does nothing, to measure the cost of messages and masters."""
 
     result_dtype, job_dtype = EMPTY_RESULT, EMPTY_JOB
     boards = 0
@@ -331,8 +325,8 @@ def empty_jobs(count, worker):
 def kinds(far=None, log=None):
     """Return the kinds of job, by name.
 
-    far: the table for those that use one, see ``TableSearch`` (default: a private one); log: a ``visits.Visits`` that
-    engines with a table are to write to, None for none.
+    far: the shared table, see ``TableSearch`` (default: a private one); log: a ``visits.Visits`` to which engines with
+    a table write, or None.
     """
 
     def with_table(runner):

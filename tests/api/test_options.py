@@ -206,7 +206,7 @@ def test_where_chance_has_an_adversary_there_is_a_pool_unless_asked(algorithm):
 )
 def test_what_an_adversary_chooses_and_what_is_pruned(given, whole, pruned):
     setup = Options("2584", depth=3, **given).setup()
-    assert (setup["whole"], setup["pruned"]) == (whole, pruned)
+    assert (setup["adversary_chooses_all"], setup["prune"]) == (whole, pruned)
 
 
 @pytest.mark.parametrize("policy", ["pool", "brothers"])

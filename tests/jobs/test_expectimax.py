@@ -8,10 +8,16 @@ from distsearch.cluster.local import LocalCluster
 from distsearch.engines.expectimax import Expectimax
 from distsearch.games.interface import CHANCE, END, legal_moves, step
 from distsearch.jobs.chance import ExpectimaxRunner
-from distsearch.jobs.expectimax import ChancePool
+from distsearch.jobs.expectimax import ExpectimaxPool
 from distsearch.jobs.two_player import kinds
 
-WAYS = [{}, {"points": True}, {"alike": True}, {"least": 0.01}, {"least": 0.3, "points": True}]
+WAYS = [
+    {},
+    {"points": True},
+    {"uniform_chance": True},
+    {"min_probability": 0.01},
+    {"min_probability": 0.3, "points": True},
+]
 
 
 class Case:
@@ -26,19 +32,17 @@ class Case:
         self.state = position.state
 
     def alone(self, depth):
-        names = {"least": "min_probability", "alike": "uniform_chance"}
-        how = {names.get(name, name): value for name, value in self.how.items()}
-        engine = Expectimax(self.game, self.rules, evaluation.find(self.game, "rows", self.rules), **how)
+        engine = Expectimax(self.game, self.rules, evaluation.find(self.game, "rows", self.rules), **self.how)
         engine.begin(self.state, depth)
         while not engine.advance(10**6):
             pass
         return engine.result()
 
     def pool(self, depth, target, **more):
-        return ChancePool(self.game, self.rules, self.state, depth, target, **self.how, **more)
+        return ExpectimaxPool(self.game, self.rules, self.state, depth, target, **self.how, **more)
 
     def runner(self):
-        given = {"points": False, "least": 0.0, "alike": False} | self.how
+        given = {"points": False, "min_probability": 0.0, "uniform_chance": False} | self.how
         return ExpectimaxRunner({"game": self.game.NAME, "board": (4, 4), "options": {}, "evaluation": "rows"} | given)
 
     def work(self, runner, jobs):
@@ -103,10 +107,10 @@ def test_what_was_stopped_leaves_its_value_open(rng):
 
 
 def test_a_cluster_of_one_does_it(rng):
-    case = Case("2048", rng, 40, least=0.001)
+    case = Case("2048", rng, 40, min_probability=0.001)
     setup = (
         b'{"kind": "expectimax", "game": "2048", "board": [4, 4], "options": {}, "evaluation": "rows", '
-        b'"points": false, "least": 0.001, "alike": false}'
+        b'"points": false, "min_probability": 0.001, "uniform_chance": false}'
     )
     pool = case.pool(7, 10)
     LocalCluster(kinds()).run(setup, pool, lambda _: False)

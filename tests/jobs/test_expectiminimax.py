@@ -12,7 +12,7 @@ from distsearch.engines.expectiminimax import Expectiminimax
 from distsearch.games.interface import END, MAX, as_state, legal_moves, step
 from distsearch.jobs import expectiminimax
 from distsearch.jobs.chance import ExpectiminimaxRunner
-from distsearch.jobs.expectiminimax import Placements
+from distsearch.jobs.expectiminimax import ExpectiminimaxPool
 from distsearch.jobs.two_player import kinds
 
 SPAWNS = [
@@ -23,14 +23,14 @@ SPAWNS = [
     ("2048", "2:1,4:1e-20"),
 ]
 games_ = pytest.mark.parametrize(("name", "spawn"), SPAWNS, ids=str)
-wholes = pytest.mark.parametrize("whole", [False, True], ids=["expectiminimax", "minimax"])
+adversary_choices = pytest.mark.parametrize("adversary_chooses_all", [False, True], ids=["expectiminimax", "minimax"])
 
 
 class Case:
     """A game with a position some random plies after the beginning, and ways to search it."""
 
-    def __init__(self, name, spawn, rng, whole=False, board=(4, 4)):
-        self.game, self.whole, self.rng = games.find(name), whole, rng
+    def __init__(self, name, spawn, rng, adversary_chooses_all=False, board=(4, 4)):
+        self.game, self.adversary_chooses_all, self.rng = games.find(name), adversary_chooses_all, rng
         self.rules = self.game.rules(board, spawn=spawn)
         self.evaluation = evaluation.find(self.game, "rows", self.rules)
         self.setup = {
@@ -39,7 +39,7 @@ class Case:
             "board": board,
             "options": {"spawn": spawn},
             "evaluation": "rows",
-            "whole": whole,
+            "adversary_chooses_all": adversary_chooses_all,
         }
         position, plies = self.game.start(self.rules), rng.randint(0, 120)
         while plies and (legal := legal_moves(self.game, position, self.rules)):
@@ -49,23 +49,32 @@ class Case:
     def evaluate(self, state):
         return float(self.evaluation.function(state, self.rules, self.evaluation.tables))
 
-    def alone(self, depth, pruned=False):
-        engine = Expectiminimax(self.game, self.rules, self.evaluation, self.whole, pruned)
+    def alone(self, depth, prune=False):
+        engine = Expectiminimax(self.game, self.rules, self.evaluation, self.adversary_chooses_all, prune)
         engine.begin(self.state, depth)
         while not engine.advance(10**6):
             pass
         return engine.result()
 
-    def tree(self, depth, target=1, par_depth=None, **how):
+    def tree(self, depth, wanted_subtrees=1, par_depth=None, **how):
         how = {"evaluate": self.rng.choice((self.evaluate, None)), **how}
-        return Placements(self.game, self.rules, self.state, depth, target, par_depth, whole=self.whole, **how)
+        return ExpectiminimaxPool(
+            self.game,
+            self.rules,
+            self.state,
+            depth,
+            wanted_subtrees,
+            par_depth,
+            adversary_chooses_all=self.adversary_chooses_all,
+            **how,
+        )
 
-    def runner(self, pruned=True):
-        return ExpectiminimaxRunner({**self.setup, "pruned": pruned})
+    def runner(self, prune=True):
+        return ExpectiminimaxRunner({**self.setup, "prune": prune})
 
-    def run(self, tree, pruned=True, workers=3):
+    def run(self, tree, prune=True, workers=3):
         """Have the tree done by workers that finish in any order, some are lost; return [(worker, job)] still out."""
-        runner, out, losses = self.runner(pruned), [], 0
+        runner, out, losses = self.runner(prune), [], 0
         while not tree.done:
             worker = self.rng.randint(1, workers)
             out += [(worker, job) for job in tree.take(self.rng.randint(1, 3), worker)]
@@ -92,18 +101,22 @@ def near(expected):
 
 
 @games_
-@wholes
-@pytest.mark.parametrize("brothers", [False, True], ids=["pool", "brothers"])
-def test_any_tree_has_the_value_of_one_engine(name, spawn, whole, brothers, rng, full):
+@adversary_choices
+@pytest.mark.parametrize("siblings_wait", [False, True], ids=["pool", "brothers"])
+def test_any_tree_has_the_value_of_one_engine(name, spawn, adversary_chooses_all, siblings_wait, rng, full):
     for i in range(60 if full else 14):
-        case = Case(name, spawn, rng, whole)
-        depth = rng.randint(1, 4) if whole else rng.randint(1, 6)
-        grown = {"par_depth": rng.randint(0, min(depth, 4))} if i % 2 else {"target": rng.choice((1, 2, 7, 40, 200))}
-        tree, alone = case.tree(depth, brothers=brothers, all_moves=i % 3 == 0, **grown), case.alone(depth)
+        case = Case(name, spawn, rng, adversary_chooses_all)
+        depth = rng.randint(1, 4) if adversary_chooses_all else rng.randint(1, 6)
+        grown = (
+            {"par_depth": rng.randint(0, min(depth, 4))}
+            if i % 2
+            else {"wanted_subtrees": rng.choice((1, 2, 7, 40, 200))}
+        )
+        tree, alone = case.tree(depth, siblings_wait=siblings_wait, all_moves=i % 3 == 0, **grown), case.alone(depth)
         case.run(tree)
         assert tree.root_value == alone.value  # to the last bit
         assert tree.jobs_used + tree.jobs_wasted + tree.jobs_cut == tree.subtrees
-        assert brothers or tree.jobs_cut == 0
+        assert siblings_wait or tree.jobs_cut == 0
         if int(case.game.kind(case.state, case.rules)) == MAX:
             assert alone.values[tree.best()] == alone.value
             assert tree.moves() == {move: alone.values[move] for move in tree.moves()}
@@ -113,11 +126,11 @@ def test_any_tree_has_the_value_of_one_engine(name, spawn, whole, brothers, rng,
 
 
 @games_
-@wholes
-def test_plain_jobs_need_nothing_and_waste_nothing(name, spawn, whole, rng):
-    case = Case(name, spawn, rng, whole)
-    tree = case.tree(4, par_depth=2, pruned=False)
-    case.run(tree, pruned=False)
+@adversary_choices
+def test_plain_jobs_need_nothing_and_waste_nothing(name, spawn, adversary_chooses_all, rng):
+    case = Case(name, spawn, rng, adversary_chooses_all)
+    tree = case.tree(4, par_depth=2, prune=False)
+    case.run(tree, prune=False)
     assert tree.root_value == near(case.alone(4).value)
     assert (tree.jobs_used, tree.jobs_wasted, tree.jobs_cut) == (tree.subtrees, 0, 0)
 
@@ -140,33 +153,33 @@ def test_all_jobs_of_a_pool_have_the_full_window(rng):
     case = next(
         c for c in iter(lambda: Case("2048", SPAWNS[0][1], rng), None) if int(c.game.kind(c.state, c.rules)) != END
     )
-    tree, runner = case.tree(7, target=50), case.runner()
+    tree, runner = case.tree(7, wanted_subtrees=50), case.runner()
     tree.finish(np.concatenate([searched(runner, job) for job in tree.take(5, 1)]))
     jobs = tree.take(10**6, 1)
     assert set(jobs["alpha"]) == {-np.inf}
     assert set(jobs["beta"]) == {np.inf}
 
 
-def test_younger_brothers_wait_and_get_windows(rng):
+def test_siblings_wait_for_the_first_child_and_get_windows(rng):
     case = Case("2048", SPAWNS[0][1], rng)
     case.state = case.game.parse("2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", case.rules).state
-    tree, runner = case.tree(7, par_depth=3, brothers=True), case.runner()
+    tree, runner = case.tree(7, par_depth=3, siblings_wait=True), case.runner()
     assert tree.waiting == 2  # the first reply to each of two tiles, after the first move
-    eldest = tree.children[0][0]
+    first_child = tree.children[0][0]
     jobs, windows = tree.take(9, 1), set()
-    while not tree.closed[eldest]:
+    while not tree.closed[first_child]:
         assert all(tree.parent[tree.parent[tree.parent[job["job_id"]]]] == 0 for job in jobs)
         tree.finish(np.concatenate([searched(runner, job) for job in jobs]))
         jobs = tree.take(9, 1)
         windows |= {(float(job["alpha"]), float(job["beta"])) for job in jobs}
     assert len(windows) > 1
-    best = tree.low[eldest]
-    assert best == tree.high[eldest] == near(case.alone(7).values[tree.move[eldest]])
+    best = tree.low[first_child]
+    assert best == tree.high[first_child] == near(case.alone(7).values[tree.move[first_child]])
 
 
 def test_jobs_of_a_lost_worker_wait_again(rng):
     case = Case("2048", SPAWNS[0][1], rng)
-    tree, runner = case.tree(6, target=20), case.runner()
+    tree, runner = case.tree(6, wanted_subtrees=20), case.runner()
     first, second = tree.take(3, 1), tree.take(2, 2)
     waiting = tree.waiting
     tree.lost(1)
@@ -196,15 +209,15 @@ def test_what_was_stopped_leaves_its_value_open(rng):
     assert tree.best() == tree.move[int(jobs["job_id"][0])]
 
 
-@wholes
-def test_brothers_take_fewer_boards_than_the_pool(whole, rng, full):
+@adversary_choices
+def test_brothers_take_fewer_boards_than_the_pool(adversary_chooses_all, rng, full):
     boards, cut = {True: 0, False: 0}, 0
     for _ in range(40 if full else 8):
-        case = Case("2048", SPAWNS[0][1], rng, whole)
-        for brothers in boards:
-            tree = case.tree(5, par_depth=3, brothers=brothers, evaluate=case.evaluate)
+        case = Case("2048", SPAWNS[0][1], rng, adversary_chooses_all)
+        for siblings_wait in boards:
+            tree = case.tree(5, par_depth=3, siblings_wait=siblings_wait, evaluate=case.evaluate)
             case.run(tree, workers=2)
-            boards[brothers] += tree.boards
+            boards[siblings_wait] += tree.boards
             cut += tree.jobs_cut
     assert boards[True] < boards[False]
     assert cut > 0
@@ -213,7 +226,7 @@ def test_brothers_take_fewer_boards_than_the_pool(whole, rng, full):
 def test_jobs_that_are_still_out_at_the_end_are_wasted(rng):
     for _ in range(40):
         case = Case("2048", SPAWNS[0][1], rng)
-        tree = case.tree(5, par_depth=3, brothers=True)
+        tree = case.tree(5, par_depth=3, siblings_wait=True)
         out = case.run(tree)
         wasted = tree.jobs_wasted
         for _, job in out:
@@ -236,15 +249,15 @@ def test_a_finished_game_is_one_job(rng):
     case = Case("2048", SPAWNS[0][1], rng)
     case.state = case.game.parse("2,4,2,4,4,2,4,2,2,4,2,4,4,2,4,2", case.rules).state
     assert int(case.game.kind(case.state, case.rules)) == END
-    tree = case.tree(7, par_depth=3, brothers=True)
+    tree = case.tree(7, par_depth=3, siblings_wait=True)
     case.run(tree)
     assert (tree.subtrees, tree.best(), tree.root_value) == (1, None, case.evaluate(case.state))
 
 
-@pytest.mark.parametrize("brothers", [False, True], ids=["pool", "brothers"])
-def test_a_cluster_of_one_does_it(brothers, rng):
+@pytest.mark.parametrize("siblings_wait", [False, True], ids=["pool", "brothers"])
+def test_a_cluster_of_one_does_it(siblings_wait, rng):
     case = Case("2048", SPAWNS[0][1], rng)
-    tree = case.tree(7, target=30, brothers=brothers)
-    setup = json.dumps({**case.setup, "pruned": True}).encode()
+    tree = case.tree(7, wanted_subtrees=30, siblings_wait=siblings_wait)
+    setup = json.dumps({**case.setup, "prune": True}).encode()
     LocalCluster(kinds()).run(setup, tree, lambda _: False)
     assert tree.root_value == near(case.alone(7).value)

@@ -98,7 +98,7 @@ def test_every_move_is_a_best_one_and_chance_is_that_of_the_game(game, wanted, l
                 moves += 1
             state, points = module.play(state, rules, np.int64(code))
             state, score = as_state(state), score + int(points)
-        assert (turns, moves, score) == (record["drawn"], record["moves"], record["score"])
+        assert (turns, moves, score) == (record["chance_steps"], record["moves"], record["score"])
         assert state == as_state(record["state"])
 
 
@@ -111,10 +111,10 @@ def run_of(game, wanted, depth, count, seed, looks):
         "board": [4, 4],
         "options": {},
         "evaluation": wanted,
-        "alike": False,
+        "uniform_chance": False,
         "points": evaluation.learnt(module, wanted),
         "recorded": True,
-        "least": 0.0,
+        "min_probability": 0.0,
         "nodes": 0,
         "seconds": 0.0,
     }
@@ -202,7 +202,7 @@ def test_searches_of_chance_and_of_no_plies_go_together(seed):
         "board": [4, 4],
         "options": {},
         "evaluation": wanted,
-        "alike": True,
+        "uniform_chance": True,
         "points": False,
     }
     runner = GpuExpectimaxRunner(setup, EmulatedGpu(seed % 1000))
