@@ -6,6 +6,8 @@ that kernels are made of starts a new directory, and old answers cannot come bac
 """
 
 import contextlib
+import copy
+import gc
 import hashlib
 import os
 import sys
@@ -13,9 +15,13 @@ import tempfile
 import types
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import llvmlite.binding
 import numba
+from numba.core.caching import NullCache
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 
 # Packages whose files kernels are made of. The few kernels of other packages use nothing of another file, so that numba
 # notices an edit itself.
@@ -69,7 +75,113 @@ numba.config.CACHE_DIR = str(CACHE)  # pyright: ignore[reportPrivateImportUsage,
 
 
 # kernels are not called from C: without wrappers for that they compile in 3 to 10% less time
-_CHOICES = {"cache": True, "_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
+_CHOICES = {"nopython": True, "_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
+_kernels = {}  # by name: a thousand virtual workers share one
+_outlined = {}  # by symbol
+
+
+class _Kernel(CPUDispatcher):
+    """A compiled function, kept on disk.
+
+    It gets a wrapper for Python only once Python calls it: most kernels are only called by others.
+    """
+
+    def __init__(self, function: Callable, **choices: Any) -> None:
+        super().__init__(function, targetoptions={**_CHOICES, **choices})
+        self.enable_caching()
+        self._symbol = f"{function.__module__}.{function.__qualname__}" if hasattr(function, "outlined") else None
+        if self._symbol:
+            _outlined[self._symbol] = self
+
+    def get_call_template(self, args, kws):
+        """Compile it for a caller that is compiled."""
+        with self._without_wrapper():
+            return super().get_call_template(args, kws)
+
+    def load(self, arguments: tuple) -> None:
+        """Compile it for these types of arguments, or load it from disk, for callers that are compiled."""
+        with self._without_wrapper():
+            self.compile(arguments)
+
+    @contextlib.contextmanager
+    def _without_wrapper(self):
+        self.targetoptions["no_cpython_wrapper"] = True
+        try:
+            yield
+        finally:
+            self.targetoptions["no_cpython_wrapper"] = False
+
+    def compile(self, sig):
+        """Compile it, or load it from disk: without garbage collection, which takes a tenth of the time."""
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile(sig)
+        finally:
+            if collecting:
+                gc.enable()
+
+    def add_overload(self, cres):
+        if _has_wrapper(cres):
+            super().add_overload(cres)
+        else:  # Python does not find it, and calls ``_compile_for_args``
+            self.overloads[tuple(cres.signature.args)] = cres
+        if self._symbol:
+            self._outline(cres)
+
+    def _outline(self, cres):
+        """Have compiled callers call what was compiled by a symbol, rather than link and compile it themselves."""
+        arguments = tuple(cres.signature.args)
+        description = copy.copy(cres.fndesc)
+        description.mangled_name = f"{self._symbol}{arguments}"  # numba's own is another one in each process
+        address = cres.library.get_pointer_to_function(cres.fndesc.llvm_func_name)
+        llvmlite.binding.add_symbol(description.mangled_name, address)
+        self.targetctx.remove_user_function(cres.entry_point)
+        self.targetctx.insert_user_function(cres.entry_point, description, [_Elsewhere(self._symbol, arguments)])
+
+    def _compile_for_args(self, *args, **kws):
+        with global_compiler_lock:
+            entry = super()._compile_for_args(*args, **kws)
+            found = next(cres for cres in self.overloads.values() if cres.entry_point is entry)
+            return entry if _has_wrapper(found) else self._compile_again(tuple(found.signature.args))
+
+    def _compile_again(self, arguments):
+        """Compile with a wrapper what was compiled without, also on disk."""
+        del self.overloads[arguments]
+        cache, self._cache = self._cache, NullCache()
+        try:
+            entry = self.compile(arguments)
+        finally:
+            self._cache = cache
+        cache.save_overload(arguments, self.overloads[arguments])
+        return entry
+
+
+def _has_wrapper(cres):
+    return cres.library.get_pointer_to_function(cres.fndesc.llvm_cpython_wrapper_name) != 0
+
+
+class _Elsewhere:
+    """What numba links into callers of an outlined kernel: nothing but what they need loaded before them."""
+
+    def __init__(self, symbol, arguments):
+        self._reload_init = {_Load(symbol, arguments)}
+
+    def _ensure_finalized(self):
+        pass
+
+    def _get_module_for_linking(self):
+        return llvmlite.binding.parse_assembly("")
+
+
+class _Load(NamedTuple):
+    """Loads an outlined kernel: numba keeps this on disk with each caller, and calls it before it loads the caller."""
+
+    symbol: str
+    arguments: tuple
+
+    def __call__(self):
+        _outlined[self.symbol].load(self.arguments)
 
 
 def compiled(function: Callable) -> Any:
@@ -78,7 +190,7 @@ def compiled(function: Callable) -> Any:
     Reference counting is off (a kernel gets its arrays from its caller and makes none): counting took 30% of the time
     of an alpha-beta search, two atomic additions for each array and call.
     """
-    return numba.njit(**_CHOICES)(function)
+    return _Kernel(function)
 
 
 def inlined(template: Any) -> Any:
@@ -87,7 +199,13 @@ def inlined(template: Any) -> Any:
     return template
 
 
-_kernels = {}  # by name: a thousand virtual workers share one
+def outlined(function: Any) -> Any:
+    """Mark a function as one to be compiled once, and not again into each of its callers as others are.
+
+    A call costs a few nanoseconds more then: for large functions that are not on the path of every node.
+    """
+    function.outlined = True
+    return function
 
 
 def specialise(template: types.FunctionType, name: str, functions: dict) -> Any:
@@ -104,7 +222,8 @@ def specialise(template: types.FunctionType, name: str, functions: dict) -> Any:
     bound = types.FunctionType(template.__code__, {**template.__globals__, **functions}, name)
     bound.__qualname__ = name
     bound.__module__ = template.__module__
-    kernel = numba.njit(inline="always", **_CHOICES)(bound) if hasattr(template, "inlined") else compiled(bound)
+    bound.__dict__.update(template.__dict__)
+    kernel = _Kernel(bound, inline="always" if hasattr(template, "inlined") else "never")
     bound.__globals__[template.__name__] = kernel
     _kernels[name] = kernel
     return kernel

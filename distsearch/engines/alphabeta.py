@@ -80,6 +80,7 @@ def leaf(s, r, tables, c):
     return np.int64(evaluate(s, r, tables))
 
 
+@jit.outlined
 def descend(s, r, tables, out, at, depth, alpha, beta, c):
     """Value of s by plain recursion over depth > 0 plies, for the side to move. Counts its nodes."""
     n = ordered_moves(s, r, out, at) if c.static_order else moves(s, r, out, at)
@@ -176,6 +177,7 @@ def advance(s, r, tables, words, frames, out, scores, lines, where):
             keep_line(lines, frames, top, out[first + i])
 
 
+@jit.outlined
 def push(s, r, frames, out, top, first, depth, alpha, beta, c):
     """Open frame ``top`` for state s: write its moves at ``out[first:]`` and choose how they are ordered."""
     n = ordered_moves(s, r, out, first) if c.static_order else moves(s, r, out, first)

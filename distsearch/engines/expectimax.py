@@ -168,6 +168,7 @@ def store_l1(c, h, value):
     c.stores += 1
 
 
+@jit.outlined
 def descend(s, c, at, depth_left, path_probability):
     """Value of a state with depth_left > 0 plies to search, by plain recursion; moves are written from ``at`` on."""
     r, out = uint64s(c.rules), int16s(c.moves)
@@ -222,6 +223,7 @@ def use_shared_more(c):
     c.easy_stores += HARD_STORES
 
 
+@jit.outlined
 def push(s, c, top, first, depth_left, path_probability):
     """Open frame ``top`` for a state, unless its value is known: return whether it is not, and the value."""
     r, out = uint64s(c.rules), int16s(c.moves)
@@ -286,6 +288,7 @@ def child_of(state, c, f, i):
     return child, path_probability
 
 
+@jit.outlined
 def least_crowded(state, c, f):
     """Return which of a frame's children without a value the fewest ranks search."""
     found, best, least = float64s(c.values), np.int64(0), np.int64(1 << 40)
@@ -298,6 +301,7 @@ def least_crowded(state, c, f):
     return best
 
 
+@jit.outlined
 def mark_child(child, c, f, i, path_probability, again):
     """Mark child i of a frame for this rank, and return True; or defer it, since another rank searches it.
 

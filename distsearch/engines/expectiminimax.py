@@ -123,6 +123,7 @@ def place(s, c, first, f, drawn):
     return groups
 
 
+@jit.outlined
 def push(s, c, top, depth_left, alpha, beta, drawn):
     """Open frame ``top`` for a state, unless it is a leaf: return whether it is none, and the value."""
     placing = turn(s, uint64s(c.rules)) == CHANCE

@@ -74,6 +74,7 @@ def best_of(s, c, n, depth):
     return chosen
 
 
+@jit.outlined
 def play_on(like, where, game, until, limit):
     """Play a game on, until it has had so many moves or is over, or its searches have had ``limit`` nodes.
 

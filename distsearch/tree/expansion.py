@@ -47,6 +47,7 @@ def in_order(s, r, depth_left, note, out, scores, at):
     return ordered_moves(s, r, out, at)
 
 
+@jit.outlined
 def choose(s, r, depth_left, out, scores, all_moves):
     """Write the moves by which a node is grown, the likeliest best one first; return how many."""
     if EXACT and all_moves:
@@ -56,6 +57,7 @@ def choose(s, r, depth_left, out, scores, all_moves):
     return n if n > 0 else np.int64(moves(s, r, out, 0))
 
 
+@jit.outlined
 def expand(s, r, node, size, c, state, out, scores, pass_plies, win_bonus, all_moves, previous, table):
     """Give a node, which is not over, children from index ``size`` on; return how many nodes there are then.
 
@@ -77,6 +79,7 @@ def expand(s, r, node, size, c, state, out, scores, pass_plies, win_bonus, all_m
     return size
 
 
+@jit.outlined
 def expand_by(s, r, node, size, c, state, out, n, pass_plies, win_bonus, previous, table):
     """Give a node children by the n moves in ``out``, see ``expand``."""
     words, width = state.reshape(-1), len(s)

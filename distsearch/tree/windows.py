@@ -10,7 +10,7 @@ the table ``jobs`` of jobs that are out (see ``layout``), and ``w``, room for th
 
 import numpy as np
 
-from ..core.jit import compiled
+from ..core.jit import compiled, outlined
 from .layout import (
     ALL_AT_ONCE,
     FIXED,
@@ -111,6 +111,7 @@ def reset_first_child(c, p):
 
 
 @compiled
+@outlined
 def pass_on(c, t, heap, jobs, w, start):
     """Ask the nodes below a grown one what its own question calls for."""
     n = 1
@@ -190,6 +191,7 @@ def tighten(c, i, low, high):
 
 
 @compiled
+@outlined
 def improved(c, t, heap, jobs, w, start):
     """Propagate a node's tighter bounds up the tree and to its transpositions; ask what follows from them."""
     n, visited = _list(c, w, 0, start), 0

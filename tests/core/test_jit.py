@@ -1,7 +1,14 @@
-"""The folder of compiled kernels is named after the sources that kernels are made of."""
+"""What kernels are made of and compiled into, and that what is on disk is what was compiled."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import numba
+import pytest
 
 import distsearch
 from distsearch.core import jit
@@ -18,3 +25,73 @@ def test_kernels_outside_the_packages_that_are_hashed_use_nothing_of_another_fil
         if re.search(r"^@compiled|cache=True", source, re.MULTILINE):  # which are kept
             ours = re.findall(r"^from (\.\S*) import (.*)$", source, re.MULTILINE)
             assert ours == [("..core.jit", "compiled")], f"{path}: a kernel that is made of more than its own file"
+
+
+# run in a process of its own: prints what its kernels return, and what it compiled
+SCRIPT = """
+import json
+from numba.core import event
+from distsearch.core import jit
+
+step = None
+
+
+@jit.compiled
+def shared(x):
+    return x + 1
+
+
+@jit.outlined
+def power(x, n):
+    return shared(x) - 1 if n == 1 else x * power(x, n - 1)
+
+
+def between(x, n):
+    return power(x, n) * step
+
+
+def top(x, n):
+    return between(x, n) + power(x + x, n)
+
+
+with event.install_recorder("numba:compile") as seen:
+    kernels = jit.specialise_all((power, between, top), "here", {"step": 10})
+    answers = [kernels["top"](2, 3), kernels["top"](1.5, 2), kernels["power"](3, 2), shared(1)]
+print(json.dumps([answers, sorted(each.data["dispatcher"].__name__ for _, each in seen.buffer if each.is_start)]))
+"""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts a process that runs SCRIPT with kernels of its own."""
+    (tmp_path / "kernels.py").write_text(SCRIPT)
+    path = os.pathsep.join(sys.path)
+    environment = {**os.environ, "DISTSEARCH_CACHE": str(tmp_path / "cache"), "PYTHONPATH": path}
+    command = [sys.executable, "kernels.py"]
+    return lambda: subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_what_several_processes_compile_at_once_is_found_by_a_later_one(start):
+    for processes in 3, 1, 1:  # of those at once one may overwrite another's, with what lacks something
+        for process in [start() for _ in range(processes)]:
+            answers, compiled = json.loads(process.communicate(timeout=120)[0])
+            assert answers == [80 + 64, 22.5 + 9, 9, 2]
+    assert not compiled
+
+
+def inner(x):
+    return x * x + 1
+
+
+def outer(x):
+    return inner(x)
+
+
+def test_an_outlined_kernel_is_compiled_into_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # what comes from disk cannot be inspected
+    for number, mark in enumerate((lambda function: function, jit.outlined)):
+        kernels = jit.specialise_all((mark(inner), outer), f"of_test_jit_{number}", {})
+        assert kernels["outer"](3) == 10
+        (code,) = kernels["outer"].inspect_llvm().values()
+        assert ('declare i32 @"tests.core.test_jit.inner' in code) == bool(number)
+        assert (" mul " in code) != bool(number)

@@ -10,7 +10,7 @@ takes, so ``batch`` does one after another in compiled code, with the same resul
 
 import numpy as np
 
-from ...core.jit import compiled
+from ...core.jit import compiled, outlined
 from ...core.pointers import int16s, uint64s
 from ...games import lanes
 from ...games.interface import END
@@ -32,6 +32,7 @@ def clamp_to_window(c, score):
     return score if c.part else min(max(score, c.window_low), c.window_high)
 
 
+@outlined
 def mtd_solve(s, c):
     """Ask one question after another until the score of s is known (True) or the budget is used up (False).
 
@@ -63,6 +64,7 @@ def mtd_solve(s, c):
             c.high = f.best
 
 
+@outlined
 def import_root_bounds(s, c):
     """Take in the bounds of the root that ranks in the same search have found."""
     data = tt.probe_shared(c.table, root_hash(s, uint64s(c.rules), c))
@@ -75,6 +77,7 @@ def import_root_bounds(s, c):
         c.high = c.latest = tt.high_of(data)
 
 
+@outlined
 def iterative_deepening(s, c):
     """Search s deeper and deeper until ``root_depth`` plies are done (True) or the budget is used up (False).
 
@@ -96,6 +99,7 @@ def iterative_deepening(s, c):
         c.depth = f.depth_left if c.evaluated else goal
 
 
+@outlined
 def next_depth(s, r, c):
     """Return the depth to search next: all of it if the table has a move from a depth that is close."""
     goal, done, step = c.root_depth, c.depth, c.step
@@ -105,6 +109,7 @@ def next_depth(s, r, c):
     return goal - (goal - done - 1) // step * step
 
 
+@outlined
 def follow_pv(s, c, depth_left, score, line, length):
     """Write moves that keep ``score``, which s is known to be worth, behind ``length`` others; return how many now.
 
@@ -134,6 +139,7 @@ def follow_pv(s, c, depth_left, score, line, length):
     return length
 
 
+@outlined
 def begin(s, where, depth, low, high):
     """Start to search s; return False, with nothing done, if there is no room for so many moves.
 
@@ -173,11 +179,13 @@ def any_move(c):
     return np.int64(int16s(c.moves)[0]) if f.count > 0 else NO_MOVE
 
 
+@outlined
 def run(s, where):
     """Search on until the answer is known (True) or the budget is used up (False)."""
     return drive(s, control_view(where, 0))
 
 
+@outlined
 def extract_pv(s, where, line, brief):
     """Return (score, length): the score of s so far, and how many moves of its line were written at ``line``.
 

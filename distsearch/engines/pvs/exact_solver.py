@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import games
 from ...core import jit
-from ...core.jit import compiled
+from ...core.jit import compiled, outlined
 from ...core.pointers import address, int16s, set_fields, uint64s
 from ...games.interface import END
 from . import drivers as dr
@@ -46,6 +46,7 @@ def resolved(s, r, c, depth_left, beta):
     return known, score
 
 
+@outlined
 def shared_first_guess(s, c, depth_left):
     """Return ``first_guess``; where there is a learnt order, ranks in the same search find it in the table.
 

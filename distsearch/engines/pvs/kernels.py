@@ -19,7 +19,7 @@ depths are int64, scores the side to move's; hashes and table data are uint64.
 
 import numpy as np
 
-from ...core.jit import compiled, inlined
+from ...core.jit import compiled, inlined, outlined
 from ...core.pointers import int16s, int64s, uint64s
 from ...games import lanes
 from ...games.interface import END, PASS
@@ -212,6 +212,7 @@ def store_result(c, h, best, alpha, beta, best_move, floor, ceiling, depth_left,
         tt.store(c.table, h, tt.packed(c.table, low, high, best_move, depth_left, c.evaluated != before), depth_left)
 
 
+@outlined
 def descend(s, c, at, depth_left, beta):
     """Value of s, fail-soft, by recursion: at least beta, or less than it, as the true one is."""
     before = c.evaluated
@@ -233,6 +234,7 @@ def descend(s, c, at, depth_left, beta):
     return best
 
 
+@outlined
 def open_root(s, c, depth_left, alpha, beta):
     """Open the frame of the root. Bounds and table are not asked: a move has to be found, whatever they say."""
     r, out = uint64s(c.rules), int16s(c.moves)
@@ -336,6 +338,7 @@ def is_deferrable(c, f, ranks):
     return expected_score(c, f) < least_score_to_join(c, f, ranks)
 
 
+@outlined
 def least_crowded_first(like, c, f, top):
     """Of a frame's deferred moves, put that one first which the fewest ranks search."""
     r, out, scores = uint64s(c.rules), int16s(c.moves), int64s(c.scores)
@@ -377,6 +380,7 @@ def is_over(c):
     return int64s(c.sequence_at)[0] != c.sequence
 
 
+@outlined
 def probe_path(c):
     """Take in what other ranks have found of the nodes on the path: a frame that is answered ends those above it."""
     for i in range(c.top + 1):  # the cache misses of all frames at once
@@ -405,6 +409,7 @@ def probe_path(c):
         break
 
 
+@outlined
 def advance(like, c):
     """Run the search on until it ends (True) or its budget of nodes is used up (False); ``like`` tells the width."""
     r, out, states = uint64s(c.rules), int16s(c.moves), uint64s(c.states)

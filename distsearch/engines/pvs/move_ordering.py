@@ -7,6 +7,7 @@ is asked first.
 
 import numpy as np
 
+from ...core.jit import outlined
 from ...core.pointers import int16s, int64s, uint64s
 from ...games.ordering import sort
 from .kernels import INFINITY
@@ -20,6 +21,7 @@ _VALUE_BITS = np.int64(20)  # the lower bits of what moves are sorted by: a valu
 _VALUE_OFFSET = np.int64(1) << _VALUE_BITS - 1
 
 
+@outlined
 def quick_search(s, c, at, plies, alpha, beta):
     """Value of s by so many plies, fail-soft; moves are written to the array of moves from ``at`` on.
 
@@ -63,6 +65,7 @@ def order_moves(s, c, at, n, depth_left):
         scores[i] = (scores[i] & 2 * _VALUE_OFFSET - 1) - _VALUE_OFFSET
 
 
+@outlined
 def first_guess(s, c, depth_left):
     """Return a score to ask for first; 0 where the window leaves no choice, or a quick search takes too long.
 

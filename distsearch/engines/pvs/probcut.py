@@ -18,7 +18,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ...core.jit import compiled
+from ...core.jit import compiled, outlined
 from ...core.pointers import int16s, record_view, struct, uint64s
 from ...games import lanes
 from . import kernels, visits
@@ -79,6 +79,7 @@ def thresholds(s, r, c, f):
     return np.int64(row.plies), beta_threshold, alpha_threshold
 
 
+@outlined
 def start_probe(like, c):
     """Open the frame of the next shallow search of the last frame's node, or take its answer if it is known at once."""
     r, top = uint64s(c.rules), c.top
@@ -110,6 +111,7 @@ def start_probe(like, c):
         kernels.begin_probes(c)
 
 
+@outlined
 def finish_probe(like, c, f, value, move):
     """Take the answer of a shallow search, its value and best move; its frame is gone, f is the last one now."""
     s = lanes.load(like, uint64s(c.states), c.top * len(like))
