@@ -1,60 +1,13 @@
-"""The table of jobs that are out: which nodes they are made of, the updates that workers get, and the results.
-
-The arguments of the compiled functions are as in ``windows``; ``state``: the nodes' positions.
-"""
+"""The table of jobs that are out: which nodes they are made of, the updates that workers get, and the results."""
 
 import numpy as np
 
 from ..core.jit import compiled
+from ..core.pointers import int64s, uint64s
 from .job_size import record_job
-from .layout import (
-    ALL_AT_ONCE,
-    EXACT,
-    EXPAND_ABOVE,
-    FINISHED,
-    FREE_COUNT,
-    FREE_LIST,
-    FULL_WIDTH_DEPTH,
-    FULL_WINDOWS,
-    JOB_HIGH,
-    JOB_LISTED,
-    JOB_LOW,
-    JOB_NODE,
-    JOB_REMAINDER,
-    JOB_STATE,
-    JOB_WORKER,
-    NEEDED,
-    PREEMPTED,
-    PREEMPTED_JOBS,
-    QUEUE_SIZE,
-    SPLITS,
-    SPLITS_REQUESTED,
-    STEPS,
-    TO_EXPAND,
-    UNNEEDED,
-    UPDATE_COUNT,
-    UPDATE_LIST,
-)
-from .nodes import (
-    ALPHA,
-    BETA,
-    CHILDREN_START,
-    DEPTH,
-    DEPTH_LEFT,
-    EXPECTED_CUT_NODE,
-    FIRST_CHILD,
-    INFINITY,
-    IRRELEVANCE,
-    JOB_ID,
-    NONE,
-    PARENT,
-    ROOT,
-    SENT,
-    STATUS,
-    WAITING,
-)
+from .layout import INFINITY, NEEDED, NONE, PREEMPTED, SENT, UNNEEDED, WAITING, job_at, node_at, tree_at
 from .ready_queue import is_asked, pop
-from .windows import ask, back_up, improved, pass_on, spend, tighten, wake
+from .windows import ask, back_up, improved, list_job, pass_on, spend, tighten, wake
 
 _TO_THE_END = -1  # in a job's record, instead of plies
 _FURTHEST = 10**6  # every score of an engine with a table is nearer to 0
@@ -68,48 +21,51 @@ PREEMPTION_MARGIN = 200
 
 
 @compiled
-def take(c, t, heap, jobs, state, out, n, worker, budget):
+def take(tree, out, n, worker, budget):
     """Hand out jobs from the queue to fill rows n on of ``out``, see ``hand_out``; return how many are filled.
 
-    Stops early where the queue is empty, or a node must be grown, TO_EXPAND.
+    Stops early where the queue is empty, or a node must be grown, ``to_expand``.
     """
-    t[TO_EXPAND] = NONE
+    t = tree_at(tree, 0)
+    t.to_expand = NONE
     while n < len(out):
-        node = pop(c, t, heap)
+        node = pop(tree)
         if node == NONE:
             break
-        if _must_grow(c, t, node):
-            t[TO_EXPAND] = node
+        if _must_grow(tree, node):
+            t.to_expand = node
             break
-        hand_out(c, t, jobs, state, out, n, node, worker, budget)
+        hand_out(tree, out, n, node, worker, budget)
         n += 1
     return n
 
 
 @compiled
-def _must_grow(c, t, node):
+def _must_grow(tree, node):
     """Whether a job of a node would keep one worker for so long that its children are better jobs."""
-    if c[DEPTH, node] < t[FULL_WIDTH_DEPTH]:
-        return not t[ALL_AT_ONCE]
-    if t[SPLITS]:  # a wide window is closed in on here, unless the worker that takes the job does that
-        steps = t[STEPS] and not t[FULL_WINDOWS]
-        return t[EXPAND_ABOVE] < INFINITY and steps and c[DEPTH_LEFT, node] > 2 and c[BETA, node] - c[ALPHA, node] > 1
-    return c[DEPTH_LEFT, node] > max(t[EXPAND_ABOVE], 2)
+    t = tree_at(tree, 0)
+    n = node_at(t.nodes, node)
+    if n.depth < t.full_width_depth:
+        return not t.all_at_once
+    if t.splits:  # a wide window is closed in on here, unless the worker that takes the job does that
+        steps = t.steps and not t.full_windows
+        return t.expand_above < INFINITY and steps and n.depth_left > 2 and n.beta - n.alpha > 1
+    return n.depth_left > max(t.expand_above, 2)
 
 
 @compiled
-def hand_out(c, t, jobs, state, out, n, node, worker, budget):
+def hand_out(tree, out, n, node, worker, budget):
     """Make a job of a node and write its record, as 64-bit words, to row n of ``out``; there must be a free id."""
-    t[FREE_COUNT] -= 1
-    job = jobs[FREE_LIST, t[FREE_COUNT]]
-    low, high = c[ALPHA, node], c[BETA, node]
-    assign(c, jobs, job, node, low, high, worker)
-    out[n, 0] = _pair(job, _TO_THE_END if t[EXACT] else c[DEPTH_LEFT, node])
+    t = tree_at(tree, 0)
+    t.free_count -= 1
+    job, source = int64s(t.free_ids)[t.free_count], node_at(t.nodes, node)
+    assign(tree, job, node, source.alpha, source.beta, worker)
+    out[n, 0] = _pair(job, _TO_THE_END if t.exact else source.depth_left)
     out[n, 1] = budget
-    out[n, 2] = _pair(_near(low), _near(high))
-    out[n, 3] = c[EXPECTED_CUT_NODE, node]
-    for i in range(state.shape[1]):
-        out[n, 4 + i] = np.int64(state[node, i])
+    out[n, 2] = _pair(_near(source.alpha), _near(source.beta))
+    out[n, 3] = source.expected_cut_node
+    for i in range(t.position_words):
+        out[n, 4 + i] = np.int64(uint64s(t.positions)[node * t.position_words + i])
 
 
 @compiled
@@ -118,14 +74,15 @@ def _near(score):
 
 
 @compiled
-def assign(c, jobs, job, i, low, high, worker):
+def assign(tree, job, i, low, high, worker):
     """Note a job that is handed out.
 
-    JOB_LISTED stays: an earlier job of this id may still be listed, and then so is this one.
+    ``listed`` stays: an earlier job of this id may still be listed, and then so is this one.
     """
-    c[STATUS, i], c[JOB_ID, i] = SENT, job
-    jobs[JOB_NODE, job], jobs[JOB_LOW, job], jobs[JOB_HIGH, job] = i, low, high
-    jobs[JOB_WORKER, job], jobs[JOB_STATE, job], jobs[JOB_REMAINDER, job] = worker, NEEDED, NONE
+    t = tree_at(tree, 0)
+    n, j = node_at(t.nodes, i), job_at(t.jobs, job)
+    n.status, n.job_id = SENT, job
+    j.node, j.low, j.high, j.worker, j.state, j.remainder = i, low, high, worker, NEEDED, NONE
 
 
 @compiled
@@ -135,48 +92,53 @@ def _pair(first, second):
 
 
 @compiled
-def release(t, jobs, job):
+def release(tree, job):
     """Free the id of a job that is answered, or goes on under another id, and that of its remainder."""
-    jobs[JOB_NODE, job] = NONE
-    jobs[FREE_LIST, t[FREE_COUNT]] = job
-    t[FREE_COUNT] += 1
-    if jobs[JOB_REMAINDER, job] != NONE:
-        jobs[FREE_LIST, t[FREE_COUNT]] = jobs[JOB_REMAINDER, job]
-        t[FREE_COUNT] += 1
-        t[SPLITS_REQUESTED] -= 1
-        jobs[JOB_REMAINDER, job] = NONE
+    t = tree_at(tree, 0)
+    j, free_ids = job_at(t.jobs, job), int64s(t.free_ids)
+    j.node = NONE
+    free_ids[t.free_count] = job
+    t.free_count += 1
+    if j.remainder != NONE:
+        free_ids[t.free_count] = j.remainder
+        t.free_count += 1
+        t.splits_requested -= 1
+        j.remainder = NONE
 
 
 @compiled
-def take_in(c, t, heap, jobs, w, results, totals, sizes, lines):
+def take_in(tree, results, totals, sizes, lines):
     """Take result records in: the scores of their nodes, what they took, and how large such jobs are.
 
     A score outside the job's window is the end of the window that it lies at or beyond. The score of a job that is not
     complete is a lower bound, or −inf. totals: float64 of shape (roots, 8); sizes: see ``job_size``. Returns how many
     of the records have a line to keep; writes (record, node, whether it is no better than what was known) to ``lines``.
     """
+    t = tree_at(tree, 0)
     kept = 0
     for k in range(len(results)):
         record = results[k]
-        job, i = np.int64(record.job_id), jobs[JOB_NODE, record.job_id]
-        wide = jobs[JOB_HIGH, job] - jobs[JOB_LOW, job] > 1
+        job = np.int64(record.job_id)
+        j = job_at(t.jobs, job)
+        i, n = j.node, node_at(t.nodes, j.node)
+        wide = j.high - j.low > 1
         if record.line_length > 1 or record.line_length == 1 and (wide or i < len(totals)):  # else a move alone
-            lines[kept, 0], lines[kept, 1], lines[kept, 2] = k, i, record.score <= jobs[JOB_LOW, job]
+            lines[kept, 0], lines[kept, 1], lines[kept, 2] = k, i, record.score <= j.low
             kept += 1
-        t[FINISHED] += record.complete
-        if jobs[JOB_STATE, job] == PREEMPTED:
-            t[PREEMPTED_JOBS] -= 1
-        c[STATUS, i] = WAITING
-        spend(c, i, record.boards)
+        t.finished += record.complete
+        if j.state == PREEMPTED:
+            t.preempted -= 1
+        n.status = WAITING
+        spend(tree, i, record.boards)
         low, high = -INFINITY, INFINITY
         if record.score > -1e18:
             low = np.int64(record.score)
         if record.complete:
-            high = low if low < jobs[JOB_HIGH, job] else INFINITY
-            low = low if low > jobs[JOB_LOW, job] else -INFINITY
-            record_job(sizes, c[DEPTH_LEFT, i], record.boards, record.cpu)
-        release(t, jobs, job)
-        mine = totals[c[ROOT, i]]
+            high = low if low < j.high else INFINITY
+            low = low if low > j.low else -INFINITY
+            record_job(sizes, n.depth_left, record.boards, record.cpu)
+        release(tree, job)
+        mine = totals[n.root]
         mine[0] += record.seconds
         mine[1] += record.cpu
         mine[2] += record.ordering_boards
@@ -185,153 +147,161 @@ def take_in(c, t, heap, jobs, w, results, totals, sizes, lines):
         mine[5] += record.table_far_hits
         mine[6] += record.table_stores
         mine[7] += record.table_replacements
-        if tighten(c, i, low, high):
-            improved(c, t, heap, jobs, w, i)
-        wake(c, t, heap, i)
-        ask(c, t, heap, jobs, w, 0, i, c[ALPHA, i], c[BETA, i])
+        if tighten(tree, i, low, high):
+            improved(tree, i)
+        wake(tree, i)
+        ask(tree, 0, i, n.alpha, n.beta)
     return kept
 
 
 @compiled
-def next_update(c, t, jobs):
+def next_update(tree):
     """Take the job that was listed last; return its id if its worker must know of a change, else NONE.
 
     The job is UNNEEDED, or its window narrower from then on. A result that was on its way is still read rightly.
     """
-    t[UPDATE_COUNT] -= 1
-    job = jobs[UPDATE_LIST, t[UPDATE_COUNT]]
-    jobs[JOB_LISTED, job] = 0
-    i = jobs[JOB_NODE, job]
-    if i == NONE or jobs[JOB_STATE, job] != NEEDED:
+    t = tree_at(tree, 0)
+    t.update_count -= 1
+    job = int64s(t.updates)[t.update_count]
+    j = job_at(t.jobs, job)
+    j.listed = 0
+    if j.node == NONE or j.state != NEEDED:
         return NONE
-    low, high = jobs[JOB_LOW, job], jobs[JOB_HIGH, job]
-    if not is_asked(c, i):
-        jobs[JOB_STATE, job] = UNNEEDED
+    if not is_asked(tree, j.node):
+        j.state = UNNEEDED
         return job
-    low, high = max(low, c[ALPHA, i]), min(high, c[BETA, i])
-    if low >= high or low == jobs[JOB_LOW, job] and high == jobs[JOB_HIGH, job]:
+    n = node_at(t.nodes, j.node)
+    low, high = max(j.low, n.alpha), min(j.high, n.beta)
+    if low >= high or low == j.low and high == j.high:
         return NONE  # keep the stale window; the node is searched again later if necessary
-    jobs[JOB_LOW, job], jobs[JOB_HIGH, job] = low, high
+    j.low, j.high = low, high
     return job
 
 
 @compiled
-def collect_updates(c, t, heap, jobs, found, idle_workers, min_depth_left):
+def collect_updates(tree, found, idle_workers, min_depth_left):
     """Write what is new of jobs that are out to ``found``, see ``SearchTree.job_updates``; return how many rows."""
+    t = tree_at(tree, 0)
     n = 0
-    while t[UPDATE_COUNT] > 0 and n < len(found):
-        job = next_update(c, t, jobs)
+    while t.update_count > 0 and n < len(found):
+        job = next_update(tree)
         if job != NONE:
-            n = _write_update(jobs, found, n, job, NONE, 0)
-    if not t[SPLITS]:
+            n = _write_update(tree, found, n, job, NONE, 0)
+    if not t.splits:
         return n
     while n < len(found):
-        job = preempt(c, t, heap, jobs)
+        job = preempt(tree)
         if job == NONE:
             break
-        n = _write_update(jobs, found, n, job, NONE, 0)
-    while idle_workers >= 0 and n < len(found) and t[FREE_COUNT] > 0:
-        job = largest_job(c, jobs, min_depth_left)
+        n = _write_update(tree, found, n, job, NONE, 0)
+    while idle_workers >= 0 and n < len(found) and t.free_count > 0:
+        job = largest_job(tree, min_depth_left)
         if job == NONE:
             break
-        limit = c[IRRELEVANCE, jobs[JOB_NODE, job]] + PREEMPTION_MARGIN
-        if t[SPLITS_REQUESTED] >= _SPLITS_PER_IDLE_WORKER * (idle_workers + less_relevant(c, t, heap, jobs, limit)):
+        j = job_at(t.jobs, job)
+        limit = node_at(t.nodes, j.node).irrelevance + PREEMPTION_MARGIN
+        if t.splits_requested >= _SPLITS_PER_IDLE_WORKER * (idle_workers + less_relevant(tree, limit)):
             break
-        t[FREE_COUNT] -= 1
-        jobs[JOB_REMAINDER, job] = jobs[FREE_LIST, t[FREE_COUNT]]
-        t[SPLITS_REQUESTED] += 1
-        n = _write_update(jobs, found, n, job, jobs[JOB_REMAINDER, job], min_depth_left)
+        t.free_count -= 1
+        j.remainder = int64s(t.free_ids)[t.free_count]
+        t.splits_requested += 1
+        n = _write_update(tree, found, n, job, j.remainder, min_depth_left)
     return n
 
 
 @compiled
-def _write_update(jobs, found, n, job, remainder, min_depth_left):
-    low, high = _near(jobs[JOB_LOW, job]), _near(jobs[JOB_HIGH, job])
-    if jobs[JOB_STATE, job] != NEEDED:
+def _write_update(tree, found, n, job, remainder, min_depth_left):
+    j = job_at(tree_at(tree, 0).jobs, job)
+    low, high = _near(j.low), _near(j.high)
+    if j.state != NEEDED:
         low = high = 0
-    found[n, 0], found[n, 1], found[n, 2], found[n, 3] = jobs[JOB_WORKER, job], job, low, high
+    found[n, 0], found[n, 1], found[n, 2], found[n, 3] = j.worker, job, low, high
     found[n, 4], found[n, 5] = remainder, min_depth_left
     return n + 1
 
 
 @compiled
-def largest_job(c, jobs, min_depth_left):
+def largest_job(tree, min_depth_left):
     """Return the job that is best split: the most relevant one with more left than ``min_depth_left``; NONE: no job."""
-    found = NONE
-    for job in range(jobs.shape[1]):
-        i = jobs[JOB_NODE, job]
-        if i == NONE or jobs[JOB_REMAINDER, job] != NONE or jobs[JOB_STATE, job] != NEEDED:
+    t = tree_at(tree, 0)
+    found, best = NONE, node_at(t.nodes, 0)
+    for job in range(t.job_count):
+        j = job_at(t.jobs, job)
+        if j.node == NONE or j.remainder != NONE or j.state != NEEDED:
             continue
-        if c[DEPTH_LEFT, i] <= min_depth_left:
+        n = node_at(t.nodes, j.node)
+        if n.depth_left <= min_depth_left:
             continue
-        j = jobs[JOB_NODE, found] if found != NONE else i
-        more = c[IRRELEVANCE, j] - c[IRRELEVANCE, i]
-        if found == NONE or more > 0 or more == 0 and c[DEPTH_LEFT, i] > c[DEPTH_LEFT, j]:
-            found = job
+        more = best.irrelevance - n.irrelevance
+        if found == NONE or more > 0 or more == 0 and n.depth_left > best.depth_left:
+            found, best = job, n
     return found
 
 
 @compiled
-def less_relevant(c, t, heap, jobs, limit):
+def less_relevant(tree, limit):
     """Return how many jobs that are out have a larger irrelevance, less the ready nodes that have none larger."""
+    t = tree_at(tree, 0)
     count = 0
-    for at in range(t[QUEUE_SIZE]):
-        count -= c[IRRELEVANCE, heap[at]] <= limit
-    for job in range(jobs.shape[1]):
-        i = jobs[JOB_NODE, job]
-        if i != NONE and jobs[JOB_STATE, job] == NEEDED and c[IRRELEVANCE, i] > limit:
+    for at in range(t.queue_size):
+        count -= node_at(t.nodes, int64s(t.heap)[at]).irrelevance <= limit
+    for job in range(t.job_count):
+        j = job_at(t.jobs, job)
+        if j.node != NONE and j.state == NEEDED and node_at(t.nodes, j.node).irrelevance > limit:
             count += 1
     return count
 
 
 @compiled
-def preempt(c, t, heap, jobs):
+def preempt(tree):
     """Choose a job to drop since a node more relevant by PREEMPTION_MARGIN is ready; return it, NONE: no job."""
-    if t[QUEUE_SIZE] == 0:
+    t = tree_at(tree, 0)
+    if t.queue_size == 0:
         return NONE
-    found = NONE
-    for job in range(jobs.shape[1]):
-        i = jobs[JOB_NODE, job]
-        if i == NONE or jobs[JOB_STATE, job] != NEEDED or jobs[JOB_REMAINDER, job] != NONE or not is_asked(c, i):
+    found, irrelevance = NONE, np.int64(0)
+    for job in range(t.job_count):
+        j = job_at(t.jobs, job)
+        if j.node == NONE or j.state != NEEDED or j.remainder != NONE or not is_asked(tree, j.node):
             continue
-        if found == NONE or c[IRRELEVANCE, i] > c[IRRELEVANCE, jobs[JOB_NODE, found]]:
-            found = job
+        if found == NONE or node_at(t.nodes, j.node).irrelevance > irrelevance:
+            found, irrelevance = job, node_at(t.nodes, j.node).irrelevance
     if found == NONE:
         return NONE
-    limit, better = c[IRRELEVANCE, jobs[JOB_NODE, found]] - PREEMPTION_MARGIN, 0
-    if c[IRRELEVANCE, heap[0]] >= limit:  # the smallest of the queue
+    heap, limit, better = int64s(t.heap), irrelevance - PREEMPTION_MARGIN, 0
+    if node_at(t.nodes, heap[0]).irrelevance >= limit:  # the smallest of the queue
         return NONE
-    for at in range(t[QUEUE_SIZE]):
-        better += c[IRRELEVANCE, heap[at]] < limit
-    if better <= t[PREEMPTED_JOBS]:
+    for at in range(t.queue_size):
+        better += node_at(t.nodes, heap[at]).irrelevance < limit
+    if better <= t.preempted:
         return NONE
-    jobs[JOB_STATE, found] = PREEMPTED
-    t[PREEMPTED_JOBS] += 1
+    job_at(t.jobs, found).state = PREEMPTED
+    t.preempted += 1
     return found
 
 
 @compiled
-def on_split(c, t, heap, jobs, w, job, remainder, last, low, high):
+def on_split(tree, job, remainder, last, low, high):
     """Take in that a job's node got the tree of its worker, which goes on with node ``last`` as job ``remainder``."""
-    i = jobs[JOB_NODE, job]
-    jobs[JOB_REMAINDER, job] = NONE
-    t[SPLITS_REQUESTED] -= 1
-    assign(c, jobs, remainder, last, low, high, jobs[JOB_WORKER, job])
-    release(t, jobs, job)
+    t = tree_at(tree, 0)
+    j = job_at(t.jobs, job)
+    i = j.node
+    j.remainder = NONE
+    t.splits_requested -= 1
+    assign(tree, remainder, last, low, high, j.worker)
+    release(tree, job)
     node = last
     while node != i:
-        node = c[PARENT, node]
-        c[FIRST_CHILD, node] = c[CHILDREN_START, node]
-        back_up(c, node)
-    improved(c, t, heap, jobs, w, i)
-    pass_on(c, t, heap, jobs, w, i)
-    list_unneeded(c, t, jobs, remainder)
+        node = node_at(t.nodes, node).parent
+        n = node_at(t.nodes, node)
+        n.first_child = n.children_start
+        back_up(tree, node)
+    improved(tree, i)
+    pass_on(tree, i)
+    list_unneeded(tree, remainder)
 
 
 @compiled
-def list_unneeded(c, t, jobs, job):
+def list_unneeded(tree, job):
     """List a job that got a new id, if its question is not open: its worker must know."""
-    if not is_asked(c, jobs[JOB_NODE, job]) and not jobs[JOB_LISTED, job]:
-        jobs[JOB_LISTED, job] = 1
-        jobs[UPDATE_LIST, t[UPDATE_COUNT]] = job
-        t[UPDATE_COUNT] += 1
+    if not is_asked(tree, job_at(tree_at(tree, 0).jobs, job).node):
+        list_job(tree, job)

@@ -4,39 +4,15 @@ import numpy as np
 
 from .. import games
 from ..core import jit
+from ..core.pointers import int64s
 from ..engines.pvs.kernels import INFINITY as NO_BOUND
 from ..engines.pvs.kernels import move_to_front
 from ..engines.pvs.table_search import itself, no_bounds
 from ..engines.pvs.work_splitting import HEAD
 from ..games import lanes
 from ..games.interface import END, MAX_MOVES, PASS
-from .nodes import (
-    ALPHA,
-    BEST_CHILD,
-    CHILD_COUNT,
-    CHILDREN_START,
-    COST,
-    DEPTH,
-    DEPTH_LEFT,
-    GROWN,
-    HIGH,
-    INFINITY,
-    KEY,
-    LOW,
-    MOVE,
-    NONE,
-    NULL_WINDOW_BETA,
-    ORDER,
-    OVER,
-    PARENT,
-    PREVIOUS_ITERATION_NODE,
-    ROOT,
-    SPAN,
-    STATUS,
-    TRANSPOSITION,
-    WAITING,
-    NodeArray,
-)
+from .layout import GROWN, INFINITY, NODE_WORDS, NONE, WAITING, node_at
+from .nodes import NodeArray
 
 # bound for each game
 bounds = solver_moves = canonical = final = key = kind = moves = ordered_moves = play = None
@@ -58,69 +34,72 @@ def choose(s, r, depth_left, out, scores, all_moves):
 
 
 @jit.outlined
-def expand(s, r, node, size, c, state, out, scores, pass_plies, win_bonus, all_moves, previous, table):
+def expand(s, r, node, size, nodes, state, out, scores, pass_plies, win_bonus, all_moves, previous, table):
     """Give a node, which is not over, children from index ``size`` on; return how many nodes there are then.
 
-    A finished child is worth its final score plus ``win_bonus`` in the winner's favour. all_moves: grow all moves, else
-    the engine may leave out those that cannot be better than others; previous: the columns of the previous, less
-    deep search, whose best moves come first; table: of nodes by key, a power of two of entries, with room. If it has
-    none, children have no transpositions, and nothing is known of their scores.
+    A finished child is worth its final score plus ``win_bonus`` in the winner's favour. nodes: address of the node
+    array; all_moves: grow all moves, else the engine may leave out those that cannot be better than others; previous:
+    address of the node array of the previous, less deep search, whose best moves come first; table: of nodes by key, a
+    power of two of entries, with room. If it has none, children have no transpositions, and nothing is known of their
+    scores.
     """
-    here = lanes.load(s, state.reshape(-1), node * len(s))
-    n = choose(here, r, c[DEPTH_LEFT, node], out, scores, all_moves)
-    counterpart = c[PREVIOUS_ITERATION_NODE, node]
-    if counterpart != NONE and previous[BEST_CHILD, counterpart] != NONE:
-        move_to_front(out, 0, n, previous[MOVE, previous[BEST_CHILD, counterpart]])
-    size = expand_by(s, r, node, size, c, state, out, n, pass_plies, win_bonus, previous, table)
+    here, parent = lanes.load(s, state.reshape(-1), node * len(s)), node_at(nodes, node)
+    n = choose(here, r, parent.depth_left, out, scores, all_moves)
+    if parent.previous_iteration_node != NONE:
+        best = node_at(previous, parent.previous_iteration_node).best_child
+        if best != NONE:
+            move_to_front(out, 0, n, node_at(previous, best).move)
+    size = expand_by(s, r, node, size, nodes, state, out, n, pass_plies, win_bonus, previous, table)
     above = np.int64(node)
     while above != NONE:
-        c[COST, above] += n
-        above = c[PARENT, above]
+        node_at(nodes, above).cost += n
+        above = node_at(nodes, above).parent
     return size
 
 
 @jit.outlined
-def expand_by(s, r, node, size, c, state, out, n, pass_plies, win_bonus, previous, table):
+def expand_by(s, r, node, size, nodes, state, out, n, pass_plies, win_bonus, previous, table):
     """Give a node children by the n moves in ``out``, see ``expand``."""
     words, width = state.reshape(-1), len(s)
-    here = lanes.load(s, words, node * width)
-    counterpart = c[PREVIOUS_ITERATION_NODE, node]
-    c[CHILDREN_START, node], c[CHILD_COUNT, node], c[STATUS, node] = size, n, GROWN
-    c[SPAN, node] = span = c[SPAN, node] // max(n, 1)
+    here, parent = lanes.load(s, words, node * width), node_at(nodes, node)
+    counterpart = parent.previous_iteration_node
+    parent.children_start, parent.child_count, parent.status = size, n, GROWN
+    parent.span = parent.span // max(n, 1)
     for i in range(n):
         m = np.int64(out[i])
-        child, _ = play(here, r, m)
-        lanes.store(words, size * width, child)
-        depth_left = c[DEPTH_LEFT, node] - (np.int64(1) if m != PASS else pass_plies)
-        c[:, size] = 0
-        c[PARENT, size], c[ROOT, size], c[MOVE, size], c[DEPTH, size] = node, c[ROOT, node], m, c[DEPTH, node] + 1
-        c[DEPTH_LEFT, size], c[BEST_CHILD, size] = depth_left, NONE
-        c[STATUS, size], c[TRANSPOSITION, size] = WAITING, size
-        c[ORDER, size], c[SPAN, size] = c[ORDER, node] + i * span, span
-        c[LOW, size], c[HIGH, size], c[PREVIOUS_ITERATION_NODE, size] = -INFINITY, INFINITY, NONE
-        if kind(child, r) == END:
-            score = np.int64(final(child, r))
+        position, _ = play(here, r, m)
+        lanes.store(words, size * width, position)
+        depth_left = parent.depth_left - (np.int64(1) if m != PASS else pass_plies)
+        for word in range(NODE_WORDS):
+            int64s(nodes)[size * NODE_WORDS + word] = 0
+        child = node_at(nodes, size)
+        child.parent, child.root, child.move, child.depth = node, parent.root, m, parent.depth + 1
+        child.depth_left, child.best_child, child.transposition = depth_left, NONE, size
+        child.order, child.span = parent.order + i * parent.span, parent.span
+        child.low, child.high, child.previous_iteration_node = -INFINITY, INFINITY, NONE
+        if kind(position, r) == END:
+            score = np.int64(final(position, r))
             score += win_bonus if score > 0 else -win_bonus if score < 0 else 0
-            c[LOW, size] = c[HIGH, size] = score
-            c[OVER, size] = 1
+            child.low = child.high = score
+            child.over = 1
         else:
             if EXACT and len(table):
-                low, high, _ = bounds(child, r, depth_left, -max(c[ALPHA, node], -NO_BOUND))
-                c[LOW, size] = low if low > -NO_BOUND else -INFINITY
-                c[HIGH, size] = high if high < NO_BOUND else INFINITY
+                low, high, _ = bounds(position, r, depth_left, -max(parent.alpha, -NO_BOUND))
+                child.low = low if low > -NO_BOUND else -INFINITY
+                child.high = high if high < NO_BOUND else INFINITY
             if len(table):
-                c[KEY, size] = np.int64(key(canonical(child, r), r))
-                link_transposition(c, table, size)
+                child.key = np.int64(key(canonical(position, r), r))
+                link_transposition(nodes, table, size)
         if counterpart != NONE:
-            start = previous[CHILDREN_START, counterpart]
-            for j in range(start, start + previous[CHILD_COUNT, counterpart]):
-                if previous[MOVE, j] == m:
-                    c[PREVIOUS_ITERATION_NODE, size] = j
+            start = node_at(previous, counterpart).children_start
+            for j in range(start, start + node_at(previous, counterpart).child_count):
+                if node_at(previous, j).move == m:
+                    child.previous_iteration_node = j
         size += 1
     return size
 
 
-def adopt(s, r, node, size, c, state, levels, out, pass_plies, win_bonus, previous, table):
+def adopt(s, r, node, size, nodes, state, levels, out, pass_plies, win_bonus, previous, table):
     """Give a node the tree that a worker's search had below it; return (size, node that the search goes on with).
 
     levels: int64, with bounds of scores, see ``engines.pvs.work_splitting``.
@@ -132,75 +111,104 @@ def adopt(s, r, node, size, c, state, levels, out, pass_plies, win_bonus, previo
         for i in range(n):
             out[i] = levels[at + HEAD + i]
         first = size
-        size = expand_by(s, r, last, size, c, state, out, n, pass_plies, win_bonus, previous, table)
-        c[NULL_WINDOW_BETA, last] = -INFINITY
+        size = expand_by(s, r, last, size, nodes, state, out, n, pass_plies, win_bonus, previous, table)
+        parent = node_at(nodes, last)
+        parent.null_window_beta = -INFINITY
         floor = floor if floor > -NO_BOUND else -INFINITY
         known = best > max(alpha, -NO_BOUND)
         low = max(floor, best) if known else floor
-        c[LOW, last] = max(c[LOW, last], low)
+        parent.low = max(parent.low, low)
         if ceiling < NO_BOUND:
-            c[HIGH, last] = min(c[HIGH, last], ceiling)
+            parent.high = min(parent.high, ceiling)
         for i in range(first, first + n):
+            child = node_at(nodes, i)
             if i < first + tried and best > -NO_BOUND:
-                c[LOW, i] = max(c[LOW, i], -best)  # no better than the best
-            if known and c[MOVE, i] == best_move:
-                c[HIGH, i] = min(c[HIGH, i], -best)
+                child.low = max(child.low, -best)  # no better than the best
+            if known and child.move == best_move:
+                child.high = min(child.high, -best)
         last = np.int64(first + tried)
         at += HEAD + n
     return size, last
 
 
 @jit.compiled
-def link_transposition(c, table, i):
+def _place_of(key, mask):
+    return (key ^ (key >> 29)) & mask
+
+
+@jit.compiled
+def _is_same(nodes, i, j):
+    one, other = node_at(nodes, i), node_at(nodes, j)
+    return one.key == other.key and one.depth_left == other.depth_left
+
+
+@jit.compiled
+def link_transposition(nodes, table, i):
     """Put a node into the table by its key, and link it with nodes of the same position."""
-    mask = len(table) - 1
-    at = (c[KEY, i] ^ (c[KEY, i] >> 29)) & mask
+    mask, n = len(table) - 1, node_at(nodes, i)
+    at = _place_of(n.key, mask)
     while table[at] != 0:
-        other = table[at] - 1
-        if c[KEY, other] == c[KEY, i] and c[DEPTH_LEFT, other] == c[DEPTH_LEFT, i]:
-            c[TRANSPOSITION, i], c[TRANSPOSITION, other] = c[TRANSPOSITION, other], i
-            c[LOW, i], c[HIGH, i] = max(c[LOW, i], c[LOW, other]), min(c[HIGH, i], c[HIGH, other])
+        if _is_same(nodes, table[at] - 1, i):
+            other = node_at(nodes, table[at] - 1)
+            n.transposition, other.transposition = other.transposition, i
+            n.low, n.high = max(n.low, other.low), min(n.high, other.high)
             return
         at = (at + 1) & mask
     table[at] = i + 1
 
 
 @jit.compiled
-def index_again(c, table, size):
+def index_again(nodes, table, size):
     """Fill an empty table with the nodes that have a key, one for each position."""
     mask = len(table) - 1
     for i in range(size):
-        if c[KEY, i] != 0:
-            at = (c[KEY, i] ^ (c[KEY, i] >> 29)) & mask
-            while table[at] != 0 and not (
-                c[KEY, table[at] - 1] == c[KEY, i] and c[DEPTH_LEFT, table[at] - 1] == c[DEPTH_LEFT, i]
-            ):
+        n = node_at(nodes, i)
+        if n.key != 0:
+            at = _place_of(n.key, mask)
+            while table[at] != 0 and not _is_same(nodes, table[at] - 1, i):
                 at = (at + 1) & mask
             if table[at] == 0:
                 table[at] = i + 1
 
 
-def grow(s, r, cursor, size, waiting, wanted_subtrees, full_width_depth, c, state, out, scores, pass_plies, win_bonus):
+def grow(
+    s,
+    r,
+    cursor,
+    size,
+    capacity,
+    waiting,
+    wanted_subtrees,
+    full_width_depth,
+    nodes,
+    state,
+    out,
+    scores,
+    pass_plies,
+    win_bonus,
+):
     """Expand nodes in order from ``cursor`` until ``wanted_subtrees`` wait; return (cursor, size, waiting).
 
-    Nodes above depth ``full_width_depth`` are expanded in any case. Stops early where the arrays have no room for one
-    more node's children.
+    Nodes above depth ``full_width_depth`` are expanded in any case. Stops early where the arrays, of ``capacity``
+    nodes, have no room for one more node's children.
     """
-    table = c[0, :0]
-    while cursor < size and (waiting < wanted_subtrees or c[DEPTH, cursor] < full_width_depth):
-        if size + MAX_MOVES > c.shape[1]:
+    table = int64s(nodes)[:0]
+    while cursor < size and (waiting < wanted_subtrees or node_at(nodes, cursor).depth < full_width_depth):
+        if size + MAX_MOVES > capacity:
             break
         node = cursor
         cursor += 1
-        all_moves = c[DEPTH, node] < full_width_depth
-        if c[STATUS, node] != WAITING or c[OVER, node] or (c[DEPTH_LEFT, node] < 2 and not all_moves):
+        n = node_at(nodes, node)
+        all_moves = n.depth < full_width_depth
+        if n.status != WAITING or n.over or (n.depth_left < 2 and not all_moves):
             continue
         first = size
-        size = expand(s, r, node, size, c, state, out, scores, pass_plies, win_bonus, all_moves, c, table)
+        size = expand(s, r, node, size, nodes, state, out, scores, pass_plies, win_bonus, all_moves, nodes, table)
         waiting -= 1
         for i in range(first, size):
-            c[ORDER, i] = i  # level by level
-            waiting += not c[OVER, i]
+            child = node_at(nodes, i)
+            child.order = i  # level by level
+            waiting += not child.over
     return cursor, size, waiting
 
 
@@ -260,13 +268,13 @@ class Grower:
             self._rules,
             node,
             nodes.size,
-            nodes.columns,
+            nodes.address,
             nodes.state,
             *self._buffers,
             pass_plies,
             win_bonus,
             all_moves,
-            previous.columns,
+            previous.address,
             table,
         )
 
@@ -280,13 +288,13 @@ class Grower:
             self._rules,
             node,
             nodes.size,
-            nodes.columns,
+            nodes.address,
             nodes.state,
             levels,
             self._buffers[0],
             pass_plies,
             win_bonus,
-            previous.columns,
+            previous.address,
             table,
         )
         return last
@@ -304,10 +312,11 @@ class Grower:
                 self._rules,
                 cursor,
                 nodes.size,
+                nodes.capacity,
                 waiting,
                 wanted_subtrees,
                 full_width_depth,
-                nodes.columns,
+                nodes.address,
                 nodes.state,
                 *self._buffers,
                 pass_plies,

@@ -9,8 +9,7 @@ from collections import deque
 import numpy as np
 
 from ..jobs.offloaded import HEAD
-from .layout import JOB_NODE, JOB_STATE, JOB_WORKER, NEEDED
-from .nodes import NONE, WAITING
+from .layout import NEEDED, NONE, WAITING
 
 _EXPANDED_KEPT = 256
 
@@ -39,8 +38,8 @@ class Offloads:
                 self._tree.ask(node, low, high)
 
     def _is_at_work(self, job, worker):
-        node, holder, state = self._tree.jobs_out[[JOB_NODE, JOB_WORKER, JOB_STATE], job].tolist()
-        return holder == worker and node != NONE and state == NEEDED
+        known = self._tree.jobs_out[job]
+        return known["worker"] == worker and known["node"] != NONE and known["state"] == NEEDED
 
     def _node(self, job, depth_left, state):
         """Return a root of its own for a part of a job, a used one if there is one."""
@@ -50,7 +49,7 @@ class Offloads:
         at = next((i for i, node in enumerate(self._spare) if _is_free(nodes, node)), None)
         node = nodes.add_root(state, depth_left, None if at is None else self._spare.pop(at))
         self._tree.make_room()
-        above = int(self._tree.jobs_out[JOB_NODE, job])
+        above = int(self._tree.jobs_out["node"][job])
         nodes.root[node], nodes.irrelevance[node] = nodes.root[above], nodes.irrelevance[above]
         nodes.depth[node] = max(1, nodes.depth[above] + nodes.depth_left[above] - depth_left)
         return node

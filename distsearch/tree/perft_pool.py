@@ -8,7 +8,8 @@ import numpy as np
 
 from ..cluster.protocols import WorkSource
 from ..jobs.two_player import PERFT_RESULT, job_dtype
-from .nodes import DONE, SENT, WAITING, NodeArray
+from .layout import DONE, SENT, WAITING
+from .nodes import NodeArray
 
 
 class PerftPool(WorkSource):

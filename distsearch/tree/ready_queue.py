@@ -1,122 +1,119 @@
 """Priority queue of nodes ready to be dispatched: most likely needed first, ties in the order of a sequential search.
 
-A binary heap of node indices in which every node knows its place, QUEUED, since irrelevances change while nodes wait.
-The arguments of its functions are as in ``windows``.
+A binary heap of node indices in which every node knows its place, ``queued``, since irrelevances change while nodes
+wait.
 """
 
 from ..core.jit import compiled
-from .layout import QUEUE_SIZE
-from .nodes import (
-    ALPHA,
-    BETA,
-    DEFERRED,
-    GROWN,
-    HIGH,
-    IRRELEVANCE,
-    LOW,
-    NONE,
-    ORDER,
-    QUEUED,
-    SENT,
-    STATUS,
-    TRANSPOSITION,
-)
+from ..core.pointers import int64s
+from .layout import GROWN, NONE, SENT, node_at, tree_at
 
 
 @compiled
-def is_asked(c, i):
+def is_asked(tree, i):
     """Whether a node's question is open."""
-    return c[ALPHA, i] < c[BETA, i] and c[LOW, i] < c[BETA, i] and c[HIGH, i] > c[ALPHA, i] and c[LOW, i] < c[HIGH, i]
+    n = node_at(tree_at(tree, 0).nodes, i)
+    return n.alpha < n.beta and n.low < n.beta and n.high > n.alpha and n.low < n.high
 
 
 @compiled
-def _before(c, i, j):
+def _before(t, i, j):
     """Whether node i goes before node j."""
-    return c[IRRELEVANCE, i] < c[IRRELEVANCE, j] or c[IRRELEVANCE, i] == c[IRRELEVANCE, j] and c[ORDER, i] < c[ORDER, j]
+    one, other = node_at(t.nodes, i), node_at(t.nodes, j)
+    return one.irrelevance < other.irrelevance or one.irrelevance == other.irrelevance and one.order < other.order
 
 
 @compiled
-def _put(c, heap, i, at):
+def _put(t, i, at):
     """Write a node to a place of the heap."""
-    heap[at] = i
-    c[QUEUED, i] = at + 1
+    int64s(t.heap)[at] = i
+    node_at(t.nodes, i).queued = at + 1
 
 
 @compiled
-def _rise(c, heap, i, at):
+def _rise(t, i, at):
     """Put a node where it belongs in the heap, at ``at`` or above."""
+    heap = int64s(t.heap)
     while at > 0:
         above = (at - 1) // 2
-        if not _before(c, i, heap[above]):
+        if not _before(t, i, heap[above]):
             break
-        _put(c, heap, heap[above], at)
+        _put(t, heap[above], at)
         at = above
-    _put(c, heap, i, at)
+    _put(t, i, at)
 
 
 @compiled
-def _sink(c, t, heap, i, at):
+def _sink(t, i, at):
     """Put a node where it belongs in the heap, at ``at`` or below."""
-    n = t[QUEUE_SIZE]
+    heap, n = int64s(t.heap), t.queue_size
     while True:
         below = 2 * at + 1
         if below >= n:
             break
-        if below + 1 < n and _before(c, heap[below + 1], heap[below]):
+        if below + 1 < n and _before(t, heap[below + 1], heap[below]):
             below += 1
-        if not _before(c, heap[below], i):
+        if not _before(t, heap[below], i):
             break
-        _put(c, heap, heap[below], at)
+        _put(t, heap[below], at)
         at = below
-    _put(c, heap, i, at)
+    _put(t, i, at)
 
 
 @compiled
-def push(c, t, heap, i):
+def push(tree, i):
     """Add a node, unless it is there."""
-    if not c[QUEUED, i]:
-        t[QUEUE_SIZE] += 1
-        _rise(c, heap, i, t[QUEUE_SIZE] - 1)
+    t = tree_at(tree, 0)
+    if not node_at(t.nodes, i).queued:
+        t.queue_size += 1
+        _rise(t, i, t.queue_size - 1)
 
 
 @compiled
-def remove(c, t, heap, i):
+def remove(tree, i):
     """Remove a node, if it is there."""
-    if c[QUEUED, i]:
-        at = c[QUEUED, i] - 1
-        c[QUEUED, i] = 0
-        t[QUEUE_SIZE] -= 1
-        if at < t[QUEUE_SIZE]:
-            last = heap[t[QUEUE_SIZE]]
-            _sink(c, t, heap, last, at)
-            _rise(c, heap, last, c[QUEUED, last] - 1)
+    t = tree_at(tree, 0)
+    n = node_at(t.nodes, i)
+    if n.queued:
+        at = n.queued - 1
+        n.queued = 0
+        t.queue_size -= 1
+        if at < t.queue_size:
+            last = int64s(t.heap)[t.queue_size]
+            _sink(t, last, at)
+            _rise(t, last, node_at(t.nodes, last).queued - 1)
 
 
 @compiled
-def requeue(c, t, heap, i):
+def requeue(tree, i):
     """Move a node whose irrelevance has changed."""
-    _sink(c, t, heap, i, c[QUEUED, i] - 1)
-    _rise(c, heap, i, c[QUEUED, i] - 1)
+    t = tree_at(tree, 0)
+    n = node_at(t.nodes, i)
+    _sink(t, i, n.queued - 1)
+    _rise(t, i, n.queued - 1)
 
 
 @compiled
-def pop(c, t, heap):
+def pop(tree):
     """Take the first node off the queue of which no transposition is at work, NONE if there is none."""
-    while t[QUEUE_SIZE] > 0:
-        first = heap[0]
-        remove(c, t, heap, first)
-        if not _transposition_at_work(c, first):
+    t = tree_at(tree, 0)
+    while t.queue_size > 0:
+        first = int64s(t.heap)[0]
+        remove(tree, first)
+        if not _transposition_at_work(tree, first):
             return first
-        c[DEFERRED, first] = 1
+        node_at(t.nodes, first).deferred = 1
     return NONE
 
 
 @compiled
-def _transposition_at_work(c, i):
+def _transposition_at_work(tree, i):
     """Whether the same position is being searched elsewhere in the tree."""
-    other = c[TRANSPOSITION, i]
+    nodes = tree_at(tree, 0).nodes
+    other = node_at(nodes, i).transposition
     while other != i:
-        if c[STATUS, other] == SENT or c[STATUS, other] == GROWN and is_asked(c, other):
+        n = node_at(nodes, other)
+        if n.status == SENT or n.status == GROWN and is_asked(tree, other):
             return True
-        other = c[TRANSPOSITION, other]
+        other = n.transposition
     return False

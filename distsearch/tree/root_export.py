@@ -2,77 +2,69 @@
 
 A sub-master's tree has a root for each of its jobs. When the master requests a split, the sub-master exports a root
 that it has grown. The children that are at work here go on as roots, and the master gets them all, with the bounds of
-their scores. There the job's node gets the same children. The arguments of the compiled functions are as in
-``windows``.
+their scores. There the job's node gets the same children.
 """
 
 from ..core.jit import compiled
+from ..core.pointers import int64_struct
 from .dispatch import assign, list_unneeded, release
-from .layout import JOB_NODE, JOB_WORKER
-from .nodes import (
-    ALPHA,
-    BETA,
-    CHILD_COUNT,
-    CHILDREN_START,
-    DEPTH_LEFT,
-    FIRST_CHILD,
-    GROWN,
-    HIGH,
-    LOW,
-    MOVE,
-    NONE,
-    PARENT,
-    STATUS,
-    WAITING,
-)
+from .layout import GROWN, NONE, WAITING, job_at, node_at, tree_at
 from .ready_queue import is_asked
 from .windows import ask, back_up, improved, pass_on
 
-# Columns of an exported child: it goes on at the sub-master if ALPHA_ is below BETA_.
-MOVE_, LOW_, HIGH_, ALPHA_, BETA_ = range(5)
-EXPORTED_FIELDS = 5
+# An exported child; it goes on at the sub-master if alpha is below beta.
+EXPORTED = int64_struct("move", "low", "high", "alpha", "beta")
 
 
 @compiled
-def can_export(c, root, min_depth_left):
+def can_export(tree, root, min_depth_left):
     """Whether a root has a child at work, and more left than ``min_depth_left``."""
-    if c[STATUS, root] != GROWN or c[DEPTH_LEFT, root] <= min_depth_left or not is_asked(c, root):
+    nodes = tree_at(tree, 0).nodes
+    n = node_at(nodes, root)
+    if n.status != GROWN or n.depth_left <= min_depth_left or not is_asked(tree, root):
         return False
-    for i in range(c[CHILDREN_START, root], c[CHILDREN_START, root] + c[CHILD_COUNT, root]):
-        if c[STATUS, i] != WAITING and is_asked(c, i):
+    for i in range(n.children_start, n.children_start + n.child_count):
+        if node_at(nodes, i).status != WAITING and is_asked(tree, i):
             return True
     return False
 
 
 @compiled
-def export_root(c, t, heap, jobs, w, root, exported):
-    """Give a root up; write its children to ``exported``, int64 of shape (children, EXPORTED_FIELDS)."""
-    for k in range(c[CHILD_COUNT, root]):
-        i = c[CHILDREN_START, root] + k
-        exported[k, MOVE_], exported[k, LOW_], exported[k, HIGH_] = c[MOVE, i], c[LOW, i], c[HIGH, i]
-        exported[k, ALPHA_] = exported[k, BETA_] = 0
-        if c[STATUS, i] != WAITING and is_asked(c, i):
-            exported[k, ALPHA_], exported[k, BETA_] = c[ALPHA, i], c[BETA, i]
-        elif ask(c, t, heap, jobs, w, 0, i, 0, 0):
-            pass_on(c, t, heap, jobs, w, i)
-        c[PARENT, i] = NONE
-    c[ALPHA, root] = c[BETA, root] = 0
+def export_root(tree, root, exported):
+    """Give a root up; write its children to ``exported``, an array of EXPORTED."""
+    nodes = tree_at(tree, 0).nodes
+    n = node_at(nodes, root)
+    for k in range(n.child_count):
+        i = n.children_start + k
+        child, row = node_at(nodes, i), exported[k]
+        row.move, row.low, row.high = child.move, child.low, child.high
+        row.alpha = row.beta = 0
+        if child.status != WAITING and is_asked(tree, i):
+            row.alpha, row.beta = child.alpha, child.beta
+        elif ask(tree, 0, i, 0, 0):
+            pass_on(tree, i)
+        child.parent = NONE
+    n.alpha = n.beta = 0
 
 
 @compiled
-def import_children(c, t, heap, jobs, w, job, first_child, exported, job_ids):
+def import_children(tree, job, first_child, exported, job_ids):
     """Give the new children of a job's node their exported bounds; those at work are the jobs ``job_ids``."""
-    node, n = jobs[JOB_NODE, job], 0
+    t = tree_at(tree, 0)
+    j = job_at(t.jobs, job)
+    node, assigned = j.node, 0
+    n = node_at(t.nodes, node)
     for k in range(len(exported)):
-        i = c[CHILDREN_START, node] + k
-        c[LOW, i], c[HIGH, i] = max(c[LOW, i], exported[k, LOW_]), min(c[HIGH, i], exported[k, HIGH_])
-        if exported[k, ALPHA_] < exported[k, BETA_]:
-            assign(c, jobs, job_ids[n], i, exported[k, ALPHA_], exported[k, BETA_], jobs[JOB_WORKER, job])
-            n += 1
-    release(t, jobs, job)
-    c[FIRST_CHILD, node] = c[CHILDREN_START, node] + first_child
-    back_up(c, node)
-    improved(c, t, heap, jobs, w, node)
-    pass_on(c, t, heap, jobs, w, node)
-    for k in range(n):
-        list_unneeded(c, t, jobs, job_ids[k])
+        i, row = n.children_start + k, exported[k]
+        child = node_at(t.nodes, i)
+        child.low, child.high = max(child.low, row.low), min(child.high, row.high)
+        if row.alpha < row.beta:
+            assign(tree, job_ids[assigned], i, row.alpha, row.beta, j.worker)
+            assigned += 1
+    release(tree, job)
+    n.first_child = n.children_start + first_child
+    back_up(tree, node)
+    improved(tree, node)
+    pass_on(tree, node)
+    for k in range(assigned):
+        list_unneeded(tree, job_ids[k])

@@ -9,32 +9,15 @@ from ..engines.alphabeta import LINE_LENGTH
 from ..engines.pvs.kernels import INFINITY as NO_BOUND
 from ..engines.pvs.kernels import NO_MOVE
 from ..engines.pvs.work_splitting import last_window
-from ..games.interface import MAX_MOVES
 from ..jobs.two_player import SUBTREE_RESULT, TO_THE_END, job_dtype
-from . import dispatch, layout, ready_queue, root_export, windows
+from . import dispatch, ready_queue, root_export, windows
 from .expansion import index_again
 from .job_size import largest_depth_left, new_sizes, rate
-from .layout import (
-    CONTROL_SIZE,
-    EXPAND_ABOVE,
-    FINISHED,
-    FREE_COUNT,
-    FREE_LIST,
-    FULL_WINDOWS,
-    JOB_HIGH,
-    JOB_LOW,
-    JOB_NODE,
-    JOB_REMAINDER,
-    JOB_ROWS,
-    JOB_WORKER,
-    PENDING_WINDOWS,
-    QUEUE_SIZE,
-    SPLITS_REQUESTED,
-    TO_EXPAND,
-)
-from .nodes import INFINITY, NONE, SENT, WAITING, NodeArray
+from .layout import INFINITY, NONE, SENT, WAITING
+from .nodes import NodeArray
 from .offload import Offloads
 from .policies import POLICIES
+from .tree_arrays import TreeArrays
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
 # Subtrees of so many plies below a root are never too small to be split off: means of a few large jobs say little, and
@@ -115,47 +98,42 @@ class SearchTree(WorkSource):
         self._totals = np.zeros((self.roots, len(_SUMS)))
         self._lines = {}  # node → line of its latest result
         self._job_dtype = job_dtype(len(states[0]))
-        self._control = np.zeros(CONTROL_SIZE, np.int64)
         self._shares = not self.policy.expands_ahead and wanted_subtrees > 1
         self.joint = self.by_host = self.spans_hosts = by_host and self.policy.splits and wanted_subtrees > 1
-        decisions = {
-            layout.ALL_AT_ONCE: self.policy.all_at_once,
-            layout.FIXED: self.policy.fixed,
-            layout.FULL_WIDTH_DEPTH: full_width_depth,
-            layout.NULL_WINDOWS: self.policy.null_windows,
-            layout.STEPS: self.policy.steps and grower.steps,
-            layout.SPLITS: self.policy.splits and wanted_subtrees > 1,
-            layout.EXPAND_ABOVE: INFINITY,
-            layout.EXACT: self._exact,
-        }
-        for i, decision in decisions.items():
-            self._control[i] = decision
-        self._jobs = np.zeros((JOB_ROWS, 0), np.int64)
-        self._heap, self._lists = np.zeros(0, np.int64), np.zeros((3, 0), np.int64)
         self._table = np.zeros(0, np.int64)
-        if snapshot is None:
-            self._add_roots(states, depth)
-        else:
+        self._arrays = TreeArrays(
+            self._root_nodes(states, depth) if snapshot is None else NodeArray.restored(snapshot["nodes"]),
+            all_at_once=self.policy.all_at_once,
+            fixed=self.policy.fixed,
+            full_width_depth=full_width_depth,
+            null_windows=self.policy.null_windows,
+            steps=self.policy.steps and grower.steps,
+            splits=self.policy.splits and wanted_subtrees > 1,
+            exact=self._exact,
+        )
+        self.nodes, self._control, self._tree = self._arrays.nodes, self._arrays.control, self._arrays.address
+        if snapshot is not None:
             self._restore(snapshot)
         self.make_room()
         self._adapt_job_size()
         if self.policy.expands_ahead:
             self._grow_ahead(snapshot is None)
         for root in range(self.roots):
-            windows.ask_root(*self._arrays, root, *self._window)
+            windows.ask_root(self._tree, root, *self._window)
         self._go_on()
 
-    def _add_roots(self, states, depth):
-        self.nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
+    def _root_nodes(self, states, depth):
+        nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
         for state in states:
-            root = self.nodes.add_root(state, self._grower.moves_left(state) if self._exact else depth)
+            root = nodes.add_root(state, self._grower.moves_left(state) if self._exact else depth)
             final = self._grower.finished(state)
             if final is not None:
                 score = final + (self._win_bonus if final > 0 else -self._win_bonus if final < 0 else 0)
-                self.nodes.low[root] = self.nodes.high[root] = score
-                self.nodes.over[root] = 1
+                nodes.low[root] = nodes.high[root] = score
+                nodes.over[root] = 1
         if self._previous is not None and not self.policy.expands_ahead:
-            self.nodes.previous_iteration_node[: self.roots] = np.arange(self.roots)
+            nodes.previous_iteration_node[: self.roots] = np.arange(self.roots)
+        return nodes
 
     def _grow_ahead(self, fresh):
         nodes, begun = self.nodes, np.array(sorted(self._begun), np.int64)
@@ -167,30 +145,21 @@ class SearchTree(WorkSource):
             self._grower.grow(nodes, 0, waiting + len(begun), self._wanted_subtrees, *how)
         nodes.status[begun] = WAITING
         self.make_room()
-        windows.back_up_all(nodes.columns, nodes.size)
+        windows.back_up_all(self._tree, nodes.size)
 
     def make_room(self):
         """Make every array as large as the node array, with room for one more node's children."""
-        nodes = self.nodes
-        nodes.reserve(MAX_MOVES)
-        size = nodes.capacity
-        if len(self._heap) != size:
-            heap, self._lists = np.zeros(size, np.int64), np.zeros((3, size), np.int64)
-            heap[: len(self._heap)] = self._heap
-            self._heap = heap
-            if not self.policy.fixed:
-                self._table = np.zeros(1 << (2 * size - 1).bit_length(), np.int64)
-                index_again(nodes.columns, self._table, nodes.size)
-
-    @property
-    def _arrays(self):
-        return self.nodes.columns, self._control, self._heap, self._jobs, self._lists
+        self._arrays.update()
+        entries = 1 << (2 * self.nodes.capacity - 1).bit_length()
+        if not self.policy.fixed and len(self._table) != entries:
+            self._table = np.zeros(entries, np.int64)
+            index_again(self.nodes.address, self._table, self.nodes.size)
 
     def _go_on(self):
         """Choose the next null window of the nodes that are closing in on their score."""
-        nodes, control = self.nodes, self._control
-        while control[PENDING_WINDOWS]:
-            node = int(windows.next_pending(nodes.columns, control, self._lists))
+        nodes = self.nodes
+        while self._control.pending_count.item():
+            node = int(windows.next_pending(self._tree))
             state = tuple(nodes.state[node])
             low, high = self._grower.known(state)
             if low >= nodes.beta[node]:  # nothing needs to be asked
@@ -202,9 +171,9 @@ class SearchTree(WorkSource):
             low = max(low, int(nodes.low[node]), int(nodes.alpha[node]))
             high = min(high, int(nodes.beta[node]), int(nodes.high[node]))
             nodes.null_window_beta[node] = self._grower.ask_next(state, low, high, int(latest))
-            windows.reset_first_child(nodes.columns, node)
-            windows.improved(*self._arrays, node)
-            windows.pass_on(*self._arrays, node)
+            windows.reset_first_child(self._tree, node)
+            windows.improved(self._tree, node)
+            windows.pass_on(self._tree, node)
 
     @property
     def done(self):
@@ -218,19 +187,22 @@ class SearchTree(WorkSource):
 
     def is_answered(self, root):
         """Whether a root's question is answered, and those of its children if they need scores too."""
-        columns = self.nodes.columns
-        is_open = ready_queue.is_asked(columns, root)
-        return not (is_open or self._full_width_depth and windows.has_open_child(columns, root))
+        is_open = ready_queue.is_asked(self._tree, root)
+        return not (is_open or self._full_width_depth and windows.has_open_child(self._tree, root))
+
+    def is_asked(self, node):
+        """Whether a node's question is open."""
+        return bool(ready_queue.is_asked(self._tree, node))
 
     @property
     def out(self):
         """Jobs that were handed out and have not come back."""
-        return self._jobs.shape[1] - self._control.item(FREE_COUNT)
+        return len(self.jobs_out) - self._control.free_count.item()
 
     @property
     def waiting(self):
         """Ready nodes; some of them may have to be grown, or wait for a transposition."""
-        return self._control.item(QUEUE_SIZE)
+        return self._control.queue_size.item()
 
     @property
     def none(self):
@@ -243,14 +215,14 @@ class SearchTree(WorkSource):
         budget: nodes at which each of them must stop, 0 for none; full_window: the worker closes in on scores by
         itself, and offloads parts.
         """
-        self._control[FULL_WINDOWS] = full_window or self.by_host
+        self._control.full_windows[0] = full_window or self.by_host
         out, n = np.empty((count, self._job_dtype.itemsize // 8), np.int64), 0
-        self._reserve_ids(count)
+        self._arrays.reserve_ids(count)
         while self._resumed and n < count and (node := self._next_begun()) != NONE:
             n = self._hand_out(out, n, node, worker, budget)
         while n < count:
-            n = dispatch.take(*self._arrays[:4], self.nodes.state, out, n, worker, budget)
-            node = self._control.item(TO_EXPAND)
+            n = dispatch.take(self._tree, out, n, worker, budget)
+            node = self._control.to_expand.item()
             if node == NONE:
                 break
             if self._is_begun(node):
@@ -264,7 +236,7 @@ class SearchTree(WorkSource):
         return jobs
 
     def _hand_out(self, out, n, node, worker, budget):
-        dispatch.hand_out(self.nodes.columns, self._control, self._jobs, self.nodes.state, out, n, node, worker, budget)
+        dispatch.hand_out(self._tree, out, n, node, worker, budget)
         return n + 1
 
     def _next_begun(self):
@@ -272,14 +244,14 @@ class SearchTree(WorkSource):
         while self._resumed:
             node = self._resumed.popleft()
             if self.nodes.queued[node] and self._is_begun(node):
-                ready_queue.remove(self.nodes.columns, self._control, self._heap, node)
+                ready_queue.remove(self._tree, node)
                 return node
         return NONE
 
     def _note_progress(self, jobs):
         """Note the progress of jobs in an earlier run."""
         for job in jobs:
-            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+            node, low, high = self.question_of(job)
             if node in self._begun:
                 progress = self._begun.pop(node).get((low, high))
                 if progress is not None:
@@ -296,27 +268,19 @@ class SearchTree(WorkSource):
         all_moves = nodes.depth[node] < self._full_width_depth
         previous = self._previous or nodes
         self._grower.expand(nodes, node, self._pass_plies, self._win_bonus, previous, self._table, all_moves)
-        windows.on_expanded(*self._arrays, node)
+        windows.on_expanded(self._tree, node)
         self._go_on()
 
-    def _reserve_ids(self, count):
-        """Have free ids for so many jobs, and some for remainders."""
-        more = count + 16 - self._control.item(FREE_COUNT)
-        if more > 0:
-            known = self._jobs.shape[1]
-            fresh = np.zeros((JOB_ROWS, max(more, 64, known)), np.int64)
-            fresh[[JOB_NODE, JOB_REMAINDER]] = NONE
-            self._jobs = np.concatenate((self._jobs, fresh), axis=1)
-            free, size = int(self._control[FREE_COUNT]), fresh.shape[1]
-            self._jobs[FREE_LIST, free : free + size] = np.arange(known + size - 1, known - 1, -1)
-            self._control[FREE_COUNT] += size
+    def question_of(self, job):
+        """Return the node, low and high of a job that is out."""
+        return self.jobs_out[["node", "low", "high"]][job].tolist()
 
     def finish(self, results):
         """Take an array of result records in; a job that was stopped early leaves its node count and a lower bound."""
         self._changed = True
         lines = np.empty((len(results), 3), np.int64)
-        workers = self._jobs[JOB_WORKER, results["job_id"]].tolist() if len(self._offloaded_parts) else ()
-        kept = dispatch.take_in(*self._arrays, results, self._totals, self.sizes, lines)
+        workers = self.jobs_out["worker"][results["job_id"]].tolist() if len(self._offloaded_parts) else ()
+        kept = dispatch.take_in(self._tree, results, self._totals, self.sizes, lines)
         for k, node, known in lines[:kept].tolist() if kept else ():
             if not (known and node in self._lines):  # no better than was known: the line that made the bound stays
                 self._lines[node] = results["line"][k, : int(results["line_length"][k])].tolist()
@@ -325,22 +289,22 @@ class SearchTree(WorkSource):
         if len(self._offloaded_parts):
             self._end_offloads(workers, results["job_id"].tolist())
         self._adapt_job_size()
-        if self._control.item(PENDING_WINDOWS):
+        if self._control.pending_count.item():
             self._go_on()
 
     def moved(self, job, worker):
         """Note that a job has lost its worker, but another worker has it as well."""
-        self._jobs[JOB_WORKER, job] = worker
+        self.jobs_out["worker"][job] = worker
 
     @property
     def finished(self):
         """Jobs whose complete results are in."""
-        return self._control.item(FINISHED)
+        return self._control.finished.item()
 
     def lost(self, worker):
         """Take the jobs of a lost worker in as if it had answered them with nothing."""
         self._offloaded_parts.end(worker)
-        jobs = np.flatnonzero((self._jobs[JOB_NODE] != NONE) & (self._jobs[JOB_WORKER] == worker))
+        jobs = np.flatnonzero((self.jobs_out["node"] != NONE) & (self.jobs_out["worker"] == worker))
         nothing = np.zeros(len(jobs), SUBTREE_RESULT)
         nothing["job_id"], nothing["score"] = jobs, -np.inf
         self.finish(nothing)
@@ -348,7 +312,7 @@ class SearchTree(WorkSource):
     @property
     def offloads(self):
         """Whether workers with many slots offload parts of their jobs."""
-        return bool(self._control[layout.SPLITS]) and self.roots == 1
+        return bool(self._control.splits.item()) and self.roots == 1
 
     @property
     def offloaded(self):
@@ -358,7 +322,7 @@ class SearchTree(WorkSource):
     @property
     def jobs_out(self):
         """The table of the jobs that are out, see ``layout``."""
-        return self._jobs
+        return self._arrays.jobs
 
     def on_offload(self, worker, words):
         """Take in rows of OFFLOAD from a worker."""
@@ -380,7 +344,7 @@ class SearchTree(WorkSource):
         levels = subtree.view(np.int64)
         self.nodes.reserve(len(levels))
         last = self._adopt(job, levels)
-        dispatch.on_split(*self._arrays, job, remainder, last, *last_window(levels))
+        dispatch.on_split(self._tree, job, remainder, last, *last_window(levels))
         self._changed = True
         self.progress.pop(job, None)
         self.jobs += 1
@@ -391,12 +355,12 @@ class SearchTree(WorkSource):
 
         words: int64, as ``export_root`` returns them.
         """
-        first_child, exported = int(words[0]), words[1:].reshape(-1, root_export.EXPORTED_FIELDS)
-        moves = exported[:, root_export.MOVE_]
+        first_child, exported = int(words[0]), words[1:].copy().view(root_export.EXPORTED)
+        moves = exported["move"]
         level = np.array([0, -NO_BOUND, NO_BOUND, -NO_BOUND, -NO_BOUND, NO_BOUND, NO_MOVE, 0, 0, len(moves), *moves])
         self._adopt(job, level)
-        job_ids = self._new_ids(np.count_nonzero(exported[:, root_export.ALPHA_] < exported[:, root_export.BETA_]))
-        root_export.import_children(*self._arrays, job, first_child, exported, job_ids)
+        job_ids = self._arrays.take_ids(np.count_nonzero(exported["alpha"] < exported["beta"]))
+        root_export.import_children(self._tree, job, first_child, exported, job_ids)
         self.jobs += len(job_ids)
         self._go_on()
         return job_ids
@@ -404,42 +368,34 @@ class SearchTree(WorkSource):
     def _adopt(self, job, levels):
         """Give a job's node the tree that its worker had below it; return the node that the search goes on with."""
         self.make_room()
-        node, previous = int(self._jobs[JOB_NODE, job]), self._previous or self.nodes
+        node, previous = int(self.jobs_out["node"][job]), self._previous or self.nodes
         return self._grower.adopt(self.nodes, node, levels, self._pass_plies, self._win_bonus, previous, self._table)
-
-    def _new_ids(self, count):
-        """Return ids for so many jobs."""
-        self._reserve_ids(count)
-        self._control[FREE_COUNT] -= count
-        free = int(self._control[FREE_COUNT])
-        return self._jobs[FREE_LIST, free : free + count].copy()
 
     def export_root(self, root, min_depth_left):
         """Give up a grown root with more left than ``min_depth_left``; None if none of its children is at work.
 
         Returns (the exported children as int64, those that go on here as roots); see ``root_export``.
         """
-        columns = self.nodes.columns
-        if not root_export.can_export(columns, root, min_depth_left):
+        if not root_export.can_export(self._tree, root, min_depth_left):
             return None
-        first, count = int(self.nodes.children_start[root]), int(self.nodes.child_count[root])
-        exported = np.empty((count, root_export.EXPORTED_FIELDS), np.int64)
-        first_child = int(self.nodes.first_child[root]) - first
-        root_export.export_root(*self._arrays, root, exported)
-        kept = first + np.flatnonzero(exported[:, root_export.ALPHA_] < exported[:, root_export.BETA_])
-        return np.concatenate(([first_child], exported.reshape(-1))), kept.tolist()
+        children = self.nodes.children_of(root)
+        exported = np.zeros(len(children), root_export.EXPORTED)
+        first_child = int(self.nodes.first_child[root]) - children.start
+        root_export.export_root(self._tree, root, exported)
+        kept = children.start + np.flatnonzero(exported["alpha"] < exported["beta"])
+        return np.concatenate(([first_child], exported.view(np.int64))), kept.tolist()
 
     def ask(self, root, low, high):
         """Ask a root something new; nothing, where low >= high."""
-        windows.ask_root(*self._arrays, root, low, high)
+        windows.ask_root(self._tree, root, low, high)
         self._go_on()
 
     def change_id(self, job):
         """Give a job another id, as if its worker had split off nothing."""
-        node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
-        self._control[FREE_COUNT] -= 1
-        self._control[SPLITS_REQUESTED] += 1
-        dispatch.on_split(*self._arrays, job, int(self._jobs[FREE_LIST, self._control[FREE_COUNT]]), node, low, high)
+        node, low, high = self.question_of(job)
+        (remainder,) = self._arrays.take_ids(1).tolist()
+        self._control.splits_requested[0] += 1
+        dispatch.on_split(self._tree, job, remainder, node, low, high)
 
     def job_updates(self, idle_workers):
         """Return what is new of jobs that are out: (worker, job, low, high, remainder, min_depth_left) each.
@@ -450,8 +406,8 @@ class SearchTree(WorkSource):
         """
         found, n = [], len(self._found)
         while n == len(self._found):
-            self._reserve_ids(1)
-            n = dispatch.collect_updates(*self._arrays[:4], self._found, idle_workers, self._min_split_depth)
+            self._arrays.reserve_ids(1)
+            n = dispatch.collect_updates(self._tree, self._found, idle_workers, self._min_split_depth)
             if n:
                 found += self._found[:n].tolist()
         return found
@@ -465,7 +421,7 @@ class SearchTree(WorkSource):
         nearly_all = int(self.nodes.depth_left[: self.roots].max()) - _ALWAYS_SPLIT_PLIES
         self._min_split_depth = max(2, min(largest_depth_left(self.sizes, boards / 4, self._exact) + 1, nearly_all))
         if self._shares:
-            self._control[EXPAND_ABOVE] = largest_depth_left(self.sizes, boards, self._exact)
+            self._control.expand_above[0] = largest_depth_left(self.sizes, boards, self._exact)
             if self.finished >= _RESULTS_AT_A_TIME:
                 deepest = int(self.nodes.depth_left[0]) - 2
                 self.offload_depth = max(
@@ -514,7 +470,7 @@ class SearchTree(WorkSource):
         for i in nodes.children_of(root):
             low, high = -nodes.high[i], -nodes.low[i]
             score = high if high <= self._window[0] else low
-            found.append((int(nodes.move[i]), float(score), not ready_queue.is_asked(nodes.columns, i)))
+            found.append((int(nodes.move[i]), float(score), not self.is_asked(i)))
         return found
 
     def snapshot(self, at_work=()):
@@ -524,7 +480,7 @@ class SearchTree(WorkSource):
         """
         progress_of_jobs = {}
         for job, progress in {**self.progress, **dict(at_work)}.items():
-            node, low, high = self._jobs[[JOB_NODE, JOB_LOW, JOB_HIGH], job].tolist()
+            node, low, high = self.question_of(job)
             progress_of_jobs[f"{node} {low} {high}"] = progress
         for node, known in self._begun.items():
             progress_of_jobs.update({f"{node} {low} {high}": progress for (low, high), progress in known.items()})
@@ -543,10 +499,9 @@ class SearchTree(WorkSource):
         }
 
     def _restore(self, snapshot):
-        self.nodes = NodeArray.restored(snapshot["nodes"])
         self.nodes.previous_iteration_node[:] = NONE  # they were of an array that is not here
-        windows.ask_nothing(self.nodes.columns, self.nodes.size)
-        self._control[FINISHED] = self.jobs = snapshot["finished"]
+        windows.ask_nothing(self._tree, self.nodes.size)
+        self._control.finished[0] = self.jobs = snapshot["finished"]
         self._totals += snapshot["totals"]
         self._wanted_subtrees = max(self._wanted_subtrees, snapshot["wanted_subtrees"])
         for row in snapshot["lines"].tolist():

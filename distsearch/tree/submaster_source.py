@@ -12,8 +12,7 @@ from ..jobs.setups import rules_of
 from ..jobs.two_player import KINDS, SUBTREE_RESULT, job_dtype
 from .expansion import Grower
 from .job_size import min_job_seconds, new_sizes
-from .nodes import INFINITY
-from .ready_queue import is_asked
+from .layout import INFINITY
 from .search_tree import SearchTree, warm_up_search_tree
 
 _TREE_SHIFT = 20  # bits of a job id that belong to its tree; the others are the tree's slot
@@ -121,7 +120,7 @@ class SubmasterTrees(SubmasterSource):
         records = []
         for job_id, (slot, root) in list(self._jobs.items()):
             tree = self._trees[slot]
-            if not ended and (is_asked(tree.nodes.columns, root) or len(self._jobs) == 1 and self._out):
+            if not ended and (tree.is_asked(root) or len(self._jobs) == 1 and self._out):
                 continue
             records.append(self._record(job_id, tree, root))
             del self._jobs[job_id]
@@ -139,7 +138,7 @@ class SubmasterTrees(SubmasterSource):
         nodes = tree.nodes
         low, high, alpha, beta = (int(column[root]) for column in (nodes.low, nodes.high, nodes.alpha, nodes.beta))
         record = np.zeros(1, SUBTREE_RESULT)
-        complete = alpha < beta and not is_asked(nodes.columns, root)
+        complete = alpha < beta and not tree.is_asked(root)
         score = high if complete and high <= alpha else low
         line = tree.line(root)[: record["line"].shape[1]] if low > -INFINITY else []
         record["job_id"], record["complete"] = job_id, complete

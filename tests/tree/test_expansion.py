@@ -8,7 +8,9 @@ import pytest
 from distsearch.games import othello, othello_knowledge
 from distsearch.games.interface import END, MAX_MOVES, PASS, Position, step
 from distsearch.tree import windows
-from distsearch.tree.nodes import GROWN, INFINITY, NONE, WAITING, NodeArray
+from distsearch.tree.layout import GROWN, INFINITY, NONE, WAITING
+from distsearch.tree.nodes import NodeArray
+from distsearch.tree.tree_arrays import TreeArrays
 
 from ..engines.positions import board_id, engine, rules, search, state_of, unfinished_states
 from ..jobs.driving import grower
@@ -92,7 +94,7 @@ def check_scores(nodes, plain, r, win_bonus):
     unknown = nodes.over[:size] == 0
     assert (nodes.low[:size][unknown] == -INFINITY).all()
     assert (nodes.high[:size][unknown] == INFINITY).all()
-    windows.back_up_all(nodes.columns, size)
+    windows.back_up_all(TreeArrays(nodes).address, size)
     for i in reversed(range(size)):
         children = plain[i].children
         bounds = nodes.low[i], nodes.high[i]
@@ -193,7 +195,7 @@ def test_a_game_that_ends_in_every_line_is_solved_by_growth(rng):
     states = unfinished_states(rng, (6, 6), 3, most_empties=1)
     nodes, waiting = grown((6, 6), states, 10, 1000)
     assert waiting == 0
-    windows.back_up_all(nodes.columns, nodes.size)
+    windows.back_up_all(TreeArrays(nodes).address, nodes.size)
     assert (nodes.low[: nodes.size] == nodes.high[: nodes.size]).all()
     expected = [search(engine((6, 6)), state).score for state in states]
     assert nodes.low[:3].tolist() == expected

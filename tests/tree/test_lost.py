@@ -6,8 +6,7 @@ import pytest
 from distsearch.games import othello
 from distsearch.jobs.two_player import TO_THE_END
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.layout import FREE_COUNT, FREE_LIST, JOB_NODE, JOB_REMAINDER, PREEMPTED_JOBS, SPLITS_REQUESTED
-from distsearch.tree.nodes import NONE, SENT, WAITING
+from distsearch.tree.layout import NONE, SENT, WAITING
 from distsearch.tree.perft_pool import PerftPool
 from distsearch.tree.search_tree import SearchTree
 
@@ -52,11 +51,12 @@ def test_the_score_is_that_of_one_worker_whoever_is_lost(search, policy, full, r
             check_children(search, source, position, depth)
         team.drain(source)
         assert source.out == 0
-        assert (source._jobs[[JOB_NODE, JOB_REMAINDER]] == NONE).all()
+        assert (source.jobs_out["node"] == NONE).all()
+        assert (source.jobs_out["remainder"] == NONE).all()
         assert source.job_updates(idle_workers=1) == []
-        free = source._jobs[FREE_LIST, : source._control[FREE_COUNT]]
-        assert sorted(free) == list(range(source._jobs.shape[1]))
-        assert source._control[SPLITS_REQUESTED] == source._control[PREEMPTED_JOBS] == 0
+        free = source._arrays.free_ids[: source._control.free_count.item()]
+        assert sorted(free) == list(range(len(source.jobs_out)))
+        assert source._control.splits_requested == source._control.preempted == 0
 
 
 @policies
@@ -80,7 +80,7 @@ def test_a_schedule_has_nothing_of_who_is_lost(rng):
     (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
     source = SearchTree(grower(BOARD), [state], TO_THE_END, 16)
     first, second = source.take(3, worker=1), source.take(2, worker=2)
-    waiting, nodes = source.waiting, source._jobs[JOB_NODE, first["job_id"]]
+    waiting, nodes = source.waiting, source.jobs_out["node"][first["job_id"]]
     assert (source.nodes.status[nodes] == SENT).all()
     source.lost(1)
     assert (source.nodes.status[nodes] == WAITING).all()

@@ -5,8 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from distsearch.tree import layout, ready_queue, windows
-from distsearch.tree.nodes import GROWN, INFINITY, NONE, SENT, WAITING, NodeArray
+from distsearch.tree import ready_queue, windows
+from distsearch.tree.layout import GROWN, INFINITY, NONE, SENT, WAITING
+from distsearch.tree.nodes import NodeArray
+from distsearch.tree.tree_arrays import TreeArrays
 
 
 class HandMadeTree:
@@ -16,7 +18,7 @@ class HandMadeTree:
     each for its own side to move.
     """
 
-    def __init__(self, tree, low=-INFINITY, high=INFINITY, all_at_once=True, fixed=True, scouts=False):
+    def __init__(self, tree, low=-INFINITY, high=INFINITY, all_at_once=True, fixed=True, null_windows=False):
         self.nodes, self.leaves = NodeArray(1), {}
         unseen = [(self.nodes.add_root((0,), depth_left=9), tree)]
         for node, below in unseen:
@@ -24,13 +26,11 @@ class HandMadeTree:
                 unseen.extend(enumerate(below, add_children(self.nodes, node, len(below))))
             else:
                 self.leaves[node] = self.sign(node) * below
-        table = np.zeros(layout.CONTROL_SIZE, np.int64)
-        table[[layout.ALL_AT_ONCE, layout.FIXED, layout.NULL_WINDOWS]] = all_at_once, fixed, scouts
-        size = self.nodes.capacity
-        heap, jobs = np.zeros(size, np.int64), np.zeros((layout.JOB_ROWS, 0), np.int64)
-        self.arrays = self.nodes.columns, table, heap, jobs, np.zeros((3, size), np.int64)
-        windows.back_up_all(self.nodes.columns, self.nodes.size)
-        windows.ask_root(*self.arrays, 0, low, high)
+        self.arrays = TreeArrays(self.nodes, all_at_once=all_at_once, fixed=fixed, null_windows=null_windows)
+        self.arrays.reserve_ids(1)
+        self.tree = self.arrays.address
+        windows.back_up_all(self.tree, self.nodes.size)
+        windows.ask_root(self.tree, 0, low, high)
 
     def sign(self, node):
         return (-1) ** int(self.nodes.depth[node])
@@ -42,17 +42,16 @@ class HandMadeTree:
 
     def tell(self, node, low, high, cost=0):
         """Take in bounds of a node, for its own side to move."""
-        columns = self.nodes.columns
-        windows.spend(columns, node, cost)
-        if windows.tighten(columns, node, low, high):
-            windows.improved(*self.arrays, node)
+        windows.spend(self.tree, node, cost)
+        if windows.tighten(self.tree, node, low, high):
+            windows.improved(self.tree, node)
 
     def take(self):
         """Return the leaf that is to be searched next, NONE if there is none."""
-        return int(ready_queue.pop(self.nodes.columns, self.arrays[1], self.arrays[2]))
+        return int(ready_queue.pop(self.tree))
 
     def is_asked(self, node=0):
-        return bool(ready_queue.is_asked(self.nodes.columns, node))
+        return bool(ready_queue.is_asked(self.tree, node))
 
     def bounds(self, node=0):
         """(low, high) of a node's score for the side to move at the root."""
@@ -152,7 +151,7 @@ def test_all_scores_at_once_are_those_that_came_one_by_one(full, rng):
         nodes = hand_made.nodes
         for leaf, score in hand_made.leaves.items():
             nodes.low[leaf] = nodes.high[leaf] = score
-        windows.back_up_all(nodes.columns, nodes.size)
+        windows.back_up_all(hand_made.tree, nodes.size)
         assert hand_made.bounds() == (minimax(tree),) * 2, tree
         assert hand_made.path() == best_path(tree), tree
 
@@ -174,7 +173,7 @@ def test_bounds_of_some_leaves_bound_the_root_as_tightly_as_can_be(full, rng):
         assert all(hand_made.bounds(node)[0] >= least for node in line[:2])  # the move is as good as that
 
 
-# all_at_once, fixed, scouts
+# all_at_once, fixed, null_windows
 @pytest.mark.parametrize("policy", [(1, 1, 0), (1, 0, 0), (0, 0, 0), (0, 0, 1)])
 def test_questions_that_are_answered_one_by_one_lead_to_the_score(policy, full, rng):
     """Every way to ask; windows of all kinds; leaves tell no more than they are asked."""
@@ -185,7 +184,7 @@ def test_questions_that_are_answered_one_by_one_lead_to_the_score(policy, full, 
         while (leaf := hand_made.take()) != NONE:
             score, alpha, beta = hand_made.leaves[leaf], nodes.alpha[leaf], nodes.beta[leaf]
             hand_made.tell(leaf, score if score > alpha else -INFINITY, score if score < beta else INFINITY)
-            windows.ask_root(*hand_made.arrays, 0, low, high)
+            windows.ask_root(hand_made.tree, 0, low, high)
             taken.append(leaf)
             assert len(taken) <= 10 * len(hand_made.leaves)
         score, (least, most) = minimax(tree), hand_made.bounds()
@@ -300,5 +299,5 @@ def test_a_snapshot_is_a_copy_and_comes_back_but_for_what_was_sent():
     assert again.low.tolist() == [-INFINITY, 1, -INFINITY, -INFINITY, -1]
     assert again.line(0) == [0]
     again.status[[2, 3]] = SENT
-    assert np.array_equal(again.columns, snapshot["columns"])
+    assert np.array_equal(again.records, snapshot["records"])
     assert np.array_equal(again.state, snapshot["state"])

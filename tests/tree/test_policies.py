@@ -15,10 +15,9 @@ from distsearch.games.random_play import random_position
 from distsearch.jobs.two_player import TO_THE_END, kinds
 from distsearch.tree.deepening import Deepening
 from distsearch.tree.expansion import Grower
-from distsearch.tree.nodes import NONE
+from distsearch.tree.layout import NONE
 from distsearch.tree.policies import POLICIES
 from distsearch.tree.search_tree import ANY, SearchTree
-from distsearch.tree.windows import UPDATE_COUNT, UPDATE_LIST
 
 from ..engines.positions import NO_PAUSE
 from ..jobs.driving import do
@@ -494,6 +493,7 @@ def test_a_job_is_listed_once_however_late_anybody_looks(search, policy, full, r
                 source.finish(np.concatenate([do(search.runners[0], job) for job in some]))
             else:
                 assert source.done  # by what was grown
-            listed = source._jobs[UPDATE_LIST, : source._control[UPDATE_COUNT]].tolist()
-            assert len(set(listed)) == len(listed) == source._control[UPDATE_COUNT]
+            count = source._control.update_count.item()
+            listed = source._arrays.updates[:count].tolist()
+            assert len(set(listed)) == len(listed) == count
         check(search, source, position, depth)

@@ -6,8 +6,7 @@ import pytest
 from distsearch.games import othello
 from distsearch.games.interface import Position, legal_moves, step
 from distsearch.jobs.two_player import TO_THE_END
-from distsearch.tree.layout import JOB_NODE, JOB_WORKER
-from distsearch.tree.nodes import INFINITY, SENT, WAITING
+from distsearch.tree.layout import INFINITY, SENT, WAITING
 from distsearch.tree.search_tree import SearchTree
 
 from ..engines.positions import board_id, engine, evaluate, rules, search, state_of, unfinished_states
@@ -23,7 +22,7 @@ targets = pytest.mark.parametrize("wanted_subtrees", [1, 4, 16, 64])
 
 def node_of(pool, jobs):
     """The nodes of jobs that are out."""
-    return pool._jobs[JOB_NODE, jobs["job_id"]]
+    return pool.jobs_out["node"][jobs["job_id"]]
 
 
 def pool_of(board, states, depth, wanted_subtrees, **options):
@@ -95,7 +94,7 @@ def test_jobs_are_handed_out_once(rng):
     assert set(first["budget"]) == {77}
     assert set(second["budget"]) == {0}
     for jobs, worker in ((first, 5), (second, 6)):
-        nodes, workers = node_of(pool, jobs), pool._jobs[JOB_WORKER, jobs["job_id"]]
+        nodes, workers = node_of(pool, jobs), pool.jobs_out["worker"][jobs["job_id"]]
         assert set(workers) == {worker}
         assert set(pool.nodes.status[nodes]) == {SENT}
         assert (jobs["state"] == pool.nodes.state[nodes]).all()

@@ -6,8 +6,8 @@ import pytest
 from distsearch.games import othello
 from distsearch.jobs.two_player import TO_THE_END
 from distsearch.tree.deepening import Deepening
-from distsearch.tree.layout import JOB_NODE
-from distsearch.tree.nodes import HIGH, INFINITY, LOW, SENT, STATUS, WAITING, NodeArray
+from distsearch.tree.layout import INFINITY, SENT, WAITING
+from distsearch.tree.nodes import NodeArray
 from distsearch.tree.perft_pool import PerftPool
 from distsearch.tree.policies import POLICIES
 from distsearch.tree.position_stream import Stream
@@ -38,15 +38,15 @@ def test_an_array_comes_back_as_it_was_but_for_what_was_sent():
     pool = SearchTree(grower(BOARD), [othello.start(rules(BOARD)).state] * 2, DEPTH, wanted_subtrees=30)
     pool.take(7, worker=1)
     snapshot = pool.nodes.snapshot()
-    status = snapshot["columns"][STATUS]
+    status = snapshot["records"]["status"]
     assert np.count_nonzero(status == SENT) == 7
     again = NodeArray.restored(snapshot).snapshot()
-    restored = again["columns"][STATUS]
+    restored = again["records"]["status"]
     assert not np.any(restored == SENT)
     assert np.array_equal(restored == WAITING, np.isin(status, (WAITING, SENT)))
     assert np.array_equal(restored[restored != WAITING], status[restored != WAITING])
     restored[:] = status
-    assert snapshot.keys() == again.keys() == {"state", "columns"}
+    assert snapshot.keys() == again.keys() == {"state", "records"}
     assert all(np.array_equal(snapshot[name], again[name]) for name in snapshot)
 
 
@@ -56,7 +56,8 @@ def test_a_snapshot_is_of_its_moment(rng):
     drive(pool, runner("subtree", BOARD), rng, workers=1)
     assert pool.is_answered(0)
     assert snapshot["finished"] == len(snapshot["lines"]) == snapshot["totals"].sum() == 0
-    assert (snapshot["nodes"]["columns"][LOW, 0], snapshot["nodes"]["columns"][HIGH, 0]) == (-INFINITY, INFINITY)
+    (root,) = snapshot["nodes"]["records"][:1]
+    assert (root["low"], root["high"]) == (-INFINITY, INFINITY)
 
 
 # --- pools ---
@@ -120,7 +121,7 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
     assert [progress_of(pool, job) for job in again] == [told[int(job["job_id"])] for job in out[1:3]]
     for name in ("state", "depth", "low", "high", "budget"):
         assert again[name].tolist() == out[1:3][name].tolist()
-    assert not pool.nodes.child_count[pool._jobs[JOB_NODE, again["job_id"]]].any()
+    assert not pool.nodes.child_count[pool.jobs_out["node"][again["job_id"]]].any()
     assert pool.snapshot()["progress"] == begun
     left = {int(again["job_id"][1]): told[int(out["job_id"][2])]}
     pool.finish(do(worker, again[0]))
