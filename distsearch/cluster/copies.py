@@ -5,6 +5,8 @@ owners must stop. The source gets the best answer once all owners have answered,
 answer waits until the others look at their mail, or are lost.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 _SUMMED = (
@@ -26,25 +28,30 @@ class _Copied:
         self.job = job
         self.ranks = [rank]  # that search it now: the first has the job, the others copies
         self.holder = rank  # the job's worker as the source knows it, which may have answered
-        self.answer = None  # the best result record so far, with what all ranks took that have answered
+        self.answer: np.ndarray | None = (
+            None  # the best result record so far, with what all ranks took that have answered
+        )
         self.copied = self.dropped = False  # several ranks had it; the remaining ones were told to stop
+
+    def __repr__(self):
+        return f"<_Copied of job {self.job['job_id']}: ranks {self.ranks}, dropped {self.dropped}>"
 
 
 class Copies:
     """The jobs of a run by their ids; hosts: the host of each worker by rank."""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts: Mapping[int, str]):
         self._hosts = hosts
         self._jobs = {}  # job_id → _Copied
         self._shared = 0  # jobs that have been copied
         self.changed = set()  # ids of jobs whose ranks must be told the others
 
-    def assigned(self, rank, jobs):
+    def assigned(self, rank: int, jobs: np.ndarray) -> None:
         """Note that a worker got jobs (records)."""
         for job in jobs:
             self._jobs[int(job["job_id"])] = _Copied(rank, job.copy())
 
-    def choose(self, rank, alone):
+    def choose(self, rank: int, alone: set[int]) -> np.void | None:
         """Return the record of a job that a worker searches too from now on, whose host has none; None: no job.
 
         It is the one that the fewest hosts search, of those without a budget. alone: ranks whose job is their only
@@ -68,7 +75,7 @@ class Copies:
         self.changed.add(int(chosen.job["job_id"]))
         return chosen.job
 
-    def narrow(self, job_id, low, high):
+    def narrow(self, job_id: int, low: int, high: int) -> list[int]:
         """Narrow a job's window, or drop it; return the workers that search it."""
         if job_id not in self._jobs:
             return []
@@ -76,7 +83,7 @@ class Copies:
         copied.job["low"], copied.job["high"], copied.dropped = low, high, copied.dropped or low >= high
         return copied.ranks
 
-    def take_in(self, rank, results):
+    def take_in(self, rank: int, results: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
         """Take in a worker's results; return (those that are final, ranks and ids of jobs that must stop)."""
         finished, stop = [], []
         if not self._shared:
@@ -98,7 +105,7 @@ class Copies:
                 stop += [(other, job_id) for other in copied.ranks]
         return np.concatenate([results[:0], *finished]), stop
 
-    def lost(self, rank):
+    def lost(self, rank: int) -> tuple[list[np.ndarray], list[tuple[int, int]]]:
         """Take in that a worker is lost; return (results that are final now, (id, worker) of jobs that others have)."""
         finished, kept = [], []
         for job_id, copied in list(self._jobs.items()):
@@ -127,7 +134,7 @@ class Copies:
         self._jobs.pop(job_id, None)
         self._shared -= copied is not None and copied.copied
 
-    def changed_owners(self):
+    def changed_owners(self) -> list[tuple[int, list[int]]]:
         """Return (id, workers that search it) of the jobs for which this has changed."""
         found = [(job_id, list(self._jobs[job_id].ranks)) for job_id in self.changed if job_id in self._jobs]
         self.changed = set()

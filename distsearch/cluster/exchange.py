@@ -5,10 +5,12 @@ owners about every ``EVERY`` seconds, in one small message each, and imports the
 """
 
 import struct
+from collections.abc import Sequence
 
 import numpy as np
 
 from .messages import Message, MessageType, Outgoing, to_records
+from .protocols import JobRunner
 
 EVERY = 4e-4  # seconds between two messages to the same owner
 # And for each of the others, since a message costs about 10 µs, sending and receiving.
@@ -30,17 +32,18 @@ class Exchange:
     now: seconds.
     """
 
-    def __init__(self, run, job_id, host, ranks, now):
+    def __init__(self, run: int, job_id: int, host: int, ranks: Sequence[int], now: float):
         self.run, self.job_id, self.host, self.ranks = run, job_id, host, ranks
         self.every = max(EVERY, _FOR_EACH * (len(ranks) - 1))
         self._due, self._since = now, None  # when to send the next time, and up to where entries and orders were sent
-        self._entries, self._orders, self._marks = [], [], dict.fromkeys(range(len(ranks)), NOTHING)
+        self._entries, self._orders = [], []
+        self._marks: dict[int, np.ndarray] = dict.fromkeys(range(len(ranks)), NOTHING)
         self._changed = True  # marks, since the engine got them
         # by host: messages sent, those that have been seen, the latest one that has come, when the last was sent
         self._sent, self._seen, self._came = [0] * len(ranks), [0] * len(ranks), [0] * len(ranks)
         self._sent_at = [now] * len(ranks)
 
-    def take_in(self, message):
+    def take_in(self, message: Message) -> None:
         """Keep what another owner has sent, until the engine has time for it."""
         job_id, host, number, seen, entries, orders = _HEAD.unpack_from(message.payload)
         words = to_records(message.payload[_HEAD.size :], np.uint64)
@@ -53,7 +56,7 @@ class Exchange:
             self._orders.append(words[orders_from:marks_from])
             self._marks[host], self._changed = words[marks_from:].reshape(-1, 2), True
 
-    def apply(self, runner):
+    def apply(self, runner: JobRunner) -> None:
         """Give what has come to the engine of the job's runner."""
         if self._entries:
             runner.import_updates(np.concatenate(self._entries), np.concatenate(self._orders))
@@ -62,7 +65,7 @@ class Exchange:
             runner.set_remote_marks(np.concatenate(list(self._marks.values())), len(self.ranks), self.host)
             self._changed = False
 
-    def messages(self, runner, now):
+    def messages(self, runner: JobRunner, now: float) -> list[Outgoing]:
         """Return the Outgoing messages that are due."""
         if now < self._due:
             return []
@@ -85,6 +88,6 @@ class Exchange:
         """Whether a host has many messages to see, and got one a moment ago."""
         return self._sent[host] - self._seen[host] >= _UNSEEN and now - self._sent_at[host] < _PATIENCE
 
-    def end(self, runner):
+    def end(self, runner: JobRunner) -> None:
         """Have the engine search alone on this host again."""
         runner.set_remote_marks(NOTHING, 0, 0)

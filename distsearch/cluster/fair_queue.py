@@ -1,6 +1,7 @@
 """Fair sharing of one processor among several members."""
 
 from collections.abc import Hashable
+from typing import Any
 
 
 class FairQueue:
@@ -42,7 +43,7 @@ class FairQueue:
             self._ahead = {member: had for member, had in self._ahead.items() if had > least}
         return least
 
-    def first(self):
+    def first(self) -> Any:
         """Return the member that goes next; among equals the one that joined last, which may need little."""
         if len(self._had) == 1:
             return next(iter(self._had))

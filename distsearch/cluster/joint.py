@@ -8,6 +8,7 @@ A slot is written by its rank alone. Nothing is locked: a rank that reads a reco
 sequence number afterwards. What a rank has spent on a job stays in its slot until it joins another one.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -44,9 +45,9 @@ class Joint:
     words: int64, shared by the host's ranks and zero at first; slot: of this rank; ranks: of the host, by slot.
     """
 
-    def __init__(self, words, slot, ranks):
+    def __init__(self, words: np.ndarray, slot: int, ranks: int):
         self._slots = words[:-_FLAGS].reshape(SLOTS, _SIZE)[:ranks]
-        self._flags = memoryview(words[-_FLAGS:].view(np.uint8))[:ranks]
+        self._flags = words[-_FLAGS:].view(np.uint8)[:ranks].data
         self._own, self._slot = self._slots[slot], slot
         self._done = {}  # slot → sequence number of a job that was searched to its end here
         self._renewed = {}  # slot → its count of slices when this rank last looked, and since when it is that
@@ -56,11 +57,11 @@ class Joint:
     # Of an owner.
 
     @property
-    def is_open(self):
+    def is_open(self) -> bool:
         """Whether the job of this rank can be joined."""
         return bool(self._own[_SEQUENCE] & 1)
 
-    def open(self, setup, run, record):
+    def open(self, setup: int, run: int, record: np.ndarray) -> None:
         """Have other ranks join a job: numbers of its setup and run, its record as bytes (uint8)."""
         own = self._own
         own[_SETUP], own[_RUN], own[_BYTES] = setup, run, len(record)
@@ -69,24 +70,24 @@ class Joint:
         own[_RENEWED] += 1
         self._flags[self._slot] = 1
 
-    def renew(self):
+    def renew(self) -> None:
         """Say that the owner of an open job is still at work."""
         self._own[_RENEWED] += 1
 
     @property
-    def joined(self):
+    def joined(self) -> bool:
         """Whether another rank searches the job of this one."""
         return bool(self._at_it(self._slot))
 
     @property
-    def spent(self):
+    def spent(self) -> tuple[int, float]:
         """(boards, CPU seconds) that ranks which have joined the job of this one have spent on it."""
         at = self._slots
         rows = at[(at[:, _JOINED] == self._slot + 1) & (at[:, _JOINED_SEQUENCE] == self._own[_SEQUENCE])]
         boards = int((rows[:, _BOARDS] + rows[:, _BOARDS_BEFORE]).sum())
         return boards, 1e-9 * int((rows[:, _NANOSECONDS] + rows[:, _NANOSECONDS_BEFORE]).sum())
 
-    def close(self):
+    def close(self) -> tuple[int, float]:
         """End what other ranks search of the job of this one; return ``spent``."""
         if not self.is_open:
             return 0, 0.0
@@ -104,11 +105,11 @@ class Joint:
     # Of a rank that joins.
 
     @property
-    def any_open(self):
+    def any_open(self) -> bool:
         """Whether any rank has an open job; an idle rank asks this 200 times a second, so it has to be quick."""
         return 1 in bytes(self._flags)
 
-    def find(self, setups, now):
+    def find(self, setups: Collection[int], now: float) -> Open | None:
         """Return the Open job with the fewest ranks at it that this rank has not searched to its end, or None.
 
         setups: numbers of those that this rank knows; now: seconds, by any clock of this rank.
@@ -131,7 +132,7 @@ class Joint:
         # its owner may have ended it meanwhile, and may be writing the next one's record
         return job if sequence & 1 and self.lasts(job, now) and job.setup in setups else None
 
-    def lasts(self, job, now):
+    def lasts(self, job: Open, now: float) -> bool:
         """Whether an Open job can still be joined: it is open, and its owner has not died."""
         return self._slots[job.slot, _SEQUENCE] == job.sequence and self._is_at_work(job.slot, now)
 
@@ -143,7 +144,7 @@ class Joint:
             self._renewed[slot] = count, now
         return count != seen or now - since < PATIENCE
 
-    def join(self, job):
+    def join(self, job: Open) -> tuple[int, int]:
         """Say that this rank searches a job; return the addresses of its sequence number and of boards spent here."""
         own = self._own
         if own[_JOINED] == job.slot + 1 and own[_JOINED_SEQUENCE] == job.sequence:
@@ -157,11 +158,11 @@ class Joint:
         base, row = self._slots.ctypes.data, 8 * _SIZE
         return base + row * job.slot + 8 * _SEQUENCE, base + row * self._slot + 8 * _BOARDS
 
-    def spend(self, boards, seconds):
+    def spend(self, boards: int, seconds: float) -> None:
         """Note what the joined job has taken here so far; within a slice the engine writes the nodes itself."""
         self._own[_BOARDS], self._own[_NANOSECONDS] = boards, int(1e9 * seconds)
 
-    def leave(self, done=None):
+    def leave(self, done: Open | None = None) -> None:
         """Say that this rank searches no other rank's job any more; done: an Open job that came to its end here."""
         self._own[_AT_IT] = 0
         if done is not None:

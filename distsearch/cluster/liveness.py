@@ -1,5 +1,7 @@
 """Failure detector: which workers must be pinged, and which were silent for so long that they are declared lost."""
 
+from collections.abc import Collection, Iterable
+
 _COMPILES = 900.0  # seconds: compiling takes up to minutes, on a busy computer more, and looks at no mail
 LAST_WAITS = 10  # deadlines for which a master waits for its last worker, as no other can do its work
 _STEP = 6  # parts of the deadline; time in which the master did not look counts for one at most
@@ -19,25 +21,27 @@ class Liveness:
         last: deadlines after which the worker that was heard from last is lost, where all are silent.
     """
 
-    def __init__(self, deadline, ranks, now=0.0, compiles=_COMPILES, last=1):
+    def __init__(
+        self, deadline: float, ranks: Iterable[int], now: float = 0.0, compiles: float = _COMPILES, last: int = 1
+    ):
         self._deadline, self._latest, self._compiles, self._last = deadline, now, compiles, last
         self._passed = 0.0  # seconds that count
         self._heard = dict.fromkeys(ranks, 0.0)
         self._pinged = dict.fromkeys(ranks, 0.0)
 
-    def heard(self, rank, now):
+    def heard(self, rank: int, now: float) -> None:
         """Note a message; one of a lost worker does not count until it has ``rejoined``."""
         if rank in self._heard:
             self._heard[rank] = self._pass(now)
 
-    def due(self, now):
+    def due(self, now: float) -> list[int]:
         """Return the ranks to ping now; they are due again after another third of the deadline."""
         passed, third = self._pass(now), self._deadline / 3
         ranks = [rank for rank, heard in self._heard.items() if passed - max(heard, self._pinged[rank]) >= third]
         self._pinged.update(dict.fromkeys(ranks, passed))
         return ranks
 
-    def silent(self, now, preparing=()):
+    def silent(self, now: float, preparing: Collection[int] = ()) -> list[int]:
         """Return the ranks that are lost by now; preparing: those that may be compiling."""
         passed = self._pass(now)
 
@@ -47,16 +51,16 @@ class Liveness:
 
         lost = [rank for rank in self._heard if is_silent(rank, 1)]
         if lost and len(lost) == len(self._heard):
-            last = max(lost, key=self._heard.get)
+            last = max(lost, key=lambda rank: self._heard[rank])
             if not is_silent(last, self._last):
                 lost.remove(last)
         return lost
 
-    def lost(self, rank):
+    def lost(self, rank: int) -> None:
         """Expect nothing more from a lost worker."""
         self._heard.pop(rank, None)
 
-    def rejoined(self, rank, now):
+    def rejoined(self, rank: int, now: float) -> None:
         """Note that a lost worker is there after all."""
         self._heard[rank] = self._pinged[rank] = self._pass(now)
 

@@ -3,11 +3,13 @@
 import platform
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
 
 from .cluster import Cluster
 from .events import Received
 from .master import Master
 from .messages import decode, encode
+from .protocols import Runner
 from .worker import Worker
 
 
@@ -17,14 +19,14 @@ class LocalCluster(Cluster):
     ranks = 1
     workers = 1
 
-    def __init__(self, kinds):
+    def __init__(self, kinds: Mapping[str, Callable[[dict], Runner]]):
         super().__init__()
         self.hosts = {1: platform.node()}
         self._master = Master(self.hosts)
         self._worker = Worker(kinds)
         self._mail = deque()  # to the worker
 
-    def turn(self):
+    def turn(self) -> bool:
         """Bring the worker its mail and have it do a slice of work; return whether there was any."""
         if not self._mail and not self._worker.has_work:
             return False

@@ -5,13 +5,14 @@ in between (see ``backoff``), so that many more ranks than cores stay usable.
 """
 
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 from mpi4py import MPI
 
 from .backoff import sleep_until
-from .messages import decode, encode
+from .messages import Message, decode, encode
 
 _TAG = 1
 _KEPT = 16  # messages after which they are tested for completion: to test each one took longer than to send it
@@ -28,7 +29,7 @@ class Mailbox:
     that have ended so; nothing is sent to them, and their messages are dropped.
     """
 
-    def __init__(self, comm, source=MPI.ANY_SOURCE, survives=False):
+    def __init__(self, comm: MPI.Comm, source: int = MPI.ANY_SOURCE, survives: bool = False):
         self._comm, self._survives = comm, survives
         self._status = MPI.Status()
         self._sending = []  # (rank, request, buffer)
@@ -39,7 +40,7 @@ class Mailbox:
         # that takes 2 of 5 ms off an easy request.
         self._probe = partial(comm.Iprobe, source, _TAG, self._status)
 
-    def send(self, to, message):
+    def send(self, to: int, message: Message) -> int:
         """Start sending; return the number of bytes."""
         buffer = encode(message)
         if len(self._sending) >= _KEPT:
@@ -51,21 +52,21 @@ class Mailbox:
                 self._note(to, error)
         return len(buffer)
 
-    def is_behind(self, to):
+    def is_behind(self, to: int) -> bool:
         """Whether a rank has not received the latest message to it."""
         return to in self.failed or any(
             rank == to and not self._over(to, request) for rank, request, _ in self._sending
         )
 
     @property
-    def has_mail(self):
+    def has_mail(self) -> Callable[[], bool]:
         """A function that says whether it is time to ``receive``."""
         return self._on_the_way if self._arriving else self._probe
 
     def _on_the_way(self):
         return self._probe() or any(request.Get_status() for _, request, _ in self._arriving)
 
-    def receive(self):
+    def receive(self) -> tuple[int, Message, int] | None:
         """Return (sender, Message, bytes) of the next complete message, or None."""
         if self._arriving and (arrived := self._arrived()):
             return arrived
@@ -76,8 +77,8 @@ class Mailbox:
         if len(buffer) <= _SMALL and not (self._arriving and self._awaits(source)):
             self._comm.Recv([buffer, MPI.BYTE], source=source, tag=_TAG)
             return None if source in self.failed else (source, decode(buffer), len(buffer))
-        matched = self._comm.Improbe(source, _TAG)
-        self._arriving.append((source, matched.Irecv([buffer, MPI.BYTE]), buffer))
+        if matched := self._comm.Improbe(source, _TAG):
+            self._arriving.append((source, matched.Irecv([buffer, MPI.BYTE]), buffer))
         return self._arrived()
 
     def _awaits(self, source):
@@ -94,11 +95,11 @@ class Mailbox:
             before.add(source)
         return None
 
-    def flush(self):
+    def flush(self) -> None:
         """Wait, without spinning, until every message has left."""
         sleep_until(self.all_sent)
 
-    def all_sent(self):
+    def all_sent(self) -> bool:
         """Forget the messages that have left; return whether all have."""
         try:
             self._sending = [sending for sending in self._sending if not sending[1].Test()]

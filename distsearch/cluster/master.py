@@ -8,6 +8,8 @@ worker is readmitted as a new one.
 """
 
 import logging
+from collections.abc import KeysView, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,7 +70,7 @@ class Master:
 
     has_no_workers = False  # without any worker it raises an error; see ``Submaster``
 
-    def __init__(self, hosts, groups=None):
+    def __init__(self, hosts: Mapping[int, str], groups: Mapping[int, Mapping[int, str]] | None = None):
         self._hosts = hosts
         self._groups = groups or {}
         self._registry = WorkerRegistry(hosts)
@@ -78,23 +80,23 @@ class Master:
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that reported last; none if it did not start
         self.traces = {}  # rank → EVENTs of its timeline, of that run
 
-    def is_open(self, run):
+    def is_open(self, run: int) -> bool:
         """Whether a run is not over yet."""
         return run in self._runs
 
-    def state(self, run):
+    def state(self, run: int) -> State:
         """Return the State of an open run."""
         return self._runs[run].state
 
-    def awaits_metrics(self, run):
+    def awaits_metrics(self, run: int) -> bool:
         """Whether METRICS of a run were requested and have not all come."""
         return run in self._runs and bool(self._runs[run].awaited)
 
-    def awaits_progress(self, run):
+    def awaits_progress(self, run: int) -> bool:
         """Whether PROGRESS of a run was requested and has not all come."""
         return run in self._runs and bool(self._runs[run].awaiting_progress)
 
-    def progress(self, run):
+    def progress(self, run: int) -> dict[int, np.ndarray]:
         """Return the progress of jobs that are out: job id → payload of PROGRESS."""
         payloads = self._runs[run].progress.values() if run in self._runs else ()
         return {
@@ -102,31 +104,31 @@ class Master:
             for payload in payloads
         }
 
-    def is_ready(self, setup):
+    def is_ready(self, setup: bytes) -> bool:
         """Whether all workers are ready for a setup."""
         return len(self._registry.ready_for(self._registry.setups.get(setup))) == len(self._registry.workers)
 
     @property
-    def has_runs(self):
+    def has_runs(self) -> bool:
         """Whether any run is open."""
         return bool(self._runs)
 
     @property
-    def absent(self):
+    def absent(self) -> KeysView[int]:
         """Ranks of the workers that are lost and have not rejoined."""
         return self._registry.absent.keys()
 
     @property
-    def preparing(self):
+    def preparing(self) -> set[int]:
         """Ranks that prepare for a setup: they may compile for minutes without a look at their mail."""
         return self._registry.preparing
 
     @property
-    def ignored(self):
+    def ignored(self) -> int:
         """Messages with results of workers that were lost when they came."""
         return self._registry.ignored
 
-    def handle(self, event):
+    def handle(self, event: NamedTuple) -> list[Outgoing]:
         """Take one event in; return the list of Outgoing messages that follow from it."""
         if type(event) is Received:  # by far the most
             worker = self._registry.workers.get(event.sender)
@@ -400,7 +402,7 @@ class Master:
         workers = len(self._groups.get(rank, (rank,)))
         return min(_SHARED_AT_ONCE, workers) if run.shared else workers
 
-    def host_behind(self, leader, rank):
+    def host_behind(self, leader: int, rank: int) -> str:
         """Return the host of a sub-master's worker."""
         return self._groups[leader][rank]
 
@@ -415,7 +417,7 @@ class Master:
         by_host = self._goes_by_host(run)
         if by_host and worker is not None and not run.out.get(worker.rank):
             run.work_wanted = True  # any free rank of its host gets the next one
-        if not run.work_wanted:
+        if worker is not None and not run.work_wanted:
             while sent := self._top_up(run, worker, run.most_batches * self._slots(run, worker.rank)):
                 out += sent
             return out

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .copies import Copies
+from .events import Begin
 from .messages import Message, MessageType, from_records
 
 _LARGEST_BATCH = 1024  # jobs in a message
@@ -19,11 +21,11 @@ class State(NamedTuple):
 class MasterRun:
     """A run that is not over; begin: its ``events.Begin``; setup: the number of its setup."""
 
-    def __init__(self, begin, setup):
+    def __init__(self, begin: Begin, setup: int):
         self.number, self.setup, self.source, self.prefetch = begin.run, setup, begin.source, begin.prefetch
         self.joint, self.by_host = begin.source.joint, begin.source.by_host
         self.offload_requests = {}  # rank → its latest OFFLOAD_REQUEST
-        self.copies = None  # of jobs, where several hosts may search one
+        self.copies: Copies | None = None  # of jobs, where several hosts may search one
         self.batch_seconds, self.most_batches = begin.batch, begin.prefetch * begin.ahead
         self.many_ahead = begin.ahead > 1
         self.client, self.weight, self.measured = begin.client, begin.weight, begin.measured
@@ -52,10 +54,10 @@ class MasterRun:
         return f"<MasterRun {self.number}: {self.state}, jobs out {jobs}, waiting {self.source.waiting}>"
 
     @property
-    def over(self):
+    def over(self) -> bool:
         return self.halted or self.source.done
 
-    def batch(self, most):
+    def batch(self, most: int) -> int:
         """Return how many jobs make a message: one, or at most ``most``."""
         if most < 2:
             return 1
@@ -63,17 +65,18 @@ class MasterRun:
         return max(1, min(int(self.batch_seconds / max(mean, 1e-9)), _LARGEST_BATCH, most))
 
     @property
-    def jobs_are_long(self):
+    def jobs_are_long(self) -> bool:
         """Whether a job makes a batch, as far as is known."""
         return self.jobs > 0 and self.seconds > self.jobs * self.batch_seconds
 
-    def count(self, rank, boards):
+    def count(self, rank: int, boards: int) -> None:
+        """Note the node count of a worker's job at work."""
         change = boards - self.boards.get(rank, 0)
         if change:
             self.state = State(self.state.started, self.state.boards_at_work + change)
             self.boards[rank] = boards
 
-    def lose(self, rank):
+    def lose(self, rank: int) -> None:
         """Expect nothing more from a worker, and give its jobs back to the source."""
         self.count(rank, 0)
         for by_rank in (self.out, self.boards, self.metrics, self.progress, self.offload_requests):
@@ -83,7 +86,7 @@ class MasterRun:
         self.expect_nothing(rank)
         self.source.lost(rank)
 
-    def expect_nothing(self, rank):
+    def expect_nothing(self, rank: int) -> None:
         """Leave a worker's copies of jobs to the other owners; take in the answers of jobs that have no other owner."""
         if not self.copies:
             return

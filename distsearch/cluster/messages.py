@@ -10,9 +10,10 @@ them, so the others answer and leave one by one.
 
 import struct
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 VERSION = 12
 
@@ -112,7 +113,7 @@ class Message(NamedTuple):
 
     type: MessageType
     run: int
-    payload: np.ndarray | bytes = _NOTHING
+    payload: Any = _NOTHING
 
     def __repr__(self):
         return f"<{self.type.name} of {self.run}, {len(self.payload)} bytes>"
@@ -125,29 +126,29 @@ class Outgoing(NamedTuple):
     message: Message
 
 
-def from_records(records):
+def from_records(records: np.ndarray) -> np.ndarray:
     """Return an array of records as a payload."""
     return np.frombuffer(np.ascontiguousarray(records), np.uint8) if records.size else _NOTHING
 
 
-def to_records(payload, dtype):
+def to_records(payload: np.ndarray | bytes, dtype: DTypeLike) -> np.ndarray:
     """Return the records of a payload."""
     return np.frombuffer(payload, dtype) if len(payload) else np.empty(0, dtype)
 
 
-def to_lost(message):
+def to_lost(message: Message) -> tuple[int, bool]:
     """Return (rank, whether it is lost) of a WORKER_LOST message."""
     rank, lost = to_records(message.payload, np.int64).tolist()
     return rank, bool(lost)
 
 
-def encode(message):
+def encode(message: Message) -> bytearray:
     """Return a message as one buffer of bytes."""
     kind, run, payload = message
     return bytearray().join((HEADER.pack(VERSION, kind, run, len(payload)), payload))
 
 
-def decode(buffer):
+def decode(buffer: Any) -> Message:
     """Return the Message in a buffer of bytes, which it keeps; raises ValueError if it is none of this version."""
     if len(buffer) < HEADER.size:
         raise ValueError(f"message of {len(buffer)} bytes; a header takes {HEADER.size}")

@@ -7,6 +7,7 @@ at once, for its wakeup socket is gone. The workers of a sub-master that has die
 """
 
 import time
+from collections.abc import Callable, Mapping
 
 from mpi4py import MPI
 
@@ -14,11 +15,13 @@ from ..core.errors import RanksLostError
 from . import mpi_runtime
 from .backoff import BackOff, sleep_until
 from .cluster import Cluster
+from .joint import Joint
 from .liveness import LAST_WAITS, Liveness
 from .mailbox import Mailbox
 from .master import Master
 from .messages import Message, MessageType, to_lost
 from .peer_mailbox import PeerMailbox
+from .protocols import Runner
 from .submaster import Submaster, blocks
 from .trace import Timers
 from .wakeup import Wakeup
@@ -37,7 +40,13 @@ class MpiCluster(Cluster):
     sub-masters, see ``submaster.blocks``, 0 for none.
     """
 
-    def __init__(self, comm, deadline=None, say=lambda text: None, groups=0):
+    def __init__(
+        self,
+        comm: MPI.Intracomm,
+        deadline: float | None = None,
+        say: Callable[[str], None] = lambda text: None,
+        groups: int = 0,
+    ):
         super().__init__()
         self.comm, self._say = comm, say
         self.ranks, self.groups = comm.Get_size(), groups
@@ -56,10 +65,10 @@ class MpiCluster(Cluster):
         self._closed = False
 
     @property
-    def master_seconds(self):
+    def master_seconds(self) -> float:
         return time.process_time()
 
-    def turn(self):
+    def turn(self) -> bool:
         """Take in one message, if one is here; return whether there was any."""
         arrived = self._links.poll()
         if arrived is None:
@@ -75,7 +84,7 @@ class MpiCluster(Cluster):
     def _act(self, event):
         self._links.dispatch(event)
 
-    def close(self):
+    def close(self) -> None:
         if self._closed:
             return
         self._closed = True
@@ -144,7 +153,14 @@ class _Guard:
         return bool(self._liveness.due(now))
 
 
-def work_for_master(comm, kinds, deadline=None, groups=0, shares=None, joint=None):
+def work_for_master(
+    comm: MPI.Intracomm,
+    kinds: Mapping[str, Callable[[dict], Runner]],
+    deadline: float | None = None,
+    groups: int = 0,
+    shares: Mapping[str, Callable] | None = None,
+    joint: Joint | None = None,
+) -> None:
     """The other ranks' side: a worker or a sub-master, until the master says to leave.
 
     Arguments as for ``MpiCluster``, ``Submaster`` and ``Worker``. Raises RanksLostError if rank 0 is lost; where a

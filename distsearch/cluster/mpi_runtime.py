@@ -28,7 +28,7 @@ _limits = set()  # functions that end ``limit_beginning``
 _forgone = set()  # not empty if MPI must not be finalized
 
 
-def launcher():
+def launcher() -> tuple[int, int, str | None]:
     """Return (ranks, rank, name) as set by the launcher of this process, (1, 0, None) if there was none."""
     for size, rank, name in _LAUNCHERS:
         if os.environ.get(size, "").isdigit() and os.environ.get(rank, "").isdigit():
@@ -36,7 +36,7 @@ def launcher():
     return 1, 0, None
 
 
-def place():
+def place() -> tuple[int, int]:
     """Return (ranks, rank) of this process, from MPI once that runs, else from the launcher."""
     ranks, rank, _ = launcher()
     loaded = sys.modules.get("mpi4py.MPI")
@@ -45,7 +45,7 @@ def place():
     return ranks, rank
 
 
-def library():
+def library() -> str:
     """Return the MPI library's name and version; raises UserError if there is no library."""
     return " ".join(_load().Get_library_version().strip("\x00").splitlines()[0].split(",")[0].split())
 
@@ -80,7 +80,7 @@ def _refuses():
     return launcher()[2] == _LAUNCHERS[0][2] and "MPICH" in library()
 
 
-def abort(status):
+def abort(status: int) -> None:
     """End every rank of the job."""
     _wait_for_readers()
     if not tells_of_failures():
@@ -94,7 +94,7 @@ def abort(status):
 def _wait_for_readers():
     """Wait until the launcher has read the output: MPICH's drops what is still in the pipe when a job is aborted."""
     end = time.monotonic() + _READ
-    for stream in (sys.__stdout__, sys.__stderr__):
+    for stream in filter(None, (sys.__stdout__, sys.__stderr__)):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
             while _unread(stream.fileno()) and time.monotonic() < end:
@@ -119,35 +119,37 @@ def _revoke(comm):
         time.sleep(0.001)
 
 
-def echoes_an_abort(error):
+def echoes_an_abort(error: Exception) -> bool:
     """Whether an exception only says that another rank has ended the job."""
     mpi = sys.modules.get("mpi4py.MPI")
-    return mpi is not None and isinstance(error, mpi.Exception) and error.Get_error_class() == mpi.ERR_REVOKED
+    if mpi is None or not isinstance(error, mpi.Exception):
+        return False
+    return error.Get_error_class() == mpi.ERR_REVOKED  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def tells_of_failures():
+def tells_of_failures() -> bool:
     """Whether MPI lets ranks go on when others die, and reports it: Open MPI does under ``mpirun --with-ft ulfm``."""
     return os.environ.get(_WITH_FT, "0").lower() in ("1", "true", "yes", "enabled")
 
 
-def limit_beginning():
+def limit_beginning() -> None:
     """End this process, with a traceback, if it does not get to ``begun`` soon: it would wait for ranks that died."""
-    faulthandler.dump_traceback_later(_BEGINNING, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(_BEGINNING, exit=True, file=sys.__stderr__ or sys.stderr)
     _limits.add(faulthandler.cancel_dump_traceback_later)
 
 
-def begun():
-    """All ranks have met."""
+def begun() -> None:
+    """Note that all ranks have met."""
     while _limits:
         _limits.pop()()
 
 
-def forgo_finalize():
+def forgo_finalize() -> None:
     """End this process by ``leave`` without finalizing MPI, which would wait for all ranks."""
     _forgone.add(True)
 
 
-def leave(status):
+def leave(status: int) -> None:
     """End this process now if MPI must not be finalized; else the interpreter ends it."""
     if _forgone:
         _exit(status)
@@ -160,7 +162,7 @@ def _exit(status):
     os._exit(status)
 
 
-def unlink_shared_memory():
+def unlink_shared_memory() -> None:
     """Unlink MPICH's files in shared memory, which its ranks unlink as MPI ends; ranks that die would not.
 
     All ranks of the host must have begun MPI.

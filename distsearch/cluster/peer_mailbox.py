@@ -8,17 +8,18 @@ from mpi4py import MPI
 
 from . import mpi_runtime
 from .mailbox import Mailbox
+from .worker import Worker
 from .worker_links import Failures, tells_of_a_failure
 
 
 class PeerMailbox:
     """The messages of one worker; comm: of all ranks. It must be kept until all messages have left."""
 
-    def __init__(self, comm):
+    def __init__(self, comm: MPI.Intracomm):
         self._comm, self._mailbox = comm, Mailbox(comm, survives=True)
         self._failures = Failures(comm) if mpi_runtime.tells_of_failures() else None
 
-    def exchange(self, worker):
+    def exchange(self, worker: Worker) -> tuple[int, int]:
         """Take in a Worker's messages, and send those that it has; return (bytes, messages)."""
         size = messages = 0
         while arrived := self._receive():
@@ -29,7 +30,7 @@ class PeerMailbox:
                 size, messages = size + self._mailbox.send(to, message), messages + 1
         return size, messages
 
-    def close(self):
+    def close(self) -> None:
         """Receive what has come, and free the communicator, together with all ranks."""
         while self._receive():
             pass

@@ -23,7 +23,7 @@ class WorkSource(ABC):
     offloads = False  # workers with many slots offload parts of their jobs to the others
     offloaded = 0  # how many such parts there are
     offload_depth = 0  # the largest depth left of an offloaded part; 0: not known
-    progress: Mapping = {}  # job id → payload of PROGRESS, of jobs that an earlier run had begun
+    progress: dict = {}  # job id → payload of PROGRESS, of jobs that an earlier run had begun
 
     @property
     @abstractmethod
@@ -36,41 +36,41 @@ class WorkSource(ABC):
         """Whether nothing more is needed."""
 
     @abstractmethod
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """Return up to ``count`` job records for a worker.
 
         It may return none; the master asks again after the next result or a ``More`` event.
         """
 
     @abstractmethod
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take result records in."""
 
     @abstractmethod
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """Have the jobs of a lost worker wait again; no result of them will come."""
 
-    def job_updates(self, idle_workers) -> Iterable:
+    def job_updates(self, idle_workers: int) -> Iterable:
         """Return what is new of jobs at work: (worker, fields of an UPDATE_RECORD) each.
 
         idle_workers: how many have no job, -1 where nothing must be split.
         """
         return ()
 
-    def moved(self, job, worker):
+    def moved(self, job: int, worker: int) -> None:
         """Note that a job has lost its worker, but another worker has it as well."""
 
-    def on_split(self, job, remainder, subtree):
+    def on_split(self, job: int, remainder: int, subtree: np.ndarray) -> None:
         """Take in the subtree (uint8) that a worker split off a job; the worker goes on with the job ``remainder``."""
 
-    def on_export(self, job, words):
+    def on_export(self, job: int, words: np.ndarray) -> list[int]:
         """Take in the root, a job, that a sub-master exports; return the ids of the jobs made of it that go on there.
 
         words: int64, the root's children as the sub-master's source exports them.
         """
         raise NotImplementedError
 
-    def on_offload(self, worker, rows):
+    def on_offload(self, worker: int, rows: np.ndarray) -> None:
         """Take in rows of OFFLOAD: parts that a worker offloads from now on, or no longer."""
 
     def offload_results(self) -> Mapping:
@@ -82,19 +82,23 @@ class SubmasterSource(WorkSource):
     """A source whose jobs come from the rank above its sub-master, and whose answers go there."""
 
     job_dtype: np.dtype
-    done = False  # more may come at any time
     awaits_ids = False  # exported roots have no ids yet
 
+    @property
+    def done(self) -> bool:
+        """No: more jobs may come at any time."""
+        return False
+
     @abstractmethod
-    def begin(self, jobs):
+    def begin(self, jobs: np.ndarray) -> None:
         """Take job records in."""
 
     @abstractmethod
-    def update(self, records):
+    def update(self, records: np.ndarray) -> None:
         """Take in what is new of jobs: UPDATE_RECORDs."""
 
     @abstractmethod
-    def answers(self, ended):
+    def answers(self, ended: bool) -> np.ndarray:
         """Return the result records of answered jobs; ended: of all jobs, for the workers have stopped."""
 
     def splits(self) -> Iterable:
@@ -105,7 +109,7 @@ class SubmasterSource(WorkSource):
         """Export roots that must be split; return (job, words) of each, see ``WorkSource.on_export``."""
         return ()
 
-    def assign_ids(self, job, numbers):
+    def assign_ids(self, job: int, numbers: list[int]) -> None:
         """Take in the job ids of the children of an exported root that go on here."""
 
 
@@ -121,10 +125,10 @@ class Runner(ABC):
     table_full = 0.0  # the share of its table that is used, 0 to 1
     engine = None  # for sources that need the same bounds and move order
 
-    def compile(self):
+    def compile(self) -> None:
         """Compile, or load from disk, all that jobs need."""
 
-    def open(self, run):
+    def open(self, run: int) -> None:
         """Note that a run of this number has begun."""
 
     @property
@@ -132,7 +136,7 @@ class Runner(ABC):
     def boards(self) -> int:
         """Nodes of the jobs at work so far."""
 
-    def unsearched(self, jobs):
+    def unsearched(self, jobs: np.ndarray) -> np.ndarray:
         """Return the result records of jobs that were not begun."""
         records = np.zeros(len(jobs), self.result_dtype)
         records["job_id"] = jobs["job_id"]
@@ -146,18 +150,18 @@ class JobRunner(Runner):
     batches = False  # ``batch`` does several small jobs in one call
 
     @abstractmethod
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         """Begin a job, a record."""
 
     @abstractmethod
-    def advance(self, budget) -> bool:
+    def advance(self, budget: int) -> bool:
         """Search on for about ``budget`` nodes; return whether the job is done."""
 
     @abstractmethod
-    def result(self, seconds, cpu):
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
         """Return the result record (shape (1,)) of the job begun last, done or not, with the seconds it took."""
 
-    def batch(self, jobs, budget):
+    def batch(self, jobs: np.ndarray, budget: int) -> np.ndarray:
         """Do job records one after another for about ``budget`` nodes; return the records of those that are done.
 
         If there are fewer records than jobs, the next job is at work. The worker fills the times in.
@@ -168,14 +172,14 @@ class JobRunner(Runner):
         """Return the progress of the job begun last; empty: it would have to begin again."""
         return b""
 
-    def restore(self, job, content):
+    def restore(self, job: np.void, content: bytes) -> None:
         """Go on with a job from where ``save`` was called."""
         self.begin(job)
 
-    def narrow(self, low, high):
+    def narrow(self, low: int, high: int) -> None:
         """Narrow the window of the job begun last."""
 
-    def split_off(self, remainder, min_depth_left):
+    def split_off(self, remainder: int, min_depth_left: int) -> np.ndarray | None:
         """Split a subtree with at least so much left off the job; go on with what remains as the job ``remainder``.
 
         Returns the subtree as bytes (uint8); None if there is none, and the job is the same.
@@ -187,10 +191,10 @@ class JobRunner(Runner):
     is_shared = False  # it is searched so that other ranks can take part
     waited = 0  # time for which it has waited for other ranks, in nodes
 
-    def share(self, shared):
+    def share(self, shared: bool) -> None:
         """Search together with other ranks of the host, or alone from now on."""
 
-    def join(self, run, job, sequence, sequence_at, boards_at):
+    def join(self, run: int, job: np.void, sequence: int, sequence_at: int, boards_at: int) -> None:
         """Begin a job (a record) that another rank is at, to search it together.
 
         The search stops when the word at address ``sequence_at`` is not ``sequence`` any more, and writes its nodes to
@@ -198,20 +202,20 @@ class JobRunner(Runner):
         """
         raise NotImplementedError
 
-    def job_now(self):
+    def job_now(self) -> np.ndarray:
         """Return the record of the job begun last as it is now: narrower, or only a part of it."""
         raise NotImplementedError
 
     # Of runners that ``spans_hosts``, see ``exchange``.
 
-    def export_updates(self, since):
+    def export_updates(self, since: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
         """Return (entries, orders, marks, until): what other hosts must know of the job, from ``since`` on."""
         raise NotImplementedError
 
-    def import_updates(self, entries, orders):
+    def import_updates(self, entries: np.ndarray, orders: np.ndarray) -> None:
         """Take in the entries and orders of other hosts."""
 
-    def set_remote_marks(self, marks, hosts, host):
+    def set_remote_marks(self, marks: np.ndarray, hosts: int, host: int) -> None:
         """Take in the marks of other hosts: the positions that they search."""
 
 
@@ -230,34 +234,34 @@ class BatchRunner(Runner):
         """Jobs that have no result yet."""
 
     @abstractmethod
-    def add(self, jobs):
+    def add(self, jobs: np.ndarray) -> None:
         """Take job records in."""
 
     @abstractmethod
-    def advance(self):
+    def advance(self) -> np.ndarray:
         """Advance all jobs, for 25 ms at most; return the records of those that are done, without times."""
 
     @abstractmethod
-    def stop(self):
+    def stop(self) -> np.ndarray:
         """Give all jobs up; return their records."""
 
-    def has(self, job) -> bool:
+    def has(self, job: int) -> bool:
         """Whether a job has no result yet and can be narrowed or dropped."""
         return False
 
-    def narrow(self, job, low, high):
+    def narrow(self, job: int, low: int, high: int) -> None:
         """Narrow the window of a job."""
 
-    def drop(self, job):
+    def drop(self, job: int) -> np.ndarray:
         """Give a job up; return its record."""
         raise NotImplementedError
 
-    def offload(self, count, depth_left):
+    def offload(self, count: int, depth_left: int) -> None:
         """Offload so many parts of the jobs from now on, of at most so much depth left (0: any)."""
 
-    def new_offloads(self):
+    def new_offloads(self) -> np.ndarray:
         """Return what is new of offloaded parts: rows of OFFLOAD in one array."""
         return np.zeros(0, np.int64)
 
-    def on_offload_results(self, rows):
+    def on_offload_results(self, rows: np.ndarray) -> None:
         """Take in rows of OFFLOAD_RESULT."""

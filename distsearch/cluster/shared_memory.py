@@ -3,6 +3,8 @@
 import mmap
 import os
 import tempfile
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,17 @@ class SharedWords:
         first: MiB of an array that takes the rest only by ``back``, and must leave half of a host's room to others.
     """
 
-    def __init__(self, comm, mib, alone, less=False, what="table", times=1, touched=False, first=None):
+    def __init__(
+        self,
+        comm: Any,
+        mib: int,
+        alone: Callable[[int], np.ndarray],
+        less: bool = False,
+        what: str = "table",
+        times: int = 1,
+        touched: bool = False,
+        first: int | None = None,
+    ):
         self.mib = mib
         self._file = None
         self.rank, self.ranks = 0, 1  # of this process among those that share it; how many those are
@@ -62,14 +74,14 @@ class SharedWords:
             self.close()
             raise UserError(failed[0])
 
-    def close(self):
+    def close(self) -> None:
         """Free the memory, once this process uses the array no more; the other ranks keep it."""
         self.words = None
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
-    def back(self, begin, end):
+    def back(self, begin: int, end: int) -> bool:
         """Provide the memory of these bytes of the array; return whether there is some.
 
         A process that writes to a file in memory that is full is ended by a signal, unless its memory was provided.
@@ -99,19 +111,19 @@ def _shared(host, size, what, touched):
     name, refused = host.bcast(_new_file(size, touched) if host.Get_rank() == 0 else None)
     if refused:
         raise UserError(f"cannot share the {what} in {name}: {refused}")
-    file = mapped = error = None
+    file = mapped = None
     try:
         file = os.open(name, os.O_RDWR)
         mapped = mmap.mmap(file, size)
-    except OSError as refused:
-        error = UserError(f"cannot share the {what} in {name}: {refused.strerror}")
+    except OSError as error:
+        refused = error.strerror
     host.Barrier()
     if host.Get_rank() == 0:
         os.unlink(name)
-    if error:
+    if mapped is None:
         if file is not None:
             os.close(file)
-        raise error
+        raise UserError(f"cannot share the {what} in {name}: {refused}")
     return np.frombuffer(mapped, np.uint64), file
 
 

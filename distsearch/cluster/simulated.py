@@ -9,8 +9,9 @@ that they are declared lost (``Faults``). Everything random comes from one seed,
 import heapq
 import random
 from collections import deque
+from collections.abc import Callable, Mapping
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,7 +125,7 @@ class _VirtualWorker:
         def duration(boards):
             return boards / (rate() * speed) * max(0.1, chance.gauss(1, processors.jitter))
 
-        def timed(kind):
+        def timed(kind) -> Callable[[dict], Any]:
             return lambda setup: _TimedRunner(kind(setup), self.clock, processors.job, duration)
 
         self.clock = _Clock()
@@ -132,7 +133,7 @@ class _VirtualWorker:
         self.worker = Worker(kinds, self.clock, self.clock, shared, _SHARED_SLICE)
         self.joint = shared
         self.mail = deque()  # (arrival, Message, bytes)
-        self.next_look = None  # None: asleep until mail comes
+        self.next_look: float | None = None  # None: asleep until mail comes
         self.idle_since = 0.0
 
 
@@ -166,7 +167,17 @@ class SimulatedCluster(Cluster):
         shares: as for a ``Submaster``.
     """
 
-    def __init__(self, kinds, workers, network, processors, seed=0, faults=None, groups=0, shares=None):
+    def __init__(
+        self,
+        kinds: Any,
+        workers: int,
+        network: Network,
+        processors: Processors,
+        seed: int = 0,
+        faults: Faults | None = None,
+        groups: int = 0,
+        shares: Mapping[str, Callable] | None = None,
+    ):
         super().__init__()
         self.workers, self.groups, self.ranks = workers, groups, workers + groups + 1
         self._network, self._processors = network, processors
@@ -207,25 +218,25 @@ class SimulatedCluster(Cluster):
         self._ordered = 0
         self._arrivals = {}  # (from, to) → when the latest message between them arrives
 
-    def clock(self):
+    def clock(self) -> float:
         """Return the virtual time in seconds."""
         return self._now
 
     @property
-    def master_busy(self):
+    def master_busy(self) -> float:
         """Seconds of the virtual time in which the master worked."""
         return self._masters[_MASTER].busy
 
     @property
-    def master_seconds(self):
+    def master_seconds(self) -> float:
         return self.master_busy
 
     @property
-    def master_share(self):
+    def master_share(self) -> float:
         """The part of the time, as far as it is planned, in which the master works."""
         return self.master_busy / max(self._now, self._masters[_MASTER].free, 1e-12)
 
-    def turn(self):
+    def turn(self) -> bool:
         """Go on to the next event; return whether there was any."""
         if not self._events:
             return False
@@ -411,6 +422,7 @@ def _ranks(workers, groups, hosts):
         return {}, {0: 0, **{rank: (rank - 1) * hosts // workers for rank in ranks}}, dict.fromkeys(ranks, _MASTER)
     leaders, host, above = blocks(workers + groups + 1, groups), {0: 0}, {}
     for i, (leader, ranks) in enumerate(leaders.items()):
-        host.update(dict.fromkeys((leader, *ranks), i * hosts // groups))
-        above.update({leader: _MASTER, **dict.fromkeys(ranks, leader)})
+        for rank in (leader, *ranks):
+            host[rank], above[rank] = i * hosts // groups, leader
+        above[leader] = _MASTER
     return leaders, host, above

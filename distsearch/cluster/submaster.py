@@ -9,6 +9,8 @@ workers → source; such a source is a ``protocols.SubmasterSource``.
 import json
 import logging
 from collections import deque
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,14 +28,23 @@ from .messages import (
     from_records,
     to_records,
 )
-from .protocols import SubmasterSource
+from .protocols import Runner, SubmasterSource
 
 log = logging.getLogger("distsearch.submaster")
 
 ABOVE = 0  # the rank that gives a group its jobs
 
+_ABOUT_RUNS = {
+    MessageType.JOBS,
+    MessageType.RESUME,
+    MessageType.JOB_UPDATE,
+    MessageType.EXPORT_IDS,
+    MessageType.STOP,
+    MessageType.END,
+}
 
-def blocks(size, groups):
+
+def blocks(size: int, groups: int) -> dict[int, list[int]]:
     """Return {sub-master: the ranks of its workers} for so many ranks and groups.
 
     Each group is a block of successive ranks, and its first rank is the sub-master. If all hosts have equally many
@@ -52,11 +63,19 @@ class _Setup:
         self.make = None  # once it is ready: a function of the number of workers that makes a source
         self.awaited = True  # READY is
 
+    def __repr__(self):
+        return f"<_Setup {self.number}: {self.content['kind']}, awaited {self.awaited}>"
+
 
 class _Run:
+    """A run that is open here."""
+
     def __init__(self, number, source):
         self.number, self.source = number, source
         self.stopping = False
+
+    def __repr__(self):
+        return f"<_Run {self.number}: waiting {self.source.waiting}, stopping {self.stopping}>"
 
 
 class Submaster:
@@ -67,7 +86,12 @@ class Submaster:
     workers.
     """
 
-    def __init__(self, hosts, kinds, shares):
+    def __init__(
+        self,
+        hosts: Mapping[int, str],
+        kinds: Mapping[str, Callable[[dict], Runner]],
+        shares: Mapping[str, Callable] | None,
+    ):
         self.master = Master(hosts)
         self._ranks, self._kinds, self._shares = list(hosts), kinds, shares
         self._setups = {}  # number above → _Setup
@@ -79,7 +103,7 @@ class Submaster:
         self.has_left = self.leaves_alone = False  # see ``Worker``
         self.has_no_workers = False  # every worker is lost
 
-    def handle(self, event):
+    def handle(self, event: NamedTuple) -> list[Outgoing]:
         """Take one event in; return the list of Outgoing messages that follow from it.
 
         Without any worker it leaves and sends nothing: to rank 0 it is lost.
@@ -103,7 +127,11 @@ class Submaster:
         return out + self._reports(event)
 
     def _from_above(self, message):
-        run = self._runs.get(message.run)
+        if message.type in _ABOUT_RUNS:
+            return self._about_run(self._runs[message.run], message)
+        return self._about_itself(message)
+
+    def _about_run(self, run, message):
         match message.type:
             case MessageType.JOBS:
                 return self._begin(run, to_records(message.payload, run.source.job_dtype))
@@ -114,23 +142,21 @@ class Submaster:
                 run.source.update(to_records(message.payload, UPDATE_RECORD))
                 return self.master.handle(More(run.number))
             case MessageType.EXPORT_IDS:
-                names = to_records(message.payload, np.int64).tolist()
-                run.source.assign_ids(names[0], names[1:])
-            case MessageType.OPEN:
-                return self._open(message)
+                job, *ids = to_records(message.payload, np.int64).tolist()
+                run.source.assign_ids(job, ids)
             case MessageType.STOP:
                 run.stopping = True
                 return self.master.handle(Halt(run.number))
             case MessageType.END:
                 del self._runs[message.run]
                 return self.master.handle(Halt(message.run))
-            case _:
-                return self._about_itself(message)
         return []
 
     def _about_itself(self, message):
-        """Take in a message that is not about a run's jobs."""
+        """Take in a message that is not about a run."""
         match message.type:
+            case MessageType.OPEN:
+                return self._open(message)
             case MessageType.SETUP:
                 if message.run not in self._setups:
                     self._setups[message.run] = _Setup(message.run, message.payload)
@@ -233,7 +259,7 @@ class Submaster:
         ]
 
     def _maker(self, content):
-        if content.get("share"):
+        if self._shares and content.get("share"):
             return self._shares[content["kind"]](content)
         runner = self._kinds[content["kind"]](content)
         return lambda workers: Relay(runner)
@@ -269,22 +295,22 @@ class Relay(SubmasterSource):
 
     updates_jobs = True
 
-    def __init__(self, runner):
+    def __init__(self, runner: Runner):
         self.result_dtype, self.job_dtype = runner.result_dtype, runner.job_dtype
         self._unsearched = runner.unsearched
         self._queue = deque()  # arrays of job records
         self._out = {}  # job id → (worker, job record, None of a remainder whose record only its worker has)
         self._results, self._updates, self._splits = [], [], []
 
-    def begin(self, jobs):
+    def begin(self, jobs: np.ndarray) -> None:
         """Take in an array of job records."""
         self._queue.append(jobs)
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         return sum(map(len, self._queue))
 
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """Return up to ``count`` jobs for a worker."""
         if not self._queue:
             return np.zeros(0, self.job_dtype)
@@ -295,13 +321,13 @@ class Relay(SubmasterSource):
         self._out.update((job_id, (worker, jobs[k])) for k, job_id in enumerate(jobs["job_id"].tolist()))
         return jobs
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take result records in."""
         for job_id in results["job_id"].tolist():
             del self._out[job_id]
         self._results.append(results)
 
-    def update(self, records):
+    def update(self, records: np.ndarray) -> None:
         """Take in what is new of jobs: UPDATE_RECORDs."""
         for record in records.tolist():
             job_id, low, high = record[:3]
@@ -324,17 +350,17 @@ class Relay(SubmasterSource):
             break
         self._queue = deque(jobs for jobs in self._queue if len(jobs))
 
-    def job_updates(self, idle_workers):
+    def job_updates(self, idle_workers: int) -> list[tuple]:
         """See ``WorkSource.job_updates``."""
         found, self._updates = self._updates, []
         return found
 
-    def on_split(self, job, remainder, subtree):
+    def on_split(self, job: int, remainder: int, subtree: np.ndarray) -> None:
         worker, _ = self._out.pop(job)
         self._out[remainder] = worker, None
         self._splits.append((job, remainder, subtree))
 
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """See ``WorkSource.lost``; jobs that only the lost worker knew are answered with nothing."""
         gone = [(job_id, job) for job_id, (holder, job) in self._out.items() if holder == worker]
         for job_id, job in gone:
@@ -346,11 +372,11 @@ class Relay(SubmasterSource):
                 nothing["job_id"] = job_id
                 self._results.append(self._unsearched(nothing))
 
-    def splits(self):
+    def splits(self) -> list[tuple]:
         found, self._splits = self._splits, []
         return found
 
-    def answers(self, ended=False):
+    def answers(self, ended: bool = False) -> np.ndarray:
         """Return the result records that came in since the latest call."""
         found, self._results = self._results, []
         return np.concatenate(found) if found else np.zeros(0, self.result_dtype)

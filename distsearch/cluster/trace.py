@@ -7,6 +7,9 @@ with their number in the slices of work; the resolution doubles from one time to
 the same.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 WORK, COMMUNICATION, IDLE, JOB, SPLIT, NARROWED = range(6)
@@ -41,10 +44,10 @@ _NOTHING = np.zeros((), EVENT)
 class Trace:
     """Takes events in, by kinds; most: how many are kept."""
 
-    def __init__(self, most=MOST):
+    def __init__(self, most: int = MOST):
         self._events, self._size, self._resolution = np.zeros(most, EVENT), 0, _FINEST
 
-    def slice(self, kind, began, ended, jobs=0):
+    def slice(self, kind: int, began: float, ended: float, jobs: int = 0) -> None:
         """Add a slice, or extend the latest one if that is of this kind."""
         if ended <= began:
             return
@@ -55,7 +58,7 @@ class Trace:
         event = self._next()
         event["began"], event["ended"], event["kind"], event["jobs"] = began, ended, kind, jobs
 
-    def job(self, job, result, began, ended):
+    def job(self, job: Any, result: Any, began: float, ended: float) -> None:
         """Add the span of a job that has ended: its record and that of its result, whose fields depend on its kind."""
         if ended - began < self._resolution:
             return
@@ -72,12 +75,12 @@ class Trace:
         event["boards"] = result["boards"] if "boards" in result.dtype.names else 0
         event["score"] = next((result[name] for name in ("score", "value") if name in result.dtype.names), np.nan)
 
-    def instant(self, kind, now, job_id, low=0, high=0):
+    def instant(self, kind: int, now: float, job_id: int, low: int = 0, high: int = 0) -> None:
         event = self._next()
         event["began"] = event["ended"] = now
         event["kind"], event["job_id"], event["low"], event["high"] = kind, job_id, low, high
 
-    def records(self):
+    def records(self) -> np.ndarray:
         """Return the EVENTs so far, by when they began."""
         events = self._events[: self._size]
         return events[np.argsort(events["began"], kind="stable")]
@@ -102,11 +105,11 @@ class Trace:
 class Timeline:
     """A ``trace`` of slices that follow one another, for a caller that says what begins."""
 
-    def __init__(self, most):
+    def __init__(self, most: int):
         self.trace = Trace(most)
         self._kind, self._since = None, 0.0
 
-    def switch_to(self, kind, now):
+    def switch_to(self, kind: int | None, now: float) -> None:
         """Begin or continue a slice of a kind; None: end."""
         if kind == self._kind:
             return
@@ -115,7 +118,7 @@ class Timeline:
         self._kind, self._since = kind, now
 
 
-def thinned(events, resolution, instants):
+def thinned(events: np.ndarray, resolution: float, instants: int) -> np.ndarray:
     """Return events with slices shorter than ``resolution`` merged, without such spans, and with so many instants."""
     kinds, short = events["kind"], events["ended"] - events["began"] < resolution
     points = events[kinds > JOB]
@@ -144,18 +147,18 @@ class Timers:
     the same, or None.
     """
 
-    def __init__(self, clock, events=0):
+    def __init__(self, clock: Callable[[], float], events: int = 0):
         self.trace = Trace(events) if events else None
         self.started = clock()
         self.busy = self.communication = self.idle = self.cpu = 0.0
         self.jobs = self.messages = self.bytes = 0
 
-    def communicated(self, began, ended):
+    def communicated(self, began: float, ended: float) -> None:
         self.communication += max(ended - began, 0.0)
         if self.trace:
             self.trace.slice(COMMUNICATION, began, ended)
 
-    def waited(self, began, ended):
+    def waited(self, began: float, ended: float) -> None:
         self.idle += max(ended - began, 0.0)
         if self.trace:
             self.trace.slice(IDLE, began, ended)

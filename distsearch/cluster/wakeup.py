@@ -21,7 +21,7 @@ class Wakeup:
         self._poll = select.poll()
         self._poll.register(self._socket, select.POLLIN)
 
-    def wait(self, seconds):
+    def wait(self, seconds: float) -> bool:
         """Sleep for so long, or until another rank notifies this one; return whether one did."""
         if seconds < _LEAST or not self.name:
             time.sleep(seconds)
@@ -30,19 +30,19 @@ class Wakeup:
             return True
         return False
 
-    def empty(self):
+    def empty(self) -> None:
         """Forget the notifications so far."""
         with contextlib.suppress(BlockingIOError):
             while True:
                 self._socket.recv(1)
 
-    def notify(self, name):
+    def notify(self, name: bytes) -> None:
         """Wake the rank that sleeps on the socket of that name, if there is one."""
         with contextlib.suppress(OSError):
             self._socket.sendto(b"", name)
 
     @staticmethod
-    def exists(name):
+    def exists(name: bytes) -> bool:
         """Whether there is a socket of that name: it goes with its process, however that ends."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as visitor:
             try:
@@ -51,6 +51,6 @@ class Wakeup:
                 return False
         return True
 
-    def close(self):
+    def close(self) -> None:
         """Give the socket back."""
         self._socket.close()

@@ -3,11 +3,14 @@
 import json
 import logging
 import time
+from collections.abc import Callable, Mapping
+from typing import cast
 
 import numpy as np
 
 from .exchange import NOTHING, Exchange
 from .fair_queue import FairQueue
+from .joint import Joint
 from .messages import (
     LARGEST,
     METRICS_RECORD,
@@ -18,10 +21,11 @@ from .messages import (
     UPDATE_RECORD,
     Message,
     MessageType,
+    Outgoing,
     from_records,
     to_records,
 )
-from .protocols import BatchRunner
+from .protocols import BatchRunner, Runner
 from .time_splitter import TimeSplitter
 from .trace import NARROWED, SPLIT, WORK, Timers
 from .worker_state import FIRST_BUDGET, Run, Setup
@@ -56,12 +60,20 @@ class Worker:
         shared_slice: seconds of a slice of a job that several ranks search.
     """
 
-    def __init__(self, kinds, clock=time.perf_counter, cpu_clock=time.process_time, joint=None, shared_slice=None):
+    def __init__(
+        self,
+        kinds: Mapping[str, Callable[[dict], Runner]],
+        clock: Callable[[], float] = time.perf_counter,
+        cpu_clock: Callable[[], float] = time.process_time,
+        joint: Joint | None = None,
+        shared_slice: float | None = None,
+    ):
         self._kinds, self._clock, self._cpu_clock = kinds, clock, cpu_clock
-        self._joint, self._shared_slice = joint, shared_slice or SLICE
+        self._joint = cast(Joint, joint)  # where it is None, no run is ``joint``
+        self._shared_slice = shared_slice or SLICE
         self._logs_jobs = log.isEnabledFor(logging.DEBUG)
         self._opened = None  # the Run whose job at work other ranks can join
-        self._joined_job = None  # while this worker searches a job of another rank
+        self._joined_job: _JoinedJob | None = None  # while this worker searches a job of another rank
         self._setups = {}  # number → Setup
         self._runs = {}  # number → Run, of those that are open
         self._clients = FairQueue()  # of the runs that have work
@@ -70,7 +82,7 @@ class Worker:
         self.slice = 0.0, 0.0  # when the last slice of work began and ended
         self.timers = Timers(clock)
 
-    def handle(self, message):
+    def handle(self, message: Message) -> list[Message]:
         """Take a message in; return the list of Messages that answer it."""
         match message.type:
             case MessageType.JOBS:
@@ -103,7 +115,8 @@ class Worker:
             case MessageType.SETUP:
                 return self._prepare(message)
             case MessageType.START:
-                self.timers = Timers(self._clock, *to_records(message.payload, np.int64).tolist())
+                events = to_records(message.payload, np.int64).tolist()
+                self.timers = Timers(self._clock, *map(int, events))
             case MessageType.METRICS_REQUEST:
                 metrics = Message(MessageType.METRICS, message.run, from_records(self._metrics()))
                 return [*self._timeline(message.run), metrics] if len(message.payload) else [metrics]
@@ -189,7 +202,7 @@ class Worker:
             return False
         return run.runner.can_be_shared
 
-    def peer_messages(self):
+    def peer_messages(self) -> list[Outgoing]:
         """Return the Outgoing messages to workers of other hosts."""
         out = []
         for run in self._exchanging:
@@ -205,7 +218,8 @@ class Worker:
         content = run.runner.save() if run.job and not run.time_splitter else b""
         if not content:
             return from_records(np.empty(0, PROGRESS_RECORD))
-        record = np.array([(run.runner.job_id, self._clock() - run.job[0], run.job[1])], PROGRESS_RECORD)
+        began, cpu = run.job
+        record = np.array([(run.runner.job_id, self._clock() - began, cpu)], PROGRESS_RECORD)
         return np.concatenate((from_records(record), np.frombuffer(content, np.uint8)))
 
     def _join(self, run):
@@ -293,7 +307,9 @@ class Worker:
         """Split a subtree off the job at work, if one is requested and there is one; return the Messages about it."""
         job_id = run.runner.job_id
         request = run.split_requests.get(job_id) if run.split_requests else None
-        subtree = run.runner.split_off(*request) if request else None
+        if request is None:
+            return []
+        subtree = run.runner.split_off(*request)
         if subtree is None:
             return []
         self._close(run)
@@ -381,11 +397,11 @@ class Worker:
         return record
 
     @property
-    def has_work(self):
+    def has_work(self) -> bool:
         """Whether a job is at work or queued."""
         return bool(self._turns)
 
-    def work(self):
+    def work(self) -> list[Message]:
         """Do one slice of work, many small jobs or a part of a large one; return the Messages that follow.
 
         A slice belongs to one run, and ends with the run's work, however early: finished jobs are answered at once.
@@ -461,7 +477,7 @@ class Worker:
             self._opened = None
 
     @property
-    def can_join(self):
+    def can_join(self) -> bool:
         """Whether there is a job of another rank that this one, which has none, can join or has joined."""
         if self._joint is None or self.has_work:
             return False
@@ -472,16 +488,17 @@ class Worker:
         job = self._joint.find(known, self._clock())
         return (job, known[job.setup]) if job else None
 
-    def join(self):
+    def join(self) -> list[Message]:
         """Do one slice of another rank's job, see ``can_join``; no Messages come of it, for its owner answers it."""
         began, cpu_began = self._clock(), self._cpu_clock()
         if self._joined_job and not self._joint.lasts(self._joined_job.job, began):
             self._leave_joined_job()  # its owner has reported what it took
         if self._joined_job is None:
-            job, setup = self._find() or (None, None)
-            if job is None:
+            found = self._find()
+            if found is None:
                 self.slice = began, began
                 return []
+            job, setup = found
             self._joined_job = _JoinedJob(job, setup, setup.guest(job, self._joint.join(job)))
         joined = self._joined_job
         before = joined.runner.boards
@@ -501,9 +518,10 @@ class Worker:
 
     def _leave_joined_job(self, done=None):
         self._joint.leave(done)
-        self._joined_job.runner.share(False)
-        self._joined_job.setup.give_back(self._joined_job.runner)
-        self._joined_job = None
+        joined, self._joined_job = self._joined_job, None
+        if joined:
+            joined.runner.share(False)
+            joined.setup.give_back(joined.runner)
 
     def _work_on(self, run, now, cpu):
         """Do jobs of one run for a slice or until they are done; return the wall and CPU clocks."""
@@ -522,7 +540,7 @@ class Worker:
                 now, cpu = self._batch(run, now, cpu)
                 continue
             if run.job is None:
-                self._begin(run, now)
+                run.job = self._begin(run, now)
                 if run.was_joined:
                     self._open(run)
                     length = self._length_of(run)
@@ -531,7 +549,8 @@ class Worker:
             done = runner.advance(run.budget)
             cpu = self._cpu_clock()
             _adapt(run, runner.boards - before, cpu - cpu_before, length)
-            run.job = run.job[0], run.job[1] + cpu - cpu_before
+            job_began, job_cpu = run.job
+            run.job = job_began, job_cpu + cpu - cpu_before
             if done:
                 self._finish(run)
                 self.timers.jobs += 1
@@ -578,17 +597,17 @@ class Worker:
             log.debug("run %d: jobs %s have ended", run.number, records["job_id"].tolist())
 
     def _begin(self, run, now):
+        """Begin the next job in the queue; return what ``Run.job`` then is."""
         job = run.record = _first(run.queue)
         if self._logs_jobs:
             log.debug("run %d: job %d begins", run.number, job["job_id"])
-        progress = run.progress.pop(int(job["job_id"]), None)
-        run.job, run.reported = (now, 0.0), now
+        progress, run.reported = run.progress.pop(int(job["job_id"]), None), now
         if progress is None:
             run.runner.begin(job)
-        else:
-            record = to_records(progress[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
-            run.job = now - float(record["seconds"]), float(record["cpu"])
-            run.runner.restore(job, progress[PROGRESS_RECORD.itemsize :].tobytes())
+            return now, 0.0
+        record = to_records(progress[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
+        run.runner.restore(job, progress[PROGRESS_RECORD.itemsize :].tobytes())
+        return now - float(record["seconds"]), float(record["cpu"])
 
     def _batch(self, run, began, cpu_began):
         """Do small jobs in one go, as far as a slice's budget goes; the next one may be left at work."""

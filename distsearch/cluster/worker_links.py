@@ -2,6 +2,8 @@
 
 import math
 import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from mpi4py import MPI
 
@@ -10,7 +12,9 @@ from .backoff import sleep_until
 from .events import Lost, Received
 from .liveness import Liveness
 from .mailbox import Mailbox
+from .master import Master
 from .messages import Message, MessageType
+from .wakeup import Wakeup
 
 _GLANCE = 0.05  # seconds between two looks for lost workers
 PARTING = 10.0  # seconds to wait for ranks that leave, where there is no deadline
@@ -19,10 +23,10 @@ PARTING = 10.0  # seconds to wait for ranks that leave, where there is no deadli
 class Failures:
     """The ranks of a communicator that have died, as far as MPI knows."""
 
-    def __init__(self, comm):
+    def __init__(self, comm: MPI.Intracomm):
         self._comm, self._group = comm, comm.Get_group()
 
-    def ranks(self):
+    def ranks(self) -> set[int]:
         """Return them all, and have MPI receive from any of the others again."""
         failed = self._comm.Get_failed()
         if not failed.Get_size():
@@ -31,7 +35,7 @@ class Failures:
         return set(failed.Translate_ranks(None, self._group))
 
 
-def tells_of_a_failure(error):
+def tells_of_a_failure(error: MPI.Exception) -> bool:
     """Whether an exception of MPI says that a rank has died."""
     return error.Get_error_class() in (MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED_PENDING)
 
@@ -51,7 +55,19 @@ class WorkerLinks:
         last: see ``Liveness``.
     """
 
-    def __init__(self, comm, machine, master, ranks, known, wakeup, deadline, survives, say=lambda text: None, last=1):
+    def __init__(
+        self,
+        comm: MPI.Intracomm,
+        machine: Any,
+        master: Master,
+        ranks: Iterable[int],
+        known: Sequence[tuple[str, bytes]],
+        wakeup: Wakeup,
+        deadline: float | None,
+        survives: bool,
+        say: Callable[[str], None] = lambda text: None,
+        last: int = 1,
+    ):
         self._comm, self._machine, self._master, self._wakeup, self._say = comm, machine, master, wakeup, say
         here = MPI.Get_processor_name()
         self._hosts = {rank: known[rank][0] for rank in ranks}
@@ -67,7 +83,7 @@ class WorkerLinks:
         self._pinged = set()
         self._gone, self._looked = set(), 0.0
 
-    def poll(self):
+    def poll(self) -> tuple[int, Message, int] | None:
         """Take in one message, if one is here; return it as (sender, Message, bytes), or None."""
         if self._survives and time.monotonic() - self._looked >= self._glance:
             self._look_for_the_lost()
@@ -92,7 +108,7 @@ class WorkerLinks:
             self._look_for_the_lost()
             return None
 
-    def dispatch(self, event, awake=None):
+    def dispatch(self, event: NamedTuple, awake: int | None = None) -> None:
         """Have the machine take an event in, and send what follows; awake: a rank that does not sleep."""
         to_wake = set()
         for rank, message in self._machine.handle(event):
@@ -125,7 +141,7 @@ class WorkerLinks:
             self._liveness.lost(rank)
         self.dispatch(Lost(rank))
 
-    def say_of(self, rank, host, lost):
+    def say_of(self, rank: int, host: str, lost: bool) -> None:
         """Say that a worker is lost, or has rejoined."""
         place = f"rank {rank} (host {host})"
         self._say(f"distsearch: lost {place}: its work goes to the others" if lost else f"distsearch: {place} is back")
@@ -135,7 +151,8 @@ class WorkerLinks:
         for rank in self._gone - self._master.absent:
             self._gone.discard(rank)
             self.say_of(rank, self._hosts[rank], False)
-            self._liveness.rejoined(rank, now)
+            if self._liveness:
+                self._liveness.rejoined(rank, now)
 
     def leave(self):
         """Wait until the remaining workers say that they leave: MPI would wait at its end for those that are lost."""
@@ -151,16 +168,16 @@ class WorkerLinks:
 
         sleep_until(alone)
 
-    def barrier(self):
+    def barrier(self) -> bool:
         """Wait for all ranks, see the function."""
         return barrier(self._comm, self.mailbox, self._parting, self._survives)
 
-    def close(self):
+    def close(self) -> None:
         """Close the wakeup socket."""
         self._wakeup.close()
 
 
-def barrier(comm, mailbox, seconds, survives):
+def barrier(comm: MPI.Intracomm, mailbox: Mailbox, seconds: float, survives: bool) -> bool:
     """Wait, without spinning, for all ranks to come here; return whether they did, which is false if one died."""
     end = time.monotonic() + seconds if survives else math.inf
 

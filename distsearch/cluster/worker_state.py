@@ -3,9 +3,14 @@
 import hashlib
 import json
 from collections import deque
+from collections.abc import Callable
+from typing import Any
 
-from .joint import MOST_BYTES
+from .exchange import Exchange
+from .joint import MOST_BYTES, Open
 from .messages import to_records
+from .protocols import Runner
+from .time_splitter import TimeSplitter
 
 _SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
 FIRST_BUDGET = 1000  # boards of a slice, before the rate is known
@@ -14,27 +19,33 @@ FIRST_BUDGET = 1000  # boards of a slice, before the rate is known
 class Setup:
     """Makes runners of one kind; a run that has a job at work has one to itself."""
 
-    def __init__(self, make, text):
+    def __init__(self, make: Callable[[dict], Any], text: bytes):
         self._make, self._setup = make, json.loads(text)
         self.key = int.from_bytes(hashlib.sha256(text).digest()[:7])  # the same on all ranks
         self._free = []
 
-    def take(self, run):
+    def __repr__(self):
+        return f"<Setup {self._setup}>"
+
+    def take(self, run: "Run") -> Any:
+        """Return a runner for a run."""
         runner = self._free.pop() if self._free else self._make(self._setup)
         runner.open(run.number)
         return runner
 
-    def guest(self, job, addresses):
+    def guest(self, job: Open, addresses: tuple[int, int]) -> Any:
         """Return a runner that has begun an ``Open`` job of another rank; addresses: as ``Joint.join`` returns them."""
         runner = self._free.pop() if self._free else self._make(self._setup)
         runner.join(job.run, to_records(job.record, self.job_dtype)[0], job.sequence, *addresses)
         return runner
 
-    def give_back(self, runner):
+    def give_back(self, runner: Runner) -> None:
+        """Keep a runner for the next run, if there is room."""
         if len(self._free) < _SPARE:
             self._free.append(runner)
 
-    def compile(self):
+    def compile(self) -> None:
+        """Compile what runners need, and take over what all of them have in common."""
         runner = self._make(self._setup)
         runner.compile()
         if runner.failed:  # from now on others are made
@@ -47,7 +58,7 @@ class Setup:
         self._any = runner
 
     @property
-    def table_full(self):
+    def table_full(self) -> float:
         """The share of the table that is used, 0 to 1; 0 where there is none."""
         return self._any.table_full
 
@@ -55,29 +66,36 @@ class Setup:
 class Run:
     """A worker's part of a run."""
 
-    def __init__(self, number, setup, client, weight, joint):
+    def __init__(self, number: int, setup: Setup, client: int, weight: float, joint: bool):
         self.number, self.setup, self.client, self.weight = number, setup, client, weight
         self.joint = joint and setup.can_join  # other ranks may join its jobs
         self.was_joined = False  # other ranks had joined the job done last: they can join the next at once
         self.joined = 0, 0.0  # nodes and CPU seconds that those spent on the job at work until it was closed last
-        self.exchange = None  # the Exchange with other hosts that search one of its jobs as well
+        self.exchange: Exchange | None = None  # the Exchange with other hosts that search one of its jobs as well
         self.queue = deque()  # arrays of job records
         self.progress = {}  # job id → the progress of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
-        self.job = None  # (began, CPU seconds so far) of the job at work, or of the first of a batch runner's
+        self.job: tuple[float, float] | None = (
+            None  # (began, CPU seconds so far) of the job at work, or of the first of a batch runner's
+        )
         self.record = None  # the job itself, where it was begun alone
-        self.time_splitter = None  # of a batch runner's jobs, which are at work together
+        self.time_splitter: TimeSplitter | None = None  # of a batch runner's jobs, which are at work together
         self.results = []  # arrays of records that have not been sent
         self.split_requests = {}  # job id → (id of its remainder, the least depth left of the subtree)
         self.offloads = None  # (how many, the most depth left) of parts to offload, where that is requested
         self.reported = 0.0
         self.budget = FIRST_BUDGET  # boards of a slice
 
+    def __repr__(self):
+        queued = sum(map(len, self.queue))
+        return f"<Run {self.number}: at work {self.job is not None}, queued {queued}, split {self.split_requests}>"
+
     @property
-    def resumes(self):
+    def resumes(self) -> bool:
         """Whether the next job was begun by an earlier run."""
         return bool(self.progress) and int(self.queue[0]["job_id"][0]) in self.progress
 
     @property
-    def has_work(self):
+    def has_work(self) -> bool:
+        """Whether a job is at work or queued."""
         return self.job is not None or bool(self.queue)

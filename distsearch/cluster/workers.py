@@ -4,6 +4,7 @@ Methods return the Outgoing messages that follow.
 """
 
 import logging
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,7 +19,7 @@ log = logging.getLogger("distsearch.master")
 class WorkerState:
     """A worker as the master knows it."""
 
-    def __init__(self, rank, host, losses=0):
+    def __init__(self, rank: int, host: str, losses: int = 0):
         self.rank, self.host = rank, host
         self.losses = losses  # how often it was lost at work since its last result
         self.known_setups = set()  # numbers
@@ -35,7 +36,7 @@ class WorkerState:
 class WorkerRegistry:
     """The workers by rank, and their setups; hosts: the host of each by rank."""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts: Mapping[int, str]):
         self.workers = {rank: WorkerState(rank, host) for rank, host in hosts.items()}
         self.absent = {}  # rank → WorkerState, of those that are lost
         self.idle = set(self.workers)  # ranks without a job of any run
@@ -46,11 +47,11 @@ class WorkerRegistry:
         self._epochs = 0  # RESETs so far
 
     @property
-    def preparing(self):
+    def preparing(self) -> set[int]:
         """Ranks of workers that prepare for a setup."""
         return {worker.rank for worker in self.workers.values() if worker.preparing}
 
-    def load(self, worker, jobs):
+    def load(self, worker: WorkerState, jobs: int) -> None:
         """Add to the number of a worker's jobs."""
         worker.load += jobs
         if worker.load:
@@ -58,11 +59,11 @@ class WorkerRegistry:
         else:
             self.idle.add(worker.rank)
 
-    def ready_for(self, number):
+    def ready_for(self, number: int | None) -> list[int]:
         """Return the ranks of those that are ready for a setup."""
         return [rank for rank, worker in self.workers.items() if number in worker.ready]
 
-    def prepare(self, setup):
+    def prepare(self, setup: bytes) -> list[Outgoing]:
         """Have one worker of each host prepare for a setup, if it is new."""
         if setup in self.setups:
             return []
@@ -71,7 +72,7 @@ class WorkerRegistry:
         leaders = {worker.host: worker for worker in reversed(self.workers.values())}
         return [_prepare(worker, number, setup) for worker in leaders.values()]
 
-    def is_ready(self, worker, number):
+    def is_ready(self, worker: WorkerState, number: int) -> list[Outgoing]:
         """Note that a worker is ready for a setup, and have the others of its host prepare, unless it was dropped."""
         worker.preparing.discard(number)
         setup = self._text(number)
@@ -83,7 +84,7 @@ class WorkerRegistry:
         ]
         return [_prepare(other, number, setup) for other in others]
 
-    def drop(self, setup):
+    def drop(self, setup: bytes) -> list[Outgoing]:
         """Forget a setup, if it is known."""
         out, number = [], self.setups.pop(setup, None)
         for worker in self.workers.values():
@@ -93,7 +94,7 @@ class WorkerRegistry:
                 out.append(Outgoing(worker.rank, Message(MessageType.FORGET, number)))
         return out
 
-    def lose(self, rank):
+    def lose(self, rank: int) -> list[Outgoing]:
         """Go on without a worker; another one compiles what it had to compile for its host."""
         gone = self.absent[rank] = self.workers.pop(rank)
         gone.epoch = None
@@ -107,7 +108,7 @@ class WorkerRegistry:
             if number in gone.preparing and others and not any(number in worker.known_setups for worker in others)
         ]
 
-    def on_message_from_lost(self, rank, message):
+    def on_message_from_lost(self, rank: int, message: Message) -> list[Outgoing]:
         """Have a lost worker that is there after all begin anew, unless it has done so too often without a result."""
         worker = self.absent[rank]
         self.ignored += message.type == MessageType.RESULTS
