@@ -6,6 +6,8 @@ which costs nothing. In Python a record is a scalar of a structured dtype, ``con
 are attributes, ``c.top``.
 """
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -43,7 +45,7 @@ def set_fields(record: np.void | np.ndarray, **values) -> None:
         record[name] = value
 
 
-def record_view(dtype: np.dtype):
+def record_view(dtype: np.dtype) -> Any:
     """Return an intrinsic ``at(where, i)``: record number i of those that lie one after another from an address on.
 
     A kernel that uses it is found in numba's disk cache by a new process.
@@ -63,7 +65,7 @@ def record_view(dtype: np.dtype):
     return at
 
 
-def _view(dtype):
+def _view(dtype) -> Any:
     array_type = types.Array(dtype, 1, "C")
 
     @intrinsic

@@ -1,8 +1,13 @@
 """Iterative deepening as a source of work: one SearchTree after another, each a ply deeper."""
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..cluster.protocols import WorkSource
+from .search_tree import SearchTree
 
 
 class Spent(NamedTuple):
@@ -18,7 +23,7 @@ class Spent(NamedTuple):
     table_replacements: int = 0
 
     @property
-    def all_boards(self):
+    def all_boards(self) -> int:
         return self.boards + self.ordering_boards
 
 
@@ -33,11 +38,20 @@ class Deepening(WorkSource):
     on with.
     """
 
-    done = False
     updates_jobs = True
 
-    def __init__(self, make_pool, deepest, nodes=None, first=1, step=1, snapshot=None):
-        self._make_pool, self._deepest, self._nodes, self._step = make_pool, deepest, nodes, step
+    def __init__(
+        self,
+        make_pool: Callable[..., SearchTree],
+        deepest: float,
+        nodes: int | None = None,
+        first: int = 1,
+        step: int = 1,
+        snapshot: dict[str, Any] | None = None,
+    ):
+        self._make_pool, self._deepest, self._step = make_pool, deepest, step
+        self._nodes = math.inf if nodes is None else nodes
+        self._done = False
         self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
         self.depth = first  # of the tree at work
         self.proved = False  # the last completed iteration searched every line to the end of the game
@@ -50,7 +64,7 @@ class Deepening(WorkSource):
         self._go_deeper()
 
     def _restore(self, depth, pool, spent, done, completed):
-        self.depth, self.done, self.spent = depth, done, Spent(*spent)
+        self.depth, self._done, self.spent = depth, done, Spent(*spent)
         self.pool = self._make_pool(depth, snapshot=pool)
         if completed:
             self.completed_depth, self.proved = completed["depth"], completed["proved"]
@@ -59,10 +73,15 @@ class Deepening(WorkSource):
         self._earlier = self.spent.boards - self._searched
 
     @property
-    def progress(self):
+    def done(self) -> bool:
+        """Whether nothing more is needed."""
+        return self._done
+
+    @property
+    def progress(self) -> dict:
         return self.pool.progress
 
-    def snapshot(self, at_work=()):
+    def snapshot(self, at_work: Any = ()) -> dict[str, Any]:
         """Return what a Deepening of the same arguments needs to go on from here; see ``SearchTree.snapshot``."""
         completed = None
         if self.completed is not None:
@@ -81,35 +100,35 @@ class Deepening(WorkSource):
         }
 
     @property
-    def result_dtype(self):
+    def result_dtype(self) -> np.dtype:
         return self.pool.result_dtype
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         return self.pool.waiting
 
-    def job_updates(self, idle_workers):
+    def job_updates(self, idle_workers: int) -> Iterable:
         return self.pool.job_updates(idle_workers)
 
-    def on_split(self, job, remainder, subtree):
+    def on_split(self, job: int, remainder: int, subtree: np.ndarray) -> None:
         self.pool.on_split(job, remainder, subtree)
 
-    def on_export(self, job, words):
+    def on_export(self, job: int, words: np.ndarray) -> list[int]:
         return self.pool.on_export(job, words)
 
     @property
-    def joint(self):
+    def joint(self) -> bool:
         return self.pool.joint
 
     @property
-    def by_host(self):
+    def by_host(self) -> bool:
         return self.pool.by_host
 
     @property
-    def spans_hosts(self):
+    def spans_hosts(self) -> bool:
         return self.pool.spans_hosts
 
-    def moved(self, job, worker):
+    def moved(self, job: int, worker: int) -> None:
         self.pool.moved(job, worker)
 
     @property
@@ -122,32 +141,33 @@ class Deepening(WorkSource):
         self._earlier = self.spent.boards  # of iterations before
         self.spent = self.spent._replace(boards=self._earlier + self._searched)
 
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """See ``SearchTree.take``; empty while the last jobs of an iteration are out."""
         if self.done or self.pool.done:
             return self.pool.none
-        limited = self._nodes is not None and self.completed is not None
-        jobs = self.pool.take(count, worker, max(1, self._nodes - self.spent.all_boards) if limited else 0)
+        limited = self._nodes < math.inf and self.completed is not None
+        jobs = self.pool.take(count, worker, int(max(1, self._nodes - self.spent.all_boards)) if limited else 0)
         if self.pool.done and not self.pool.out:  # growing it was enough
             self.spent = self.spent._replace(boards=self._earlier + self._searched)
             self._go_deeper()
             return self.take(count, worker)
         return jobs
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """See ``SearchTree.finish``; goes on to the next depth when an iteration is complete."""
         self.pool.finish(results)
-        previous = self.spent._replace(jobs=self.spent.jobs + len(results))
-        summed = (name for name in Spent._fields if name not in ("jobs", "boards"))
-        new = {name: getattr(previous, name) + results[name].sum().item() for name in summed}
-        self.spent = previous._replace(boards=self._earlier + self._searched, **new)
-        limited = self._nodes is not None and self.completed is not None
+        spent = self.spent._asdict()
+        for name in spent.keys() - {"jobs", "boards"}:
+            spent[name] += results[name].sum().item()
+        spent["jobs"] += len(results)
+        self.spent = Spent(**{**spent, "boards": self._earlier + self._searched})
+        limited = self._nodes < math.inf and self.completed is not None
         if limited and (self.spent.all_boards > self._nodes or not results["complete"].all()):
-            self.done = True  # the budget is used up
+            self._done = True  # the budget is used up
             return
         self._go_deeper()
 
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """See ``SearchTree.lost``; goes on to the next depth if no other jobs were out."""
         self.pool.lost(worker)
         self._go_deeper()
@@ -156,9 +176,9 @@ class Deepening(WorkSource):
         while self.pool.done and not self.pool.out and not self.done:
             self.completed, self.completed_depth, self.completed_spent = self.pool, self.depth, self.spent
             self.proved = not self.pool.totals()["evaluated"].any()
-            spent = self._nodes is not None and self.spent.all_boards >= self._nodes
+            spent = self.spent.all_boards >= self._nodes
             if self.proved or spent or self.depth >= self._deepest:
-                self.done = True
+                self._done = True
             else:
                 self.depth = min(self.depth + self._step, self._deepest)
                 self._begin()

@@ -1,5 +1,8 @@
 """Growth of the node array, for any game: a node's children, and whole trees breadth-first."""
 
+from typing import Any
+
+# pyright: reportOptionalCall=false, reportCallIssue=false
 import numpy as np
 
 from .. import games
@@ -10,7 +13,7 @@ from ..engines.pvs.kernels import move_to_front
 from ..engines.pvs.table_search import itself, no_bounds
 from ..engines.pvs.work_splitting import HEAD
 from ..games import lanes
-from ..games.interface import END, MAX_MOVES, PASS
+from ..games.interface import END, MAX_MOVES, PASS, Game
 from .layout import GROWN, INFINITY, NODE_WORDS, NONE, WAITING, node_at
 from .nodes import NodeArray
 
@@ -215,7 +218,7 @@ def grow(
 class Grower:
     """Grows node arrays by the rules of one game."""
 
-    def __init__(self, game, rules, engine=None):
+    def __init__(self, game: Game, rules: np.ndarray, engine: Any | None = None):
         """``engine``: of the searches below, which orders moves and knows bounds; None: the game's own order."""
         self._game, self._rules, self._start = game, rules, game.start(rules).state
         self.name = f"{games.tag(game)}_grow" if engine is None else f"{engine.name}_grow"
@@ -227,7 +230,7 @@ class Grower:
         self._buffers = np.zeros(2 * MAX_MOVES, np.int16), np.zeros(2 * MAX_MOVES, np.int64)
         self._no_table = np.zeros(0, np.int64)
 
-    def compile(self):
+    def compile(self) -> None:
         """Compile, or load from disk, the kernels."""
         nodes = NodeArray(len(self._start), 2 * MAX_MOVES)
         nodes.add_root(self._start, 2)
@@ -238,30 +241,39 @@ class Grower:
             self.ask_next(self._start, -1, 1, 0)
 
     @property
-    def steps(self):
+    def steps(self) -> bool:
         """Whether the engine finds a score by a sequence of null windows."""
         return self._next_beta is not None
 
-    def finished(self, state):
+    def finished(self, state: tuple[int, ...]) -> int | None:
         """Return the final score of ``state`` for its side to move, or None if the game goes on."""
         return self._game.final(state, self._rules) if self._game.kind(state, self._rules) == END else None
 
-    def moves_left(self, state):
+    def moves_left(self, state: tuple[int, ...]) -> int:
         """Return the number of moves that may be left from ``state``, passes not counted."""
         return self._game.moves_left(state, self._rules)
 
-    def known(self, state):
+    def known(self, state: tuple[int, ...]) -> tuple[int, int]:
         """Return bounds on the score of a state, as the engine's ``bounds`` has them for a root."""
         low, high, _ = self._kernels["bounds"](state, self._rules, self.moves_left(state), 0)
         return int(low), int(high)
 
-    def ask_next(self, state, low, high, latest):
+    def ask_next(self, state: tuple[int, ...], low: int, high: int, latest: int) -> int:
         """Return beta of the next null window for a score in low..high; ``latest``: the bound that was found last."""
         if low >= high:
             return low
         return min(max(int(self._next_beta(state, self._rules, low, high, latest)), low + 1), high)
 
-    def expand(self, nodes, node, pass_plies, win_bonus, previous, table, all_moves):
+    def expand(
+        self,
+        nodes: NodeArray,
+        node: int,
+        pass_plies: int,
+        win_bonus: int,
+        previous: NodeArray,
+        table: np.ndarray,
+        all_moves: bool,
+    ) -> None:
         """Give a node children, see the kernel. There must be room for them."""
         nodes.size = self._kernels["expand"](
             self._start,
@@ -278,7 +290,16 @@ class Grower:
             table,
         )
 
-    def adopt(self, nodes, node, levels, pass_plies, win_bonus, previous, table):
+    def adopt(
+        self,
+        nodes: NodeArray,
+        node: int,
+        levels: np.ndarray,
+        pass_plies: int,
+        win_bonus: int,
+        previous: NodeArray,
+        table: np.ndarray,
+    ) -> int:
         """Give a node the tree that a worker's search had below it; return the node that the search goes on with.
 
         There must be room for as many nodes as ``levels`` has numbers.
@@ -299,7 +320,16 @@ class Grower:
         )
         return last
 
-    def grow(self, nodes, cursor, waiting, wanted_subtrees, full_width_depth=0, pass_plies=1, win_bonus=0):
+    def grow(
+        self,
+        nodes: NodeArray,
+        cursor: int,
+        waiting: int,
+        wanted_subtrees: int,
+        full_width_depth: int = 0,
+        pass_plies: int = 1,
+        win_bonus: int = 0,
+    ) -> tuple[int, int]:
         """Grow ``nodes`` from node ``cursor`` on until ``wanted_subtrees`` wait, or nothing is left to grow.
 
         Returns (cursor, waiting). full_width_depth: nodes above this depth are expanded in any case, by all of their

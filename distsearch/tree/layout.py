@@ -43,7 +43,7 @@ NODE = int64_struct(
     "previous_iteration_node",  # the same node in the array of the previous, less deep search, or NONE
     "visited",  # used by ``windows``
 )
-NODE_WORDS = len(NODE.names)
+NODE_WORDS = NODE.itemsize // 8
 
 # NEEDED; its worker was told to drop it since its result is not needed, or since more relevant nodes are ready.
 JobState = IntEnum("JobState", "NEEDED UNNEEDED PREEMPTED", start=0)

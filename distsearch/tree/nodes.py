@@ -1,6 +1,6 @@
 """The node array: every node that the master made."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class NodeArray:
     def _allocate(self, words, capacity):
         self.state, self.records = np.zeros((capacity, words), np.uint64), np.zeros(capacity, NODE)
         self.address = address(self.records)
-        for name in NODE.names:
+        for name in NODE.names or ():
             setattr(self, name, self.records[name])
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -54,7 +54,7 @@ class NodeArray:
             self._allocate(state.shape[1], max(2 * self.capacity, self.size + more))
             self.state[: self.size], self.records[: self.size] = state[: self.size], records[: self.size]
 
-    def add_root(self, state: Iterable[int], depth_left: int, at: int | None = None) -> int:
+    def add_root(self, state: Sequence[int], depth_left: int, at: int | None = None) -> int:
         """Add a root to be searched ``depth_left`` plies deep, or make it of node ``at``; return its index.
 
         The forest's roots come before any growth.

@@ -5,6 +5,8 @@ answer as soon as it is known, and it counts nowhere else: the result of the job
 """
 
 from collections import deque
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,7 @@ _EXPANDED_KEPT = 256
 class Offloads:
     """The offloaded parts of a SearchTree's jobs."""
 
-    def __init__(self, tree):
+    def __init__(self, tree: Any):
         self._tree = tree
         self._out = {}  # (worker, number of the part) → (job, node)
         self._spare = []  # nodes of parts that have ended, some still at work
@@ -26,7 +28,7 @@ class Offloads:
     def __len__(self):
         return len(self._out)
 
-    def take_in(self, worker, words):
+    def take_in(self, worker: int, words: np.ndarray) -> None:
         """Take in rows of OFFLOAD from a worker."""
         for row in words.reshape(-1, HEAD + self._tree.nodes.state.shape[1]):
             job, part, low, high, depth_left = row[:HEAD].tolist()
@@ -60,13 +62,13 @@ class Offloads:
             self._tree.ask(job_and_node[1], 0, 0)
             self._spare.append(job_and_node[1])
 
-    def end(self, worker, jobs=None):
+    def end(self, worker: int, jobs: Collection[int] | None = None) -> None:
         """End the parts of some jobs of a worker, or of all of them."""
         for key, (job, _) in list(self._out.items()):
             if key[0] == worker and (jobs is None or job in jobs):
                 self._end(*key)
 
-    def answered(self):
+    def answered(self) -> dict[int, list[tuple[int, int, int]]]:
         """Return the answers since the last time: worker → rows of a part's number and bounds of its score."""
         found = {}
         if not self._out:
@@ -82,7 +84,7 @@ class Offloads:
                 self._end(worker, part)
         return found
 
-    def boards(self):
+    def boards(self) -> int:
         """Return the nodes that were searched for parts since the last time (but for parts that ended long ago)."""
         cost = self._tree.nodes.cost
         at = [*self._spare, *self._expanded, *(node for _, node in self._out.values())]

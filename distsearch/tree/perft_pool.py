@@ -4,10 +4,14 @@ A pool hands out job records by ``take``, of which ``waiting`` are left, takes r
 ``done`` says when all are in. It neither sends messages nor reads clocks.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ..cluster.protocols import WorkSource
 from ..jobs.two_player import PERFT_RESULT, job_dtype
+from .expansion import Grower
 from .layout import DONE, SENT, WAITING
 from .nodes import NodeArray
 
@@ -17,7 +21,15 @@ class PerftPool(WorkSource):
 
     result_dtype = PERFT_RESULT
 
-    def __init__(self, grower, states, depth, wanted_subtrees, stays=1, snapshot=None):
+    def __init__(
+        self,
+        grower: Grower,
+        states: Sequence[tuple[int, ...]],
+        depth: int,
+        wanted_subtrees: int,
+        stays: int = 1,
+        snapshot: dict[str, Any] | None = None,
+    ):
         """Grow a forest with a root for each of ``states`` until ``wanted_subtrees`` subtrees wait.
 
         depth: plies to count; stays: 1 if a finished game counts at every deeper depth too, else 0; snapshot: of an
@@ -64,7 +76,7 @@ class PerftPool(WorkSource):
         size = self.nodes.size
         return np.flatnonzero((self.nodes.status[:size] == WAITING) & (self.nodes.over[:size] == 0))
 
-    def snapshot(self, at_work=()):
+    def snapshot(self, at_work: Any = ()) -> dict[str, Any]:
         """Return what a pool of the same arguments needs to go on from here: numbers and arrays by name.
 
         at_work: node → progress of its job, of jobs that are out, as far as that is known.
@@ -80,16 +92,16 @@ class PerftPool(WorkSource):
         }
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether every job's complete result is in."""
         return self.finished == self.jobs
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         """Jobs that have not been handed out."""
         return len(self._queue) - self._next
 
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``."""
         chosen = self._queue[self._next : self._next + count]
         self._next += len(chosen)
@@ -99,7 +111,7 @@ class PerftPool(WorkSource):
         jobs["job_id"], jobs["depth"], jobs["state"] = chosen, self.nodes.depth_left[chosen], self.nodes.state[chosen]
         return jobs
 
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """Put the jobs of a lost worker first in the queue."""
         nodes = [node for node, holder in self._holders.items() if holder == worker]
         for node in nodes:
@@ -108,7 +120,7 @@ class PerftPool(WorkSource):
         self._queue = np.concatenate((np.array(nodes, np.int64), self._queue[self._next :]))
         self._next = 0
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take an array of result records in; a count that was stopped early is added as far as it went."""
         nodes = self.nodes
         for result in results:

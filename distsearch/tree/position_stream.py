@@ -4,12 +4,15 @@ Positions come and answers leave while others are at work, so a million of them 
 """
 
 from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from ..cluster.protocols import WorkSource
+from ..engines.alphabeta import LINE_LENGTH
 from ..jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
-from .search_tree import ANY
+from .search_tree import ANY, SearchTree
 
 _FREE, _WAITING, _OUT, _DONE = range(4)  # what a slot holds: OUT is a position that was handed out or grown
 _FIRST_TRY = 2_000_000  # nodes, a fifth of a second: what no easy position needs
@@ -39,7 +42,7 @@ class _Hard:
     """A position that its first try did not answer."""
 
     def __init__(self):
-        self.pool = None  # the SearchTree into which it was grown
+        self.pool: SearchTree | None = None  # the SearchTree into which it was grown
         self.spent = _nothing()  # a record of what all tries took, and of the best bound that any of them found
         self.budget = 0  # nodes of the next try
 
@@ -55,7 +58,7 @@ class _Hard:
         if pool is not None:
             for name, values in pool.totals().items():
                 record[name] = values[0]
-            line = pool.line(0)[: record["line"].shape[0]]
+            line = pool.line(0)[:LINE_LENGTH]
             record["score"], record["line_length"] = pool.score(0), len(line)
             record["line"][: len(line)] = line
             record["boards"], record["complete"] = pool.nodes.cost[0], pool.done
@@ -91,17 +94,17 @@ class Stream(WorkSource):
 
     def __init__(
         self,
-        words,
-        depth,
-        workers,
-        make_pool,
-        window=ANY,
-        all_moves=False,
-        brief=False,
-        capacity=1 << 16,
-        first_try=_FIRST_TRY,
-        snapshot=None,
-        spans_hosts=False,
+        words: int,
+        depth: int,
+        workers: int,
+        make_pool: Callable[..., SearchTree],
+        window: tuple[int, int] = ANY,
+        all_moves: bool = False,
+        brief: bool = False,
+        capacity: int = 1 << 16,
+        first_try: int = _FIRST_TRY,
+        snapshot: dict[str, Any] | None = None,
+        spans_hosts: bool = False,
     ):
         self._depth, self._workers, self._make_pool, self._window = depth, workers, make_pool, window
         self._all_moves = all_moves
@@ -143,17 +146,17 @@ class Stream(WorkSource):
             }
 
     @property
-    def free(self):
+    def free(self) -> int:
         """Positions that there is room for."""
         return self._mask + 1 - (self._end - self._begin)
 
     @property
-    def in_flight(self):
+    def in_flight(self) -> int:
         """Positions that are not answered."""
         return self._end - self.answered
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         """Jobs that can be handed out now, as far as they are known."""
         return self._end - self._next + len(self._retries) + self._waiting_in_pools
 
@@ -162,11 +165,11 @@ class Stream(WorkSource):
         return sum(self._hard[number].pool.waiting for number in self._pools_at_work)
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether every position is answered and no more will come."""
         return self.closed and self.answered == self._end
 
-    def add(self, states):
+    def add(self, states: np.ndarray) -> None:
         """Take positions in, an array of shape (n, words), n ≤ ``free``; they are numbered in their order, from 0."""
         at = self._slots(self._end, len(states))
         self._states[at] = states
@@ -209,7 +212,7 @@ class Stream(WorkSource):
             if progress is not None:
                 self.progress[slot] = progress
 
-    def snapshot(self, at_work=()):
+    def snapshot(self, at_work: Any = ()) -> dict[str, Any]:
         """Return what is known of positions that were not collected, numbered from the first of them.
 
         at_work: job id → progress, of jobs that are out, as far as that is known.
@@ -247,7 +250,7 @@ class Stream(WorkSource):
                 alone[self._number_of(job_id)] = progress
         return alone, in_pools
 
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """Return up to ``count`` jobs for ``worker``: of positions, and of hard ones' subtrees, in turn."""
         jobs = self._some(count, worker)
         while not len(jobs) and self.waiting:  # a tree whose score was found by growing it has no jobs
@@ -310,7 +313,7 @@ class Stream(WorkSource):
                 self._remainders[job_id] = self._new_id(number, remainder, worker)
             self._updates.append((worker, job_id, low, high, self._remainders.get(job_id, 0), min_depth_left))
 
-    def on_split(self, job_id, remainder, subtree):
+    def on_split(self, job_id: int, remainder: int, subtree: np.ndarray) -> None:
         """See ``SearchTree.on_split``."""
         self.progress.pop(job_id, None)
         number, job, _ = self._subtree_jobs.pop(job_id)
@@ -325,14 +328,14 @@ class Stream(WorkSource):
         if hard.pool.done:
             self._finish_pool(number, hard)
 
-    def job_updates(self, idle_workers):
+    def job_updates(self, idle_workers: int) -> list[tuple]:
         """See ``SearchTree.job_updates``."""
         for number in self._pools_at_work:
             self._note_updates(number, self._hard[number].pool, idle_workers)
         found, self._updates = self._updates, []
         return found
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take an array of result records in."""
         self.boards += int(results["boards"].sum())
         for job_id in results["job_id"].tolist() if self.progress else ():
@@ -361,7 +364,7 @@ class Stream(WorkSource):
         if self.result_dtype == SUBTREE_RESULT:
             self._answers[at] = results
         else:
-            for name in BRIEF_RESULT.names:
+            for name in BRIEF_RESULT.names or ():
                 self._answers[name][at] = results[name]
         if self._hard:
             for slot in at[np.isin(at, [number & self._mask for number in self._hard])]:
@@ -425,7 +428,7 @@ class Stream(WorkSource):
             del self._ids[other, remainder]
         return number, job
 
-    def moved(self, job_id, worker):
+    def moved(self, job_id: int, worker: int) -> None:
         """See ``SearchTree.moved``."""
         if job_id < 0:
             number, job, _ = self._subtree_jobs[job_id]
@@ -435,7 +438,7 @@ class Stream(WorkSource):
         else:
             self._holders[job_id] = worker
 
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """See ``SearchTree.lost``."""
         self._updates = [update for update in self._updates if update[0] != worker]
         for slot in np.flatnonzero(self._holders == worker):
@@ -468,7 +471,7 @@ class Stream(WorkSource):
         self._pools_at_work.pop(number, None)
         self.answered += 1
 
-    def collect(self):
+    def collect(self) -> tuple[int, np.ndarray]:
         """Return (number of the first, records) of the answers that are next in order, and forget them.
 
         The records are good until the stream takes in positions or results again.
@@ -487,7 +490,7 @@ class Stream(WorkSource):
         self._begin += count
         return number, self._answers[begin : begin + count]
 
-    def collect_any(self):
+    def collect_any(self) -> Iterator[tuple[int, Any]]:
         """Yield (number, record) of the answers that were not collected yet, in any order.
 
         For streams whose positions all fit: slots are not used again. ``collect`` and this exclude each other.
@@ -499,12 +502,12 @@ class Stream(WorkSource):
             self._collected += 1
             yield slot, self._answers[slot]
 
-    def pool(self, number):
+    def pool(self, number: int) -> SearchTree | None:
         """Return the pool that an unanswered position was grown into, or None."""
         hard = self._hard.get(number)
         return hard and hard.pool
 
-    def unanswered(self):
+    def unanswered(self) -> Iterator[tuple[int, Any]]:
         """Yield (number, record) of what a halt left over, in order; a score of −inf where nothing is known."""
         for number in range(self._begin, self._end):
             slot, hard = number & self._mask, self._hard.get(number)

@@ -1,6 +1,8 @@
 """A search as a source of work: a tree, the questions asked in it, and jobs that answer them."""
 
 from collections import deque
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from ..engines.pvs.kernels import NO_MOVE
 from ..engines.pvs.work_splitting import last_window
 from ..jobs.two_player import SUBTREE_RESULT, TO_THE_END, job_dtype
 from . import dispatch, ready_queue, root_export, windows
-from .expansion import index_again
+from .expansion import Grower, index_again
 from .job_size import largest_depth_left, new_sizes, rate
 from .layout import INFINITY, NONE, SENT, WAITING
 from .nodes import NodeArray
@@ -62,19 +64,19 @@ class SearchTree(WorkSource):
 
     def __init__(
         self,
-        grower,
-        states,
-        depth,
-        wanted_subtrees,
-        policy="pool",
-        full_width_depth=0,
-        win_bonus=0,
-        window=ANY,
-        min_job_seconds=0.01,
-        previous=None,
-        snapshot=None,
-        sizes=None,
-        by_host=False,
+        grower: Grower,
+        states: Sequence[tuple[int, ...]],
+        depth: int,
+        wanted_subtrees: int,
+        policy: str = "pool",
+        full_width_depth: int = 0,
+        win_bonus: int = 0,
+        window: tuple[int, int] = ANY,
+        min_job_seconds: float = 0.01,
+        previous: "SearchTree | None" = None,
+        snapshot: dict[str, Any] | None = None,
+        sizes: np.ndarray | None = None,
+        by_host: bool = False,
     ):
         self._grower, self.policy = grower, POLICIES[policy]
         self._win_bonus, self._full_width_depth = win_bonus, full_width_depth
@@ -147,7 +149,7 @@ class SearchTree(WorkSource):
         self.make_room()
         windows.back_up_all(self._tree, nodes.size)
 
-    def make_room(self):
+    def make_room(self) -> None:
         """Make every array as large as the node array, with room for one more node's children."""
         self._arrays.update()
         entries = 1 << (2 * self.nodes.capacity - 1).bit_length()
@@ -176,7 +178,7 @@ class SearchTree(WorkSource):
             windows.pass_on(self._tree, node)
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether every root's question is answered, and all is searched that the policy searches in any case."""
         if self._changed:
             while self._answered < self.roots and self.is_answered(self._answered):
@@ -185,31 +187,31 @@ class SearchTree(WorkSource):
             self._changed = False
         return self._done
 
-    def is_answered(self, root):
+    def is_answered(self, root: int) -> bool:
         """Whether a root's question is answered, and those of its children if they need scores too."""
         is_open = ready_queue.is_asked(self._tree, root)
         return not (is_open or self._full_width_depth and windows.has_open_child(self._tree, root))
 
-    def is_asked(self, node):
+    def is_asked(self, node: int) -> bool:
         """Whether a node's question is open."""
         return bool(ready_queue.is_asked(self._tree, node))
 
     @property
-    def out(self):
+    def out(self) -> int:
         """Jobs that were handed out and have not come back."""
         return len(self.jobs_out) - self._control.free_count.item()
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         """Ready nodes; some of them may have to be grown, or wait for a transposition."""
         return self._control.queue_size.item()
 
     @property
-    def none(self):
+    def none(self) -> np.ndarray:
         """No jobs, as ``take`` returns them."""
         return np.zeros(0, self._job_dtype)
 
-    def take(self, count, worker, budget=0, full_window=False):
+    def take(self, count: int, worker: int, budget: int = 0, full_window: bool = False) -> np.ndarray:
         """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``.
 
         budget: nodes at which each of them must stop, 0 for none; full_window: the worker closes in on scores by
@@ -265,17 +267,17 @@ class SearchTree(WorkSource):
         self._changed = True
         self.make_room()
         nodes = self.nodes
-        all_moves = nodes.depth[node] < self._full_width_depth
+        all_moves = bool(nodes.depth[node] < self._full_width_depth)
         previous = self._previous or nodes
         self._grower.expand(nodes, node, self._pass_plies, self._win_bonus, previous, self._table, all_moves)
         windows.on_expanded(self._tree, node)
         self._go_on()
 
-    def question_of(self, job):
+    def question_of(self, job: int) -> tuple[int, int, int]:
         """Return the node, low and high of a job that is out."""
         return self.jobs_out[["node", "low", "high"]][job].tolist()
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take an array of result records in; a job that was stopped early leaves its node count and a lower bound."""
         self._changed = True
         lines = np.empty((len(results), 3), np.int64)
@@ -292,16 +294,16 @@ class SearchTree(WorkSource):
         if self._control.pending_count.item():
             self._go_on()
 
-    def moved(self, job, worker):
+    def moved(self, job: int, worker: int) -> None:
         """Note that a job has lost its worker, but another worker has it as well."""
         self.jobs_out["worker"][job] = worker
 
     @property
-    def finished(self):
+    def finished(self) -> int:
         """Jobs whose complete results are in."""
         return self._control.finished.item()
 
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """Take the jobs of a lost worker in as if it had answered them with nothing."""
         self._offloaded_parts.end(worker)
         jobs = np.flatnonzero((self.jobs_out["node"] != NONE) & (self.jobs_out["worker"] == worker))
@@ -310,26 +312,26 @@ class SearchTree(WorkSource):
         self.finish(nothing)
 
     @property
-    def offloads(self):
+    def offloads(self) -> bool:
         """Whether workers with many slots offload parts of their jobs."""
         return bool(self._control.splits.item()) and self.roots == 1
 
     @property
-    def offloaded(self):
+    def offloaded(self) -> int:
         """How many parts are offloaded."""
         return len(self._offloaded_parts)
 
     @property
-    def jobs_out(self):
+    def jobs_out(self) -> np.ndarray:
         """The table of the jobs that are out, see ``layout``."""
         return self._arrays.jobs
 
-    def on_offload(self, worker, words):
+    def on_offload(self, worker: int, words: np.ndarray) -> None:
         """Take in rows of OFFLOAD from a worker."""
         self._offloaded_parts.take_in(worker, words)
         self._changed = True
 
-    def offload_results(self):
+    def offload_results(self) -> dict[int, list[tuple[int, int, int]]]:
         """Return the answers to offloaded parts: worker → rows of a part's number and bounds of its score."""
         return self._offloaded_parts.answered()
 
@@ -339,7 +341,7 @@ class SearchTree(WorkSource):
             self._offloaded_parts.end(worker, (job,))
         self.nodes.cost[0] += self._offloaded_parts.boards()
 
-    def on_split(self, job, remainder, subtree):
+    def on_split(self, job: int, remainder: int, subtree: np.ndarray) -> None:
         """Take in the subtree (uint8) that a worker split off a job; the worker goes on with the job ``remainder``."""
         levels = subtree.view(np.int64)
         self.nodes.reserve(len(levels))
@@ -350,7 +352,7 @@ class SearchTree(WorkSource):
         self.jobs += 1
         self._go_on()
 
-    def on_export(self, job, words):
+    def on_export(self, job: int, words: np.ndarray) -> list[int]:
         """Take in the root, a job's node, that a sub-master exports; return the ids of the jobs made of it.
 
         words: int64, as ``export_root`` returns them.
@@ -359,11 +361,11 @@ class SearchTree(WorkSource):
         moves = exported["move"]
         level = np.array([0, -NO_BOUND, NO_BOUND, -NO_BOUND, -NO_BOUND, NO_BOUND, NO_MOVE, 0, 0, len(moves), *moves])
         self._adopt(job, level)
-        job_ids = self._arrays.take_ids(np.count_nonzero(exported["alpha"] < exported["beta"]))
+        job_ids = self._arrays.take_ids(int(np.count_nonzero(exported["alpha"] < exported["beta"])))
         root_export.import_children(self._tree, job, first_child, exported, job_ids)
         self.jobs += len(job_ids)
         self._go_on()
-        return job_ids
+        return job_ids.tolist()
 
     def _adopt(self, job, levels):
         """Give a job's node the tree that its worker had below it; return the node that the search goes on with."""
@@ -371,7 +373,7 @@ class SearchTree(WorkSource):
         node, previous = int(self.jobs_out["node"][job]), self._previous or self.nodes
         return self._grower.adopt(self.nodes, node, levels, self._pass_plies, self._win_bonus, previous, self._table)
 
-    def export_root(self, root, min_depth_left):
+    def export_root(self, root: int, min_depth_left: int) -> tuple[np.ndarray, list[int]] | None:
         """Give up a grown root with more left than ``min_depth_left``; None if none of its children is at work.
 
         Returns (the exported children as int64, those that go on here as roots); see ``root_export``.
@@ -385,24 +387,24 @@ class SearchTree(WorkSource):
         kept = children.start + np.flatnonzero(exported["alpha"] < exported["beta"])
         return np.concatenate(([first_child], exported.view(np.int64))), kept.tolist()
 
-    def ask(self, root, low, high):
+    def ask(self, root: int, low: int, high: int) -> None:
         """Ask a root something new; nothing, where low >= high."""
         windows.ask_root(self._tree, root, low, high)
         self._go_on()
 
-    def change_id(self, job):
+    def change_id(self, job: int) -> None:
         """Give a job another id, as if its worker had split off nothing."""
         node, low, high = self.question_of(job)
         (remainder,) = self._arrays.take_ids(1).tolist()
         self._control.splits_requested[0] += 1
         dispatch.on_split(self._tree, job, remainder, node, low, high)
 
-    def job_updates(self, idle_workers):
+    def job_updates(self, idle_workers: int) -> list[tuple[int, ...]]:
         """Return what is new of jobs that are out: (worker, job, low, high, remainder, min_depth_left) each.
 
         low and high are the window that matters; the job is dropped where low >= high. If min_depth_left is not 0, a
         subtree with at least so much left must be split off, and the worker goes on with the job ``remainder``.
-        idle_workers: how many have no job, -1 where nothing is to be split.
+        idle_workers: how many have no job, -1 where nothing must be split.
         """
         found, n = [], len(self._found)
         while n == len(self._found):
@@ -428,11 +430,11 @@ class SearchTree(WorkSource):
                     1, min(largest_depth_left(self.sizes, _MIN_JOBS_IN_AN_OFFLOAD * boards, self._exact), deepest)
                 )
 
-    def totals(self):
+    def totals(self) -> dict[str, np.ndarray]:
         """Return what workers spent on each root's jobs: arrays of shape (roots,) by name (seconds: wall time)."""
         return dict(zip(_SUMS, self._totals.T, strict=True))
 
-    def score(self, node):
+    def score(self, node: int) -> float:
         """Return the score of a node for its side to move, from below if it is not known; −inf: nothing is known.
 
         Beyond the window it is a bound on the same side of it.
@@ -442,7 +444,7 @@ class SearchTree(WorkSource):
             return float(high) if high < INFINITY and high <= self._window[0] else -np.inf
         return float(low)
 
-    def line(self, root):
+    def line(self, root: int) -> list[int]:
         """Return the best line from a root as move codes: off the array, then from the worker's result."""
         nodes, line, node = self.nodes, [], root
         while True:
@@ -464,7 +466,7 @@ class SearchTree(WorkSource):
             ring.append(transposition)
         return ring
 
-    def children(self, root):
+    def children(self, root: int) -> list[tuple[int, float, bool]]:
         """Return (move, score for the side to move at the root, whether it is known) of each child of a grown root."""
         nodes, found = self.nodes, []
         for i in nodes.children_of(root):
@@ -473,7 +475,7 @@ class SearchTree(WorkSource):
             found.append((int(nodes.move[i]), float(score), not self.is_asked(i)))
         return found
 
-    def snapshot(self, at_work=()):
+    def snapshot(self, at_work: Any = ()) -> dict[str, Any]:
         """Return what a SearchTree of the same arguments needs to go on from here: numbers and arrays by name.
 
         at_work: job id → progress, of jobs that are out, as far as that is known.
@@ -512,7 +514,7 @@ class SearchTree(WorkSource):
         self._resumed.extend(self._begun)
 
 
-def warm_up_search_tree(grower, state, exact):
+def warm_up_search_tree(grower: Grower, state: tuple[int, ...], exact: bool) -> None:
     """Load, or compile, all that a SearchTree calls: done in a search, it kept 31 workers waiting for 0.1 s."""
     source = SearchTree(grower, [state], TO_THE_END if exact else 3, 2, "split")
     jobs = source.take(1, 0)

@@ -4,10 +4,14 @@ The sub-master's own ``Master`` takes it as a source of work. To the rank above 
 dropped, and split by exporting a root (see ``root_export``).
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from .. import evaluation
 from ..cluster.protocols import SubmasterSource
+from ..engines.alphabeta import LINE_LENGTH
 from ..jobs.setups import rules_of
 from ..jobs.two_player import KINDS, SUBTREE_RESULT, job_dtype
 from .expansion import Grower
@@ -30,7 +34,7 @@ _SUMMED = (
 )
 
 
-def make_submaster_trees(setup):
+def make_submaster_trees(setup: dict[str, Any]) -> Callable[[int], SubmasterSource]:
     """Load the kernels for jobs of a setup; return a function that makes SubmasterTrees for a number of workers."""
     game, rules = rules_of(setup)
     grower = Grower(game, rules, KINDS[setup["kind"]](setup).engine)
@@ -52,7 +56,7 @@ class SubmasterTrees(SubmasterSource):
     result_dtype = SUBTREE_RESULT
     updates_jobs = True
 
-    def __init__(self, grower, dtype, win_bonus, workers):
+    def __init__(self, grower: Grower, dtype: np.dtype, win_bonus: int, workers: int):
         self._grower, self.job_dtype, self._win_bonus = grower, dtype, win_bonus
         self._sizes, self._min_job_seconds = new_sizes(), min_job_seconds(workers)
         self._trees = {}  # slot → SearchTree, in the order in which they came
@@ -62,7 +66,7 @@ class SubmasterTrees(SubmasterSource):
         self._without_ids = {}  # of an exported root → its children that go on here
         self._spent = dict.fromkeys(_SUMMED, 0)  # and not reported yet
 
-    def begin(self, jobs):
+    def begin(self, jobs: np.ndarray) -> None:
         """Take in an array of job records."""
         for job in jobs:
             slot = next(i for i in range(len(self._trees) + 1) if i not in self._trees)
@@ -82,7 +86,7 @@ class SubmasterTrees(SubmasterSource):
             self._jobs[int(job["job_id"])] = slot, 0
             self._spent["boards"] += tree.nodes.size - 1
 
-    def update(self, records):
+    def update(self, records: np.ndarray) -> None:
         for job_id, low, high, _, min_depth_left in records.tolist():
             if job_id not in self._jobs:
                 continue  # it has been answered, or exported
@@ -91,11 +95,11 @@ class SubmasterTrees(SubmasterSource):
             if low < high and min_depth_left > 0:
                 self._wanted[job_id] = min_depth_left
 
-    def assign_ids(self, job, job_ids):
+    def assign_ids(self, job: int, job_ids: list[int]) -> None:
         """Take in the ids of an exported root's children."""
         self._jobs.update(zip(job_ids, self._without_ids.pop(job), strict=True))
 
-    def exports(self):
+    def exports(self) -> list[tuple[int, np.ndarray]]:
         """Export roots that the master above wants split; return (job id, what it gets) of each."""
         found = []
         for job_id, min_depth_left in list(self._wanted.items()):
@@ -109,10 +113,10 @@ class SubmasterTrees(SubmasterSource):
         return found
 
     @property
-    def awaits_ids(self):
+    def awaits_ids(self) -> bool:
         return bool(self._without_ids)
 
-    def answers(self, ended=False):
+    def answers(self, ended: bool = False) -> np.ndarray:
         """Return the records of jobs that are answered or dropped; ended: of all, for their workers have stopped.
 
         The last one waits for its workers, so that all that was spent is reported.
@@ -140,7 +144,7 @@ class SubmasterTrees(SubmasterSource):
         record = np.zeros(1, SUBTREE_RESULT)
         complete = alpha < beta and not tree.is_asked(root)
         score = high if complete and high <= alpha else low
-        line = tree.line(root)[: record["line"].shape[1]] if low > -INFINITY else []
+        line = tree.line(root)[:LINE_LENGTH] if low > -INFINITY else []
         record["job_id"], record["complete"] = job_id, complete
         record["score"] = score if abs(score) < INFINITY else -np.inf
         record["line_length"], record["line"][0, : len(line)] = len(line), line
@@ -164,10 +168,10 @@ class SubmasterTrees(SubmasterSource):
                 del self._trees[slot]
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         return sum(tree.waiting for tree in self._trees.values())
 
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """See ``SearchTree.take``; the tree that came first goes first."""
         for slot, tree in self._trees.items():
             if tree.waiting:
@@ -179,7 +183,7 @@ class SubmasterTrees(SubmasterSource):
                     return jobs
         return np.zeros(0, self.job_dtype)
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """See ``SearchTree.finish``."""
         for name in _SUMMED:
             self._spent[name] += results[name].sum().item()
@@ -189,7 +193,7 @@ class SubmasterTrees(SubmasterSource):
             own["job_id"] &= _ID_IN_TREE
             self._trees[slot].finish(own)
 
-    def job_updates(self, idle_workers):
+    def job_updates(self, idle_workers: int) -> list[tuple]:
         """See ``SearchTree.job_updates``; a root to be exported counts as an idle worker: a split makes it grow."""
         found = []
         wanted = [self._jobs[job_id][0] for job_id in self._wanted]
@@ -199,11 +203,11 @@ class SubmasterTrees(SubmasterSource):
                 found.append((worker, job + base, low, high, remainder + base if least else remainder, least))
         return found
 
-    def on_split(self, job, remainder, subtree):
+    def on_split(self, job: int, remainder: int, subtree: np.ndarray) -> None:
         """See ``SearchTree.on_split``."""
         self._trees[job >> _TREE_SHIFT].on_split(job & _ID_IN_TREE, remainder & _ID_IN_TREE, subtree)
 
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """See ``SearchTree.lost``."""
         for tree in self._trees.values():
             tree.lost(worker)

@@ -20,7 +20,7 @@ class TreeArrays:
         self.nodes = nodes
         record = np.zeros(1, TREE)
         self.address = address(record)
-        self.control = SimpleNamespace(**{name: record[name] for name in TREE.names})
+        self.control = SimpleNamespace(**{name: record[name] for name in TREE.names or ()})
         self.heap, self.jobs = np.zeros(0, np.int64), np.zeros(0, JOB)
         for name, value in {"expand_above": INFINITY, "to_expand": NONE, **decisions}.items():
             record[name] = value
