@@ -11,7 +11,7 @@ SHORTEST, LONG, LONGEST, PATIENCE = 50e-6, 1e-3, 5e-3, 1.0
 
 
 class Sleeper:
-    """Time that passes only while somebody sleeps."""
+    """Time that passes only in sleeps."""
 
     def __init__(self):
         self.now = 1000.0
@@ -87,7 +87,7 @@ def test_sleeping_until_something_has_come_takes_the_same_naps(asleep, sleeper):
     assert found == pytest.approx(sleeper.sleeps)
 
 
-def test_a_nap_that_somebody_ends_is_followed_by_the_shortest(sleeper):
+def test_a_sleep_that_is_ended_is_followed_by_the_shortest(sleeper):
     """What woke the rank may not be visible at once."""
     end, notifications = sleeper.now + 10, iter([sleeper.now + 0.5, sleeper.now + 5, sleeper.now + 20])
     notification = next(notifications)

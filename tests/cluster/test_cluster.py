@@ -32,7 +32,7 @@ def idle(monkeypatch):
     return wait
 
 
-def test_whoever_wants_something_looks_for_the_answer_soon(idle):
+def test_after_a_request_the_next_look_is_soon(idle):
     cluster = LocalCluster(kinds(Processor()))
     stream = Stream()
     idle(cluster)

@@ -1,4 +1,4 @@
-"""Jobs that several hosts search together: who gets a copy of which, and what becomes of their answers."""
+"""Jobs that several hosts search together: copies, and the answers of their owners."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def changed_owners(copies):
     return dict(copies.changed_owners())
 
 
-# --- who gets a copy ---
+# --- which job is copied ---
 
 
 def test_a_host_without_a_job_gets_what_another_is_at(copies):
@@ -96,7 +96,7 @@ def test_what_has_an_answer_is_not_copied(copies):
 # --- windows ---
 
 
-def test_a_narrower_window_is_everybodys_also_of_who_comes_later(copies):
+def test_a_narrower_window_holds_for_later_copies_too(copies):
     copy_to(copies, 3)
     assert copies.narrow(0, -2, 3) == [1, 3]
     late = copies.choose(5, EVERYBODY)
@@ -106,7 +106,7 @@ def test_a_narrower_window_is_everybodys_also_of_who_comes_later(copies):
     assert copies.narrow(7, 1, 2) == []
 
 
-def test_who_is_given_jobs_keeps_their_records(copies):
+def test_records_of_assigned_jobs_are_kept(copies):
     records = job(1)
     copies.assigned(3, records)
     copies.narrow(1, 4, 5)
@@ -156,7 +156,7 @@ def test_a_complete_answer_beats_those_that_came_before(copies):
     assert (finished["score"], finished["complete"], finished["boards"]) == (-4, 1, 3)
 
 
-def test_who_was_told_that_nobody_wants_it_is_not_told_again(copies):
+def test_a_dropped_job_is_dropped_once(copies):
     copy_to(copies, 3)
     copies.narrow(0, 5, 5)
     assert copies.take_in(3, result(0))[1] == []
@@ -172,7 +172,7 @@ def test_other_jobs_of_a_message_go_on_their_way(copies):
     assert all(len(copies.take_in(3, result(node, complete=0))[0]) == 1 for node in left)
 
 
-def test_who_is_left_is_told_who_there_is(copies):
+def test_the_remaining_owners_are_told_of_one_another(copies):
     copy_to(copies, 3, 5)
     copies.changed_owners()
     copies.take_in(3, result(0, complete=0))
@@ -213,7 +213,7 @@ def test_a_job_that_everybody_has_lost_waits_again(copies):
     assert copy_to(copies, 6) == [0]
 
 
-def test_an_answer_goes_on_its_way_when_who_was_told_to_stop_is_lost(copies):
+def test_an_answer_counts_when_the_stopped_owner_is_lost(copies):
     copy_to(copies, 3, 5)
     copies.take_in(3, result(0, 100))
     assert copies.lost(1) == ([], [(0, 5)])
@@ -221,8 +221,8 @@ def test_an_answer_goes_on_its_way_when_who_was_told_to_stop_is_lost(copies):
     assert (finished["job_id"].tolist(), finished["boards"].tolist(), kept) == ([0], [100], [])
 
 
-def test_who_has_told_is_lost_while_others_are_at_its_job(copies):
-    """As far as the source knows it is the one who has it."""
+def test_an_owner_that_has_answered_is_lost_while_others_search(copies):
+    """The source takes it for the worker of the job."""
     copy_to(copies, 3, 5)
     copies.take_in(1, result(0, 100))
     assert copies.lost(1) == ([], [(0, 3)])
@@ -232,7 +232,7 @@ def test_who_has_told_is_lost_while_others_are_at_its_job(copies):
     assert (finished["boards"], finished["complete"]) == (102, 1)
 
 
-def test_who_has_no_job_is_lost_without_harm(copies):
+def test_a_worker_without_a_job_is_lost_without_harm(copies):
     assert copies.lost(6) == ([], [])
     assert copy_to(copies, 3) == [0]
 
@@ -241,7 +241,7 @@ def test_who_has_no_job_is_lost_without_harm(copies):
 
 
 class Model:
-    """What must come of it: who has which job, who has told of it, and what is told to stop."""
+    """What must follow: the owners of each job, those that have answered, and the jobs that must stop."""
 
     def __init__(self):
         self.holders, self.answers, self.stopped = {}, {}, set()

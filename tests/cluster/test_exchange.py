@@ -115,7 +115,7 @@ def test_there_is_time_between_two_messages():
     assert min(np.diff(sent)) > 0.999 * exchanged.every
 
 
-def test_who_tells_many_hosts_tells_them_less_often():
+def test_messages_to_many_hosts_are_less_frequent():
     every = [made(ranks=range(hosts)).every for hosts in (2, 3, 20, 40)]
     assert every[0] == every[1] == exchange.EVERY
     assert every[1] < every[2] < every[3]
@@ -180,7 +180,7 @@ def test_after_it_the_host_is_alone():
 # --- the worker ---
 
 
-def test_whoever_sees_nothing_is_sent_little():
+def test_a_host_that_sees_nothing_is_sent_little():
     """After some messages one in a while; as soon as it sees what came, all of them again."""
     one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Told()
     ends = [step * exchange.EVERY for step in range(1, 501)]  # 0.2 seconds
@@ -192,7 +192,7 @@ def test_whoever_sees_nothing_is_sent_little():
     assert len(later) == 5
 
 
-def test_who_answers_misses_nothing():
+def test_a_host_that_answers_misses_nothing():
     one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Told()
     for step in range(1, 101):
         now = 1.01 * step * exchange.EVERY
@@ -299,7 +299,7 @@ def test_a_queued_job_is_searched_together_once_it_is_begun(worker):
 
 
 @pytest.mark.parametrize("then", ["never there", "done", "dropped", "dropped in the queue", "stopped"])
-def test_a_job_that_is_not_there_is_searched_with_nobody(worker, then):
+def test_a_job_that_is_not_there_has_no_exchange(worker, then):
     """What is new comes too late, or the answer has just been sent."""
     worker.handle(jobs_message(RUN, *([LARGE] if then != "done" else [100])))
     if then == "done":
@@ -332,7 +332,7 @@ def end_by(worker, how):
 
 
 @pytest.mark.parametrize("how", ["done", "dropped", "stopped", "left alone"])
-def test_it_ends_with_the_job_or_when_nobody_else_is_at_it(worker, how):
+def test_it_ends_with_the_job_or_without_other_owners(worker, how):
     worker.handle(jobs_message(RUN, LARGE))
     worker.work()
     worker.handle(hosts_message())
@@ -490,7 +490,7 @@ def dropped(sent):
     return [(to, node) for to, records in steered for node in records["job_id"].tolist()]
 
 
-def test_an_idle_host_gets_a_copy_and_both_are_told_who_they_are():
+def test_an_idle_host_gets_a_copy_and_both_owners_know():
     talk, source, sent = begun([10])
     assert jobs(sent) == [(1, [0]), (3, [0])]
     assert hosts_messages(sent) == {1: (0, 0, [1, 3]), 3: (0, 1, [1, 3])}
@@ -569,7 +569,7 @@ def test_one_after_another_comes_in_for_the_lost():
     assert source.taken == [(1, 0)]
 
 
-def test_who_has_answered_is_lost_while_the_others_stop():
+def test_an_owner_that_has_answered_is_lost_while_the_others_stop():
     """The source believes that it still has the job."""
     talk, source, _ = begun([10])
     answer(talk, 1, [0], boards=5)
@@ -581,7 +581,7 @@ def test_who_has_answered_is_lost_while_the_others_stop():
     assert source.results[0]["boards"] == 7
 
 
-def test_who_is_lost_after_the_first_answer_is_not_waited_for():
+def test_an_owner_lost_after_the_first_answer_is_not_waited_for():
     talk, source, _ = begun([10])
     answer(talk, 1, [0])
     sent = talk.lose(3)
@@ -621,13 +621,13 @@ class NotJoint(Spanning):
     [(Source, TWO_HOSTS), (OfOneHost, TWO_HOSTS), (NotJoint, TWO_HOSTS), (Spanning, dict.fromkeys(TWO_HOSTS, "a"))],
     ids=["plain", "of one host", "not joint", "one host"],
 )
-def test_else_nobody_gets_a_copy(source, hosts):
+def test_otherwise_there_are_no_copies(source, hosts):
     _, _, sent = begun([10], hosts, source)
     assert [kind for kind, _ in summary(sent)].count(MessageType.JOBS) == 1
     assert hosts_messages(sent) == {}
 
 
-def test_every_job_is_finished_once_whoever_answers_or_is_lost(full, rng):
+def test_every_job_is_finished_once_whatever_is_lost(full, rng):
     for _ in range(300 if full else 30):
         a_run_at_random(rng)
 

@@ -1,4 +1,4 @@
-"""Who goes next: shares, newcomers, and those that come and go."""
+"""The next member: shares, new members, and members that come and go."""
 
 from collections import Counter
 
@@ -29,7 +29,7 @@ def take_turns(fair, lengths, weights):
     return had
 
 
-def test_it_knows_who_is_there():
+def test_it_knows_its_members():
     fair = joined("a", "b")
     fair.leave("a")
     assert (len(fair), "a" in fair, "b" in fair) == (1, False, True)
@@ -51,7 +51,7 @@ def test_equal_turns_come_by_weight(weights):
         assert had[who] == pytest.approx(900 * weight / sum(weights.values()), abs=2)
 
 
-def test_who_comes_new_goes_first():
+def test_a_new_member_goes_first():
     fair = joined("old", "older")
     for _ in range(7):
         fair.charge(fair.first(), 1.0)
@@ -60,7 +60,7 @@ def test_who_comes_new_goes_first():
 
 
 @given(st.lists(turns, min_size=1, max_size=50), st.lists(turns, min_size=1, max_size=50))
-def test_time_that_nobody_wanted_is_not_saved_up(before, after):
+def test_unused_time_is_not_saved_up(before, after):
     fair = joined("there")
     take_turns(fair, before, {"there": 1.0})
     fair.join("late")
@@ -69,7 +69,7 @@ def test_time_that_nobody_wanted_is_not_saved_up(before, after):
 
 
 @given(st.lists(turns, max_size=200), st.integers(1, 3))
-def test_who_leaves_after_every_turn_gets_no_more_than_who_stays(lengths, restless):
+def test_a_member_that_leaves_after_every_turn_gets_no_more(lengths, restless):
     """A stream of short jobs against one long job."""
     fair, had = joined("long"), Counter()
     names = [f"short {i}" for i in range(restless)]
@@ -87,8 +87,8 @@ def test_who_leaves_after_every_turn_gets_no_more_than_who_stays(lengths, restle
 
 
 @given(st.data())
-def test_nobody_waits_for_ever(data):
-    """However others come and go, whoever stays has a turn before anybody else has had two turns' time more."""
+def test_no_member_waits_for_ever(data):
+    """However others come and go, a member that stays has a turn before another one has had two turns' time more."""
     fair, waited = joined("stays"), Counter()
     for _ in range(data.draw(st.integers(0, 60))):
         name = data.draw(st.sampled_from("abc"))

@@ -47,7 +47,7 @@ def test_the_jobs_of_a_lost_worker_go_to_others():
     assert summary(talk.answer(1, [3, 4])) == [(MessageType.END, 1), (MessageType.METRICS_REQUEST, 1)]
 
 
-def test_jobs_go_at_once_to_who_had_none():
+def test_jobs_go_at_once_to_workers_without_any():
     talk, sent = started(2, Source([1]))
     assert jobs(sent) == [(1, [0])]
     assert jobs(talk.lose(1)) == [(2, [0])]
@@ -74,7 +74,7 @@ def test_boards_at_work_are_no_more():
     assert talk.state.boards_at_work == 30
 
 
-def test_who_is_lost_asks_for_nothing():
+def test_a_lost_worker_asks_for_nothing():
     source = Source([1] * 2)
     source.wished = [(1, 0, 0, 0, 0, 0)]
     source.updates_jobs = True
@@ -159,7 +159,7 @@ def test_another_of_its_host_compiles_where_the_first_is_lost():
     assert talk.master.preparing == {4, 5}
 
 
-def test_neighbours_that_load_need_nobody_instead():
+def test_no_other_worker_prepares_while_one_loads():
     talk = Talk(workers(3))
     talk.begin(Source([1] * 9))
     talk.ready(1)
@@ -167,7 +167,7 @@ def test_neighbours_that_load_need_nobody_instead():
     assert talk.master.preparing == {3}
 
 
-def test_the_last_of_a_host_leaves_nobody_to_compile():
+def test_the_last_worker_of_a_host_is_not_replaced():
     talk = Talk({1: "a", 2: "b"})
     talk.begin(Source([1] * 9))
     assert talk.lose(1) == []
@@ -198,7 +198,7 @@ def test_without_any_worker_what_is_over_ends():
     assert not talk.is_open
 
 
-def test_nobody_minds_the_last_loss_when_nothing_is_to_be_done():
+def test_the_last_loss_is_no_error_without_runs():
     talk, _ = started(1, Source([]))
     talk.metrics()
     assert talk.lose(1) == []
@@ -272,7 +272,7 @@ def test_a_job_goes_to_one_that_was_never_lost():
     assert jobs(talk.lose(2)) == [(3, [0])]
 
 
-def test_who_comes_back_for_nothing_is_left_alone_at_last():
+def test_a_worker_that_rejoins_in_vain_is_given_up():
     talk, _ = started(2, Source([1] * 9))
     for epoch in (1, 2, 3, 4):
         talk.lose(1)
@@ -293,7 +293,7 @@ def test_pauses_without_work_are_no_fault():
     assert len(talk.master.rejoined) == 19
 
 
-def test_who_is_back_forgets_and_learns_setups():
+def test_a_rejoined_worker_forgets_and_gets_setups():
     talk, _ = started(2, Source([]))
     talk.metrics()
     talk.lose(1)
@@ -304,7 +304,7 @@ def test_who_is_back_forgets_and_learns_setups():
     assert [(each.message.type, each.message.run) for each in sent] == [(MessageType.FORGET, 1), (MessageType.SETUP, 2)]
 
 
-def test_a_run_that_is_not_measured_goes_on_with_who_is_back():
+def test_a_run_that_is_not_measured_uses_rejoined_workers():
     talk = Talk(workers(2))
     talk.begin(Stream())
     talk.all_ready()
@@ -312,7 +312,7 @@ def test_a_run_that_is_not_measured_goes_on_with_who_is_back():
     assert rejoined(talk, 2) == []
 
 
-def test_who_is_lost_is_told_to_leave_as_well():
+def test_lost_workers_are_told_to_leave_too():
     talk, _ = started(3, Source([1] * 9))
     talk.lose(1)
     assert sorted(summary(talk.master.handle(Leave()))) == [
@@ -389,7 +389,7 @@ def random_faulty(rng):
 
 
 @pytest.mark.parametrize("part", range(5))
-def test_every_run_ends_whoever_is_lost_when(part, full, seed):
+def test_every_run_ends_whatever_is_lost_when(part, full, seed):
     for game in range(300 if full else 30):
         rng = random.Random(f"{seed} {part} {game}")
         network = random_faulty(rng)

@@ -1,4 +1,4 @@
-"""Who is asked whether it is there, and who is taken for lost."""
+"""Which workers are pinged, and which are declared lost."""
 
 from distsearch.cluster.liveness import Liveness
 
@@ -13,7 +13,7 @@ def until(alive, end, begin=0, preparing=()):
     return asked, alive.silent(end, preparing)
 
 
-def test_nobody_is_asked_who_was_heard_from():
+def test_a_worker_that_was_heard_from_is_not_pinged():
     alive = Liveness(DEADLINE, [1, 2])
     for now in range(1, 100):
         alive.heard(1, now)
@@ -48,7 +48,7 @@ def test_the_lost_are_neither_asked_nor_lost_again_until_they_are_back():
     assert until(alive, 62, begin=55)[1] == [1]
 
 
-def test_who_compiles_has_more_time():
+def test_a_worker_that_compiles_has_more_time():
     alive = Liveness(DEADLINE, [1, 2])
     assert until(alive, 300, preparing={1})[1] == [2]
     assert until(alive, 3000, begin=300, preparing={1})[1] == [1, 2]

@@ -44,7 +44,7 @@ def test_one_run_follows_another(cluster):
 
 
 @pytest.mark.parametrize("looks", [1, 5])
-def test_whoever_watches_may_end_it(cluster, looks):
+def test_the_caller_may_end_a_run(cluster, looks):
     seen = []
 
     def watch(state):
@@ -133,7 +133,7 @@ def test_a_measured_run_tells_what_it_took_so_far(cluster):
     turn_until(cluster, lambda: not cluster.is_open(run))
 
 
-def test_who_watches_sees_the_run_begin(cluster):
+def test_the_caller_sees_the_run_begin(cluster):
     started = []
     cluster.run(SETUP_TEXT, Source([10**4] * 3), lambda state: started.append(state.started))
     assert started[-1]
@@ -147,7 +147,7 @@ def test_a_worker_spends_its_time_somewhere():
         (outcome,) = searcher.search([othello.parse(moves, r)])
         shares.append(outcome.time_share)
     cluster.close()
-    # when another process has the core between two readings of the clock, that time is nobody's: one run has to do
+    # when another process has the core between two readings of the clock, that time is in no timer: one run has to do
     assert any(abs(1 - sum(share.values())) <= 0.05 and share["busy"] > 0.8 for share in shares), shares
 
 

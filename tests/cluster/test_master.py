@@ -124,7 +124,7 @@ def test_small_jobs_travel_together(seconds, batch, rng):
 AHEAD = {"batch": 4e-3, "ahead": 12}  # as streams of positions have it
 
 
-def test_the_first_answers_bring_nobody_a_pile_of_jobs(rng):
+def test_the_first_answers_bring_no_large_batches(rng):
     talk, sent = started(5, Source([1] * 1000), **AHEAD)
     out = defaultdict(list)
     for answered in range(100):
@@ -169,12 +169,12 @@ def test_few_jobs_are_shared_out(count):
     source = Source([1] * count)
     _, sent = started(5, source, prefetch=4)
     shares = Counter(worker for worker, _ in source.taken)
-    # with fewer left than workers, who is ready first is to have the next one
+    # with fewer left than workers, the worker that is ready first gets the next one
     assert sorted(shares.values()) == [1] * min(count, 5)
     assert all(len(nodes) == 1 for _, nodes in jobs(sent))
 
 
-def test_who_went_without_gets_the_next_job():
+def test_a_worker_that_got_none_gets_the_next_job():
     source = Source([1, 1], more=[1] * 8)
     talk, sent = started(4, source)
     assert [worker for worker, _ in jobs(sent)] == [1, 2]
@@ -343,7 +343,7 @@ def test_late_messages_of_a_run_that_is_over_are_ignored(kind, payload):
     assert talk.state.boards_at_work == 0
     talk.halt()
     talk.stopped([1, 2])
-    assert talk.is_open  # nobody's metrics are in
+    assert talk.is_open  # no metrics are in
     talk.metrics()
 
 
@@ -364,7 +364,7 @@ def test_a_setup_of_no_run_may_be_dropped():
     assert talk.master.handle(Drop(SETUP_TEXT)) == []
 
 
-def test_who_gets_ready_for_a_dropped_setup_is_told_nothing():
+def test_ready_for_a_dropped_setup_has_no_answer():
     talk = Talk(TWO_HOSTS)
     talk.begin(Source([]))
     talk.master.handle(Drop(SETUP_TEXT))

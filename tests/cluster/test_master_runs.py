@@ -52,7 +52,7 @@ def test_each_run_keeps_so_many_jobs_at_a_worker():
         assert runs(sent) == {talk.run}
 
 
-def test_a_new_run_goes_first_to_who_has_least_to_do():
+def test_a_new_run_goes_first_to_the_least_busy_worker():
     talk = prepared(3)
     sources = [Source([1]), Source([1]), Source([1]), Source([1])]
     receivers = [jobs(talk.begin(source))[0][0] for source in sources]
@@ -238,7 +238,7 @@ def test_nothing_is_left_of_runs_and_setups_that_are_over():
     assert len(sizes) == 1
 
 
-# --- sources that run dry, and whose last jobs need nobody ---
+# --- sources without jobs, and those that are done as they hand out the last one ---
 
 
 def test_a_source_that_ran_dry_says_when_there_is_more():

@@ -10,11 +10,11 @@ from distsearch.cluster.messages import MessageType, from_records, to_records
 from .talk import Talk, jobs, workers
 from .toys import Source
 
-GPU, PLACES = 1, 64
+GPU, SLOTS = 1, 64
 
 
 def ready(talk, worker):
-    return talk.say(worker, MessageType.READY, from_records(np.array([PLACES] * (worker == GPU), np.int64)), 1)
+    return talk.say(worker, MessageType.READY, from_records(np.array([SLOTS] * (worker == GPU), np.int64)), 1)
 
 
 def done_by_all(count, workers_count, seconds, gpu_seconds):
@@ -60,17 +60,17 @@ def test_work_is_shared_out_by_what_each_does_a_second(workers_count, faster):
     seconds, count = 0.01, 4000
     took, done, most = done_by_all(count, workers_count, seconds, seconds / faster)
     ideal = count * seconds / (workers_count - 1 + faster)
-    assert took <= 1.15 * ideal + 4 * seconds + PLACES * seconds / faster
-    assert most == PLACES
+    assert took <= 1.15 * ideal + 4 * seconds + SLOTS * seconds / faster
+    assert most == SLOTS
     assert sum(done.values()) == count
 
 
-def test_a_gpu_alone_has_as_many_jobs_as_it_has_places():
+def test_a_gpu_alone_has_as_many_jobs_as_it_has_slots():
     talk = Talk(workers(1))
     talk.begin(Source([1] * 1000), measured=True)
     ((rank, nodes), *more) = jobs(ready(talk, GPU))
-    assert (rank, len(nodes)) == (GPU, PLACES)
-    assert sum(len(each) for _, each in more) <= PLACES  # one batch ahead
+    assert (rank, len(nodes)) == (GPU, SLOTS)
+    assert sum(len(each) for _, each in more) <= SLOTS  # one batch ahead
 
 
 def test_the_last_jobs_are_left_to_those_without():
@@ -82,45 +82,45 @@ def test_the_last_jobs_are_left_to_those_without():
     assert sorted((rank, len(nodes)) for rank, nodes in handed) == [(1, 1), (2, 1), (3, 1), (4, 1)]
 
 
-class Lending(Source):
-    """A source whose jobs' parts are lent out."""
+class Offloading(Source):
+    """A source with offloaded parts of its jobs."""
 
     offloads, offload_depth = True, 9
 
     def __init__(self, jobs):
         super().__init__(jobs)
-        self.told, self.answers = [], {}
+        self.rows, self.answers = [], {}
 
     def take(self, count, worker, full_window=False):
         assert full_window == (worker == GPU)
         return super().take(count, worker)
 
     def on_offload(self, worker, words):
-        self.told.append((worker, words.tolist()))
+        self.rows.append((worker, words.tolist()))
 
     def offload_results(self):
         found, self.answers = self.answers, {}
         return found
 
 
-def test_who_has_many_places_comes_first_and_lends_to_the_others():
-    source = Lending([1])
+def test_a_worker_with_many_slots_comes_first_and_offloads():
+    source = Offloading([1])
     talk = Talk(workers(4))
     talk.begin(source, measured=True)
     sent = [each for rank in (2, 3, 4, 1) for each in ready(talk, rank)]
     assert [rank for rank, _ in jobs(sent)] == [GPU]
-    told = [
+    requests = [
         (each.to, to_records(each.message.payload, np.int64).tolist())
         for each in sent
         if each.message.type == MessageType.OFFLOAD_REQUEST
     ]
-    assert told == [(GPU, [6, 9])]  # two for each of the others
+    assert requests == [(GPU, [6, 9])]  # two for each of the others
     assert not [
         each
         for each in talk.say(GPU, MessageType.OFFLOAD, from_records(np.arange(7)))
         if each.message.type == MessageType.OFFLOAD_REQUEST
     ]
-    assert source.told == [(GPU, list(range(7)))]
+    assert source.rows == [(GPU, list(range(7)))]
     source.answers, source.offload_depth = {GPU: [(5, -1, 3)]}, 8
     sent = talk.say(GPU, MessageType.OFFLOAD, from_records(np.arange(7)))
     assert {(each.to, each.message.type): to_records(each.message.payload, np.int64).tolist() for each in sent} == {

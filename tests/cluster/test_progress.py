@@ -111,7 +111,7 @@ def test_what_was_queued_is_forgotten_at_a_stop():
 # --- the master ---
 
 
-def test_whoever_has_jobs_is_asked_and_told_of():
+def test_workers_with_jobs_report_progress():
     talk, _ = started(3, Source([1, 1]))
     asked = talk.master.handle(RequestProgress(talk.run))
     assert sorted(summary(asked)) == [(MessageType.PROGRESS_REQUEST, 1), (MessageType.PROGRESS_REQUEST, 2)]

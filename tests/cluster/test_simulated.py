@@ -145,7 +145,7 @@ def test_when_all_are_dead_the_run_ends_with_an_error():
     assert not cluster.is_open(cluster.current)
 
 
-def test_nobody_is_missed_while_nothing_is_to_be_done():
+def test_no_worker_is_lost_while_there_are_no_runs():
     cluster = faulty(2, deaths={1: 0.0})
     assert not cluster.turn()
     assert cluster.clock() == 0

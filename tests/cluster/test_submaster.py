@@ -101,7 +101,7 @@ def test_a_lost_worker_is_told_of_and_the_other_has_its_jobs():
     assert told.type == MessageType.WORKER_LOST
     assert to_lost(told) == (3, True)
     assert not talk.group.has_left
-    assert jobs(out) == [(2, [1])]  # beside the one that it is at work on
+    assert jobs(out) == [(2, [1])]  # next to the one that it searches
     assert jobs(talk.say(2, MessageType.RESULTS, results_payload([0]))) == []
 
 

@@ -14,7 +14,7 @@ LARGE = 100_000  # boards of a job, of a million a second: some fifty slices
 
 
 class Joinable(Runner):
-    """Any of its jobs may be joined; who joins one searches it a little at a time."""
+    """Any of its jobs may be joined; a rank that joins one searches it a little at a time."""
 
     can_join = True
     can_be_shared = True

@@ -105,7 +105,7 @@ def test_a_stream_of_short_jobs_takes_no_more_than_its_share(size, runner):
     assert done * size / RATE <= 0.5 * (clock.now - began) + SLICE
 
 
-def test_who_is_done_is_answered_before_others_have_their_turns():
+def test_a_finished_run_is_answered_before_the_turns_of_others():
     worker, clock = opened((1, 1, 1.0), (2, 2, 1.0), (3, 3, 1.0))
     give(worker, 1, LONG)
     settled(worker)

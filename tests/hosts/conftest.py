@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def openmpi():
-    """The folder of a virtual environment with Open MPI, beside which that at work has MPICH."""
+    """The folder of a virtual environment with Open MPI, next to that of the checkout, which has MPICH."""
     folder = Path(os.environ["OPENMPI_VENV"])
     if not (folder / "bin" / "mpirun").exists():
         pytest.skip(f"no Open MPI in {folder}")

@@ -29,7 +29,7 @@ def ask(*command, variables=None):
 
 
 class Submitted:
-    """A job of a script in scripts/slurm. options: sbatch's; variables: the job's, beside those of this process."""
+    """A job of a script in scripts/slurm. options: sbatch's; variables: the job's, added to those of this process."""
 
     def __init__(self, folder, script, *arguments, options=SMALL, venv=None, **variables):
         self.folder = folder

@@ -80,7 +80,7 @@ class Case:
             out += [(worker, job) for job in tree.take(self.rng.randint(1, 3), worker)]
             if tree.done:
                 break
-            assert out  # or nobody would ever do more
+            assert out  # or none would ever do more
             if losses < 5 and self.rng.random() < 0.05:
                 tree.lost(worker)
                 out, losses = [(its, job) for its, job in out if its != worker], losses + 1

@@ -207,7 +207,7 @@ def test_searches_of_chance_and_of_no_plies_go_together(seed):
     }
     runner = GpuExpectimaxRunner(setup, EmulatedGpu(seed % 1000))
     runner.open(1)
-    state = as_state(np.array([0x21, 0], np.uint64))  # a 1 and a 2... beside one another
+    state = as_state(np.array([0x21, 0], np.uint64))  # a 1 and a 2... next to one another
     due = module.start(rules).state
     jobs = np.zeros(6, runner.job_dtype)
     jobs["job_id"], jobs["depth"] = range(6), [3, 0, 2, 3, 2, 1]

@@ -131,7 +131,7 @@ def test_a_value_is_the_mean_of_its_runs(rng):
     assert pool.root_value == max(expected.values())
 
 
-def test_votes_are_counted_and_ties_go_to_who_made_more(rng):
+def test_votes_are_counted_and_ties_go_to_the_larger_tile(rng):
     case = Case("ida", "2048", rng)
     pool = case.pool(4, 0)
     jobs, results = pool.take(10, 1), []

@@ -1,4 +1,4 @@
-"""Games against chance as a source of work, driven by hand: the same games whoever plays which part of them."""
+"""Games against chance as a source of work, driven by hand: the same games by any workers."""
 
 import numpy as np
 import pytest
@@ -130,7 +130,7 @@ def test_a_record_travels_in_one_small_message(monkeypatch):
     assert np.iinfo(recorded["codes"].base).max > 255
 
 
-def test_games_that_nobody_records_are_the_same(asked, monkeypatch):
+def test_games_that_are_not_recorded_are_the_same(asked, monkeypatch):
     """In fewer and longer jobs; boards too, as the table is forgotten where a recorded game's part ends."""
     monkeypatch.setattr(chance, "PARTS", (0, 9, 9, 3, 3, 1))
     first, expected = whole(asked)

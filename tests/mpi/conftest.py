@@ -25,7 +25,7 @@ def gather_outcomes(comm, ok, message=""):
 
 @pytest.fixture
 def comm():
-    """Each test has a communicator of its own, so that a message nobody received cannot reach the next test."""
+    """Each test has a communicator of its own, so that a message that was not received cannot reach the next test."""
     from mpi4py import MPI  # importing it starts MPI, which a plain run that only collects does not need
 
     duplicate = MPI.COMM_WORLD.Dup()

@@ -46,7 +46,7 @@ def alike(comm, agree, monkeypatch):
 
 
 @pytest.mark.parametrize(("game", "board", "plies"), GAMES, ids=str)
-def test_scores_do_not_depend_on_who_has_a_gpu(game, board, plies, comm, alike, seed):
+def test_scores_do_not_depend_on_which_ranks_have_a_gpu(game, board, plies, comm, alike, seed):
     lines = late(game, board, plies, 12, comm.bcast(seed))
     alike(lambda session: [each.score for each in session.solve(game, lines, board)], GpuSolveRunner, "advance")
 
@@ -64,7 +64,7 @@ def test_one_search_is_a_gpus_and_the_others(comm, alike, monkeypatch):
     )
 
 
-def test_games_do_not_depend_on_who_has_a_gpu(comm, alike, seed):
+def test_games_do_not_depend_on_which_ranks_have_a_gpu(comm, alike, seed):
     seed = comm.bcast(seed)
 
     def games(session):

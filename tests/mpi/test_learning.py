@@ -274,7 +274,7 @@ def test_copies_without_room_say_so(comm, agree, copies, monkeypatch):
 
 @pytest.mark.parametrize("short", ["first", "last"])
 def test_training_says_on_all_ranks_that_a_copy_has_no_room(short, comm, agree, copies, monkeypatch):
-    """Nobody waits for those that have none."""
+    """No rank waits for those that have none."""
     team, text = team_of(comm, copies), None
     if team.copy == (0 if short == "first" else copies - 1):
         refused = UserError("no room for weights")

@@ -23,7 +23,7 @@ def refused(comm, do):
 
 @pytest.mark.parametrize("who", ["first", "last", "all"])
 def test_what_one_rank_refuses_all_refuse(who, comm, agree):
-    """And who waits for a late one sleeps."""
+    """A rank that waits for a late one sleeps."""
     last = comm.size - 1
     refusing = {"first": [0], "last": [last], "all": range(comm.size)}[who]
 

@@ -1,4 +1,4 @@
-"""Studies of reports on the ranks of a launch: every way has the same scores, and nobody is left behind."""
+"""Studies of reports on the ranks of a launch: every way has the same scores, and no rank is left behind."""
 
 from distsearch.studies.reports import connect4, haskell2048, othellox, td2584
 

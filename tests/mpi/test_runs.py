@@ -1,4 +1,4 @@
-"""Runs over MPI whose results are too large to be sent before somebody takes them."""
+"""Runs over MPI whose results are too large to be sent before they are received."""
 
 import json
 

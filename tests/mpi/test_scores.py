@@ -217,7 +217,7 @@ def test_runs_of_all_kinds_follow_one_another(with_cluster, rng):
     with_cluster(body)
 
 
-def test_an_interrupt_ends_a_run_and_the_next_one_is_whole(with_cluster):
+def test_an_interrupt_ends_a_run_and_the_next_one_is_complete(with_cluster):
     def body(cluster):
         board = (8, 8)
         state = othello.start(rules(board)).state  # hours from its end

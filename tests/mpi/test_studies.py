@@ -1,4 +1,4 @@
-"""Studies on the ranks of one launch: parties of any size, one after another, and nobody left behind."""
+"""Studies on the ranks of one launch: parties of any size, one after another, and no rank left behind."""
 
 import contextlib
 import itertools

@@ -19,7 +19,7 @@ PLIES = 4
 
 
 class LosingWorkers(DrivenWorkers):
-    """Workers of whom some are lost, and begin anew."""
+    """Workers of which some are lost, and begin anew."""
 
     def __init__(self, search, rng):
         super().__init__(search, rng)
@@ -40,7 +40,7 @@ class LosingWorkers(DrivenWorkers):
 
 @policies
 @searches
-def test_the_score_is_that_of_one_worker_whoever_is_lost(search, policy, full, rng):
+def test_the_score_is_that_of_one_worker_whichever_workers_are_lost(search, policy, full, rng):
     for _ in range(100 if full else 3):
         position, depth, full_width_depth = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
         source = search.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth)
@@ -61,7 +61,7 @@ def test_the_score_is_that_of_one_worker_whoever_is_lost(search, policy, full, r
 
 @policies
 @DEEP
-def test_deepening_goes_on_whoever_is_lost(search, policy, full, rng):
+def test_deepening_goes_on_whichever_workers_are_lost(search, policy, full, rng):
     for _ in range(30 if full else 2):
         position, deepest = search.position(rng), rng.randint(2, 6)
 
@@ -76,7 +76,7 @@ def test_deepening_goes_on_whoever_is_lost(search, policy, full, rng):
             assert source.proved
 
 
-def test_a_schedule_has_nothing_of_who_is_lost(rng):
+def test_a_tree_keeps_nothing_of_a_lost_worker(rng):
     (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
     source = SearchTree(grower(BOARD), [state], TO_THE_END, 16)
     first, second = source.take(3, worker=1), source.take(2, worker=2)
@@ -90,7 +90,7 @@ def test_a_schedule_has_nothing_of_who_is_lost(rng):
     assert source.out == len(second)
 
 
-def test_who_is_lost_waits_for_no_part(rng):
+def test_a_lost_worker_waits_for_no_subtree(rng):
     late = unfinished_states(rng, BOARD, 100, most_empties=12)
     state = next(each for each in late if othello.moves_left(each, rules(BOARD)) > 1)  # of one move there are no parts
     source = SearchTree(grower(BOARD), [state], TO_THE_END, 16, policy="split")
@@ -159,7 +159,7 @@ def test_perft_counts_all_once(rng, full):
 
 @pytest.mark.parametrize("all_moves", [False, True])
 @pytest.mark.parametrize("policy", ["pool", "window", "brothers", "split"])
-def test_a_stream_answers_all_whoever_is_lost(policy, all_moves, rng, full):
+def test_a_stream_answers_all_whichever_workers_are_lost(policy, all_moves, rng, full):
     worker = runner("solve", BOARD)
     for _ in range(20 if full else 3):
         states = unfinished_states(rng, BOARD, 12, most_empties=9)
@@ -211,7 +211,7 @@ def _pools(policy, all_moves):
 
 
 def test_a_position_in_play_is_tried_again(rng):
-    """As it was to be tried, by whoever is next."""
+    """With the budget of its try, by the next worker."""
     stream = stream_of()
     states = unfinished_states(rng, BOARD, 3, most_empties=9)
     stream.add(array(states))

@@ -47,7 +47,7 @@ class HandMadeTree:
             windows.improved(self.tree, node)
 
     def take(self):
-        """Return the leaf that is to be searched next, NONE if there is none."""
+        """Return the leaf that is searched next, NONE if there is none."""
         return int(ready_queue.pop(self.tree))
 
     def is_asked(self, node=0):

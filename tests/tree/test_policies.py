@@ -80,7 +80,7 @@ class Search:
         return self._scores[state, depth]
 
     def score_after(self, position, move, depth):
-        """The same of a move, for who makes it; None where the position after it is not one to search."""
+        """The same of a move, for the side that makes it; None where the position after it is not searched."""
         after = step(self.game, position, self.rules, move)
         if depth == 1 or self.game.kind(after.state, self.rules) == END:
             return None

@@ -228,7 +228,7 @@ def test_hard_positions_are_tried_again_while_others_wait_and_grown_when_none_do
     assert max(grown) == max(i for i, state in enumerate(states) if len(tries[state]) > 1 or i in grown)
 
 
-def test_a_single_worker_has_nobody_to_share_with(rng):
+def test_a_single_worker_shares_nothing(rng):
     states = unfinished_states(rng, BOARD, 10, EMPTIES)
     driver, _ = answers(stream_of(workers=1), "solve", states, rng, workers=1)
     assert [job["budget"] for job in driver.jobs] == [0] * 10
@@ -253,7 +253,7 @@ def test_subtrees_of_several_positions_and_easy_ones_take_turns(rng):
     worker = runner("subtree", BOARD)
     for job in stream.take(3, worker=1):
         stream.finish(stop(worker, job, boards=3))
-    assert stream.waiting > 6  # all are grown, since nobody else waits
+    assert stream.waiting > 6  # all are grown, since no other one waits
     stream.add(array(unfinished_states(rng, BOARD, 4, EMPTIES)))
     sorts = ["subtree" if stream.take(1, worker=1)["job_id"][0] < 0 else "position" for _ in range(6)]
     assert set(sorts[::2]) != set(sorts[1::2])
@@ -387,7 +387,7 @@ def test_a_halt_before_anything_was_known_says_so(rng):
 
 
 class Sharing:
-    """Three workers at the subtrees of one position, who give parts away; the first part given is ``held`` back.
+    """Three workers at the subtrees of one position, which split them; the first subtree split off is ``held`` back.
 
     Its giver neither ends a job nor is told anything in the meantime: what it is told, it is told of the old name.
     """
@@ -444,7 +444,7 @@ class Sharing:
         self.stream.finish(self._at_work.pop(worker).result(seconds=1.0, cpu=1.0))
 
 
-def test_who_gave_a_part_of_an_answered_position_is_told_that_the_rest_is_not_wanted(rng):
+def test_the_remainder_of_an_answered_position_is_dropped(rng):
     """What it was told when the position was answered, it was told of a name that its job no longer had."""
     sharing = None
     while sharing is None or not sharing.play():

@@ -127,7 +127,7 @@ def test_a_stopped_job_leaves_only_its_boards(rng):
     assert (pool.finished, pool.done, pool.is_answered(0)) == (0, False, False)
     assert pool.nodes.cost[0] == grown + int(record["boards"][0]) > grown
     assert (pool.nodes.low[0], pool.nodes.high[0], pool.score(0)) == (-INFINITY, INFINITY, -np.inf)
-    assert (pool.nodes.status[node], pool.waiting) == (WAITING, 1)  # nobody has it any more
+    assert (pool.nodes.status[node], pool.waiting) == (WAITING, 1)  # no worker has it any more
     (again,) = pool.take(1, worker=1)
     assert (again["state"] == jobs[0]["state"]).all()
 

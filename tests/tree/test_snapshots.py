@@ -116,7 +116,7 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
     begun = snapshot["progress"]
     assert sorted(begun.values()) == sorted(told.values())
     pool = subtrees(states, later, snapshot)
-    assert pool.snapshot()["progress"] == begun  # nobody has taken them yet
+    assert pool.snapshot()["progress"] == begun  # not handed out yet
     again = pool.take(2, worker=1)
     assert [progress_of(pool, job) for job in again] == [told[int(job["job_id"])] for job in out[1:3]]
     for name in ("state", "depth", "low", "high", "budget"):
