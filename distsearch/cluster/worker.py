@@ -382,18 +382,8 @@ class Worker:
         timers = self.timers
         full = max((setup.table_full for setup in self._setups.values()), default=0.0)  # all have one table
         record = np.zeros(1, METRICS_RECORD)
-        record[0] = (
-            0,
-            self._clock() - timers.started,
-            timers.busy,
-            timers.communication,
-            timers.idle,
-            timers.cpu,
-            timers.jobs,
-            timers.messages,
-            timers.bytes,
-            full,
-        )
+        seconds = self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu
+        record[0] = 0, *seconds, timers.jobs, timers.messages, timers.bytes, full
         return record
 
     @property

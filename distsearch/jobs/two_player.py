@@ -39,6 +39,19 @@ SUBTREE_RESULT = record(
     ("line", np.int16, LINE_LENGTH),
 )
 
+# Fields of a result that add up over jobs.
+COSTS = (
+    "boards",
+    "ordering_boards",
+    "evaluated",
+    "table_hits",
+    "table_far_hits",
+    "table_stores",
+    "table_replacements",
+    "seconds",
+    "cpu",
+)
+
 # The same without a line: 33 bytes instead of 207, which MPI sends in small messages.
 BRIEF_RESULT = record(
     "job_id", "complete", ("score", np.float32), "boards", "table_hits", ("seconds", np.float32), ("cpu", np.float32)

@@ -235,8 +235,8 @@ class Grower:
         nodes = NodeArray(len(self._start), 2 * MAX_MOVES)
         nodes.add_root(self._start, 2)
         self.grow(nodes, 0, 1, 2)
-        self.expand(nodes, nodes.size - 1, 1, 0, nodes, self._no_table, False)
-        self.adopt(nodes, nodes.size - 1, np.zeros(0, np.int64), 1, 0, nodes, self._no_table)
+        self.expand(nodes, nodes.size - 1, (1, 0), nodes, self._no_table, False)
+        self.adopt(nodes, nodes.size - 1, np.zeros(0, np.int64), (1, 0), nodes, self._no_table)
         if self.steps:
             self.ask_next(self._start, -1, 1, 0)
 
@@ -268,35 +268,21 @@ class Grower:
         self,
         nodes: NodeArray,
         node: int,
-        pass_plies: int,
-        win_bonus: int,
+        scoring: tuple[int, int],
         previous: NodeArray,
         table: np.ndarray,
         all_moves: bool,
     ) -> None:
-        """Give a node children, see the kernel. There must be room for them."""
-        nodes.size = self._kernels["expand"](
-            self._start,
-            self._rules,
-            node,
-            nodes.size,
-            nodes.address,
-            nodes.state,
-            *self._buffers,
-            pass_plies,
-            win_bonus,
-            all_moves,
-            previous.address,
-            table,
-        )
+        """Give a node children, see the kernel. There must be room for them. scoring: (pass_plies, win_bonus)."""
+        where = self._start, self._rules, node, nodes.size, nodes.address, nodes.state
+        nodes.size = self._kernels["expand"](*where, *self._buffers, *scoring, all_moves, previous.address, table)
 
     def adopt(
         self,
         nodes: NodeArray,
         node: int,
         levels: np.ndarray,
-        pass_plies: int,
-        win_bonus: int,
+        scoring: tuple[int, int],
         previous: NodeArray,
         table: np.ndarray,
     ) -> int:
@@ -304,20 +290,9 @@ class Grower:
 
         There must be room for as many nodes as ``levels`` has numbers.
         """
-        nodes.size, last = self._kernels["adopt"](
-            self._start,
-            self._rules,
-            node,
-            nodes.size,
-            nodes.address,
-            nodes.state,
-            levels,
-            self._buffers[0],
-            pass_plies,
-            win_bonus,
-            previous.address,
-            table,
-        )
+        where = self._start, self._rules, node, nodes.size, nodes.address, nodes.state
+        out, _ = self._buffers
+        nodes.size, last = self._kernels["adopt"](*where, levels, out, *scoring, previous.address, table)
         return last
 
     def grow(
@@ -337,20 +312,10 @@ class Grower:
         """
         while True:
             nodes.reserve(MAX_MOVES)
+            where = self._start, self._rules, cursor, nodes.size, nodes.capacity
+            until = waiting, wanted_subtrees, full_width_depth
             cursor, nodes.size, waiting = self._kernels["grow"](
-                self._start,
-                self._rules,
-                cursor,
-                nodes.size,
-                nodes.capacity,
-                waiting,
-                wanted_subtrees,
-                full_width_depth,
-                nodes.address,
-                nodes.state,
-                *self._buffers,
-                pass_plies,
-                win_bonus,
+                *where, *until, nodes.address, nodes.state, *self._buffers, pass_plies, win_bonus
             )
             if nodes.size + MAX_MOVES <= nodes.capacity:
                 return cursor, waiting

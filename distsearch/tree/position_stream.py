@@ -11,7 +11,7 @@ import numpy as np
 
 from ..cluster.protocols import WorkSource
 from ..engines.alphabeta import LINE_LENGTH
-from ..jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
+from ..jobs.two_player import BRIEF_RESULT, COSTS, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
 from .search_tree import ANY, SearchTree
 
 _FREE, _WAITING, _OUT, _DONE = range(4)  # what a slot holds: OUT is a position that was handed out or grown
@@ -19,17 +19,6 @@ _FIRST_TRY = 2_000_000  # nodes, a fifth of a second: what no easy position need
 _NEXT_TRY = 4  # times as many nodes
 _COLLECTED_AT_ONCE = 1 << 10  # slots searched for answers at a time
 _NO_WORKER = -1
-_COSTS = (
-    "boards",
-    "ordering_boards",
-    "evaluated",
-    "table_hits",
-    "table_far_hits",
-    "table_stores",
-    "table_replacements",
-    "seconds",
-    "cpu",
-)
 
 # A position in a snapshot: its number, whether it is answered, its answer or else what was spent on it so far, and the
 # nodes of its next try.
@@ -537,5 +526,5 @@ def _copy(known, record):
 
 def _add(spent, record):
     """Add what was spent on a position by one record to another."""
-    for name in _COSTS:
+    for name in COSTS:
         record[name] += spent[name]

@@ -79,11 +79,11 @@ class SearchTree(WorkSource):
         by_host: bool = False,
     ):
         self._grower, self.policy = grower, POLICIES[policy]
-        self._win_bonus, self._full_width_depth = win_bonus, full_width_depth
+        self._full_width_depth = full_width_depth
         self._window = (-INFINITY, INFINITY) if tuple(window) == ANY else tuple(window)
         self._exact, self._min_job_seconds = depth == TO_THE_END, min_job_seconds
         self._wanted_subtrees = wanted_subtrees
-        self._pass_plies = 0 if self._exact else 1
+        self._scoring = 0 if self._exact else 1, win_bonus  # plies that a pass costs
         self.roots = len(states)
         self._answered = 0  # roots from the first on
         self._changed = True  # bounds, since ``done`` was computed
@@ -130,7 +130,7 @@ class SearchTree(WorkSource):
             root = nodes.add_root(state, self._grower.moves_left(state) if self._exact else depth)
             final = self._grower.finished(state)
             if final is not None:
-                score = final + (self._win_bonus if final > 0 else -self._win_bonus if final < 0 else 0)
+                score = int(final + self._scoring[1] * np.sign(final))
                 nodes.low[root] = nodes.high[root] = score
                 nodes.over[root] = 1
         if self._previous is not None and not self.policy.expands_ahead:
@@ -143,8 +143,8 @@ class SearchTree(WorkSource):
         waiting = int(np.count_nonzero((nodes.status[: nodes.size] == WAITING) & (nodes.over[: nodes.size] == 0)))
         if fresh or waiting < self._wanted_subtrees:
             # from the first node on: those that must not be grown are skipped
-            how = self._full_width_depth, self._pass_plies, self._win_bonus
-            self._grower.grow(nodes, 0, waiting + len(begun), self._wanted_subtrees, *how)
+            begin, wanted = waiting + len(begun), self._wanted_subtrees
+            self._grower.grow(nodes, 0, begin, wanted, self._full_width_depth, *self._scoring)
         nodes.status[begun] = WAITING
         self.make_room()
         windows.back_up_all(self._tree, nodes.size)
@@ -269,7 +269,7 @@ class SearchTree(WorkSource):
         nodes = self.nodes
         all_moves = bool(nodes.depth[node] < self._full_width_depth)
         previous = self._previous or nodes
-        self._grower.expand(nodes, node, self._pass_plies, self._win_bonus, previous, self._table, all_moves)
+        self._grower.expand(nodes, node, self._scoring, previous, self._table, all_moves)
         windows.on_expanded(self._tree, node)
         self._go_on()
 
@@ -289,7 +289,9 @@ class SearchTree(WorkSource):
         for job in results["job_id"].tolist() if self.progress else ():
             self.progress.pop(job, None)
         if len(self._offloaded_parts):
-            self._end_offloads(workers, results["job_id"].tolist())
+            for worker, job in zip(workers, results["job_id"].tolist(), strict=True):
+                self._offloaded_parts.end(worker, (job,))
+            self.nodes.cost[0] += self._offloaded_parts.boards()
         self._adapt_job_size()
         if self._control.pending_count.item():
             self._go_on()
@@ -335,12 +337,6 @@ class SearchTree(WorkSource):
         """Return the answers to offloaded parts: worker → rows of a part's number and bounds of its score."""
         return self._offloaded_parts.answered()
 
-    def _end_offloads(self, workers, jobs):
-        """End the offloaded parts of jobs that workers have done."""
-        for worker, job in zip(workers, jobs, strict=True):
-            self._offloaded_parts.end(worker, (job,))
-        self.nodes.cost[0] += self._offloaded_parts.boards()
-
     def on_split(self, job: int, remainder: int, subtree: np.ndarray) -> None:
         """Take in the subtree (uint8) that a worker split off a job; the worker goes on with the job ``remainder``."""
         levels = subtree.view(np.int64)
@@ -371,7 +367,7 @@ class SearchTree(WorkSource):
         """Give a job's node the tree that its worker had below it; return the node that the search goes on with."""
         self.make_room()
         node, previous = int(self.jobs_out["node"][job]), self._previous or self.nodes
-        return self._grower.adopt(self.nodes, node, levels, self._pass_plies, self._win_bonus, previous, self._table)
+        return self._grower.adopt(self.nodes, node, levels, self._scoring, previous, self._table)
 
     def export_root(self, root: int, min_depth_left: int) -> tuple[np.ndarray, list[int]] | None:
         """Give up a grown root with more left than ``min_depth_left``; None if none of its children is at work.

@@ -13,7 +13,7 @@ from .. import evaluation
 from ..cluster.protocols import SubmasterSource
 from ..engines.alphabeta import LINE_LENGTH
 from ..jobs.setups import rules_of
-from ..jobs.two_player import KINDS, SUBTREE_RESULT, job_dtype
+from ..jobs.two_player import COSTS, KINDS, SUBTREE_RESULT, job_dtype
 from .expansion import Grower
 from .job_size import min_job_seconds, new_sizes
 from .layout import INFINITY
@@ -21,17 +21,6 @@ from .search_tree import SearchTree, warm_up_search_tree
 
 _TREE_SHIFT = 20  # bits of a job id that belong to its tree; the others are the tree's slot
 _ID_IN_TREE = (1 << _TREE_SHIFT) - 1
-_SUMMED = (
-    "boards",
-    "ordering_boards",
-    "evaluated",
-    "table_hits",
-    "table_far_hits",
-    "table_stores",
-    "table_replacements",
-    "seconds",
-    "cpu",
-)
 
 
 def make_submaster_trees(setup: dict[str, Any]) -> Callable[[int], SubmasterSource]:
@@ -64,7 +53,7 @@ class SubmasterTrees(SubmasterSource):
         self._jobs = {}  # → (slot, root)
         self._wanted = {}  # → the depth left that a subtree split off it must have
         self._without_ids = {}  # of an exported root → its children that go on here
-        self._spent = dict.fromkeys(_SUMMED, 0)  # and not reported yet
+        self._spent = dict.fromkeys(COSTS, 0)  # and not reported yet
 
     def begin(self, jobs: np.ndarray) -> None:
         """Take in an array of job records."""
@@ -154,7 +143,7 @@ class SubmasterTrees(SubmasterSource):
     def _count(self, record, boards):
         """Report a share of what was spent in a record: the job's, and in that of the last job all that remains."""
         share = min(1.0, boards / max(1, self._spent["boards"])) if len(self._jobs) > 1 or self._without_ids else 1.0
-        for name in _SUMMED:
+        for name in COSTS:
             spent = self._spent[name] if share == 1.0 else record[name].dtype.type(self._spent[name] * share)
             record[name] = spent
             self._spent[name] -= spent
@@ -185,7 +174,7 @@ class SubmasterTrees(SubmasterSource):
 
     def finish(self, results: np.ndarray) -> None:
         """See ``SearchTree.finish``."""
-        for name in _SUMMED:
+        for name in COSTS:
             self._spent[name] += results[name].sum().item()
         slots = results["job_id"] >> _TREE_SHIFT
         for slot in set(slots.tolist()):
