@@ -4,6 +4,7 @@ Every group of them can be measured anywhere with the same result, so tests/stud
 ones; ``benchmarks/standing`` checks all.
 """
 
+import functools
 import random
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +25,7 @@ from distsearch.studies.bench import bench
 
 WORKERS = 2, 15, 63  # virtual ones
 _TABLE = 64  # MiB
+_sequential = {}  # Outcome of one worker by what is searched
 
 # random play, so many plies of it: 40 and 20 of Othello, 10 and 8 of Connect 4
 _ENDING = "--O-XO-X-OXXOOOXOOXOOOOX--OXXOXX--XXXO-XOOOOXO----OXXO-----XXOO- X"
@@ -94,14 +96,23 @@ def _simulated(case):
     return f"{how} --workers {','.join(map(str, WORKERS))}, one after another", partial(_simulate, case)
 
 
+@functools.cache  # several figures are of the same search
+def _searched(game, position, limit, machine):
+    """Return the Simulation of a search; limit and machine: options, as pairs of name and value."""
+    options, module = Options(game, **dict(limit)), games.find(game)
+    parsed, asked = module.parse(position, module.rules(options.board)), (game, position, limit)
+    known = _sequential.get(asked)
+    found = simulate(options, Machine(**dict(machine)), parsed, Silent(), lambda: False, sequential=known)
+    _sequential[asked] = found.sequential
+    return found
+
+
 def _simulate(case):
-    game = games.find(case.game)
-    options = Options(case.game, **case.limit)
-    position = game.parse(case.position, game.rules(options.board))
     one_answer = "selective" not in case.limit  # which is not promised to leave out the same at any number of ranks
     found = {}
     for workers in WORKERS:
-        result = simulate(options, Machine(workers, rate=case.rate), position, Silent(), lambda: False)
+        machine = ("workers", workers), ("rate", case.rate)
+        result = _searched(case.game, case.position, tuple(case.limit.items()), machine)
         alone = result.sequential
         if case.score not in (None, alone.score):
             raise AssertionError(f"{alone.score} instead of {case.score}: {case.position}")
@@ -121,8 +132,7 @@ def _hosts(number, workers, hosts):
 
 
 def _simulate_hosts(position, score, machine):
-    game, options = games.find("othello"), Options("othello", exact=True)
-    result = simulate(options, Machine(**machine), game.parse(position, game.rules()), Silent(), lambda: False)
+    result = _searched("othello", position, (("exact", True),), tuple(machine.items()))
     if result.outcome.score != score:
         raise AssertionError(f"{result.outcome.score} instead of {score}: {position}")
     return {
@@ -139,10 +149,7 @@ def _messages(limit, machine):
 
 
 def _message(position, limit, machine):
-    game = games.find("othello")
-    given = Machine(**machine)
-    options = Options("othello", **limit)
-    outcome = simulate(options, given, game.parse(position, game.rules()), Silent(), lambda: False).outcome
+    outcome = _searched("othello", position, tuple(limit.items()), tuple(machine.items())).outcome
     return {
         "jobs": most(outcome.jobs),
         "messages a job": most(round(outcome.messages / outcome.jobs, 3)),

@@ -143,12 +143,12 @@ class Simulation:
         )
 
 
-def simulate(options, machine, position, progress, interrupted, explained=False):
+def simulate(options, machine, position, progress, interrupted, explained=False, sequential=None):
     """Return the Simulation of a search of ``position``; explained: with an explanation of where the boards go.
 
-    The sequential engine searches it first, for the figures. If the machine has no rate, it is the one that this
-    computer reached when first asked, kept beside the compiled code, so that a simulation can be repeated. Raises
-    UserError if it is to explain what it cannot.
+    The sequential engine searches it first, for the figures, unless ``sequential`` is its Outcome. If the machine has
+    no rate, it is the one that this computer reached when first asked, kept beside the compiled code, so that a
+    simulation can be repeated. Raises UserError if it is to explain what it cannot.
     """
     if options.against_chance and not options.takes_table:
         raise UserError(f"simulate knows no {options.algorithm} in a game against chance, but expectimax")
@@ -159,7 +159,8 @@ def simulate(options, machine, position, progress, interrupted, explained=False)
     alone = kind(replace(options, load_factor=1, layers=None), LocalCluster(machine.kinds(one)), progress, interrupted)
     if machine.rate is None:
         machine = replace(machine, rate=_rate(options, alone, position))
-    sequential = next(alone.search([position]))
+    if sequential is None:
+        sequential = next(alone.search([position]))
     cluster = machine.cluster(visits=many)
     outcome = next(kind(options, cluster, progress, interrupted).search([position]))
     found = Simulation(outcome, sequential, machine, cluster.master_share)
