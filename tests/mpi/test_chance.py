@@ -1,5 +1,7 @@
 """Games against chance on any number of ranks: always what one rank finds alone."""
 
+import functools
+
 import pytest
 
 from distsearch.api.session import Session
@@ -17,6 +19,13 @@ WITH_ADVERSARY = [
 ]
 
 
+@functools.cache  # several searches are compared with the same one
+def alone(game, asked):
+    """What one rank finds of a game's board; asked: options as pairs of name and value."""
+    with Session() as session:
+        return session.search(game, BOARDS[game], **dict(asked))
+
+
 @pytest.mark.parametrize("game", BOARDS)
 def test_the_same_value_where_chance_has_an_adversary(game, comm, agree):
     differences = []
@@ -27,10 +36,8 @@ def test_the_same_value_where_chance_has_an_adversary(game, comm, agree):
                 plain = {"algorithm": "minimax"} if asked["algorithm"] == "alphabeta" else {"pruning": "none"}
                 if asked["algorithm"] == "minimax":
                     plain = {"algorithm": "alphabeta"}
-                with Session() as alone:
-                    other = alone.search(
-                        game, BOARDS[game], depth=asked["depth"], **{"algorithm": "expectiminimax", **plain}
-                    )
+                plain = {"algorithm": "expectiminimax", "depth": asked["depth"], **plain}
+                other = alone(game, tuple(plain.items()))
                 far = abs(one.score - other.score) > 1e-9 * abs(other.score) or one.move != other.move
                 differences += [(asked, one.score, one.move, other.score, other.move)] * far
     agree(not differences, str(differences))
@@ -46,8 +53,7 @@ def test_the_same_value_and_moves(game, table, comm, agree):
     with Session(comm, table) as session:
         if session:
             found = [session.search(game, BOARDS[game], all_moves=True, **limit) for limit in limits]
-            with Session() as alone:
-                expected = [alone.search(game, BOARDS[game], all_moves=True, **limit) for limit in limits]
+            expected = [alone(game, (("all_moves", True), *limit.items())) for limit in limits]
             differences = [
                 (limit, one.score, other.score)
                 for limit, one, other in zip(limits, found, expected, strict=True)
