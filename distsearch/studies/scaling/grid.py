@@ -92,14 +92,14 @@ def _load_factors(args, policy):
     """Return the load factors of a policy, None for the usual one, or where there is none to choose."""
     if args.load_factor is None:
         return [None]
-    ahead = {name for name in _policies(args) if _against_chance(args) or name in POLICIES and _grows_ahead(name)}
+    ahead = {name for name in _policies(args) if _against_chance(args) or name in POLICIES and _expands_ahead(name)}
     if not ahead:
         raise UserError("load-factor goes with the policies pool and window")
     return args.load_factor if policy in ahead else [None]
 
 
-def _grows_ahead(policy):
-    return POLICIES[policy].grows_ahead
+def _expands_ahead(policy):
+    return POLICIES[policy].expands_ahead
 
 
 def _run(args, board, sharing, ranks, most):
