@@ -1,14 +1,14 @@
-"""What a job costs the master in CPU time: a search on virtual workers, its messages handled once more.
+"""The master's CPU time for a job: a search on virtual workers, whose messages a new master handles once more.
 
     python benchmarks/master_cost.py --workers 63
     mpirun -n 2 python benchmarks/master_cost.py --workers 63
 
 Solves an Othello position, reached by random moves from a seed, on virtual workers, and keeps every event that the
 master gets. Then a new master gets the same events, and nothing else is done: microseconds of CPU a job and a
-message, minima of the repeats. The parts: to decode what comes in, what the source of work takes, what the master does
-besides, and to encode what goes out. On two ranks, the second one sends the workers' messages by MPI, a few ahead, and
-takes what is sent to them, so that MPI's calls and the bell are counted as well. On real ranks
-it is ``master_seconds`` over ``jobs`` of ``search --json``, the naps between two messages among it.
+message, minima of the repeats. The parts: to decode incoming messages, the source of work, the master without these,
+and to encode outgoing messages. On two ranks, the second one sends the workers' messages by MPI, a few ahead, and
+takes what is sent to them, so that MPI's calls and wakeups are counted as well. On real ranks
+it is ``master_seconds`` over ``jobs`` of ``search --json``, which includes the sleeps between two messages.
 
 What MPI adds, divided by the messages, is ``Network.handling`` of ``cluster/simulated.py``; what is left of a job,
 divided by the messages that the master gets, is ``Processors.message``.
@@ -43,22 +43,22 @@ _TAG, _MOST = 1, 1 << 20
 
 
 class Event(NamedTuple):
-    """What the master got: a worker's message, or else an event of its own; replies: messages that followed from it."""
+    """An event of the master: a worker's message or another one."""
 
     sender: int
-    buffer: bytearray
-    own: object
-    replies: int
+    buffer: bytearray  # of a worker's message
+    own: object  # another event, or None
+    replies: int  # messages that followed
 
     def with_source(self, source):
-        """Return it as a new master is to have it."""
+        """Return it for a new master."""
         if self.own is None:
             return Received(self.sender, decode(self.buffer))
         return self.own._replace(source=source) if isinstance(self.own, Begin) else self.own
 
 
 class Recording(SimulatedCluster):
-    """A simulated cluster that keeps what its master gets."""
+    """A simulated cluster that keeps the events of its master."""
 
     def __init__(self, *how):
         super().__init__(*how)
@@ -77,7 +77,7 @@ class Recording(SimulatedCluster):
 
 
 class Traced:
-    """A source that keeps what it is asked."""
+    """A source that keeps the calls of its methods."""
 
     def __init__(self, source):
         self._source, self.calls = source, []
@@ -103,7 +103,7 @@ class Traced:
 
 
 class Search:
-    """One that was done on virtual workers, and can be had again by a new master."""
+    """A search on virtual workers, which a new master can repeat."""
 
     def __init__(self, args, game, rules, position):
         cluster = Recording(kinds(new_shared_table(64)), args.workers, NETWORKS["host"], Processors(args.rate))
@@ -147,7 +147,7 @@ def decoding(search):
 
 
 def asking(calls, source):
-    """Return the CPU seconds of a new source that is asked the same."""
+    """Return the CPU seconds of a new source that gets the same calls."""
     began = time.process_time()
     for name, arguments in calls:
         if not source.done and source.waiting >= 0:  # which the master wants to know each time
@@ -190,29 +190,29 @@ def _counted(sent, jobs):
 
 
 def handle_by_mpi(search, comm, name):
-    """The same as ``handle`` with the other rank for all workers, whose bell has that name."""
-    post, wakeup, master, source = Mailbox(comm), Wakeup(), search.master(), search.source()
+    """The same as ``handle`` with the other rank for all workers; name: of its wakeup socket."""
+    mailbox, wakeup, master, source = Mailbox(comm), Wakeup(), search.master(), search.source()
     comm.Barrier()
     took, began = 0.0, time.process_time()
     for event in search.recorded:
         what = event.with_source(source)
         if event.own is None:
-            arrived = post.receive()
+            arrived = mailbox.receive()
             if arrived is None:  # to wait does not count
                 took += time.process_time() - began
-                while (arrived := post.receive()) is None:
+                while (arrived := mailbox.receive()) is None:
                     time.sleep(0)
                 began = time.process_time()
             what = Received(event.sender, arrived[1])
         called = set()
         for rank, message in master.handle(what):
-            post.send(1, message)
+            mailbox.send(1, message)
             if rank != event.sender and message.type != MessageType.JOB_UPDATE:
                 called.add(rank)
         for _ in called:
             wakeup.notify(name)
     took += time.process_time() - began
-    post.flush()
+    mailbox.flush()
     wakeup.close()
     return took
 

@@ -1,6 +1,7 @@
 """The kinds of job in games against chance: their records and their runners."""
 
 import json
+from typing import Any
 
 import numpy as np
 
@@ -40,29 +41,29 @@ EXPECTIMINIMAX_RESULT = record(
 )
 
 
-def expectimax_job(words):
+def expectimax_job(words: int) -> np.dtype:
     """Record of a job in a game against chance: its id, plies to search, probability of its path, state."""
     return record("job_id", "depth", ("path_probability", np.int64), ("state", np.uint64, words))
 
 
-def expectiminimax_job(words):
+def expectiminimax_job(words: int) -> np.dtype:
     """Record of a job where an adversary places what chance draws: its id, plies to search, draw, window, state."""
     return record(
         "job_id", "depth", ("draw", np.int32), ("alpha", np.float64), ("beta", np.float64), ("state", np.uint64, words)
     )
 
 
-def game_job(words):
+def game_job(words: int) -> np.dtype:
     """Record of a part of a game against chance: its id, plies to search, its seed, turns of chance so far, state."""
     return record("job_id", "depth", "seed", ("chance_steps", np.int64), ("state", np.uint64, words))
 
 
-def weighted_game_job(words):
+def weighted_game_job(words: int) -> np.dtype:
     """Record of a part of a game with weights of the evaluation of its own: ``row_heuristic.Weights``."""
     return np.dtype([*game_job(words).descr, ("weights", np.float64, len(Weights._fields))])
 
 
-def game_result(words, recorded):
+def game_result(words: int, recorded: bool) -> np.dtype:
     """Record of the result of such a part, with the game's state; recorded: with the codes of its moves."""
     codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
     return record(
@@ -97,15 +98,15 @@ def _expectimax(setup, far=None):
 class EngineRunner(JobRunner):
     """Base of runners that search by an engine and keep nothing from job to job."""
 
-    def __init__(self, job_dtype, engine):
+    def __init__(self, job_dtype: np.dtype, engine: Any):
         self.job_dtype, self._engine = job_dtype, engine
         self.name, self.compile = engine.name, engine.compile
 
-    def advance(self, budget):
+    def advance(self, budget: int) -> bool:
         return self._engine.advance(budget)
 
     @property
-    def boards(self):
+    def boards(self) -> int:
         return self._engine.boards
 
 
@@ -114,23 +115,23 @@ class ExpectimaxRunner(Joinable, EngineRunner):
 
     result_dtype = EXPECTIMAX_RESULT
 
-    def __init__(self, setup, far=None):
+    def __init__(self, setup: dict[str, Any], far: Any | None = None):
         game, rules, engine = _expectimax(setup, far)
         super().__init__(expectimax_job(game.words(rules)), engine)
 
-    def open(self, run):
+    def open(self, run: int) -> None:
         """Make values of earlier runs the first to be replaced."""
         self._engine.age(run)
 
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         self.job_id, self._job = int(job["job_id"]), job
         self._engine.begin(tuple(job["state"]), int(job["depth"]), int(job["path_probability"]))
 
-    def job_now(self):
+    def job_now(self) -> np.ndarray:
         """Return the record of the job begun last."""
         return np.array([self._job], self.job_dtype)
 
-    def result(self, seconds, cpu):
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
@@ -155,17 +156,17 @@ class ExpectiminimaxRunner(EngineRunner):
 
     result_dtype = EXPECTIMINIMAX_RESULT
 
-    def __init__(self, setup):
+    def __init__(self, setup: dict[str, Any]):
         game, rules, chosen = evaluated(setup)
         engine = Expectiminimax(game, rules, chosen, setup["adversary_chooses_all"], setup["prune"])
         super().__init__(expectiminimax_job(game.words(rules)), engine)
 
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         self.job_id = int(job["job_id"])
         window = float(job["alpha"]), float(job["beta"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]), *window, int(job["draw"]))
 
-    def result(self, seconds, cpu):
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
@@ -188,7 +189,7 @@ class GameRunner(JobRunner):
     Searches of a few plies are played in compiled code, many jobs in one call; others move by move.
     """
 
-    def __init__(self, setup):
+    def __init__(self, setup: dict[str, Any]):
         game, rules, self._engine = _expectimax(setup)
         self._recorded = setup.get("recorded", False)
         self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules), self._recorded)
@@ -197,16 +198,16 @@ class GameRunner(JobRunner):
         self._to_a_depth, self._is_shallow = not any(limits), False
         self.batches, self.name = True, f"game_{self._engine.name}"
 
-    def compile(self):
+    def compile(self) -> None:
         """Compile, or load from disk, all that games need."""
         self._player.compile()
         self._games.compile()
 
     @property
-    def boards(self):
+    def boards(self) -> int:
         return self._games.boards if self._is_shallow else self._player.boards
 
-    def batch(self, jobs, budget):
+    def batch(self, jobs: np.ndarray, budget: int) -> np.ndarray:
         """See ``JobRunner.batch``; of jobs with deep searches, only begin the first."""
         if not self._begin_shallow(jobs):
             self.begin(jobs[0])
@@ -215,7 +216,7 @@ class GameRunner(JobRunner):
         self._games.drop_waiting()
         return self._played(0, self._games.at)
 
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         self._job_ids = [job["job_id"]]
         if not self._begin_shallow(np.array([job], job.dtype)):
             start = tuple(job["state"]), int(job["depth"]), int(job["seed"]), int(job["chance_steps"])
@@ -231,10 +232,10 @@ class GameRunner(JobRunner):
             self._games.begin(*start, most, GAME_PART, self._recorded)
         return self._is_shallow
 
-    def advance(self, budget):
+    def advance(self, budget: int) -> bool:
         return (self._games if self._is_shallow else self._player).advance(budget)
 
-    def result(self, seconds, cpu):
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
         if self._is_shallow:
             record = self._played(self._games.last, self._games.last + 1)
             record["seconds"], record["cpu"] = seconds, cpu
@@ -254,7 +255,7 @@ class GameRunner(JobRunner):
             max(player.times, default=0.0),
             player.state,
         )
-        for name, value in zip(record.dtype.names, fields, strict=False):
+        for name, value in zip(record.dtype.names or (), fields, strict=False):
             record[name] = value
         if self._recorded:
             record["length"] = len(player.codes)
@@ -277,13 +278,13 @@ class GameRunner(JobRunner):
 class WeightedGameRunner(GameRunner):
     """Plays games by an evaluation of the setup with the weights of each job; see ``CandidatesPool``."""
 
-    def __init__(self, setup):
+    def __init__(self, setup: dict[str, Any]):
         super().__init__(setup)
         self.job_dtype = weighted_game_job(self.job_dtype["state"].shape[0])
         game, self._rules, chosen = evaluated(setup)
         self._tables_of, self._weights = evaluation.tables_of(game, chosen.name), None
 
-    def batch(self, jobs, budget):
+    def batch(self, jobs: np.ndarray, budget: int) -> np.ndarray:
         others = np.flatnonzero((jobs["weights"] != jobs["weights"][0]).any(axis=1))
         same = int(others[0]) if len(others) else len(jobs)
         self._weigh(jobs[0])
@@ -292,7 +293,7 @@ class WeightedGameRunner(GameRunner):
             self.begin(jobs[same])
         return records
 
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         self._weigh(job)
         super().begin(job)
 

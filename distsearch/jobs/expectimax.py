@@ -5,6 +5,8 @@ one float64 once all of its children have theirs, the maximum over moves or the 
 in the order in which one engine alone adds them, so that any pool gives the same value to the last bit.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..engines.expectimax import CERTAIN, times
@@ -34,16 +36,16 @@ class ExpectimaxPool(NumberedJobs):
 
     def __init__(
         self,
-        game,
-        rules,
-        state,
-        depth,
-        wanted_subtrees,
-        points=False,
-        min_probability=0.0,
-        uniform_chance=False,
-        all_moves=False,
-        by_host=False,
+        game: Any,
+        rules: np.ndarray,
+        state: tuple[int, ...],
+        depth: int,
+        wanted_subtrees: int,
+        points: bool = False,
+        min_probability: float = 0.0,
+        uniform_chance: bool = False,
+        all_moves: bool = False,
+        by_host: bool = False,
     ):
         super().__init__(expectimax_job(game.words(rules)))
         self.by_host = by_host
@@ -117,17 +119,17 @@ class ExpectimaxPool(NumberedJobs):
         return self.children[node]
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether the root's value is known."""
         return not np.isnan(self.value[0])
 
     @property
-    def root_value(self):
+    def root_value(self) -> float:
         """The root's value, nan if it is not known."""
         return self.value[0]
 
     @property
-    def tree_nodes(self):
+    def tree_nodes(self) -> int:
         """Nodes that the master has."""
         return len(self.parent)
 
@@ -135,7 +137,7 @@ class ExpectimaxPool(NumberedJobs):
         job["depth"], job["state"] = self.depth_left[node], self.states[node]
         job["path_probability"] = self.path_probability[node]
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take an array of result records in; one that was stopped leaves its node without a value."""
         for node, result in self._back(results):
             self._best[node] = int(result["move"])
@@ -170,16 +172,16 @@ class ExpectimaxPool(NumberedJobs):
             return total
         return max(self.value[child] + self.edge[child] for child in self.children[node])
 
-    def best(self):
+    def best(self) -> int | None:
         """Return the best move at the root as a code, None if there is none or it is not known."""
         if self.by_chance[0]:
             return None
         if not self.children[0]:
             return None if self._best.get(0, _NONE) == _NONE else self._best[0]
         known = self.moves()
-        return max(known, key=known.get) if known else None
+        return max(known, key=lambda move: known[move]) if known else None
 
-    def moves(self):
+    def moves(self) -> dict[int, float]:
         """Return {code: value} of the root's moves whose value is known."""
         return {
             self.move[child]: self.value[child] + self.edge[child]

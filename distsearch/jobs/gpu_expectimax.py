@@ -5,7 +5,8 @@ Such jobs get no updates, so there is no ``narrow`` and no ``drop`` here.
 
 import math
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ _STAGGERED = 8  # lengths of first parts: games that began together do not end t
 _SEARCHES = 1024  # jobs of a search at a rank
 
 
-def check(setup, depth=None):
+def check(setup: dict[str, Any], depth: int | None = None) -> None:
     """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies."""
     names = {"seconds": "time", "nodes": "nodes", "min_probability": "min-probability"}
     names |= {"deeper": "deeper"} if setup["kind"] == "game" else {}
@@ -50,7 +51,7 @@ class _OnGpu(BatchRunner):
         self._setup, self._gpu = setup, gpu
         self._fails, self.failed = fails, False
         self._game, self._rules, self._chosen = evaluated(setup)
-        self._search = None
+        self._search: Any = None  # a GpuExpectimax
 
     def compile(self):
         """Compile all that searches need."""
@@ -78,22 +79,26 @@ class GpuExpectimaxRunner(_OnGpu):
 
     slots = _SEARCHES
     result_dtype = EXPECTIMAX_RESULT
-    boards = 0  # of jobs at work: a job is done by the call that begins it
 
-    def __init__(self, setup, gpu, fails=None):
+    def __init__(self, setup: dict[str, Any], gpu: Any, fails: Callable[[Exception], None] | None = None):
         super().__init__(setup, gpu, fails)
         self.job_dtype = expectimax_job(self._game.words(self._rules))
         self._waiting = np.zeros(0, self.job_dtype)
 
     @property
-    def at_work(self):
+    def boards(self) -> int:
+        """None: a job is done by the call that begins it."""
+        return 0
+
+    @property
+    def at_work(self) -> int:
         return len(self._waiting)
 
-    def add(self, jobs):
+    def add(self, jobs: np.ndarray) -> None:
         """Take an array of jobs in."""
         self._waiting = np.concatenate([self._waiting, jobs])
 
-    def advance(self):
+    def advance(self) -> np.ndarray:
         """Search a launch of those that have the depth of the first; return their records."""
         depth = int(self._waiting["depth"][0])
         same_depth = np.flatnonzero(self._waiting["depth"] == depth)[: self._search.at_once(max(depth, 1))]
@@ -107,7 +112,7 @@ class GpuExpectimaxRunner(_OnGpu):
         records["evaluated"] = records["boards"]
         return records
 
-    def stop(self):
+    def stop(self) -> np.ndarray:
         """Give all jobs up; return their records."""
         records = np.zeros(len(self._waiting), self.result_dtype)
         records["job_id"], records["value"], records["move"] = self._waiting["job_id"], -np.inf, -1
@@ -134,7 +139,7 @@ class GpuGamesRunner(_OnGpu):
 
     slots = _SLOTS
 
-    def __init__(self, setup, gpu, fails=None):
+    def __init__(self, setup: dict[str, Any], gpu: Any, fails: Callable[[Exception], None] | None = None):
         super().__init__(setup, gpu, fails)
         self._recorded = setup.get("recorded", False)
         words = self._game.words(self._rules)
@@ -147,32 +152,32 @@ class GpuGamesRunner(_OnGpu):
         self._boards = 0  # evaluations for the games at work so far
 
     @property
-    def boards(self):
+    def boards(self) -> int:
         return self._boards
 
-    def compile(self):
+    def compile(self) -> None:
         super().compile()
         self._games.compile()
 
     @property
-    def at_work(self):
+    def at_work(self) -> int:
         """Jobs that have no answer yet."""
         return len(self._waiting) + _SLOTS - self._games.room
 
-    def add(self, jobs):
+    def add(self, jobs: np.ndarray) -> None:
         """Take an array of jobs in."""
         self._depth = int(jobs["depth"][0])
         self._waiting = np.concatenate([self._waiting, jobs])
 
-    def advance(self):
+    def advance(self) -> np.ndarray:
         """Play a move of every game of a group; return the records of the jobs that are done by that."""
         group, self._at_gpu = self._at_gpu, None
-        found = None if group is None else self._search.found()
+        moves, boards = (None, 0) if group is None else self._search.found()
         groups = self._groups()
         size = -(-self.at_work // groups)
         if self._ready and not (group and len(group.rows) + len(self._ready[0].rows) <= size):
             self._launch(size)  # the GPU searches it while the moves of the other group are played
-        ended = [] if group is None else [self._play(group, *found, size)]
+        ended = [] if group is None else [self._play(group, moves, boards, size)]
         while len(self._waiting) and len(self._ready) + (self._at_gpu is not None) < groups:
             ended.append(self._begin(size))
         if self._at_gpu is None and self._ready:
@@ -193,9 +198,9 @@ class GpuGamesRunner(_OnGpu):
         self._search.begin(group.states, self._depth)
         self._at_gpu = group
 
-    def _play(self, group, found, boards, size):
+    def _play(self, group, moves, boards, size):
         """Play what was found for a group, and have new games join it; return the rows that have no more moves."""
-        rows, states, ended = self._games.step(group.rows, found, boards)
+        rows, states, ended = self._games.step(group.rows, moves, boards)
         self._boards += boards
         group = _Group(rows, states)
         if len(rows) < size and len(self._waiting):
@@ -239,7 +244,7 @@ class GpuGamesRunner(_OnGpu):
         self._games.remove_games(rows)
         return records
 
-    def stop(self):
+    def stop(self) -> np.ndarray:
         """Give all jobs up; return their records, with the games' states."""
         groups = [*self._ready, *([self._at_gpu] if self._at_gpu else [])]
         self._ready, self._at_gpu = deque(), None

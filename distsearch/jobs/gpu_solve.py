@@ -6,6 +6,8 @@ that a GPU cannot do, the same rank does on its CPU.
 
 import platform
 from collections import deque
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +32,7 @@ _ALONE = (
 )
 
 
-def check(setup, depth=None):
+def check(setup: dict[str, Any], depth: int | None = None) -> None:
     """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies if they are to a depth."""
     if setup["kind"] in _BY_CHANCE:
         gpu_expectimax.check(setup, depth)
@@ -41,7 +43,9 @@ def check(setup, depth=None):
         )
 
 
-def on_gpu(kinds, gpu, among_others=False):
+def on_gpu(
+    kinds: dict[str, Callable[[dict], Any]], gpu: Any, among_others: bool = False
+) -> dict[str, Callable[[dict], Any]]:
     """Return the kinds of job of a rank with a GPU; kinds: those of one without.
 
     among_others: if the GPU fails, the rank says so and goes on without it, and its jobs go back to the source. Jobs of
@@ -114,7 +118,7 @@ class _Othello:
 
     def __init__(self, gpu, rules):
         self._rules = rules
-        self.solver = None
+        self.solver: Any = None
         if int(rules[othello.SQUARES]) <= 64:
             sizes = {"table_mib": _room(gpu, _ENDGAME_MIB), "share_from": self.SHARED}
             self.solver = GpuEndgame(gpu, othello, rules, most=self.MOST, **sizes)
@@ -148,10 +152,11 @@ class GpuSolveRunner(BatchRunner):
 
     slots = _SLOTS
 
-    def __init__(self, setup, rank_gpu, plain):
+    def __init__(self, setup: dict[str, Any], rank_gpu: Any, plain: Callable[[dict], Any]):
         self._game, self._rules = rules_of(setup)
         self._plain = plain(setup)
-        self._rank_gpu, self._solver_of, self._on_gpu = rank_gpu, _SOLVERS[setup["game"]], None
+        self._rank_gpu, self._solver_of = rank_gpu, _SOLVERS[setup["game"]]
+        self._on_gpu: Any = None  # a _Connect4 or an _Othello
         self.failed = False
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
@@ -165,12 +170,12 @@ class GpuSolveRunner(BatchRunner):
         self._launches = 0  # of the batch
         self._counted = self._spare = 0  # nodes of the batch so far; those not attributed to a job yet
 
-    def compile(self):
+    def compile(self) -> None:
         """Compile for the CPU and for the GPU."""
         self._plain.compile()
         self._make_solver()
 
-    def open(self, run):
+    def open(self, run: int) -> None:
         """Keep the tables: their entries are true in any run."""
         self._plain.open(run)
         self._make_solver()
@@ -191,23 +196,23 @@ class GpuSolveRunner(BatchRunner):
         self.failed = True
 
     @property
-    def engine(self):
+    def engine(self) -> Any:
         return self._plain.engine
 
-    def unsearched(self, jobs):
+    def unsearched(self, jobs: np.ndarray) -> np.ndarray:
         return self._plain.unsearched(jobs)
 
     @property
-    def at_work(self):
+    def at_work(self) -> int:
         """Jobs that have no answer yet."""
         waiting = sum(map(len, self._waiting)) + len(self._by_cpu) + (self._at_cpu is not None)
         return int(np.count_nonzero(self._open)) + waiting
 
     @property
-    def boards(self):
+    def boards(self) -> int:
         return self._spare + (self._plain.boards if self._at_cpu is not None else 0)
 
-    def add(self, jobs):
+    def add(self, jobs: np.ndarray) -> None:
         """Take an array of jobs in."""
         if self.failed:
             self._waiting.append(jobs)
@@ -217,7 +222,7 @@ class GpuSolveRunner(BatchRunner):
         if fits.any():
             self._waiting.append(jobs[fits])
 
-    def advance(self):
+    def advance(self) -> np.ndarray:
         """Do a launch, and a little of the CPU's jobs; return the records of the jobs that are done."""
         try:
             return self._advance()
@@ -243,7 +248,8 @@ class GpuSolveRunner(BatchRunner):
 
     def _begin(self, jobs):
         self._waiting = []
-        self._jobs, self._open, self._children = jobs, np.ones(len(jobs), bool), None
+        self._jobs, self._open = jobs, np.ones(len(jobs), bool)
+        self._children: Any = None  # (parents, moves) of the replies that are searched
         self._scores = np.zeros(len(jobs), np.int32)
         self._launches, self._on_gpu.solver.seconds = 0, _LAUNCH
         self._ask(jobs["state"], jobs["low"], jobs["high"])
@@ -254,16 +260,16 @@ class GpuSolveRunner(BatchRunner):
             self._news += [self._row(number) for number in self._on_gpu.solver.offloaded]
         self._on_gpu.solver.begin(states, low, high)
 
-    def offload(self, count, depth_left):
+    def offload(self, count: int, depth_left: int) -> None:
         """See ``BatchRunner.offload``."""
         self._requested = count, depth_left
 
-    def new_offloads(self):
+    def new_offloads(self) -> np.ndarray:
         """See ``BatchRunner.new_offloads``."""
         news, self._news = self._news, []
         return np.concatenate(news) if news else np.zeros(0, np.int64)
 
-    def on_offload_results(self, rows):
+    def on_offload_results(self, rows: np.ndarray) -> None:
         """Take in rows of a part's number and bounds of its score."""
         parts = self._on_gpu.solver.offloaded
         for number, low, high in rows.tolist():
@@ -281,7 +287,7 @@ class GpuSolveRunner(BatchRunner):
         for number in fresh:
             job, state, beta = solver.offloaded[number]
             depth_left = int(self._game.moves_left(tuple(state), self._rules))
-            self._news.append(offloaded.row(self._jobs["job_id"][job], number, beta - 1, beta, depth_left, state))
+            self._news.append(offloaded.row(int(self._jobs["job_id"][job]), number, beta - 1, beta, depth_left, state))
 
     def _row(self, number):
         """Return a row that ends a part."""
@@ -315,7 +321,7 @@ class GpuSolveRunner(BatchRunner):
         for i in np.flatnonzero(self._open):
             position = Position(as_state(self._jobs["state"][i]), 0)
             for move in legal_moves(self._game, position, self._rules):
-                children.append(self._game.play(position.state, self._rules, np.int64(move))[0])
+                children.append(self._game.play(position.state, self._rules, int(move))[0])
                 parents.append(i)
                 moves.append(move)
         self._children = np.array(parents, np.int64), np.array(moves, np.int16)
@@ -359,7 +365,7 @@ class GpuSolveRunner(BatchRunner):
         found = np.flatnonzero((self._jobs["job_id"] == job_id) & self._open)
         return int(found[0]) if len(found) else None
 
-    def has(self, job_id):
+    def has(self, job_id: int) -> bool:
         """Whether a job has no answer yet."""
         waiting = any((jobs["job_id"] == job_id).any() for jobs in (*self._waiting, *self._by_cpu))
         return waiting or self._is_at_cpu(job_id) or self._at(job_id) is not None
@@ -367,7 +373,7 @@ class GpuSolveRunner(BatchRunner):
     def _is_at_cpu(self, job_id):
         return self._at_cpu is not None and self._at_cpu["job_id"] == job_id
 
-    def narrow(self, job_id, low, high):
+    def narrow(self, job_id: int, low: int, high: int) -> None:
         """Narrow the window of a job."""
         if self._is_at_cpu(job_id):
             self._plain.narrow(low, high)
@@ -381,7 +387,7 @@ class GpuSolveRunner(BatchRunner):
             if mine.any():
                 jobs["low"][mine], jobs["high"][mine] = low, high
 
-    def drop(self, job_id):
+    def drop(self, job_id: int) -> np.ndarray:
         """Give a job up; return its record."""
         if self._is_at_cpu(job_id):
             return self._end_at_cpu()
@@ -398,7 +404,7 @@ class GpuSolveRunner(BatchRunner):
         self._by_cpu = deque(job for job in self._by_cpu if job["job_id"] != job_id)
         return self.unsearched(np.concatenate(gone))
 
-    def stop(self):
+    def stop(self) -> np.ndarray:
         """Give all jobs up; return their records."""
         records = [self._answered(np.flatnonzero(self._open))]
         if self._at_cpu is not None:

@@ -1,31 +1,38 @@
 """Base of runners whose jobs other ranks of the host may join; see ``cluster.joint``."""
 
+from typing import Any
 
-class Joinable:
+import numpy as np
+
+from ..cluster.protocols import JobRunner
+
+
+class Joinable(JobRunner):
     """The methods of a JobRunner that ``can_join``, passed on to ``_engine``."""
 
     can_join = True
+    _engine: Any
 
     @property
-    def table_full(self):
+    def table_full(self) -> float:
         return self._engine.table_full
 
     @property
-    def can_be_shared(self):
+    def can_be_shared(self) -> bool:
         return self._engine.can_be_shared
 
     @property
-    def waited(self):
+    def waited(self) -> int:
         return self._engine.waited
 
     @property
-    def is_shared(self):
+    def is_shared(self) -> bool:
         return self._engine.is_shared
 
-    def share(self, shared):
+    def share(self, shared: bool) -> None:
         self._engine.share(shared)
 
-    def join(self, run, job, sequence, sequence_at, boards_at):
+    def join(self, run: int, job: np.void, sequence: int, sequence_at: int, boards_at: int) -> None:
         self.open(run)
         self.begin(job)
         self.share(True)

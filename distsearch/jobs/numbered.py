@@ -1,6 +1,7 @@
 """Base of work sources whose jobs are numbers: which of them wait, and which worker has which of the others."""
 
 from collections import deque
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -13,7 +14,7 @@ class NumberedJobs(WorkSource):
     job_dtype: of records. ``jobs`` is how many were handed out and not lost.
     """
 
-    def __init__(self, job_dtype, numbers=()):
+    def __init__(self, job_dtype: np.dtype, numbers: Iterable[int] = ()):
         self._job_dtype = job_dtype
         self._queue = deque(numbers)
         self._holders = {}  # number of a job that is out → its worker
@@ -24,26 +25,26 @@ class NumberedJobs(WorkSource):
         raise NotImplementedError
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         """Jobs that have not been handed out."""
         return len(self._queue)
 
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """Return up to ``count`` jobs (an array of job records, perhaps empty) for ``worker``."""
         chosen = [self._queue.popleft() for _ in range(min(count, len(self._queue)))]
         return self._handed(chosen, worker)
 
-    def _handed(self, numbers, worker):
+    def _handed(self, numbers: Sequence[int], worker: int) -> np.ndarray:
         """Return the records of jobs that a worker has from now on."""
         self._holders.update(dict.fromkeys(numbers, worker))
         self.jobs += len(numbers)
-        jobs = np.zeros(len(numbers), self._job_dtype)
+        jobs: np.ndarray = np.zeros(len(numbers), self._job_dtype)
         for job, number in zip(jobs, numbers, strict=True):
             job["job_id"] = number
             self._fill(job, number)
         return jobs
 
-    def lost(self, worker):
+    def lost(self, worker: int) -> None:
         """Put the jobs of a lost worker first in the queue."""
         numbers = [number for number, holder in self._holders.items() if holder == worker]
         for number in numbers:

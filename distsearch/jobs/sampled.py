@@ -8,13 +8,14 @@ In IDA* on sampled spawns a job is a run, and every run votes for a move.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..engines.averaged import SampledRun
 from ..engines.ida import Ida
 from ..engines.player import seed_of
-from ..games.interface import MAX, as_state, legal_moves
+from ..games.interface import MAX, Position, as_state, legal_moves
 from .chance import EXPECTIMAX_RESULT, EngineRunner, ExpectimaxRunner
 from .numbered import NumberedJobs
 from .records import record
@@ -35,12 +36,12 @@ IDA_RESULT = record(
 )
 
 
-def averaged_job(words):
+def averaged_job(words: int) -> np.dtype:
     """Record of a job of an averaged search: its id, plies to search, the run's seed, state."""
     return record("job_id", "depth", "seed", ("state", np.uint64, words))
 
 
-def ida_job(words):
+def ida_job(words: int) -> np.dtype:
     """Record of a run of IDA*: its id, its limit of nodes, its seed, state."""
     return record("job_id", ("limit", np.int64), "seed", ("state", np.uint64, words))
 
@@ -48,11 +49,11 @@ def ida_job(words):
 class AveragedRunner(ExpectimaxRunner):
     """Searches a run of a state, in which chance has only some of its outcomes; without a shared table."""
 
-    def __init__(self, setup):
+    def __init__(self, setup: dict[str, Any]):
         game, rules, chosen = evaluated(setup)
         EngineRunner.__init__(self, averaged_job(game.words(rules)), SampledRun(game, rules, chosen, setup["width"]))
 
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         self.job_id = int(job["job_id"])
         self._engine.seed(job["seed"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]))
@@ -63,15 +64,15 @@ class IdaRunner(EngineRunner):
 
     result_dtype = IDA_RESULT
 
-    def __init__(self, setup):
+    def __init__(self, setup: dict[str, Any]):
         game, rules, chosen = evaluated(setup)
         super().__init__(ida_job(game.words(rules)), Ida(game, rules, chosen))
 
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         self.job_id = int(job["job_id"])
         self._engine.begin(tuple(job["state"]), int(job["seed"]), int(job["limit"]))
 
-    def result(self, seconds, cpu):
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
         record, found = np.zeros(1, self.result_dtype), self._engine.result()
         move = -1 if found.move is None else found.move
         record[0] = (
@@ -96,11 +97,10 @@ class SampledPool(NumberedJobs):
     ``boards``, ``hits``, ``stores``, ``evaluated``, ``cpu``: of all results so far.
     """
 
-    result_dtype = None  # of each kind of pool
     far_hits = replacements = 0  # there is no shared table
     resolved = False  # whether a search that goes further would find the same
 
-    def __init__(self, count, job_dtype):
+    def __init__(self, count: int, job_dtype: np.dtype):
         super().__init__(job_dtype, range(count))
         self.known = np.zeros(count, bool)
         self.boards = self.hits = self.stores = self.evaluated = 0
@@ -111,21 +111,21 @@ class SampledPool(NumberedJobs):
         raise NotImplementedError
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether every job is."""
         return bool(self.known.all())
 
     @property
-    def finished(self):
+    def finished(self) -> int:
         """Jobs that are done."""
         return int(self.known.sum())
 
     @property
-    def subtrees(self):
+    def subtrees(self) -> int:
         """All jobs."""
         return len(self.known)
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take an array of result records in; what was stopped stays unknown."""
         for number, result in self._back(results):
             if result["complete"]:
@@ -141,7 +141,7 @@ class AveragedPool(SampledPool):
 
     result_dtype = EXPECTIMAX_RESULT
 
-    def __init__(self, game, rules, position, depth, runs, seed):
+    def __init__(self, game: Any, rules: np.ndarray, position: Position, depth: int, runs: int, seed: int):
         self._moves, self._left = [], depth
         self._states = [position.state]
         if int(game.kind(position.state, rules)) == MAX:
@@ -159,7 +159,7 @@ class AveragedPool(SampledPool):
         self._values.flat[number] = result["value"]
 
     @property
-    def tree_nodes(self):
+    def tree_nodes(self) -> int:
         """Nodes that the master has."""
         return 1 + len(self._moves)
 
@@ -169,19 +169,19 @@ class AveragedPool(SampledPool):
         return math.fsum(self._values[:, child]) / len(self._values) if known else math.nan
 
     @property
-    def root_value(self):
+    def root_value(self) -> float:
         """The root's value, nan if it is not known."""
         return max(self._mean(child) for child in range(len(self._states))) if self.done else math.nan
 
-    def moves(self):
+    def moves(self) -> dict[int, float]:
         """Return {code: value} of the root's moves whose value is known."""
         means = {m: self._mean(child) for child, m in enumerate(self._moves)}
         return {m: mean for m, mean in means.items() if not math.isnan(mean)}
 
-    def best(self):
+    def best(self) -> int | None:
         """Return the best move at the root as a code, None if there is none or it is not known."""
         known = self.moves()
-        return max(known, key=known.get) if known else None
+        return max(known, key=lambda move: known[move]) if known else None
 
 
 class IdaPool(SampledPool):
@@ -193,7 +193,7 @@ class IdaPool(SampledPool):
 
     result_dtype = IDA_RESULT
 
-    def __init__(self, game, rules, position, limit, runs, seed):
+    def __init__(self, game: Any, rules: np.ndarray, position: Position, limit: int, runs: int, seed: int):
         self._state, self._limit, self._runs = position.state, limit, runs
         self._seeds = [seed_of(seed, run) for run in range(runs)]
         self._votes = {}  # code → (runs, of them those that made the tile, minus the moves these took)
@@ -215,19 +215,19 @@ class IdaPool(SampledPool):
             self._votes[move] = votes + 1, made + goal, minus - goal * length
 
     @property
-    def resolved(self):
+    def resolved(self) -> bool:
         """Whether no run would find anything else with a higher limit."""
         return self.done and not self._cut
 
-    def best(self):
+    def best(self) -> int | None:
         """Return the move with the most votes so far as a code, None if there is none."""
-        return max(sorted(self._votes), key=self._votes.get) if self._votes else None
+        return max(sorted(self._votes), key=lambda move: self._votes[move]) if self._votes else None
 
-    def moves(self):
+    def moves(self) -> dict[int, float]:
         """Return {code: share of the runs} of the moves that have votes."""
         return {m: self._votes[m][0] / self._runs for m in sorted(self._votes)}
 
     @property
-    def root_value(self):
+    def root_value(self) -> float:
         """The share of the best move, 0 without a move."""
-        return self.moves().get(self.best(), 0.0)
+        return max(self.moves().values(), default=0.0)

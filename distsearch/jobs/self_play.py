@@ -9,11 +9,13 @@ setup serves all generations of a search for weights.
 """
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..engines.player import seed_of
+from ..games.interface import Game
 from .chance import game_job, game_result, weighted_game_job
 from .numbered import NumberedJobs
 
@@ -45,7 +47,15 @@ class GamesPool(NumberedJobs):
     setup of the run must have ``recorded`` set accordingly.
     """
 
-    def __init__(self, game, rules, depth, games, seed, ended=None):
+    def __init__(
+        self,
+        game: Game,
+        rules: np.ndarray,
+        depth: int,
+        games: int,
+        seed: int,
+        ended: Callable[[Played], None] | None = None,
+    ):
         super().__init__(game_job(game.words(rules)))
         self._start, self._depth, self._ended, self._seed = game.start(rules).state, depth, ended, seed
         self.games, self.over = games, []  # how many; those that are over, as they ended
@@ -56,16 +66,16 @@ class GamesPool(NumberedJobs):
         self.cpu = self.slowest = 0.0  # seconds; slowest: of any move, where moves have a limit of time
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether every game is over."""
         return len(self.over) == self.games
 
     @property
-    def waiting(self):
+    def waiting(self) -> int:
         """Jobs that have not been handed out: the next parts of games that were begun, and games that were not."""
         return len(self._queue) + self.games - self._next
 
-    def take(self, count, worker):
+    def take(self, count: int, worker: int) -> np.ndarray:
         """See ``NumberedJobs.take``; games that were begun go first."""
         numbers = [self._following() for _ in range(min(count, self.waiting))]
         return self._handed(numbers, worker)
@@ -88,7 +98,7 @@ class GamesPool(NumberedJobs):
         job["depth"], job["seed"] = self._depth, played.seed
         job["chance_steps"], job["state"] = played.chance_steps, played.state
 
-    def finish(self, results):
+    def finish(self, results: np.ndarray) -> None:
         """Take an array of result records in; a game whose part was stopped goes no further."""
         columns = (results[name].tolist() for name in ("chance_steps", "score", "moves", "over", "complete"))
         for (number, result), steps, score, moves, over, complete in zip(self._back(results), *columns, strict=True):
@@ -120,7 +130,7 @@ class CandidatesPool(GamesPool):
     which get them in that order, seldom change their tables.
     """
 
-    def __init__(self, game, rules, depth, candidates, each, seed):
+    def __init__(self, game: Game, rules: np.ndarray, depth: int, candidates: np.ndarray, each: int, seed: int):
         super().__init__(game, rules, depth, len(candidates) * each, seed)
         self._candidates, self._each = candidates, each
         self._seeds = np.array([seed_of(seed, number) for number in range(each)], np.uint64)
@@ -133,7 +143,7 @@ class CandidatesPool(GamesPool):
     def _seed_of(self, number):
         return int(self._seeds[number % self._each])
 
-    def scores(self):
+    def scores(self) -> np.ndarray:
         """Return the scores of all games, int64 of shape (candidates, each); they must be over."""
         found = np.empty(self.games, np.int64)
         for played in self.over:

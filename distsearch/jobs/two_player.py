@@ -3,6 +3,10 @@
 A runner is made from a *setup*, a small dictionary of game, rules and search; ``cluster.protocols`` has the interface.
 """
 
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from .. import evaluation
@@ -63,7 +67,7 @@ EMPTY_JOB = record("job_id", ("payload", np.uint8, 60))  # 64 bytes, like a job 
 EMPTY_RESULT = record("job_id", "seconds")
 
 
-def job_dtype(words):
+def job_dtype(words: int) -> np.dtype:
     """Record of a job: its id, plies to search (or TO_THE_END), nodes to stop at (or 0), window, kind of node, state.
 
     The window is the side to move's; a score outside it is a bound. A sub-master needs ``expected_cut_node``, see
@@ -83,6 +87,8 @@ def job_dtype(words):
 class _SearchRunner(JobRunner):
     """Base of runners of searches; results have no line where the setup is ``brief``."""
 
+    infinity: Any  # scores from here on are none
+
     def __init__(self, setup, game, rules, engine):
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
@@ -93,6 +99,10 @@ class _SearchRunner(JobRunner):
     @property
     def boards(self):
         return self._engine.boards
+
+    @abstractmethod
+    def _start(self, state, depth, window):
+        """Begin to search a state."""
 
     def begin(self, job):
         self._take(job)
@@ -146,10 +156,10 @@ class _SearchRunner(JobRunner):
         return 0, 0, 0, 0
 
 
-def copied(records, dtype):
+def copied(records: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return SUBTREE_RESULTs as BRIEF_RESULTs, or the other way round; missing fields are 0."""
-    found = np.zeros(len(records), dtype)
-    for name in BRIEF_RESULT.names:
+    found: np.ndarray = np.zeros(len(records), dtype)
+    for name in BRIEF_RESULT.names or ():
         found[name] = records[name]
     return found
 
@@ -159,7 +169,7 @@ class SubtreeRunner(_SearchRunner):
 
     infinity = INFINITY
 
-    def __init__(self, setup):
+    def __init__(self, setup: dict[str, Any]):
         game, rules, chosen = evaluated(setup)
         pruned = setup["algorithm"] == "alphabeta"
         super().__init__(setup, game, rules, AlphaBeta(game, rules, chosen, pruned, setup["ordering"]))
@@ -173,6 +183,10 @@ class _TabledRunner(Joinable, _SearchRunner):
 
     batches = spans_hosts = True
     infinity = kernels.INFINITY
+
+    @abstractmethod
+    def _depth_of(self, depth_left):
+        """Return the depth in the record of a job with so much left."""
 
     @property
     def engine(self):
@@ -193,8 +207,8 @@ class _TabledRunner(Joinable, _SearchRunner):
         requests["brief"] = self._brief
         found, lines = self._engine.batch(np.ascontiguousarray(jobs["state"]), requests, budget)
         records = np.zeros(len(found), self.result_dtype)
-        for name in ANSWER.names:
-            if name in records.dtype.names:
+        for name in ANSWER.names or ():
+            if name in (records.dtype.names or ()):
                 records[name] = found[name]
         records["job_id"] = jobs["job_id"][: len(found)]
         if not self._brief:
@@ -243,10 +257,13 @@ class _TabledRunner(Joinable, _SearchRunner):
 class DeepRunner(_TabledRunner):
     """Searches subtrees to a depth; far: the shared transposition table."""
 
-    def __init__(self, setup, far=None):
+    def __init__(self, setup: dict[str, Any], far: Any | None = None):
         game, rules, chosen = evaluated(setup)
         selective = setup.get("selective")
-        tests = None if selective is None else probcut.table(*selective, chosen.bound)
+        tests = None
+        if selective is not None:
+            probability, stage, pairs = selective
+            tests = probcut.table(probability, stage, pairs, chosen.bound)
         engine = DepthSearch(game, rules, chosen, far, setup["repeatable"], setup.get("part", False), tests)
         super().__init__(setup, game, rules, engine)
 
@@ -260,7 +277,7 @@ class DeepRunner(_TabledRunner):
 class SolveRunner(_TabledRunner):
     """Solves positions exactly; far: the shared table. Scores outside the window are its ends."""
 
-    def __init__(self, setup, far=None):
+    def __init__(self, setup: dict[str, Any], far: Any | None = None):
         game, rules = rules_of(setup)
         order = evaluation.for_order(game, rules)
         super().__init__(setup, game, rules, ExactSolver(game, rules, far, part=setup.get("part", False), order=order))
@@ -277,32 +294,32 @@ class PerftRunner(JobRunner):
 
     result_dtype = PERFT_RESULT
 
-    def __init__(self, setup):
+    def __init__(self, setup: dict[str, Any]):
         game, rules = rules_of(setup)
         self.job_dtype = job_dtype(game.words(rules))
         self._engine = Perft(game, rules)
         self.name = self._engine.name
         self.compile = self._engine.compile
 
-    def advance(self, budget):
+    def advance(self, budget: int) -> bool:
         return self._engine.advance(budget)
 
     @property
-    def boards(self):
+    def boards(self) -> int:
         return self._engine.boards
 
-    def begin(self, job):
+    def begin(self, job: np.void) -> None:
         self.job_id = int(job["job_id"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]))
 
-    def save(self):
+    def save(self) -> bytes:
         return self._engine.save()
 
-    def restore(self, job, content):
+    def restore(self, job: np.void, content: bytes) -> None:
         self.begin(job)
         self._engine.restore(content)
 
-    def result(self, seconds, cpu):
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
         record = np.zeros(1, self.result_dtype)
         record[0] = self.job_id, self._engine.complete, seconds, cpu, self._engine.counts[: MAX_DEPTH + 1]
         return record
@@ -312,30 +329,33 @@ class EmptyRunner(JobRunner):
     """Does nothing, to measure the cost of messages and masters."""
 
     result_dtype, job_dtype = EMPTY_RESULT, EMPTY_JOB
-    boards = 0
 
-    def __init__(self, setup):
-        self._record = np.zeros(1, EMPTY_RESULT)
+    def __init__(self, setup: dict[str, Any]):
+        self._record: np.ndarray = np.zeros(1, EMPTY_RESULT)
 
-    def begin(self, job):
+    @property
+    def boards(self) -> int:
+        return 0
+
+    def begin(self, job: np.void) -> None:
         self._record["job_id"] = job["job_id"]
 
-    def advance(self, budget):
+    def advance(self, budget: int) -> bool:
         return True
 
-    def result(self, seconds, cpu):
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
         self._record["seconds"] = seconds
         return self._record.copy()
 
 
-def empty_jobs(count, worker):
+def empty_jobs(count: int, worker: int) -> np.ndarray:
     """Return ``count`` job records for an EmptyRunner, whose id is the worker."""
     jobs = np.zeros(count, EMPTY_JOB)
     jobs["job_id"] = worker
     return jobs
 
 
-def kinds(far=None, log=None):
+def kinds(far: Any | None = None, log: Any | None = None) -> dict[str, Callable[[dict], Any]]:
     """Return the kinds of job, by name.
 
     far: the shared table, see ``TableSearch`` (default: a private one); log: a ``visits.Visits`` to which engines with

@@ -111,8 +111,9 @@ def take_in(tree, results, totals, sizes, lines):
     """Take result records in: the scores of their nodes, what they took, and how large such jobs are.
 
     A score outside the job's window is the end of the window that it lies at or beyond. The score of a job that is not
-    complete is a lower bound, or −inf. totals: float64 of shape (roots, 8); sizes: see ``job_size``. Returns how many
-    of the records have a line to keep; writes (record, node, whether it is no better than what was known) to ``lines``.
+    complete is a lower bound, or −inf. totals: float64 of shape (roots, 8), the ``COSTS`` but for boards; sizes: see
+    ``job_size``. Returns how many of the records have a line to keep; writes (record, node, whether it is no better
+    than what was known) to ``lines``.
     """
     t = tree_at(tree, 0)
     kept = 0
@@ -139,14 +140,14 @@ def take_in(tree, results, totals, sizes, lines):
             record_job(sizes, n.depth_left, record.boards, record.cpu)
         release(tree, job)
         mine = totals[n.root]
-        mine[0] += record.seconds
-        mine[1] += record.cpu
-        mine[2] += record.ordering_boards
-        mine[3] += record.evaluated
-        mine[4] += record.table_hits
-        mine[5] += record.table_far_hits
-        mine[6] += record.table_stores
-        mine[7] += record.table_replacements
+        mine[0] += record.ordering_boards
+        mine[1] += record.evaluated
+        mine[2] += record.table_hits
+        mine[3] += record.table_far_hits
+        mine[4] += record.table_stores
+        mine[5] += record.table_replacements
+        mine[6] += record.seconds
+        mine[7] += record.cpu
         if tighten(tree, i, low, high):
             improved(tree, i)
         wake(tree, i)

@@ -11,7 +11,7 @@ from ..engines.alphabeta import LINE_LENGTH
 from ..engines.pvs.kernels import INFINITY as NO_BOUND
 from ..engines.pvs.kernels import NO_MOVE
 from ..engines.pvs.work_splitting import last_window
-from ..jobs.two_player import SUBTREE_RESULT, TO_THE_END, job_dtype
+from ..jobs.two_player import COSTS, SUBTREE_RESULT, TO_THE_END, job_dtype
 from . import dispatch, ready_queue, root_export, windows
 from .expansion import Grower, index_again
 from .job_size import largest_depth_left, new_sizes, rate
@@ -27,16 +27,7 @@ ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table l
 _ALWAYS_SPLIT_PLIES = 8
 _MIN_JOBS_IN_AN_OFFLOAD = 2
 _RESULTS_AT_A_TIME = 32  # between two estimates of how large jobs are
-_SUMS = (
-    "seconds",
-    "cpu",
-    "ordering_boards",
-    "evaluated",
-    "table_hits",
-    "table_far_hits",
-    "table_stores",
-    "table_replacements",
-)
+_SUMS = COSTS[1:]  # in this order, of jobs of a root
 
 
 class SearchTree(WorkSource):
