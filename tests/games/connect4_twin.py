@@ -83,10 +83,10 @@ class Connect4Twin:
 
     def winner(self, stones):
         """The side that has four in a row, or None."""
-        for line in self.lines:
-            on = {stones[i][j] if j < len(stones[i]) else None for i, j in line}
-            if len(on) == 1 and None not in on:
-                return on.pop()
+        grid = [column + [None] * (self.rows - len(column)) for column in stones]
+        for (a, b), (c, d), (e, f), (g, h) in self.lines:
+            if grid[a][b] and grid[a][b] == grid[c][d] == grid[e][f] == grid[g][h]:
+                return grid[a][b]
         return None
 
     def empties(self, position):
