@@ -38,6 +38,7 @@ class Deepening(WorkSource):
     on with.
     """
 
+    result_dtype = SearchTree.result_dtype
     updates_jobs = True
 
     def __init__(
@@ -61,6 +62,7 @@ class Deepening(WorkSource):
             self._begin()
         else:
             self._restore(**snapshot)
+        self.joint = self.by_host = self.spans_hosts = self.pool.by_host
         self._go_deeper()
 
     def _restore(self, depth, pool, spent, done, completed):
@@ -100,10 +102,6 @@ class Deepening(WorkSource):
         }
 
     @property
-    def result_dtype(self) -> np.dtype:
-        return self.pool.result_dtype
-
-    @property
     def waiting(self) -> int:
         return self.pool.waiting
 
@@ -115,18 +113,6 @@ class Deepening(WorkSource):
 
     def on_export(self, job: int, words: np.ndarray) -> list[int]:
         return self.pool.on_export(job, words)
-
-    @property
-    def joint(self) -> bool:
-        return self.pool.joint
-
-    @property
-    def by_host(self) -> bool:
-        return self.pool.by_host
-
-    @property
-    def spans_hosts(self) -> bool:
-        return self.pool.spans_hosts
 
     def moved(self, job: int, worker: int) -> None:
         self.pool.moved(job, worker)
