@@ -307,6 +307,7 @@ class Texts:
 
     def __init__(self, name: str, values: tuple[int, ...], functions: dict):
         self._name, self._values = name, values
+        self._codes = {value: code for code, value in enumerate(values)}
         self._put, self._code_at = functions["put"], functions["code_at"]
         self._largest_code, self._free_cells = functions["largest_code"], functions["free_cells"]
 
@@ -328,12 +329,11 @@ class Texts:
             )
         s = (np.uint64(0), np.uint64(0))
         for i, tile in enumerate(given):
-            if not tile.isdecimal() or len(tile) > 9 or int(tile) not in self._values:
+            code = self._codes.get(int(tile)) if tile.isdecimal() and len(tile) <= 9 else None
+            if code is None:
                 first = ", ".join(map(str, self._values[1:5]))
                 raise UserError(f"'{tile[:20]}' is not a tile of {self._name}: 0, {first} ... {self._values[-1]}")
-            s = as_state(
-                self._put(s, np.int64(i // columns * 4 + i % columns), np.uint64(self._values.index(int(tile))))
-            )
+            s = as_state(self._put(s, np.int64(i // columns * 4 + i % columns), np.uint64(code)))
         free = sum(int(tile) == 0 for tile in given)
         if int(late or 0) > free:
             raise UserError(f"+{late}: so many tiles are due, and {free} cells are empty")

@@ -18,6 +18,13 @@ class OthelloTwin:
     def __init__(self, rows, columns, empties="winner"):
         self.rows, self.columns, self.empties = rows, columns, empties
         self.square = {name(i, j): (i, j) for i in range(rows) for j in range(columns)}
+        on_board = set(self.square.values())
+        self.neighbours = {  # of a square: those next to it, and in which direction
+            (i, j): [
+                (i + down, j + right, (down, right)) for down, right in DIRECTIONS if (i + down, j + right) in on_board
+            ]
+            for i, j in on_board
+        }
 
     def start(self):
         squares = [["-"] * self.columns for _ in range(self.rows)]
@@ -65,7 +72,12 @@ class OthelloTwin:
         return any(self.is_legal(squares, side, i, j) for i, j in self.square.values())
 
     def is_legal(self, squares, side, i, j):
-        return squares[i][j] == "-" and any(self.line(squares, side, i, j, direction) for direction in DIRECTIONS)
+        if squares[i][j] != "-":
+            return False
+        for k, m, direction in self.neighbours[i, j]:
+            if squares[k][m] == OTHER[side] and self.line(squares, side, i, j, direction):
+                return True
+        return False
 
     def line(self, squares, side, i, j, direction):
         """The squares whose discs a disc of ``side`` on (i, j) turns in one direction."""

@@ -1,5 +1,6 @@
 """2048 and 2584 once more, plainly: a position is (rows of tile values, tiles due)."""
 
+import functools
 from fractions import Fraction
 
 FIBONACCI = [1, 2]
@@ -18,8 +19,9 @@ def merged_2584(a, b):
     return a + b if a + b in FIBONACCI else None
 
 
+@functools.cache
 def slide_left(row, merged):
-    """Return (a row slid to the left, points)."""
+    """Return (a row, which is a tuple, slid to the left, points)."""
     tiles, out, points = [tile for tile in row if tile], [], 0
     while tiles:
         tile = tiles.pop(0)
@@ -29,7 +31,7 @@ def slide_left(row, merged):
             tile = (tile,)  # it does not merge again
         out.append(tile)
     plain = [tile[0] if isinstance(tile, tuple) else tile for tile in out]
-    return plain + [0] * (len(row) - len(plain)), points
+    return (*plain, *[0] * (len(row) - len(plain))), points
 
 
 class SlidingTwin:
@@ -42,7 +44,7 @@ class SlidingTwin:
         return ((0,) * self.columns,) * self.rows, 2
 
     def slid(self, board, move):
-        turned = [list(line) for line in (zip(*board, strict=True) if move in ("up", "down") else board)]
+        turned = [tuple(line) for line in (zip(*board, strict=True) if move in ("up", "down") else board)]
         points = 0
         for i, line in enumerate(turned):
             back = move in ("right", "down")
@@ -64,11 +66,8 @@ class SlidingTwin:
     def outcomes(self, position):
         """[(text of what chance does, its probability, a Fraction)]"""
         free = [(i, j) for i in range(self.rows) for j in range(self.columns) if not position[0][i][j]]
-        return [
-            (f"{tile}@{'abcd'[j]}{i + 1}", Fraction(probability) / len(free))
-            for tile, probability in self.tiles
-            for i, j in free
-        ]
+        shares = [(tile, Fraction(probability) / max(len(free), 1)) for tile, probability in self.tiles]
+        return [(f"{tile}@{'abcd'[j]}{i + 1}", share) for tile, share in shares for i, j in free]
 
     def play(self, position, move):
         board, due = position
