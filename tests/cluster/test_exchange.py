@@ -29,7 +29,7 @@ def pairs(*rows):
     return np.array(rows, np.uint64).reshape(-1, 2)
 
 
-class Told:
+class Recorder:
     """Stands in for a runner: what it has to tell, and what it has been told."""
 
     def __init__(self):
@@ -67,7 +67,7 @@ def opened(message):
 
 def news_of(host, entries=(), marks=(), run=RUN, node=NODE):
     """A message that another host's owner sends."""
-    runner = Told()
+    runner = Recorder()
     sender = Exchange(run, node, host, RANKS, 0.0)
     sender.messages(runner, 0.0)
     runner.entries, runner.marks = list(entries), list(marks)
@@ -75,7 +75,7 @@ def news_of(host, entries=(), marks=(), run=RUN, node=NODE):
 
 
 def test_all_others_are_told_the_same():
-    runner, exchanged = Told(), made(host=1)
+    runner, exchanged = Recorder(), made(host=1)
     exchanged.messages(runner, 0.0)
     runner.entries, runner.marks = [(1, 2), (3, 4)], [(5, 6)]
     sent = exchanged.messages(runner, 1.0)
@@ -87,29 +87,29 @@ def test_all_others_are_told_the_same():
 
 
 def test_each_entry_is_told_once_and_none_that_was_found_before():
-    runner, exchanged, told = Told(), made(), []
+    runner, exchanged, recorded = Recorder(), made(), []
     runner.entries = [(0, i) for i in range(100)]
     for now in range(10):
-        told += opened(exchanged.messages(runner, now)[0].message)[2]
+        recorded += opened(exchanged.messages(runner, now)[0].message)[2]
         runner.entries.append((1, now))
-    assert told == [[1, now] for now in range(9)]
+    assert recorded == [[1, now] for now in range(9)]
 
 
 def test_what_is_found_faster_than_told_comes_later():
-    runner, exchanged, told = Told(), made(), []
+    runner, exchanged, recorded = Recorder(), made(), []
     exchanged.messages(runner, 0)
     runner.entries = [(0, i) for i in range(5)]
     for now in range(1, 5):
-        told.append(opened(exchanged.messages(runner, now)[0].message)[2])
-    assert [len(each) for each in told] == [2, 2, 1, 0]
-    assert sum(told, []) == [[0, i] for i in range(5)]
+        recorded.append(opened(exchanged.messages(runner, now)[0].message)[2])
+    assert [len(each) for each in recorded] == [2, 2, 1, 0]
+    assert sum(recorded, []) == [[0, i] for i in range(5)]
 
 
 def test_there_is_time_between_two_messages():
     exchanged, sent = made(now=1.0), []
     for step in range(700):
         now = 1.0 + step * exchanged.every / 100
-        if exchanged.messages(Told(), now):
+        if exchanged.messages(Recorder(), now):
             sent.append(now)
     assert 6 <= len(sent) <= 7
     assert min(np.diff(sent)) > 0.999 * exchanged.every
@@ -122,7 +122,7 @@ def test_messages_to_many_hosts_are_less_frequent():
 
 
 def test_the_engine_knows_at_once_that_it_is_not_alone():
-    runner, exchanged = Told(), made(host=2)
+    runner, exchanged = Recorder(), made(host=2)
     exchanged.apply(runner)
     assert (runner.taken, runner.elsewhere) == ([], [([], 3, 2)])
     exchanged.apply(runner)  # nothing is new
@@ -130,7 +130,7 @@ def test_the_engine_knows_at_once_that_it_is_not_alone():
 
 
 def test_entries_wait_for_the_engine_and_marks_are_the_newest_of_each_host():
-    runner, exchanged = Told(), made(host=1)
+    runner, exchanged = Recorder(), made(host=1)
     exchanged.apply(runner)
     exchanged.take_in(news_of(0, [(1, 1)], [(7, 1)]))
     exchanged.take_in(news_of(2, [(2, 2)], [(8, 1), (9, 2)]))
@@ -156,7 +156,7 @@ def test_entries_wait_for_the_engine_and_marks_are_the_newest_of_each_host():
     ids=["run", "job_id", "host"],
 )
 def test_strangers_are_not_listened_to(message):
-    runner, exchanged = Told(), made(host=1)
+    runner, exchanged = Recorder(), made(host=1)
     exchanged.apply(runner)
     exchanged.take_in(message)
     exchanged.apply(runner)
@@ -164,7 +164,7 @@ def test_strangers_are_not_listened_to(message):
 
 
 def test_a_host_that_is_not_among_them_is_not_listened_to():
-    runner, exchanged = Told(), made(host=1, ranks=RANKS[:2])
+    runner, exchanged = Recorder(), made(host=1, ranks=RANKS[:2])
     exchanged.apply(runner)
     exchanged.take_in(news_of(2, [(1, 1)], [(2, 2)]))
     exchanged.apply(runner)
@@ -172,7 +172,7 @@ def test_a_host_that_is_not_among_them_is_not_listened_to():
 
 
 def test_after_it_the_host_is_alone():
-    runner = Told()
+    runner = Recorder()
     made().end(runner)
     assert runner.elsewhere == [([], 0, 0)]
 
@@ -182,7 +182,7 @@ def test_after_it_the_host_is_alone():
 
 def test_a_host_that_sees_nothing_is_sent_little():
     """After some messages one in a while; as soon as it sees what came, all of them again."""
-    one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Told()
+    one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Recorder()
     ends = [step * exchange.EVERY for step in range(1, 501)]  # 0.2 seconds
     unseen = [out.message for now in ends for out in one.messages(runner, now)]
     assert 8 <= len(unseen) <= 8 + 0.2 / exchange._PATIENCE + 1
@@ -193,7 +193,7 @@ def test_a_host_that_sees_nothing_is_sent_little():
 
 
 def test_a_host_that_answers_misses_nothing():
-    one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Told()
+    one, other, runner = made(host=0, ranks=(3, 5)), made(host=1, ranks=(3, 5)), Recorder()
     for step in range(1, 101):
         now = 1.01 * step * exchange.EVERY
         (sent,), (answer,) = one.messages(runner, now), other.messages(runner, now)
@@ -209,13 +209,13 @@ class Sharing(Joinable):
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.told, self.slices = Told(), 0
+        self.recorded, self.slices = Recorder(), 0
         for name in ("import_updates", "set_remote_marks", "export_updates"):
-            setattr(self, name, getattr(self.told, name))
+            setattr(self, name, getattr(self.recorded, name))
         self.made.append(self)
 
     def advance(self, budget):
-        self.told.entries.append((len(self.told.entries), self.job_id))
+        self.recorded.entries.append((len(self.recorded.entries), self.job_id))
         return super().advance(budget)
 
 
@@ -244,9 +244,9 @@ def steer_message(node, low, high):
     return Message(MessageType.JOB_UPDATE, RUN, to_records(update_record(node, low, high, 0, 0), np.uint8))
 
 
-def told():
+def recorded():
     """What the runner that is at work, or was, has been told."""
-    return Sharing.made[0].told
+    return Sharing.made[0].recorded
 
 
 def test_a_job_at_work_is_searched_together_from_the_next_slice_on(worker):
@@ -254,10 +254,10 @@ def test_a_job_at_work_is_searched_together_from_the_next_slice_on(worker):
     worker.work()
     assert worker.peer_messages() == []
     assert worker.handle(hosts_message()) == []
-    assert told().elsewhere == []
+    assert recorded().elsewhere == []
     worker.work()
     assert Sharing.made[0].is_shared
-    assert told().elsewhere == [([], 3, 1)]
+    assert recorded().elsewhere == [([], 3, 1)]
     assert summary(worker.peer_messages()) == [(MessageType.TT_UPDATE, 3), (MessageType.TT_UPDATE, 8)]
     assert worker.peer_messages() == []  # it is too soon
 
@@ -270,8 +270,8 @@ def test_it_takes_in_and_tells_at_every_slice(worker):
     for i in range(1, 13):
         assert worker.handle(news_of(0, [(i, i)], [(i, 1)])) == []
         worker.work()
-        assert told().taken[-1] == [i, i]
-        assert told().elsewhere[-1] == ([[i, 1]], 3, 1)
+        assert recorded().taken[-1] == [i, i]
+        assert recorded().elsewhere[-1] == ([[i, 1]], 3, 1)
         found += [opened(out.message) for out in worker.peer_messages() if out.to == 8]
     assert {(node, host) for node, host, _, _ in found} == {(NODE, 1)}
     assert sum(len(entries) for _, _, entries, _ in found) >= 2
@@ -294,7 +294,7 @@ def test_a_queued_job_is_searched_together_once_it_is_begun(worker):
     assert worker.peer_messages() == []
     worker.work()
     worker.work()
-    assert told().elsewhere == [([], 3, 1)]
+    assert recorded().elsewhere == [([], 3, 1)]
     assert len(worker.peer_messages()) == 2
 
 
@@ -316,7 +316,7 @@ def test_a_job_that_is_not_there_has_no_exchange(worker, then):
     if then == "never there":
         worker.work()
     assert worker.peer_messages() == []
-    assert all(runner.told.elsewhere == runner.told.taken == [] for runner in Sharing.made)
+    assert all(runner.recorded.elsewhere == runner.recorded.taken == [] for runner in Sharing.made)
 
 
 def end_by(worker, how):
@@ -339,14 +339,14 @@ def test_it_ends_with_the_job_or_without_other_owners(worker, how):
     worker.work()
     answers = end_by(worker, how)
     assert (MessageType.RESULTS in [message.type for message in answers]) == (how != "left alone")
-    assert told().elsewhere[-1] == ([], 0, 0)
-    ended = len(told().elsewhere)
+    assert recorded().elsewhere[-1] == ([], 0, 0)
+    ended = len(recorded().elsewhere)
     assert worker.handle(news_of(0, [(1, 1)], [(2, 2)])) == []
     if how == "left alone":
         worker.work()
     assert worker.peer_messages() == []
-    assert len(told().elsewhere) == ended
-    assert told().taken == []
+    assert len(recorded().elsewhere) == ended
+    assert recorded().taken == []
 
 
 def test_the_next_job_is_searched_alone(worker):
@@ -354,7 +354,7 @@ def test_the_next_job_is_searched_alone(worker):
     worker.work()
     worker.handle(hosts_message())
     work(worker)
-    assert [each[1:] for each in told().elsewhere] == [(3, 1), (0, 0)]
+    assert [each[1:] for each in recorded().elsewhere] == [(3, 1), (0, 0)]
     assert not Sharing.made[0].is_shared
 
 
@@ -367,8 +367,8 @@ def test_what_ranks_cannot_share_each_searches_for_itself(worker, monkeypatch):
     while worker.has_work:
         worker.work()
         assert worker.peer_messages() == []
-    assert told().taken == []
-    assert all(hosts == 0 for _, hosts, _ in told().elsewhere)
+    assert recorded().taken == []
+    assert all(hosts == 0 for _, hosts, _ in recorded().elsewhere)
 
 
 def test_a_runner_that_knows_of_no_hosts_is_left_alone():
@@ -390,7 +390,7 @@ def test_other_hosts_may_come_and_go(worker):
     for host, ranks in ((0, (3, 5)), (0, RANKS), (1, (9, 3, 5))):
         worker.handle(hosts_message(host=host, ranks=ranks))
         worker.work()
-        assert told().elsewhere[-1] == ([], len(ranks), host)
+        assert recorded().elsewhere[-1] == ([], len(ranks), host)
         assert [out.to for out in worker.peer_messages()] == [rank for i, rank in enumerate(ranks) if i != host]
 
 
@@ -403,7 +403,7 @@ def test_what_comes_before_or_after_all_else_is_ignored(worker):
     work(worker)
     worker.handle(Message(MessageType.END, RUN))
     assert worker.handle(news_of(0, [(1, 1)])) == []
-    assert told().taken == []
+    assert recorded().taken == []
 
 
 def test_several_runs_are_each_searched_with_their_hosts(worker):

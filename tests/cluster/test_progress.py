@@ -70,10 +70,10 @@ def test_another_worker_goes_on_where_one_was(runner):
     worker, clock = at_work(runner, SIZE, SIZE)
     for _ in range(9):
         worker.work()
-    (told,) = worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))
-    assert (told.type, told.run) == (MessageType.PROGRESS, RUN)
-    record = to_records(told.payload[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
-    boards = int(told.payload[PROGRESS_RECORD.itemsize :].tobytes())
+    (answer,) = worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))
+    assert (answer.type, answer.run) == (MessageType.PROGRESS, RUN)
+    record = to_records(answer.payload[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
+    boards = int(answer.payload[PROGRESS_RECORD.itemsize :].tobytes())
     assert record["job_id"] == 0
     assert record["cpu"] == pytest.approx(boards / RATE)
     assert 0 < boards < SIZE
@@ -81,7 +81,7 @@ def test_another_worker_goes_on_where_one_was(runner):
     other, clock = at_work(runner)
     job = np.zeros(1, JOB)
     job["job_id"], job["boards"] = 77, SIZE
-    other.handle(Message(MessageType.RESUME, RUN, np.concatenate((from_records(job), told.payload))))
+    other.handle(Message(MessageType.RESUME, RUN, np.concatenate((from_records(job), answer.payload))))
     other.handle(jobs_message(RUN, 5, 5))
     results = np.concatenate([results_of(message) for message in work(other) if message.type == MessageType.RESULTS])
     assert results["job_id"].tolist() == [77, 0, 1]
@@ -94,8 +94,8 @@ def test_another_worker_goes_on_where_one_was(runner):
 @pytest.mark.parametrize("sizes", [(), (1,), (SIZE + 1,)], ids=["no job", "done", "cannot tell"])
 def test_a_worker_may_have_nothing_to_tell(runner, sizes):
     worker, _ = at_work(runner, *sizes)
-    (told,) = worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))
-    assert (told.type, len(told.payload)) == (MessageType.PROGRESS, 0)
+    (answer,) = worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))
+    assert (answer.type, len(answer.payload)) == (MessageType.PROGRESS, 0)
 
 
 def test_what_was_queued_is_forgotten_at_a_stop():
@@ -166,13 +166,13 @@ def test_a_run_goes_on_in_another_cluster(runner):
     assert cluster.request_progress(run) == {}
     for _ in range(10):
         cluster.turn()
-    told = cluster.request_progress(run)
-    assert list(told) == [0]
-    boards = int(told[0][PROGRESS_RECORD.itemsize :].tobytes())
+    answer = cluster.request_progress(run)
+    assert list(answer) == [0]
+    boards = int(answer[0][PROGRESS_RECORD.itemsize :].tobytes())
     assert 0 < boards < SIZE
 
     second, begun = Source([SIZE]), []
-    second.progress = told
+    second.progress = answer
     kind.advance = lambda self, budget: begun.append(self.boards) or runner.advance(self, budget)
     LocalCluster(kinds(Processor(), kind)).run(SETUP_TEXT, second, lambda state: False)
     assert [record["boards"] for record in second.results] == [SIZE]

@@ -97,9 +97,9 @@ def test_a_lost_worker_is_told_of_and_the_other_has_its_jobs():
     talk = Talk()
     talk.begin(2)
     out = talk.group.handle(Lost(3))
-    (told,) = [outgoing.message for outgoing in out if outgoing.to == ABOVE]
-    assert told.type == MessageType.WORKER_LOST
-    assert to_lost(told) == (3, True)
+    (answer,) = [outgoing.message for outgoing in out if outgoing.to == ABOVE]
+    assert answer.type == MessageType.WORKER_LOST
+    assert to_lost(answer) == (3, True)
     assert not talk.group.has_left
     assert jobs(out) == [(2, [1])]  # next to the one that it searches
     assert jobs(talk.say(2, MessageType.RESULTS, results_payload([0]))) == []

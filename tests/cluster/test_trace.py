@@ -104,8 +104,8 @@ def test_a_worker_tells_its_timeline_once_the_run_is_over(traced):
     began = clock.now
     worker.handle(jobs_message(7, 5000, 100, 9000))
     work(worker)
-    (told,) = worker.handle(Message(MessageType.METRICS_REQUEST, 7))
-    assert told.type == MessageType.METRICS
+    (answer,) = worker.handle(Message(MessageType.METRICS_REQUEST, 7))
+    assert answer.type == MessageType.METRICS
     worker.handle(Message(MessageType.END, 7))
     messages = worker.handle(Message(MessageType.METRICS_REQUEST, 7, from_records(np.ones(1, np.int64))))
     assert [message.type for message in messages] == ([MessageType.TIMELINE] if traced else []) + [MessageType.METRICS]

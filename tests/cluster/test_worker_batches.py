@@ -142,10 +142,10 @@ def test_a_stop_answers_for_all(opened):
 def test_long_ones_tell_of_their_progress(opened):
     worker, _, _ = opened
     worker.handle(jobs_message(RUN, *[10**6] * 3))
-    told = []
-    while not told:
-        told = [message for message in worker.work() if message.type == MessageType.NODE_COUNT]
-    boards = int(np.frombuffer(told[0].payload, np.int64)[0])
+    answer = []
+    while not answer:
+        answer = [message for message in worker.work() if message.type == MessageType.NODE_COUNT]
+    boards = int(np.frombuffer(answer[0].payload, np.int64)[0])
     assert boards > 0
     assert boards % (3 * STEP) == 0
 

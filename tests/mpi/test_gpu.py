@@ -18,7 +18,7 @@ GPU = 1  # the rank that has one
 
 
 @pytest.fixture
-def alike(comm, agree, monkeypatch):
+def same_with_gpus(comm, agree, monkeypatch):
     """A function that has a session answer with and without a GPU at one rank, and asserts that the answers agree.
 
     It takes what to ask of a session, and the class and name of a method that the rank with the GPU has to come to.
@@ -46,17 +46,19 @@ def alike(comm, agree, monkeypatch):
 
 
 @pytest.mark.parametrize(("game", "board", "plies"), GAMES, ids=str)
-def test_scores_do_not_depend_on_which_ranks_have_a_gpu(game, board, plies, comm, alike, seed):
+def test_scores_do_not_depend_on_which_ranks_have_a_gpu(game, board, plies, comm, same_with_gpus, seed):
     lines = late(game, board, plies, 12, comm.bcast(seed))
-    alike(lambda session: [each.score for each in session.solve(game, lines, board)], GpuSolveRunner, "advance")
+    same_with_gpus(
+        lambda session: [each.score for each in session.solve(game, lines, board)], GpuSolveRunner, "advance"
+    )
 
 
-def test_one_search_is_a_gpus_and_the_others(comm, alike, monkeypatch):
+def test_one_search_is_a_gpus_and_the_others(comm, same_with_gpus, monkeypatch):
     """The GPU has the position, and lends parts of it to the ranks without one."""
     monkeypatch.setattr(connect4, "OFFLOAD_LEFT", 18)
     monkeypatch.setattr(gpu_solve, "_ALONE", 0)
     line = "6727744333361412112"  # 37,000 boards of one rank
-    alike(
+    same_with_gpus(
         lambda session: session.search("connect4", line, exact=True).score,
         GpuSolveRunner,
         "on_offload_results",
@@ -64,11 +66,11 @@ def test_one_search_is_a_gpus_and_the_others(comm, alike, monkeypatch):
     )
 
 
-def test_games_do_not_depend_on_which_ranks_have_a_gpu(comm, alike, seed):
+def test_games_do_not_depend_on_which_ranks_have_a_gpu(comm, same_with_gpus, seed):
     seed = comm.bcast(seed)
 
     def games(session):
         played = session.play("2048", 12, seed=seed, layers=0, evaluation="rows")
         return played.scores, played.largest, played.moves
 
-    alike(games, GpuGamesRunner, "advance")
+    same_with_gpus(games, GpuGamesRunner, "advance")

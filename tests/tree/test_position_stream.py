@@ -453,8 +453,8 @@ def test_the_remainder_of_an_answered_position_is_dropped(rng):
     worker, name, remainder, subtree = sharing.held
     sharing.stream.job_updates(idle_workers=0)
     sharing.stream.on_split(name, remainder, subtree)
-    ((told, node, low, high, _, least),) = sharing.stream.job_updates(idle_workers=0)
-    assert (told, node, low >= high, least) == (worker, remainder, True, 0)
+    ((holder, node, low, high, _, least),) = sharing.stream.job_updates(idle_workers=0)
+    assert (holder, node, low >= high, least) == (worker, remainder, True, 0)
 
 
 def test_jobs_of_any_window_say_so():

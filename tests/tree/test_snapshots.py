@@ -111,19 +111,19 @@ def test_how_far_jobs_are_is_handed_on_first_and_until_their_results_are_in(late
     first = subtrees(states, 10)
     out = first.take(4, worker=1)
     first.finish(do(worker, out[0]))
-    told = {int(job["job_id"]): f"progress {job['job_id']}" for job in out[1:3]}
-    snapshot = first.snapshot(told)
+    reported = {int(job["job_id"]): f"progress {job['job_id']}" for job in out[1:3]}
+    snapshot = first.snapshot(reported)
     begun = snapshot["progress"]
-    assert sorted(begun.values()) == sorted(told.values())
+    assert sorted(begun.values()) == sorted(reported.values())
     pool = subtrees(states, later, snapshot)
     assert pool.snapshot()["progress"] == begun  # not handed out yet
     again = pool.take(2, worker=1)
-    assert [progress_of(pool, job) for job in again] == [told[int(job["job_id"])] for job in out[1:3]]
+    assert [progress_of(pool, job) for job in again] == [reported[int(job["job_id"])] for job in out[1:3]]
     for name in ("state", "depth", "low", "high", "budget"):
         assert again[name].tolist() == out[1:3][name].tolist()
     assert not pool.nodes.child_count[pool.jobs_out["node"][again["job_id"]]].any()
     assert pool.snapshot()["progress"] == begun
-    left = {int(again["job_id"][1]): told[int(out["job_id"][2])]}
+    left = {int(again["job_id"][1]): reported[int(out["job_id"][2])]}
     pool.finish(do(worker, again[0]))
     assert pool.progress == left
     kept = pool.snapshot()["progress"]
@@ -302,8 +302,8 @@ def test_how_far_the_jobs_of_positions_and_of_subtrees_are_is_handed_on():
     first.finish(do(worker, first.take(1, worker=2)[0]))
     first.finish(do(worker, first.take(1, worker=2)[0]))  # both hard: by now one is grown
     subtree = next(job for job in (first.take(1, worker=2) for _ in range(4)) if job["job_id"][0] < 0)
-    told = {int(alone["job_id"][0]): "alone", int(subtree["job_id"][0]): "subtree"}
-    snapshot = first.snapshot(told)
+    reported = {int(alone["job_id"][0]): "alone", int(subtree["job_id"][0]): "subtree"}
+    snapshot = first.snapshot(reported)
 
     late = stream(2, snapshot)  # none of its positions has come
     again = stream(2, late.snapshot())
