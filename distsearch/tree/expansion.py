@@ -234,8 +234,9 @@ class Grower:
         """Compile, or load from disk, the kernels."""
         nodes = NodeArray(len(self._start), 2 * MAX_MOVES)
         nodes.add_root(self._start, 2)
-        self.grow(nodes, 0, 1, 2)
-        self.expand(nodes, nodes.size - 1, (1, 0), nodes, self._no_table, False)
+        # before ``grow``, which calls it: what Python calls later would be compiled once more
+        self.expand(nodes, 0, (1, 0), nodes, self._no_table, False)
+        self.grow(nodes, 1, 0, 0)
         self.adopt(nodes, nodes.size - 1, np.zeros(0, np.int64), (1, 0), nodes, self._no_table)
         if self.steps:
             self.ask_next(self._start, -1, 1, 0)

@@ -52,7 +52,7 @@ def goes_on(arguments, checkpoint, rng, kills):
 @pytest.mark.any_mpi
 def test_a_stream_that_was_killed_goes_on_to_the_same_output(positions, rng, tmp_path, full):
     arguments = ["solve", "connect4", "--positions", positions, "--plain"]
-    whole = run(*arguments, ranks=3, timeout=100)
+    whole = run(*arguments, timeout=100)
     assert len(whole.out.splitlines()) == 249
     for i in range(7 if full else 1):
         done = goes_on(arguments, str(tmp_path / f"file{i}"), rng, kills=3 if full else 2)
@@ -72,7 +72,7 @@ PERFT = ["perft", "othello", "--board", "6x6", "--depth", "12"]
     ids=lambda arguments: arguments[0] + arguments[1],
 )
 def test_a_search_that_was_killed_goes_on_to_the_same_answer(arguments, rng, tmp_path, full):
-    (whole,) = run(*arguments, "--json", ranks=3, timeout=100).results
+    (whole,) = run(*arguments, "--json", timeout=100).results
     for i in range(5 if full else 1):
         (found,) = goes_on([*arguments, "--json"], str(tmp_path / f"file{i}"), rng, kills=3 if full else 2).results
         for name in ("score", "proved", "complete", "depth", "counts"):

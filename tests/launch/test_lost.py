@@ -52,10 +52,10 @@ def gone(job, shared):
 
 @pytest.fixture(scope="module")
 def whole(warm, solving, tmp_path_factory, seed):
-    """A function from the name of a search to its arguments, and to what it finds when nobody is killed."""
+    """A function from the name of a search to its arguments, and to what one rank finds."""
     path = write_positions(tmp_path_factory.mktemp("lost") / "positions", 500, random.Random(seed))
     asked = {"search": SEARCH, "solve": ("solve", "connect4", "--positions", path, "--plain"), "perft": PERFT}
-    return functools.cache(lambda name: (asked[name], found(run(*asked[name], ranks=RANKS, timeout=300))))
+    return functools.cache(lambda name: (asked[name], found(run(*asked[name], timeout=300))))
 
 
 def found(done):

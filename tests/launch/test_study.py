@@ -38,7 +38,7 @@ def test_sigterm_keeps_what_is_finished_and_the_next_job_goes_on(ranks, tmp_path
     assert read([path])[: len(kept)] == kept
 
 
-@pytest.mark.parametrize("ranks", [4])
+@pytest.mark.parametrize("ranks", [3])
 def test_who_is_not_needed_sleeps(ranks):
     with Job("study", "scaling", "othello", "--ranks", "1", "--depth", "40", ranks=ranks) as job:
         job.wait_for_handlers()
