@@ -122,6 +122,7 @@ class _Kernel(CPUDispatcher):
                 gc.enable()
 
     def add_overload(self, cres):
+        cres.library._reload_init.update(cres.reload_init or ())  # which numba does not do for what comes from disk
         if _has_wrapper(cres):
             super().add_overload(cres)
         else:  # Python does not find it, and calls ``_compile_for_args``
@@ -141,7 +142,7 @@ class _Kernel(CPUDispatcher):
 
     def _compile_for_args(self, *args, **kws):
         with global_compiler_lock:
-            entry = super()._compile_for_args(*args, **kws)
+            entry = super()._compile_for_args(*args, **kws)  # pyright: ignore[reportAttributeAccessIssue]
             found = next(cres for cres in self.overloads.values() if cres.entry_point is entry)
             return entry if _has_wrapper(found) else self._compile_again(tuple(found.signature.args))
 
@@ -238,11 +239,11 @@ def specialise_all(templates: Iterable[types.FunctionType], name: str, functions
 
 
 def seen(name: str) -> bool:
-    """Whether the kernels called ``name`` were compiled on this machine before (see ``mark_seen``)."""
+    """Whether the kernels called ``name`` were compiled on this machine before (see ``mark_compiled``)."""
     return (CACHE / f"{name}.seen").exists()
 
 
-def mark_seen(name: str) -> None:
+def mark_compiled(name: str) -> None:
     """Keep a note in the kernels' folder that those called ``name`` are compiled."""
     CACHE.mkdir(parents=True, exist_ok=True)
     (CACHE / f"{name}.seen").touch()

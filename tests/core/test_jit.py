@@ -30,6 +30,7 @@ def test_kernels_outside_the_packages_that_are_hashed_use_nothing_of_another_fil
 # run in a process of its own: prints what its kernels return, and what it compiled
 SCRIPT = """
 import json
+import sys
 from numba.core import event
 from distsearch.core import jit
 
@@ -51,12 +52,15 @@ def between(x, n):
 
 
 def top(x, n):
-    return between(x, n) + power(x + x, n)
+    return between(x, n) + between(x + x, n)
 
 
 with event.install_recorder("numba:compile") as seen:
     kernels = jit.specialise_all((power, between, top), "here", {"step": 10})
-    answers = [kernels["top"](2, 3), kernels["top"](1.5, 2), kernels["power"](3, 2), shared(1)]
+    asked = [("top", 2, 3), ("top", 1.5, 2), ("power", 3, 2), ("shared", 1)]
+    order = sorted(range(4), reverse=sys.argv[1] == "backwards")
+    found = {i: {**kernels, "shared": shared}[asked[i][0]](*asked[i][1:]) for i in order}
+answers = [found[i] for i in range(4)]
 print(json.dumps([answers, sorted(each.data["dispatcher"].__name__ for _, each in seen.buffer if each.is_start)]))
 """
 
@@ -68,15 +72,34 @@ def start(tmp_path):
     path = os.pathsep.join(sys.path)
     environment = {**os.environ, "DISTSEARCH_CACHE": str(tmp_path / "cache"), "PYTHONPATH": path}
     command = [sys.executable, "kernels.py"]
-    return lambda: subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+
+    def begin(number=0):
+        order = "backwards" if number % 2 else "forwards"
+        return subprocess.Popen([*command, order], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+
+    return begin
+
+
+def ended(process):
+    """Return what a process compiled, whose answers are right."""
+    answers, compiled = json.loads(process.communicate(timeout=120)[0])
+    assert answers == [80 + 640, 22.5 + 90, 9, 2]
+    return compiled
 
 
 def test_what_several_processes_compile_at_once_is_found_by_a_later_one(start):
-    for processes in 3, 1, 1:  # of those at once one may overwrite another's, with what lacks something
-        for process in [start() for _ in range(processes)]:
-            answers, compiled = json.loads(process.communicate(timeout=120)[0])
-            assert answers == [80 + 64, 22.5 + 9, 9, 2]
-    assert not compiled
+    for process in [start(number) for number in range(4)]:  # one may overwrite another's, with what lacks something
+        ended(process)
+    ended(start())
+    assert ended(start()) == []
+
+
+def test_a_caller_of_what_came_from_disk_is_itself_found_there(start, tmp_path):
+    ended(start())
+    for path in (tmp_path / "cache").rglob("*top*"):
+        path.unlink()
+    assert ended(start()) == ["top_here"] * 2
+    assert ended(start()) == []
 
 
 def inner(x):
