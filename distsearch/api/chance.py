@@ -11,7 +11,6 @@ import time
 import numpy as np
 
 from .. import evaluation
-from ..core.errors import UserError
 from ..engines.player import plies_for
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import CHANCE, END, MAX_MOVES, step
@@ -19,6 +18,7 @@ from ..jobs.expectimax import ExpectimaxPool
 from ..jobs.expectiminimax import ExpectiminimaxPool
 from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
+from .applicability import check
 from .options import Options
 from .progress import compact
 from .result import Outcome
@@ -31,6 +31,7 @@ class ChanceSearcher(Searcher):
     """Searches positions of a game against chance; a search keeps nothing of itself: ``kept`` is left as it is."""
 
     deepening = True  # positions are taken one after another
+    _joins = True  # ranks of a host can search one subtree together
     _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
     # figures of an Outcome that sum up those of pools: by its names, theirs
     _counts = {
@@ -45,11 +46,7 @@ class ChanceSearcher(Searcher):
 
     def __init__(self, options, *how, **named):
         super().__init__(options, *how, **named)
-        if options.nodes is not None and options.algorithm == "expectimax":
-            raise UserError(
-                f"nodes limits the moves of play; a search of {options.game}, a game against chance, "
-                "takes depth, layers or time"
-            )
+        check(options, {"search": True})
         self._runner = runner = KINDS[self._setup["kind"]](self._setup)
         compile_once(runner.name, options.game, lambda: self._compile(runner), self._progress)
 
@@ -59,7 +56,8 @@ class ChanceSearcher(Searcher):
     @property
     def _by_host(self):
         """Whether the ranks of a host search a subtree together, rather than one each."""
-        return self._options.policy == "split" and self._cluster.joint and not self._cluster.on_gpu
+        asked = self._joins and self._options.policy == "split"
+        return asked and self._cluster.joint and not self._cluster.on_gpu
 
     @property
     def _sharers(self):
@@ -107,7 +105,7 @@ class ChanceSearcher(Searcher):
     def _most(self, position):
         """Return what a search goes up to."""
         options, state = self._options, position.state
-        depth = plies_for(self.game, self.rules, state, options.depth, options.deeper)
+        depth = plies_for(self.game, self.rules, state, options.depth, options.depth_by_empty)
         return depth or 2 * int(self.game.moves_left(state, self.rules)) + 1
 
     def _more(self, depth):
@@ -116,7 +114,7 @@ class ChanceSearcher(Searcher):
 
     def _pool(self, position, depth):
         setup, options = self._setup, self._options
-        # a first search is to be there at once, and a pool of it would cost more than itself
+        # the first search must end at once, and sharing it out would cost more than itself
         target = 1 if depth < options.layer_plies else self.target
         return ExpectimaxPool(
             self.game,
@@ -181,7 +179,7 @@ class AdversarySearcher(ChanceSearcher):
     """Searches positions by expectiminimax, minimax or alpha-beta, shared out by a pool or by brothers that wait."""
 
     _counts = ChanceSearcher._counts | {name: name for name in ("jobs_used", "jobs_wasted", "jobs_cut")}
-    _by_host = False
+    _joins = False
 
     def _compile(self, runner):
         self._evaluation = evaluation.find(self.game, self._options.evaluation, self.rules)
@@ -221,7 +219,7 @@ _MOST_BOARDS = 1 << 40
 class AveragedSearcher(ChanceSearcher):
     """Searches positions by averaged runs; see ``engines.averaged``."""
 
-    _by_host = False
+    _joins = False
 
     def _pool(self, position, depth):
         options = self._options
@@ -236,7 +234,7 @@ class AveragedSearcher(ChanceSearcher):
 class IdaSearcher(ChanceSearcher):
     """Searches positions by IDA* on sampled spawns; see ``engines.ida``. What goes up are runs' boards, not plies."""
 
-    _by_host = False
+    _joins = False
     _first = _FIRST_BOARDS
     _effort = "boards a run"
 
@@ -263,4 +261,4 @@ def searcher_of(options: Options) -> type[Searcher]:
     """Return the class that searches positions under Options."""
     if not options.against_chance:
         return TwoPlayerSearcher
-    return _AGAINST_CHANCE.get(options.algorithm, AdversarySearcher)
+    return _AGAINST_CHANCE.get(str(options.algorithm), AdversarySearcher)

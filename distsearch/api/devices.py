@@ -11,7 +11,7 @@ def chosen(comm, name):
 
     name: cpu; auto: the first workers of each host have a GPU each, as far as those go; gpu: every worker has one,
     several the same where there are fewer. comm: an mpi4py communicator, or None for a process alone. Raises UserError,
-    on every rank, if a GPU cannot be had where one is to be.
+    on every rank, if a GPU that is asked for cannot be had.
     """
     if name not in DEVICES:
         raise UserError(f"device '{str(name)[:20]}' is none of {', '.join(DEVICES)}")

@@ -1,4 +1,4 @@
-"""Where the boards of a search on many workers go, beside those of one worker: see ``simulate --explain``.
+"""Where the nodes of a search on many workers go, compared with those of one worker: see ``simulate --explain``.
 
 Boards belong to the lowest node above them that ranks share (``engines.pvs.visits``). A visit of such a node asks a
 *question*: what is this node worth, in this window? What one worker asks is what there is to do; all else is for
@@ -70,7 +70,7 @@ class Explanation(NamedTuple):
 
 
 def explain(one, many, grown=0):
-    """Return the Explanation of a search by many workers beside that by one, both as ``Visits.columns`` has them.
+    """Return the Explanation of a search by many workers compared with one worker's; both are ``Visits.columns``.
 
     grown: boards of the former that the master made, for its tree.
 
@@ -138,9 +138,9 @@ def _turn(key):
     """Return for each element how many equal ones are before it."""
     order = np.argsort(key, kind="stable")
     ordered = key[order]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(key) else []
+    begins = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
     found = np.empty(len(key), np.int64)
-    found[order] = np.arange(len(key)) - np.repeat(begins, np.diff([*begins, len(key)]))
+    found[order] = np.arange(len(key)) - np.repeat(begins, np.diff(begins, append=len(key)))
     return found
 
 

@@ -11,7 +11,7 @@ _AGAIN = 1.0  # seconds; a terminal and mpirun both pass Ctrl-C on, so one key p
 class Interrupts:
     """A context in which SIGINT and SIGTERM set ``signal`` instead of ending the process.
 
-    Another one, more than a second later, ends it all the same. They and SIGUSR1 also set ``save``, which whoever keeps
+    Another one, more than a second later, ends it all the same. They and SIGUSR1 also set ``save``, which the keeper of
     a checkpoint sets back.
     """
 

@@ -1,186 +1,346 @@
-"""What can be asked of a search, checked."""
+"""What can be asked of a search, declared and checked."""
 
-import difflib
-import functools
 import math
 import re
-from dataclasses import dataclass, field, fields
-from numbers import Integral, Real
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from numbers import Integral
+from typing import Annotated, Any
 
 from .. import evaluation, games
 from ..core.errors import UserError
+from ..engines import ida
 from ..engines.alphabeta import parse_ordering
 from ..evaluation import probcut_fit
 from ..tree.policies import POLICIES
-from . import sampled_options
+from .applicability import SAMPLED, check
+from .declarations import Option, among, check_names, check_values, declared, shown, suggestion
 
+ADVERSARIAL = "expectiminimax", "minimax", "alphabeta"  # in games against chance: an adversary chooses for chance
 ALGORITHMS = {  # by players, the default first
     2: ("alphabeta", "minimax"),
-    1: ("expectimax", "expectiminimax", "minimax", "alphabeta", *sampled_options.ALGORITHMS),
+    1: ("expectimax", *ADVERSARIAL, *SAMPLED),
 }
 CHANCES = ("weighted", "uniform")
 PRUNINGS = ("alphabeta", "none")
 DEFAULT_SECONDS = 5.0
-_TYPES = (
-    (("game", "algorithm", "policy", "ordering", "evaluation", "chance", "pruning", "fit"), (str,), "a text"),
-    (("depth", "nodes", "prefetch", "layers", "par_depth", "runs", "width", "seed"), (Integral,), "a whole number"),
-    (("time", "load_factor", "min_probability", "selective"), (Real,), "a number"),
-    (("exact", "all_moves"), (bool,), "True or False"),
-)
 DEEPEST = 1000  # plies; more than any game has
 MOST_NODES = 10**18
+RUNS = {"averaged": 10, "ida": 16}  # unless asked for otherwise
+WIDTH = 3
+IDA_NODES = 20_000  # of a run: 10 to 20 ms
+_SEARCHES = "search solve simulate"
+_EVERY = f"{_SEARCHES} play tune bench"
+_ON_RANKS = "search solve play tune perft serve"
+_AGAINST_CHANCE = "games against chance"
+_LIMITS = "limits (5 seconds if none is given; of solve: exact)"
+
+
+def algorithms_of(game: Any) -> list[str]:
+    """Return the algorithms that positions of a game can be searched by, the default first."""
+    able = {"ida": ida.plays(game), "expectiminimax": hasattr(game, "draw")}
+    return [name for name in ALGORITHMS[game.PLAYERS] if able.get(name, True)]
+
+
+def checked_seed(seed: int) -> int:
+    """Return a seed; raises UserError."""
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
+        raise UserError(f"seed {seed!r:.40} is not a whole number from 0 on")
+    return seed
+
+
+def parse_seed(text: str) -> int:
+    """Return the seed of a text; raises UserError."""
+    if not re.fullmatch("[0-9]{1,15}", text):
+        raise UserError(f"seed '{text[:20]}' is not a whole number of 15 digits at most")
+    return int(text)
+
+
+def parse_window(text: str) -> tuple[int, int]:
+    """Return (low, high) of ``-1,1``; raises UserError."""
+    match = re.fullmatch(r"([+-]?[0-9]{1,5}),([+-]?[0-9]{1,5})", text)
+    if not match:
+        raise UserError(f"window '{text[:40]}' is not two scores with a comma between, such as -1,1")
+    return int(match[1]), int(match[2])
+
+
+def parse_depth_by_empty(text: str) -> tuple[tuple[int, int], ...]:
+    """Return ((empty cells at most, plies), ...) of ``2:9,5:7``; raises UserError."""
+    if not re.fullmatch(r"[0-9]{1,4}:[0-9]{1,4}(,[0-9]{1,4}:[0-9]{1,4})*", text):
+        raise UserError(f"depth-by-empty '{text[:40]}' is not empty cells with plies, such as 2:9,5:7")
+    return tuple((int(cells), int(plies)) for cells, plies in (part.split(":") for part in text.split(",")))
+
+
+def _check_window(window):
+    if not _is_pair(window) or not -10_000 <= window[0] < window[1] <= 10_000:
+        text = ",".join(map(str, window)) if isinstance(window, tuple | list) else repr(window)
+        raise UserError(f"window {text:.40} is not two scores up to 10000, the lower one first")
+
+
+def _check_depth_by_empty(pairs):
+    if not isinstance(pairs, tuple | list) or not all(map(_is_pair, pairs)):
+        raise UserError(f"depth-by-empty {pairs!r:.40} is not pairs of whole numbers: empty cells at most, plies")
+    most = [cells for cells, _ in pairs]
+    if most != sorted(set(most)) or not all(0 <= cells < 16 for cells in most):
+        raise UserError(f"depth-by-empty: cells are not from 0 to 15, the fewest first: {most}")
+    for _, plies in pairs:
+        if not 1 <= plies <= DEEPEST:
+            raise UserError(f"depth-by-empty {plies} is not a number of plies from 1 to {DEEPEST}")
+
+
+def _is_pair(value):
+    return isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(each, Integral) for each in value)
+
+
+_limit = partial(Option, commands=f"{_SEARCHES} play bench", group=_LIMITS, served=True)
+_how = partial(Option, commands=_SEARCHES, served=True)
+_chance = partial(Option, commands=_EVERY, group=_AGAINST_CHANCE)
+_adversary = partial(Option, commands=_SEARCHES, group=_AGAINST_CHANCE)
+_sampled = partial(Option, commands="search solve bench", group=_AGAINST_CHANCE)
+_ranks = partial(Option, commands=_ON_RANKS)
 
 
 @dataclass
 class Options:
-    """How to search. Creating one raises UserError if it makes no sense.
+    """How to search. Creating one raises UserError if it makes no sense; ``applicability`` has what goes with what."""
 
-    game: its name; board: (rows, columns) or None for the usual one; rules: the game's own options; depth, time
-    (seconds), nodes (boards), exact: the limits, ``DEFAULT_SECONDS`` of time if there is none; load_factor: subtrees in
-    the pool for each worker, None for 4, or 1 where there is one worker, which needs no pool; evaluation: None for the
-    game's default; all_moves: score every move at the root; prefetch: batches of jobs kept at each worker; window:
-    (low, high) between which an exact search tells scores apart; ordering: of plain alpha-beta, or None for the
-    search with a table, which has its own; policy: how the tree is shared out; those but pool need a table, and go
-    without nodes; of games against chance expectimax takes pool and split, which is one subtree a host, searched by all
-    of its ranks; None: split, or pool where no table is used, or nodes or a load factor is given; selective: the
-    probability with which a position's value has to be foretold by a shallow search for a deep one to be left out, see
-    ``engines.pvs.probcut``, None: nothing is left out; fit: a file for that, None: the package's own.
+    game: str  # its name
+    board: tuple | None = None  # (rows, columns), None for the usual one
+    rules: dict = field(default_factory=dict)  # the game's own options: name -> text
 
-    In games against chance: layers: instead of depth, X times a move and what follows it, and another move;
-    min_probability: positions that chance leads to less likely than that are evaluated, 0: none; chance: weighted, or
-    uniform: as if all it may do were alike: both with expectimax. deeper: pairs of (empty cells at most, plies), the
-    fewest cells first, for boards that are to have another depth. runs, their seed, and width: of the algorithms
-    averaged and ida, see ``engines.averaged`` and ``engines.ida``, where nodes are those of a run. In the others but
-    expectimax chance has an adversary: pruning: of expectiminimax, alphabeta or none; par_depth: plies to which the
-    tree is grown, whose nodes are the jobs, instead of to a load factor; policy: pool, or brothers where alpha-beta
-    prunes.
-    """
+    depth: Annotated[
+        int | None,
+        Option(
+            "search this many plies deep; a pass counts as one",
+            "N",
+            unit="plies",
+            low=1,
+            high=DEEPEST,
+            commands=_EVERY,
+            group=_LIMITS,
+            served=True,
+        ),
+    ] = None
+    time: Annotated[
+        float | None,
+        _limit(
+            "search deeper and deeper until this many seconds have passed, for each position or move",
+            "SECONDS",
+            unit="seconds",
+            above=0,
+        ),
+    ] = None
+    nodes: Annotated[
+        int | None,
+        _limit(
+            "search deeper and deeper until this many nodes were searched, repeatably; of ida: nodes of a run (20000)",
+            "N",
+            unit="nodes",
+            low=1,
+            high=MOST_NODES,
+        ),
+    ] = None
+    exact: Annotated[
+        bool, Option("search to the end of the game", commands=f"{_SEARCHES} bench", group=_LIMITS, served=True)
+    ] = False
+    algorithm: Annotated[
+        str | None,
+        _how(
+            "alphabeta (default) or minimax; against chance expectimax (default), expectiminimax, minimax, "
+            "alphabeta, averaged or ida",
+            "NAME",
+        ),
+    ] = None
+    policy: Annotated[
+        str | None,
+        _how(
+            "how ranks share the tree: split (default), brothers, window, or pool (default with load_factor, nodes, "
+            "ordering or minimax); of expectimax split or pool; where chance has an adversary pool or brothers",
+            "NAME",
+            choices=tuple(POLICIES),
+        ),
+    ] = None
+    load_factor: Annotated[
+        float | None,
+        _how(
+            "subtrees for each worker in a tree grown ahead: pool, window, games against chance (default 4; alone 1)",
+            "F",
+            above=0,
+            high=100_000,
+            decides=False,
+        ),
+    ] = None
+    ordering: Annotated[
+        str | None,
+        _how(
+            "plain alpha-beta without a table, moves ordered by none, static or shallow[:D] (a search of D plies)",
+            "NAME",
+        ),
+    ] = None
+    evaluation: Annotated[
+        str | None,
+        Option(
+            "what values positions at the depth limit, such as complex (default of othello), patterns, rows (of "
+            "2048), ntuple, rows:W,W,W,W,W,W, or a sum such as monotonicity+2.7*free; or a file of weights, FILE.npz"
+            " of train or FILE.json of tune. `distsearch help GAME` lists them",
+            "NAME",
+            commands=_EVERY,
+            served=True,
+        ),
+    ] = None
+    all_moves: Annotated[bool, _how("score every legal move, not only the best", short="-a")] = False
+    prefetch: Annotated[
+        int,
+        Option(
+            "batches of jobs kept at each worker (default 2)",
+            "N",
+            unit="batches",
+            low=1,
+            high=1000,
+            commands=f"{_EVERY} perft",
+            decides=False,
+        ),
+    ] = 2
+    window: Annotated[
+        tuple[int, int] | None,
+        _how(
+            "alpha and beta of an exact search; scores outside are reported as bounds (-1,1 asks who wins)",
+            "LO,HI",
+            check=_check_window,
+            parse=parse_window,
+        ),
+    ] = None
+    selective: Annotated[
+        float | None,
+        _how(
+            "Multi-ProbCut: leave out nodes of which a shallow search predicts with this probability (0.95) that "
+            "they do not matter; scores are then no longer certain, and never exact ones",
+            "P",
+            check=probcut_fit.checked_probability,
+        ),
+    ] = None
+    probcut_params: Annotated[
+        str | None,
+        Option(
+            "parameters of selective, as python -m distsearch.learning.probcut_fit makes them (default: the package's)",
+            "FILE",
+            commands=_SEARCHES,
+        ),
+    ] = None
 
-    game: str
-    board: tuple | None = None
-    rules: dict = field(default_factory=dict)
-    depth: int | None = None
-    time: float | None = None
-    nodes: int | None = None
-    exact: bool = False
-    algorithm: str | None = None
-    policy: str | None = None
-    load_factor: float | None = None
-    ordering: str | None = None
-    evaluation: str | None = None
-    all_moves: bool = False
-    prefetch: int = 2
-    window: tuple | None = None
-    layers: int | None = None
-    min_probability: float | None = None
-    chance: str | None = None
-    deeper: tuple = ()
-    pruning: str | None = None
-    par_depth: int | None = None
-    runs: int | None = None
-    width: int | None = None
-    seed: int | None = None
-    selective: float | None = None
-    fit: str | None = None
+    # games against chance
+    layers: Annotated[
+        int | None,
+        _chance(
+            "depth limit as X times a move and what chance does after it, and one more move; in place of depth",
+            "X",
+            low=0,
+            high=DEEPEST // 2 - 1,
+        ),
+    ] = None
+    depth_by_empty: Annotated[
+        tuple[tuple[int, int], ...],
+        _chance(
+            "search boards with up to E empty cells D plies deep, and others to the depth (default: none)",
+            "E:D,...",
+            check=_check_depth_by_empty,
+            parse=parse_depth_by_empty,
+        ),
+    ] = ()
+    min_probability: Annotated[
+        float | None,
+        _chance(
+            "evaluate positions that chance leads to less likely than this, without searching on (default 0)",
+            "P",
+            low=0,
+            below=1,
+        ),
+    ] = None
+    chance: Annotated[
+        str | None,
+        _chance(
+            "weighted (default), or uniform: take all outcomes of chance to be equally likely", "NAME", choices=CHANCES
+        ),
+    ] = None
+    pruning: Annotated[
+        str | None, _adversary("of expectiminimax: alphabeta (default) or none", "NAME", choices=PRUNINGS)
+    ] = None
+    par_depth: Annotated[
+        int | None,
+        _adversary(
+            "expectiminimax, minimax and alphabeta: jobs are the nodes this many plies down, in place of load_factor",
+            "D",
+            unit="plies",
+            low=1,
+            high=DEEPEST,
+        ),
+    ] = None
+    runs: Annotated[
+        int | None,
+        _sampled(
+            "sampled searches that averaged (default 10) and ida (default 16) take the mean of", "N", low=1, high=10_000
+        ),
+    ] = None
+    width: Annotated[
+        int | None, _sampled("outcomes of chance that averaged samples at each node (default 3)", "W", low=1, high=256)
+    ] = None
+    seed: Annotated[
+        int | None,
+        _sampled(
+            "seed of sampled runs, and of the tiles that startpos of search begins with (default 0)",
+            "N",
+            check=checked_seed,
+            parse=parse_seed,
+        ),
+    ] = None
 
     def __post_init__(self):
-        self._check_types()
+        check_values(self)
         module = games.find(self.game)
         if self.algorithm is None:
             self.algorithm = ALGORITHMS[module.PLAYERS][0]
-        _among("algorithm", self.algorithm, ALGORITHMS[module.PLAYERS])
-        if self.against_chance:
-            self._check_chance()
-        elif (self.layers, self.min_probability, self.chance, self.deeper) != (None, None, None, ()):
-            raise UserError("layers, min-probability, chance and deeper go with games against chance, such as 2048")
-        sampled_options.check(self)
-        self._check_adversary()
+        among("algorithm", self.algorithm, ALGORITHMS[module.PLAYERS])
+        given = {name: getattr(self, name) for name, each in declared(Options).items()}
+        given = {name: value for name, value in given.items() if value != declared(Options)[name].default}
+        if self.layers is not None and self.depth is None:
+            self.depth = self.layer_plies * self.layers + 1
+        if self.algorithm == "ida" and self.nodes is self.time is None:
+            self.nodes = IDA_NODES
         if self.policy is None:
             shares = self.takes_table and self.nodes is None and self.load_factor is None
             self.policy = "split" if shares else "pool"
-        _among("policy", self.policy, POLICIES)
-        if not self._goes_with_policy():
-            raise UserError(f"policy {self.policy} goes with the search with a table alone; pool goes with all")
-        if self.policy != "pool" and self.nodes is not None:
-            raise UserError(f"policy {self.policy} does not repeat itself, as nodes must; pool does")
+        check(self, given)
+        self._check_algorithm(module)
         parse_ordering(self._plain_ordering)
         self.board = games.checked_board(module, self.board)
-        for name, value in self.rules.items():
-            if name not in module.OPTIONS:
-                raise UserError(f"{module.NAME} has no option {name[:40]}")
-            if module.OPTIONS[name] is not None:
-                _among(name, value, module.OPTIONS[name])
+        check_rules(module, self.rules)
         self.evaluation = evaluation.names(module)[0] if self.evaluation is None else self.evaluation
         evaluation.check(module, self.evaluation)
-        self._check_limits()
+        self.limited = self.exact or not self.depth is self.time is self.nodes is None
+        if not self.limited:
+            self.time = DEFAULT_SECONDS
         self.foretelling = self._foretelling()  # what runners need to know of it, of plain types
 
-    def _check_types(self):
-        for names, types, meaning in _TYPES:
-            for name in names:
-                value = getattr(self, name)
-                fits = isinstance(value, types) and (bool in types or not isinstance(value, bool))
-                if value is not None and not fits:
-                    raise UserError(f"{name} {value!r:.40} is not {meaning}")
-
-    def _check_chance(self):
-        if self.exact or self.window is not None or self.ordering is not None:
-            raise UserError(f"exact, window and ordering are not for {self.game}, a game against chance")
-        if self.nodes is not None and self.algorithm not in ("expectimax", "ida"):
-            raise UserError(f"nodes are not for {self.algorithm} in a game against chance")
-        if self.layers is not None:
-            if self.depth is not None:
-                raise UserError("layers and depth exclude each other")
-            if not 0 <= self.layers <= DEEPEST // 2 - 1:
-                raise UserError(f"layers {self.layers} is not a number from 0 to {DEEPEST // 2 - 1}")
-            self.depth = self.layer_plies * self.layers + 1
-        if self.min_probability is not None and not 0 <= self.min_probability < 1:
-            raise UserError(f"min-probability {self.min_probability:g} is not a probability below 1")
-        if self.chance is not None:
-            _among("chance", self.chance, CHANCES)
-        self._check_deeper()
-
-    def _check_deeper(self):
-        if not isinstance(self.deeper, tuple | list) or not all(map(_is_pair, self.deeper)):
-            raise UserError(f"deeper {self.deeper!r:.40} is not pairs of whole numbers: empty cells at most, plies")
-        most = [cells for cells, _ in self.deeper]
-        if self.deeper and (self.depth is None or self.deepening):
-            raise UserError("deeper goes with depth or layers, and without time and nodes")
-        if most != sorted(set(most)) or not all(0 <= cells < 16 for cells in most):
-            raise UserError(f"deeper's empty cells are not from 0 to 15, the fewest first: {most}")
-        for _, plies in self.deeper:
-            if not 1 <= plies <= DEEPEST:
-                raise UserError(f"deeper {plies} is not a number of plies from 1 to {DEEPEST}")
-
-    def _check_adversary(self):
-        if not self.has_adversary:
-            if (self.pruning, self.par_depth) != (None, None):
-                raise UserError("pruning and par-depth go with games against chance, by another way than expectimax")
-            return
-        if (self.min_probability, self.chance) != (None, None):
-            raise UserError(f"min-probability and chance go with expectimax, not with {self.algorithm}")
-        if self.pruning is not None:
-            _among("pruning", self.pruning, PRUNINGS)
-            if self.algorithm != "expectiminimax":
-                raise UserError(f"pruning goes with expectiminimax; {self.algorithm} says by itself how it prunes")
-        if self.algorithm == "expectiminimax" and not hasattr(games.find(self.game), "draw"):
+    def _check_algorithm(self, module):
+        if self.algorithm in SAMPLED:
+            self.runs = self.runs or RUNS[self.algorithm]
+            self.seed = self.seed or 0
+        if self.algorithm == "averaged":
+            self.width = self.width or WIDTH
+        if self.algorithm == "ida" and not ida.plays(module):
+            raise UserError(f"ida is for games of sliding tiles, such as 2048; not for {self.game}")
+        if self.algorithm == "expectiminimax" and not hasattr(module, "draw"):
             raise UserError(f"expectiminimax is not for {self.game}, which does not say what an adversary may choose")
-        if self.policy == "brothers" and not self.pruned:
-            raise UserError("policy brothers goes with alpha-beta: where nothing is pruned, nobody has to wait")
-        if self.par_depth is not None:
-            if self.deeper:
-                raise UserError("par-depth and deeper exclude each other: the depth must be known")
-            if self.load_factor is not None:
-                raise UserError("par-depth and load-factor exclude each other")
-            if self.depth is None:
-                raise UserError("par-depth goes with depth or layers")
-            if not 1 <= self.par_depth < self.depth:
-                raise UserError(f"par-depth {self.par_depth} is not a number of plies from 1 on, and below the depth")
+        if self.par_depth is not None and self.par_depth >= (self.depth or 0):
+            raise UserError(f"par-depth {self.par_depth} is not a number of plies from 1 on, and below the depth")
 
-    def _goes_with_policy(self):
-        if self.has_adversary:
-            return self.policy in ("pool", "brothers")
-        return self.policy == "pool" or self.tabled or self.takes_table and self.policy == "split"
+    def _foretelling(self):
+        if self.selective is None:
+            return None
+        game, rules = games.find(self.game), _rules(self.game, self.board, tuple(self.rules.items()))
+        chosen = evaluation.find(game, self.evaluation, rules)
+        fit = probcut_fit.find(game, self.board, self.evaluation, chosen, self.probcut_params)
+        return [float(self.selective), fit.stage, [list(pair) for pair in fit.pairs]]
 
     @property
     def takes_table(self):
@@ -190,7 +350,7 @@ class Options:
     @property
     def has_adversary(self):
         """Whether an adversary chooses what chance does, or a part of it."""
-        return self.against_chance and self.algorithm not in ("expectimax", *sampled_options.ALGORITHMS)
+        return self.against_chance and self.algorithm in ADVERSARIAL
 
     @property
     def pruned(self):
@@ -206,43 +366,6 @@ class Options:
     def against_chance(self):
         """Whether the game is one against chance."""
         return games.find(self.game).PLAYERS == 1
-
-    def _check_limits(self):
-        if self.exact and (self.depth is not None or self.nodes is not None or self.time is not None):
-            raise UserError("exact goes without depth, time and nodes")
-        if self.depth is not None and not 1 <= self.depth <= DEEPEST:
-            raise UserError(f"depth {self.depth} is not a number of plies from 1 to {DEEPEST}")
-        if self.nodes is not None and not 1 <= self.nodes <= MOST_NODES:
-            raise UserError(f"nodes {self.nodes} is not a number of boards from 1 to {MOST_NODES}")
-        if self.time is not None and not 0 < self.time < math.inf:
-            raise UserError(f"time {self.time:g} is not a number of seconds above 0")
-        if self.load_factor is not None and not 0 < self.load_factor <= 100_000:
-            raise UserError(f"load factor {self.load_factor:g} is not a number above 0 and up to 100000")
-        checked_prefetch(self.prefetch)
-        if self.window is not None:
-            if not self.solving:
-                raise UserError("window goes with an exact search by alphabeta alone")
-            if not -10_000 <= self.window[0] < self.window[1] <= 10_000:
-                raise UserError("window {},{} is not two scores up to 10000, the lower one first".format(*self.window))
-        if not self.exact and self.depth is self.time is self.nodes is None:
-            self.time = DEFAULT_SECONDS
-
-    def _foretelling(self):
-        if self.selective is None:
-            if self.fit is not None:
-                raise UserError("fit goes with selective")
-            return None
-        probcut_fit.checked_probability(self.selective)
-        if self.against_chance:
-            raise UserError(f"selective is not for {self.game}, a game against chance")
-        if self.exact:
-            raise UserError("exact goes without selective, which leaves out what is only likely not to matter")
-        if not self.tabled:
-            raise UserError("selective goes with the search with a table alone, not with minimax or an ordering")
-        game, rules = games.find(self.game), _rules(self.game, self.board, tuple(self.rules.items()))
-        chosen = evaluation.find(game, self.evaluation, rules)
-        fit = probcut_fit.find(game, self.board, self.evaluation, chosen, self.fit)
-        return [float(self.selective), fit.stage, [list(pair) for pair in fit.pairs]]
 
     @property
     def deepening(self):
@@ -273,6 +396,11 @@ class Options:
         """Whether boards must depend on nothing but the options, so that no table outlives a job."""
         return self.nodes is not None
 
+    def deciding(self) -> dict[str, Any]:
+        """Return by name all that decides what a search answers: not how its work is shared out."""
+        shared_out = {name for name, each in declared(Options).items() if not each.option.decides}
+        return {name: value for name, value in vars(self).items() if name not in shared_out}
+
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
         if self.has_adversary:
@@ -295,7 +423,7 @@ class Options:
                 "points": evaluation.learnt(games.find(self.game), self.evaluation),
                 "min_probability": self.min_probability or 0.0,
                 "uniform_chance": self.chance == "uniform",
-                "deeper": self.deeper,
+                "depth_by_empty": self.depth_by_empty,
                 "nodes": self.nodes or 0,
                 "seconds": self.time or 0.0,
                 "width": self.width,
@@ -318,79 +446,107 @@ class Options:
 
         workers: that each have subtrees of their own.
         """
-        ahead = self.load_factor if self.against_chance or POLICIES[self.policy].expands_ahead else None
+        ahead = self.load_factor if self.against_chance or POLICIES[str(self.policy)].expands_ahead else None
         return math.ceil((ahead or (4 if workers > 1 else 1)) * workers)
 
 
-def resolve(game, board=None, empties=None, spawn=None, rules=None, **given):
+@dataclass
+class Resources:
+    """What searches run on. Creating one raises UserError if it makes no sense; see ``session.Session``."""
+
+    table: Annotated[
+        int | None,
+        Option(
+            "MiB of each host's transposition table (of expectimax: table of values); default 64, which grows in "
+            "long searches of search, solve and serve to a quarter of the free memory, 4096 at most",
+            "MIB",
+            unit="MiB",
+            low=1,
+            high=1 << 22,
+            commands="search solve serve",
+        ),
+    ] = None
+    device: Annotated[
+        str | None,
+        Option(
+            "cpu (default); gpu: every worker searches on a GPU; auto: the first workers of each host, one for each "
+            "of its GPUs",
+            "NAME",
+            commands="search solve play bench",
+        ),
+    ] = None
+    worker_timeout: Annotated[
+        int | None,
+        _ranks(
+            "a worker not heard from for this many seconds is lost, and others do its work (default: MPI ends the "
+            "job, or tells; see docs/faults.md)",
+            "SECONDS",
+            unit="seconds",
+            low=1,
+            high=10**15,
+        ),
+    ] = None
+    submasters: Annotated[
+        int | None,
+        _ranks(
+            "ranks that are sub-masters, each with a part of the other ranks as its workers (default 0)",
+            "N",
+            low=0,
+            high=10**6,
+        ),
+    ] = None
+    log_level: Annotated[
+        str | None,
+        Option(
+            "log what ranks do to stderr: debug (every job), info or warning (default: no log)",
+            "LEVEL",
+            choices=("debug", "info", "warning"),
+            commands=f"{_ON_RANKS} simulate bench train study",
+        ),
+    ] = None
+
+    def __post_init__(self):
+        check_values(self)
+
+
+def resolve(game: str, board: Any = None, rules: dict | None = None, **given: Any):
     """Return (Options, game module, rules array) of what a person or a program asked for; raises UserError.
 
-    board: text such as "6x8"; rules: the game's own options, texts by name; empties, spawn: those of these names;
-    given: other fields of Options.
+    board: text such as "6x8"; rules: the game's own options, which may be given by their names as well; given: other
+    fields of Options.
     """
-    known = [each.name for each in fields(Options)]
-    for name in given:
-        if name not in known:
-            raise UserError(f"{name[:40]} is no option{suggestion(name, known)}")
+    module = games.find(game)
     if not isinstance(rules, dict | None) or not all(isinstance(value, str) for value in (rules or {}).values()):
         raise UserError(f"rules {rules!r:.40} are not texts by name, such as {{'empties': 'none'}}")
-    named = {name: value for name, value in (("empties", empties), ("spawn", spawn)) if value is not None}
-    rules = {**(rules or {}), **named}
-    options = Options(game, board=None if board is None else games.parse_board(board), rules=rules, **given)
-    return options, games.find(game), _rules(game, options.board, tuple(rules.items()))
+    by_name = {name: given.pop(name) for name in list(given) if name in module.OPTIONS}
+    rules = {name: value for name, value in {**(rules or {}), **by_name}.items() if value is not None}
+    for other in games.names():
+        for name in games.find(other).OPTIONS.keys() & given.keys():
+            if given.pop(name) is not None:
+                raise UserError(f"{name} is for {other}, not for {module.NAME}")
+    check_names(given, Options)
+    options = Options(game, games.parse_board(board) if isinstance(board, str) else board, rules, **given)
+    return options, module, _rules(game, options.board, tuple(rules.items()))
 
 
-def suggestion(name, known):
-    """Return "; did you mean depth?" for the known name that a mistyped one resembles, "" if it resembles none."""
-    close = difflib.get_close_matches(name[:40], known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+def solve_limits(game: str, given: dict) -> dict:
+    """Return what to add to the options of ``solve``: games of two players are solved exactly unless limited."""
+    limited = given.keys() & {"depth", "time", "nodes", "exact", "layers"}
+    return {"exact": True} if not limited and games.find(game).PLAYERS == 2 else {}
 
 
-@functools.lru_cache(maxsize=64)  # Othello's take 1 to 3 ms, more than a small request's search
+@lru_cache(maxsize=64)  # Othello's take 1 to 3 ms, more than a small request's search
 def _rules(game, board, rules):
     return games.find(game).rules(board, **dict(rules))
 
 
-def _is_pair(value):
-    return isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(each, Integral) for each in value)
-
-
-def _among(what, value, allowed):
-    if value not in allowed:
-        raise UserError(f"{what} '{value[:40]}' is not {' or '.join(allowed)}")
-
-
-def checked_seed(seed):
-    """Return a seed; raises UserError."""
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
-        raise UserError(f"seed {seed!r:.40} is not a whole number from 0 on")
-    return seed
-
-
-def checked_prefetch(prefetch):
-    """Return a number of batches to keep at each worker; raises UserError."""
-    if not 1 <= prefetch <= 1000:
-        raise UserError(f"prefetch {prefetch} is not a number of batches from 1 to 1000")
-    return prefetch
-
-
-def parse_deeper(text):
-    """Return ((empty cells at most, plies), ...) of ``2:9,5:7``; raises UserError."""
-    if not re.fullmatch(r"[0-9]{1,4}:[0-9]{1,4}(,[0-9]{1,4}:[0-9]{1,4})*", text):
-        raise UserError(f"deeper '{text[:40]}' is not empty cells with plies, such as 2:9,5:7")
-    return tuple(tuple(map(int, part.split(":"))) for part in text.split(","))
-
-
-def parse_window(text):
-    """Return (low, high) of ``-1,1``; raises UserError."""
-    match = re.fullmatch(r"([+-]?[0-9]{1,5}),([+-]?[0-9]{1,5})", text)
-    if not match:
-        raise UserError(f"window '{text[:40]}' is not two scores with a comma between, such as -1,1")
-    return int(match[1]), int(match[2])
-
-
-def checked_table(mib):
-    """Return a size of the transposition table in MiB; raises UserError."""
-    if not 1 <= mib <= 1 << 22:
-        raise UserError(f"table {mib} is not a number of MiB from 1 to {1 << 22}")
-    return mib
+def check_rules(module, rules: dict) -> None:
+    """Raise UserError unless these are a game's own options; the game itself checks those that may be any text."""
+    for name, value in rules.items():
+        if name not in module.OPTIONS:
+            known = f"; there is {', '.join(module.OPTIONS)}" if module.OPTIONS else ""
+            raise UserError(f"{module.NAME} has no rule {name[:40]}{suggestion(name, module.OPTIONS) or known}")
+        if not isinstance(value, str):
+            raise UserError(f"{shown(name)} {value!r:.40} is not a text")
+        if module.OPTIONS[name] is not None:
+            among(name, value, module.OPTIONS[name])

@@ -7,7 +7,7 @@ and added. Two collective calls for some thirty nanoseconds of work: it is here 
 
 import os
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..engines.alphabeta import INFINITY, parse_ordering
 from ..evaluation.othello import COUNTS, counts, of_counts
 from ..games.interface import END, MAX_MOVES, as_state, legal_moves
 from ..games.othello import SQUARES
+from .declarations import shown
 from .options import resolve
 from .progress import Silent
 from .result import Outcome, tidy
@@ -26,26 +27,30 @@ from .run import compile_once
 EVALUATION = "complex"
 _AWAKE = 5e-3  # seconds of waiting before a rank sleeps between two looks; with 0.2 ms a board took 2.6 times as long
 _LOOKS = 256  # boards evaluated between two looks at the interrupt
+_TAKEN = "depth", "algorithm", "ordering", "evaluation"
 _OVER, _GO = 0, 1  # the first word of what a rank is sent
 
 
-def checked(game, given, **asked):
+def checked(game: str, board: str | None = None, rules: dict | None = None, **given: Any):
     """Return (Options, game module, rules array) of what was asked, as ``options.resolve``; raises UserError.
 
-    given: names of options that a search of the tree has and that were given as well.
+    given: options of a search; whatever shares out a tree is refused.
     """
-    if given:
-        raise UserError(f"parallel evaluation goes without {given[0]}: one rank searches, and all evaluate its boards")
+    for name in given:
+        if name not in _TAKEN:
+            raise UserError(
+                f"parallel evaluation goes without {shown(name)}: one rank searches, and all evaluate its nodes"
+            )
     if game != "othello":
         raise UserError(f"parallel evaluation spreads the squares of othello, not of {game[:40]}")
-    if asked.get("depth") is None:
+    if given.get("depth") is None:
         raise UserError("parallel evaluation goes with --depth N alone")
-    if asked.get("evaluation", EVALUATION) != EVALUATION:
-        raise UserError(f"parallel evaluation goes with evaluation {EVALUATION}, not with {asked['evaluation'][:40]}")
-    asked = {"ordering": "static", "policy": "pool", **asked}
+    if given.get("evaluation", EVALUATION) != EVALUATION:
+        raise UserError(f"parallel evaluation goes with evaluation {EVALUATION}, not with {given['evaluation'][:40]}")
+    asked = {"ordering": "static", "policy": "pool", **given}
     if parse_ordering(asked["ordering"])[1]:
         raise UserError("parallel evaluation goes with ordering none or static, not shallow")
-    return resolve(game, **asked)
+    return resolve(game, board, rules, **asked)
 
 
 class _Stopped(Exception):  # noqa: N818, it is no error

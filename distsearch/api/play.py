@@ -2,12 +2,14 @@
 
 from contextlib import nullcontext
 from numbers import Integral
+from typing import Any
 
 from .. import games
 from ..core.errors import UserError
 from ..formats.game_records import GameRecords
 from ..jobs.self_play import HANDED_OUT, GamesPool
 from ..jobs.two_player import KINDS
+from .applicability import check
 from .metrics import summary
 from .options import CHANCES, DEEPEST, checked_seed
 from .play_summary import Summary
@@ -24,8 +26,8 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     Without a limit of time the games depend on options and seed (a whole number from 0 on) alone. record: the name of
     a file to make, with a line for each game, see ``GameRecords``.
     """
-    game = games.find(options.game)
-    _check(game, options, count, record)
+    game: Any = games.find(options.game)  # a ``ChanceGame`` whose tiles grow
+    _check(options, count, record)
     checked_seed(seed)
     rules = game.rules(options.board, **options.rules)
     board = f"{options.board[0]}x{options.board[1]}"
@@ -38,7 +40,7 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
         "chance": options.chance or CHANCES[0],
         "seed": seed,
     }
-    limits = {"deeper": options.deeper, "nodes": options.nodes, "time": options.time}
+    limits = {"depth_by_empty": options.depth_by_empty, "nodes": options.nodes, "time": options.time}
     asked |= {name: value for name, value in limits.items() if value}
     heading = {**asked, **options.rules}
     with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
@@ -70,20 +72,9 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     )
 
 
-def check_limits(depth=None, layers=None, nodes=None, time=None, **_):
-    """Refuse games without any limit, by a UserError: the usual one of a search, 5 seconds, would be one of a move."""
-    if depth is layers is nodes is time is None:
-        raise UserError("play needs depth, layers, nodes or time: how much each move is searched")
-
-
-def _check(game, options, count, record):
-    if not hasattr(game, "largest"):
-        raise UserError(f"play is for games against chance with tiles that grow, such as 2048; {game.NAME} is not one")
-    if options.algorithm != "expectimax":
-        raise UserError(f"play is by expectimax alone, not by {options.algorithm}")
-    if options.time is not None and record is not None:
-        raise UserError("record goes without time: a record is to be the same again")
-    if not isinstance(count, Integral) or not 1 <= count <= _MOST_GAMES:
+def _check(options, count, record):
+    check(options, {"play": True, "record": record})
+    if not isinstance(count, Integral) or not 1 <= int(count) <= _MOST_GAMES:
         raise UserError(f"games {count!r:.40} is not a number of games from 1 to {_MOST_GAMES}")
 
 

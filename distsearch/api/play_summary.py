@@ -43,9 +43,9 @@ def reached(largest):
 class Summary:
     """What games came to. scores, largest (tile): of those that are over, in the order of their numbers.
 
-    depth, deeper, nodes, time: of the search of a move. moves (the player's), boards, expanded (of them, those in which
-    the player's moves were tried), seconds and cpu_seconds (of workers) are of all, of those too that were stopped.
-    slowest: seconds of the move that took longest, of games with a limit of time.
+    depth, depth_by_empty, nodes, time: of the search of a move. moves (the player's), boards, expanded (of them, those
+    in which the player's moves were tried), seconds and cpu_seconds (of workers) are of all, of those too that were
+    stopped. slowest: seconds of the move that took longest, of games with a limit of time.
     """
 
     game: str
@@ -67,7 +67,7 @@ class Summary:
     workers: int
     jobs: int
     complete: bool
-    deeper: tuple = ()
+    depth_by_empty: tuple = ()
     nodes: int | None = None
     time: float | None = None
     slowest: float = 0.0
@@ -114,7 +114,7 @@ class Summary:
 
     def _how(self):
         limits = {
-            "depth": depth_text(self.depth, self.deeper) if self.depth else None,
+            "depth": depth_text(self.depth, self.depth_by_empty) if self.depth else None,
             "nodes": self.nodes,
             "time": self.time,
             "min-probability": self.min_probability or None,
@@ -124,9 +124,9 @@ class Summary:
         return ", ".join([self.evaluation, *(f"{name} {value}" for name, value in limits.items() if value is not None)])
 
 
-def depth_text(depth, deeper):
+def depth_text(depth, depth_by_empty):
     """Return a depth, and other ones for boards with few empty cells before it, for people."""
-    return ", ".join([*(f"{plies} at {most} empty" for most, plies in deeper), str(depth)])
+    return ", ".join([*(f"{plies} at {most} empty" for most, plies in depth_by_empty), str(depth)])
 
 
 def _score_lines(figures):

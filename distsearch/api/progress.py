@@ -48,7 +48,7 @@ class Progress:
             self._width = 0
 
     def _write(self, text):
-        # nobody reads progress any more: the search matters more
+        # the reader of stderr has gone, and the search matters more
         with contextlib.suppress(OSError):
             self._stream.write(text)
             self._stream.flush()
@@ -70,7 +70,7 @@ class Silent(Progress):
         """Nothing is there."""
 
     def _write(self, text):
-        """Nobody reads it."""
+        """Progress that goes nowhere."""
 
 
 def compact(number: float) -> str:

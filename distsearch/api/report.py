@@ -8,9 +8,10 @@ import time
 
 import numpy as np
 
-from ..formats.answer_log import Ledger
+from ..formats.answer_log import AnswerLog
 from ..formats.checkpoint import NO_CHECKPOINT, CheckpointHandle
 from ..formats.positions import Lines, format_scores
+from ..games.interface import FixedMoves
 from ..tree.search_tree import ANY
 from .result import Batch, tidy
 from .solve import StreamSolver, outcomes
@@ -23,30 +24,30 @@ class Report:
     """Has the positions of an input solved and writes the answers, in order, as soon as they can be.
 
     descriptor: of the input; style: "lines" (plain scores), "table" or "json"; check: compare with the score that ends
-    each line; complain(text): told of bad lines and differences; checkpoint: where to keep how far this is, and from
+    each line; print_error(text): told of bad lines and differences; checkpoint: where to keep how far this is, and from
     where to go on. Afterwards ``status`` is the exit status, 1 if a line was bad or a score differed, and ``summary``
     the averages and totals as text, None for less than two positions.
     """
 
-    def __init__(self, session, options, game, rules, descriptor, style, check, complain, checkpoint=NO_CHECKPOINT):
+    def __init__(self, session, options, game, rules, descriptor, style, check, print_error, checkpoint=NO_CHECKPOINT):
         self._session, self._options, self._game, self._rules = session, options, game, rules
         self._lines = Lines(game, rules, descriptor, scored=check)
-        self._style, self._check, self._complain = style, check, complain
+        self._style, self._check, self._print_error = style, check, print_error
         self._batch = Batch()
         self._differences = 0
         self._bad = 0
         self._halted = False  # the user ended it before it was done
-        self._checkpoint, self._ledger = checkpoint, None
+        self._checkpoint, self._answers = checkpoint, None
         if checkpoint.path:
-            self._ledger = Ledger(checkpoint.path, fresh=checkpoint.state is None)
+            self._answers = AnswerLog(checkpoint.path, fresh=checkpoint.state is None)
 
     def run(self, write):
         """Solve everything; ``write(bytes)`` is called with whole lines."""
         try:
             self._run(write)
         finally:
-            if self._ledger:
-                self._ledger.close()
+            if self._answers:
+                self._answers.close()
 
     def _run(self, write):
         searcher = self._session.searcher(self._options)
@@ -55,8 +56,8 @@ class Report:
         answer = self._search_one_by_one if searcher.deepening else self._stream
         for text in answer(searcher):
             write(text)
-            if self._ledger:
-                self._ledger.append(text)
+            if self._answers:
+                self._answers.append(text)
         if not self._halted and not self.empty:
             self._checkpoint.save(lambda: self._state(searcher, None))
         self._clock()
@@ -69,18 +70,18 @@ class Report:
     def _resume(self, searcher, write):
         """Go on where an earlier run was, if it left a state."""
         state = self._checkpoint.state
-        if state:
-            self._ledger.resume(state["ledger"], self._lines, write)
-            self._bad, self._differences = self._ledger.bad, state["differences"]
+        if state and self._answers:
+            self._answers.resume(state["answers"], self._lines, write)
+            self._bad, self._differences = self._answers.bad, state["differences"]
             self._batch = Batch.restored(state["batch"])
             searcher.adopt(state)
-        elif self._ledger:
-            self._ledger.begin()
+        elif self._answers:
+            self._answers.begin()
 
     def _state(self, searcher, at_work):
         self._clock()
         return {
-            "ledger": self._ledger.state(),
+            "answers": self._answers and self._answers.state(),
             "differences": self._differences,
             "batch": self._batch.state(),
             "target": searcher.target,
@@ -96,8 +97,8 @@ class Report:
 
     def _passed(self, chunk, begin, end):
         """Lines of a chunk were answered, and the answers written."""
-        if self._ledger:
-            self._ledger.passed(chunk, begin, end)
+        if self._answers:
+            self._answers.passed(chunk, begin, end)
 
     @property
     def empty(self):
@@ -114,7 +115,7 @@ class Report:
 
     def _refused(self, number, text):
         self._bad += 1
-        self._complain(f"line {number}: {text}")
+        self._print_error(f"line {number}: {text}")
 
     def _stream(self, searcher):
         plain = self._style == "lines" and not self._options.all_moves
@@ -124,7 +125,7 @@ class Report:
         for part in solving:
             if self._style == "lines" and not part.records["complete"].all():
                 # an interrupt left it unanswered: programs count on an answer for every line before the last
-                self._complain(f"stopped before line {part.chunk.first + part.begin} was answered")
+                self._print_error(f"stopped before line {part.chunk.first + part.begin} was answered")
                 break
             if self._check:
                 self._compare(part)
@@ -146,7 +147,8 @@ class Report:
         kept = self._kept(searcher)
         while not self._lines.ended and not self._halted:
             self._halted = self._session.interrupted()
-            kept.maybe_save(lambda state=kept.state: state)
+            state = kept.state
+            kept.maybe_save(lambda state=state: state)
             chunk = None if self._halted else self._lines.read(1, wait=0.1)
             if chunk is not None:
                 yield from self._search_one(searcher, chunk, kept)
@@ -180,16 +182,17 @@ class Report:
         if outcome.moves is None:
             return []
         scores = {entry["move"]: f"{entry['score']:g}" for entry in outcome.moves}
-        every = getattr(self._game, "every_move", None)
-        if every is None:
+        game = self._game
+        if not isinstance(game, FixedMoves):
             return [f"{move}:{score}" for move, score in scores.items()]
-        return [scores.get(self._game.move_text(m, self._rules), str(_NO_MOVE)) for m in every(self._rules)]
+        return [scores.get(game.move_text(m, self._rules), str(_NO_MOVE)) for m in game.every_move(self._rules)]
 
     def _compare(self, part):
         """Tell where scores differ from those that the lines end with."""
         lines, complete = part.lines, part.records["complete"] != 0
         expected, found = part.chunk.scores[lines], part.records["score"]
-        bound = np.clip(expected, *(self._options.window or ANY))  # beyond the window its end is all that is asked for
+        low, high = self._options.window or ANY
+        bound = np.clip(expected, low, high)  # beyond the window its end is all that is asked for
         for at in np.flatnonzero(complete & (expected != found) & (bound != found)):
             self._expect(part.chunk.first + int(lines[at]), int(expected[at]), float(found[at]))
 
@@ -198,6 +201,6 @@ class Report:
             return
         self._differences += 1
         if self._differences <= _TOLD_DIFFERENCES:
-            self._complain(f"line {number}: score {tidy(found)} where the line says {expected}")
+            self._print_error(f"line {number}: score {tidy(found)} where the line says {expected}")
         elif self._differences == _TOLD_DIFFERENCES + 1:
-            self._complain("more lines differ")
+            self._print_error("more lines differ")

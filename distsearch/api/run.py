@@ -50,7 +50,7 @@ def compile_once(name, game, compile_all, progress):
     compile_all()
     if fresh:
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
-        jit.mark_seen(name)
+        jit.mark_compiled(name)
 
 
 def run(

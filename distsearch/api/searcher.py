@@ -19,6 +19,8 @@ class Searcher(ABC):
     an end. ``target``: subtrees in a pool. A subclass compiles what it needs after ``__init__``.
     """
 
+    deepening: bool  # whether each position is searched deeper and deeper until a limit ends it; else they are a stream
+
     def __init__(
         self,
         options: Options,
@@ -36,11 +38,6 @@ class Searcher(ABC):
     def _take(self, options):
         self._options = options
         self.target = options.target(self._sharers)
-
-    @property
-    @abstractmethod
-    def deepening(self) -> bool:
-        """Whether each position is searched deeper and deeper until a limit ends it; else they can be a Stream."""
 
     @abstractmethod
     def search(self, positions: Iterable, kept: Any = NO_CHECKPOINT) -> Iterator[Outcome | None]:

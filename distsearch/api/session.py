@@ -10,20 +10,21 @@ import numpy as np
 from ..cluster import joint, mpi_runtime
 from ..cluster.local import LocalCluster
 from ..cluster.shared_memory import SharedWords
-from ..core.errors import UserError, complain
+from ..core.errors import UserError, print_error
 from ..core.pages import available, begin_huge
 from ..engines.pvs.growing_table import Growing
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
+from .applicability import SAMPLED, check
 from .chance import dealt, searcher_of
-from .options import Options, checked_seed, resolve
+from .declarations import documented
+from .options import Options, checked_seed, resolve, solve_limits
 from .perft import Count, perft
-from .play import DEFAULT_GAMES, check_limits, play
+from .play import DEFAULT_GAMES, play
 from .play_summary import Summary
 from .progress import Progress, Silent
 from .result import Outcome
-from .sampled_options import ALGORITHMS as SAMPLED
 from .solve import solve
 
 _SHARE = 4  # of the memory that a host has left, a table takes one part in so many by itself
@@ -48,12 +49,12 @@ class Session:
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
     for one of 64, or what there is room for, that grows in long searches (see ``default_mib``), 0 for none;
     interrupted: a function that says whether the user wants searches to end with what they know; progress: where to
-    tell how they go, None for nowhere; deadline: seconds after which a silent worker is lost, and others do its work
-    (docs/faults.md), or None; groups: ranks that are sub-masters, each of its share of the others (docs/scaling.md);
-    device: which ranks search on a GPU, see ``devices.chosen``; touched: the table takes its memory at once, not as the
-    first search writes to it, and does not grow. Raises UserError on entering, on every rank, if a host has no room for
-    the table, or not the GPUs that are asked for, or there are too few ranks for the groups, and RanksLostError if no
-    worker is left, or on a worker if rank 0 is not.
+    tell how they go, None for nowhere; worker_timeout: seconds after which a silent worker is lost, and others do its
+    work (docs/faults.md), or None; submasters: ranks that are sub-masters, each of its share of the others
+    (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the table takes its memory
+    at once, not as the first search writes to it, and does not grow. Raises UserError on entering, on every rank, if a
+    host has no room for the table, or not the GPUs that are asked for, or there are too few ranks for the sub-masters,
+    and RanksLostError if no worker is left, or on a worker if rank 0 is not.
     """
 
     def __init__(
@@ -62,12 +63,12 @@ class Session:
         table: int | None = None,
         interrupted: Callable[[], bool] = never,
         progress: Progress | None = None,
-        deadline: float | None = None,
-        groups: int = 0,
+        worker_timeout: float | None = None,
+        submasters: int = 0,
         device: str = "cpu",
         touched: bool = False,
     ):
-        self._comm, self._size, self._deadline, self._groups = comm, table, deadline, groups
+        self._comm, self._size, self._worker_timeout, self._submasters = comm, table, worker_timeout, submasters
         self._touched = touched
         self.interrupted = interrupted
         self.progress = progress or Silent()
@@ -77,11 +78,11 @@ class Session:
 
     def __enter__(self) -> Self:  # after the work of another rank than 0: None
         ranks = self._comm.Get_size() if self._comm else 1
-        if self._groups and self._device != "cpu":
-            raise UserError(f"device {self._device} goes without groups, whose first ranks do no jobs")
-        if self._groups and not 0 < 2 * self._groups < ranks:
+        device = None if self._device == "cpu" else self._device
+        check(self, {"device": device, "submasters": self._submasters})
+        if self._submasters and not 0 < 2 * self._submasters < ranks:
             raise UserError(
-                f"groups {self._groups} is not a number of sub-masters with a worker each among {ranks} ranks"
+                f"submasters {self._submasters} is not a number of sub-masters with a worker each among {ranks} ranks"
             )
         self._table = self._shared_table()
         far, shared = self._parts_of_table()
@@ -95,23 +96,23 @@ class Session:
             self._work(work_for_master, with_table, shared)
             self.close()
             return None  # type: ignore[return-value]
-        self.cluster = MpiCluster(self._comm, self._deadline, self.progress.note, self._groups)
+        self.cluster = MpiCluster(self._comm, self._worker_timeout, self.progress.note, self._submasters)
         most = max(Counter(self.cluster.hosts.values()).values())
         self.cluster.on_gpu = self._device != "cpu"
-        self.cluster.joint = self._table is not None and not self._groups and most < joint.SLOTS
+        self.cluster.joint = self._table is not None and not self._submasters and most < joint.SLOTS
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        # what ends the block is what is to be told: ranks that leave because of it may make closing fail as well
+        # what ended the block is raised: ranks that leave because of it may make closing fail as well
         with contextlib.nullcontext() if kind is None else contextlib.suppress(Exception):
             self.close()
 
     def _work(self, work_for_master, kinds, shared):
         """Work for rank 0 until it leaves; what is wrong here alone ends the job, for the others would wait."""
         try:
-            work_for_master(self._comm, kinds, self._deadline, self._groups, SHARES, shared)
+            work_for_master(self._comm, kinds, self._worker_timeout, self._submasters, SHARES, shared)
         except UserError as error:
-            complain(f"distsearch: rank {self._comm.Get_rank()}: {error}")
+            print_error(f"distsearch: rank {self._comm.Get_rank()}: {error}")
             mpi_runtime.abort(2)
 
     def _with_gpu(self, kinds):
@@ -212,58 +213,66 @@ class Session:
         if self._device == "gpu":
             raise UserError(f"no GPU does {what}: use device cpu, or auto")
 
+    @documented(Options)
     def search(
         self,
         game: str,
         position: str = "startpos",
         board: str | None = None,
-        empties: str | None = None,
+        rules: dict[str, str] | None = None,
         seed: int = 0,
         **options: Any,
     ) -> Outcome:
-        """Return the Outcome of a search of one position, a text; options as ``Options`` has them.
+        """Return the Outcome of a search of one position, a text; for 5 seconds if no limit is given.
 
-        board: text such as "6x8"; seed: of what chance puts down first, where the position is ``startpos``, and of
-        sampled runs. Raises UserError for what makes no sense.
+        board: text such as "6x8"; rules: the game's own options, such as {"empties": "none"}, which may also be given
+        by their names; seed: of what chance puts down first, where the position is ``startpos``, and of sampled runs.
+        Raises UserError for what makes no sense.
         """
         checked_seed(seed)
         if options.get("algorithm") in SAMPLED:
             options["seed"] = seed
-        asked, module, rules = resolve(game, board, empties, **options)
-        start = module.parse(position, rules)
+        asked, module, known_rules = resolve(game, board, rules, **options)
+        start = module.parse(position, known_rules)
         if position == "startpos" and asked.against_chance:
-            start = dealt(module, start, rules, seed)
+            start = dealt(module, start, known_rules, seed)
         return next(self.searcher(asked).search([start]))
 
+    @documented(Options)
     def solve(
-        self, game: str, lines: Iterable[str], board: str | None = None, empties: str | None = None, **options: Any
+        self,
+        game: str,
+        lines: Iterable[str],
+        board: str | None = None,
+        rules: dict[str, str] | None = None,
+        **options: Any,
     ) -> Iterator[Outcome]:
         """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given, or by ida.
 
         Lines are read ahead, by thousands. Raises UserError when it reads one that is no position, whatever was
         answered by then, if the session is closed before the end, and as ``search`` does.
         """
-        limited = options.keys() & {"depth", "time", "nodes", "exact", "layers"} or options.get("algorithm") == "ida"
-        asked, module, rules = resolve(game, board, empties, **options, **({} if limited else {"exact": True}))
-        yield from solve(self, self.searcher(asked), (module.parse(line, rules) for line in lines))
+        asked, module, known_rules = resolve(game, board, rules, **options, **solve_limits(game, options))
+        check(asked, {"solve": True})
+        yield from solve(self, self.searcher(asked), (module.parse(line, known_rules) for line in lines))
 
+    @documented(Options)
     def play(
         self,
         game: str,
         games: int = DEFAULT_GAMES,
         board: str | None = None,
-        spawn: str | None = None,
+        rules: dict[str, str] | None = None,
         seed: int = 0,
         record: str | None = None,
         **options: Any,
     ) -> Summary:
-        """Return the ``played.Summary`` of whole games against chance; options as ``Options`` has them.
+        """Return the Summary of whole games against chance.
 
         record: the name of a file to make, with a line of JSON for each game. Raises UserError for what makes no sense.
         """
         self._check_open()
-        check_limits(**options)
-        asked, _, _ = resolve(game, board, spawn=spawn, **options)
+        asked, _, _ = resolve(game, board, rules, **options)
         return self.played(asked, games, seed, record)
 
     def played(self, options: Options, games: int, seed: int, record: str | None = None) -> Summary:
@@ -277,26 +286,27 @@ class Session:
         depth: int,
         position: str = "startpos",
         board: str | None = None,
-        empties: str | None = None,
         rules: dict[str, str] | None = None,
+        **by_name: str,
     ) -> Count:
-        """Return the Count of positions below one, ``depth`` plies deep. Raises UserError as ``search`` does."""
+        """Return the Count of positions below one, ``depth`` plies deep; by_name: rules. Raises as ``search`` does."""
         self._check_open()
         self._check_no_gpu("perft")
-        options, module, known = resolve(game, board, empties, rules=rules, exact=True)
-        positions = [module.parse(position, known)]
+        options, module, known_rules = resolve(game, board, rules, **by_name)
+        positions = [module.parse(position, known_rules)]
         return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]
 
 
+@documented(Options)
 def search(game: str, position: str = "startpos", **options: Any) -> Outcome:
     """Return the Outcome of one search by this process alone.
 
         distsearch.search("othello", "startpos", depth=8, board="8x8", empties="winner")
 
-    position: text, as on the command line; board: text such as "6x8"; options: depth, time (seconds), nodes or exact,
-    and window, all_moves, algorithm, ordering, evaluation, load_factor as on the command line; 5 seconds if no limit is
-    given. The Outcome has ``move``, ``score``, ``bound``, ``proved``, ``pv``, ``nodes`` and the other fields of --json.
-    Raises ``distsearch.core.errors.UserError`` for what makes no sense. See ``Session`` for many searches.
+    position: text, as on the command line; board: text such as "6x8"; rules: the game's own options by name, or each
+    as a keyword; 5 seconds if no limit is given. The Outcome has ``move``, ``score``, ``bound``, ``proved``, ``pv``,
+    ``nodes`` and the other fields of --json. Raises ``distsearch.core.errors.UserError`` for what makes no sense. See
+    ``Session`` for many searches.
     """
     with Session() as session:
         return session.search(game, position, **options)

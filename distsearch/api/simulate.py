@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from .. import games
 from ..cluster.local import LocalCluster
@@ -14,11 +17,14 @@ from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..engines.pvs.visits import Visits
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
+from .applicability import check
 from .chance import searcher_of
+from .declarations import Option, check_values
 from .explain import Explanation, explain
 from .progress import compact
 from .result import Outcome
 
+_MOST, _MOST_RATE = 10**6, 10**18  # where a step takes ages, the clock's digits run out
 _MEASURED = 0.5  # CPU seconds of search that a rate is measured over
 
 
@@ -26,41 +32,56 @@ _MEASURED = 0.5  # CPU seconds of search that a rate is measured over
 class Machine:
     """The virtual cluster. Times in seconds; None for what the network's preset or a measurement is to fill in."""
 
-    workers: int = 8
-    network: str = "host"
-    latency: float | None = None
-    bandwidth: float | None = None  # bytes a second
-    delay: float = 0.0  # mean of a random extra delay of each message
-    rate: float | None = None  # boards a second of a worker while the others rest
-    busy_rate: float | None = None  # the same while all work
-    spread: float = 0.0  # relative standard deviation of the workers' rates
-    jitter: float = 0.0  # and of the time of a slice
-    message_cost: float | None = None  # of the master for a message
-    seed: int = 0
-    table: int = DEFAULT_MIB  # MiB of a host's transposition table
-    hosts: int = 1  # each with a table of its own, that its workers share
-    groups: int = 0  # sub-masters, besides the workers
+    workers: Annotated[int, Option("virtual workers (default 8)", "N", low=1, high=100_000)] = 8
+    network: Annotated[
+        str, Option("latency and bandwidth of host (default) or tcp", "NAME", choices=tuple(NETWORKS))
+    ] = "host"
+    latency: Annotated[
+        float | None, Option("of a message, in seconds (default: the network's)", "SECONDS", low=0, high=_MOST)
+    ] = None
+    bandwidth: Annotated[
+        float | None, Option("bytes a second (default: the network's)", "BYTES", low=1, high=_MOST_RATE)
+    ] = None
+    delay: Annotated[
+        float,
+        Option("mean of a random extra delay of each message, in seconds (default 0)", "SECONDS", low=0, high=_MOST),
+    ] = 0.0
+    rate: Annotated[
+        float | None, Option("nodes a second of one worker (default: measured here)", "NODES", low=1, high=_MOST_RATE)
+    ] = None
+    busy_rate: Annotated[
+        float | None, Option("the same while all workers are busy (default: as rate)", "NODES", low=1, high=_MOST_RATE)
+    ] = None
+    spread: Annotated[float, Option("relative deviation of the workers' rates (default 0)", "X", low=0, high=_MOST)] = (
+        0.0
+    )
+    jitter: Annotated[
+        float, Option("relative deviation of the time of a slice (default 0)", "X", low=0, high=_MOST)
+    ] = 0.0
+    message_cost: Annotated[
+        float | None,
+        Option("of the master for a message, in seconds (default: measured)", "SECONDS", low=0, high=_MOST),
+    ] = None
+    seed: Annotated[int, Option("seed of everything random (default 0)", "N")] = 0
+    table: Annotated[
+        int, Option("MiB of each host's transposition table (default 64), 0 for none", "MIB", low=0, high=1 << 22)
+    ] = DEFAULT_MIB
+    hosts: Annotated[
+        int, Option("hosts that the workers are on, each with a table that they share (default 1)", "N", low=1)
+    ] = 1
+    submasters: Annotated[
+        int, Option("sub-masters besides the workers, each in charge of a part of them (default 0)", "N", low=0)
+    ] = 0
     faults: Faults | None = None
 
     def __post_init__(self):
-        if not 1 <= self.workers <= 100_000:
-            raise UserError(f"workers {self.workers} is not a number from 1 to 100000")
-        if not 1 <= self.hosts <= self.workers:
+        check_values(self)
+        if self.hosts > self.workers:
             raise UserError(f"hosts {self.hosts} is not a number from 1 to {self.workers}, the workers")
-        if not 0 <= self.groups <= self.workers:
-            raise UserError(f"groups {self.groups} is not a number from 0 to {self.workers}, the workers")
-        if 0 < self.groups < self.hosts:
-            raise UserError(f"groups {self.groups} is less than hosts {self.hosts}: a group is of one host")
-        if self.network not in NETWORKS:
-            raise UserError(f"network '{self.network[:40]}' is not {' or '.join(NETWORKS)}")
-        for name in ("latency", "delay", "spread", "jitter", "message_cost"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1e6:
-                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 0 to 1000000")
-        for name in ("bandwidth", "rate", "busy_rate"):
-            value = getattr(self, name)
-            if value is not None and not 1 <= value <= 1e18:  # where a step takes ages, the clock's digits run out
-                raise UserError(f"{name.replace('_', '-')} {value:g} is not a number from 1 to 1e18")
+        if self.submasters > self.workers:
+            raise UserError(f"submasters {self.submasters} is not a number from 0 to {self.workers}, the workers")
+        if 0 < self.submasters < self.hosts:
+            raise UserError(f"submasters {self.submasters} is less than hosts {self.hosts}: each is of one host")
 
     def cluster(self, visits=None):
         """Return the SimulatedCluster; ``rate`` must be known. visits: as for ``kinds``."""
@@ -69,10 +90,12 @@ class Machine:
             if value is not None:
                 given[name] = value
         costs = {} if self.message_cost is None else {"message": self.message_cost}
+        assert self.rate is not None
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         network = Network(**{**preset._asdict(), **given})
         kinds = [self.kinds(visits) for _ in range(self.hosts)]
-        return SimulatedCluster(kinds, self.workers, network, processors, self.seed, self.faults, self.groups, SHARES)
+        how = network, processors, self.seed, self.faults, self.submasters, SHARES
+        return SimulatedCluster(kinds, self.workers, *how)
 
     def kinds(self, visits=None):
         """Return the kinds of job, with a new table; visits: the ``Visits`` that engines write to, or None."""
@@ -81,7 +104,7 @@ class Machine:
 
 @dataclass
 class Simulation:
-    """The Outcome of a simulated search beside that of the sequential engine."""
+    """The Outcome of a simulated search next to that of the sequential engine."""
 
     outcome: Outcome
     sequential: Outcome
@@ -95,7 +118,7 @@ class Simulation:
 
         Of a search that was stopped they are None, and so is what it took more than the sequential one.
         """
-        seconds = self.sequential.nodes / self.machine.rate
+        seconds = self.sequential.nodes / (self.machine.rate or math.nan)
         speedup = seconds / self.outcome.seconds if self.outcome.seconds else 0.0
         of_all = {
             "speedup": round(speedup, 4),
@@ -124,10 +147,11 @@ class Simulation:
     def to_text(self):
         """Return the outcome as a table, with the figures, and the explanation, below."""
         figures, machine = self.figures, self.machine
+        rate = compact(machine.rate or math.nan)
         busy = "" if machine.busy_rate is None else f" ({compact(machine.busy_rate)} while all work)"
         return (
             f"{self.outcome.to_text()}\n"
-            f"  simulated  {machine.workers} workers of {compact(machine.rate)} boards/s each{busy}, network "
+            f"  simulated  {machine.workers} workers of {rate} boards/s each{busy}, network "
             f"{machine.network}, seed {machine.seed}\n"
             f"  speedup    {self._speedup_text()}, master busy {figures['master_share']:.1%}"
             + ("" if self.explanation is None else f"\n{self.explanation.to_text()}")
@@ -147,22 +171,24 @@ def simulate(options, machine, position, progress, interrupted, explained=False,
     """Return the Simulation of a search of ``position``; explained: with an explanation of where the boards go.
 
     The sequential engine searches it first, for the figures, unless ``sequential`` is its Outcome. If the machine has
-    no rate, it is the one that this computer reached when first asked, kept beside the compiled code, so that a
-    simulation can be repeated. Raises UserError if it is to explain what it cannot.
+    no rate, it is the one that this computer reached when first asked, kept with the compiled code, so that a
+    simulation can be repeated. Raises UserError for an explanation that it cannot give.
     """
-    if options.against_chance and not options.takes_table:
-        raise UserError(f"simulate knows no {options.algorithm} in a game against chance, but expectimax")
-    if explained:
-        _check_explained(options)
+    check(options, {"simulate": True, "explain": explained})
     kind = searcher_of(options)
-    one, many = (Visits(), Visits()) if explained else (None, None)
-    alone = kind(replace(options, load_factor=1, layers=None), LocalCluster(machine.kinds(one)), progress, interrupted)
+    one, many = Visits(), Visits()  # written to only for an explanation
+    alone = kind(
+        replace(options, load_factor=1, layers=None),
+        LocalCluster(machine.kinds(one if explained else None)),
+        progress,
+        interrupted,
+    )
     if machine.rate is None:
         machine = replace(machine, rate=_rate(options, alone, position))
     if sequential is None:
-        sequential = next(alone.search([position]))
-    cluster = machine.cluster(visits=many)
-    outcome = next(kind(options, cluster, progress, interrupted).search([position]))
+        sequential = _only(alone.search([position]))
+    cluster = machine.cluster(visits=many if explained else None)
+    outcome = _only(kind(options, cluster, progress, interrupted).search([position]))
     found = Simulation(outcome, sequential, machine, cluster.master_share)
     if explained:
         visits = many.columns()
@@ -170,12 +196,10 @@ def simulate(options, machine, position, progress, interrupted, explained=False,
     return found
 
 
-def _check_explained(options):
-    """Raise UserError if boards cannot be explained: there must be a table, and the same work for all workers."""
-    if not options.tabled:
-        raise UserError("explain is for games of two players, searched with a transposition table")
-    if options.deepening:
-        raise UserError("explain needs depth or exact: what ends by time or nodes is other work on other workers")
+def _only(outcomes: Iterator[Outcome | None]) -> Outcome:
+    outcome = next(outcomes)
+    assert outcome is not None
+    return outcome
 
 
 def _rate(options, searcher, position):

@@ -83,14 +83,16 @@ class InMemoryPositions:
 class StreamSolver:
     """Has the positions of an input solved by a session's workers; iterate over it for the Parts, once.
 
-    lines: a ``lines.Lines`` or like it; complain(number, text): told of every bad line; brief: nobody wants lines of
+    lines: a ``lines.Lines`` or like it; print_error(number, text): told of every bad line; brief: without lines of
     play. Memory is bounded: no more is read while many wait for an answer. After an interrupt what is known of the
     rest comes, incomplete. Raises UserError if the session is closed before the end. ``taken()``: a ``RunStats``, of
     what was spent so far. kept: a ``CheckpointHandle``, of the lines from the first one that was not in a AnswerBatch.
     """
 
-    def __init__(self, session, searcher, lines, complain=lambda number, text: None, brief=False, kept=NO_CHECKPOINT):
-        self._session, self._cluster, self._lines, self._complain = session, session.cluster, lines, complain
+    def __init__(
+        self, session, searcher, lines, print_error=lambda number, text: None, brief=False, kept=NO_CHECKPOINT
+    ):
+        self._session, self._cluster, self._lines, self._print_error = session, session.cluster, lines, print_error
         self._searcher, self.bad = searcher, 0  # lines that could not be read
         self._stream, self._brief = searcher.stream(brief, snapshot=kept.state), brief
         self._kept = kept
@@ -101,7 +103,7 @@ class StreamSolver:
         self._began: float | None = None  # when it started
         self._master_before = 0.0  # the master's CPU seconds by then
         self._startup, self._records, self._asked = 0.0, {}, -_REFRESH
-        self._workers = None  # what ``taken`` tells of them, None if it is to be made anew
+        self._workers = None  # what ``taken`` tells of them, None if it must be made anew
         self.halted = False
 
     def __iter__(self):
@@ -146,7 +148,7 @@ class StreamSolver:
         chunk = lines.read(_CHUNK, wait)
         if chunk is not None:
             for index, text in chunk.errors:
-                self._complain(chunk.first + index, text)
+                self._print_error(chunk.first + index, text)
             self.bad += len(chunk.errors)
             self._chunks.append(chunk)
             stream.add(chunk.states[chunk.good])
@@ -155,7 +157,7 @@ class StreamSolver:
 
     def _go_on(self):
         cluster, progress = self._cluster, self._session.progress
-        if not cluster.is_open(self._run):  # whoever took a part had the cluster turn, or closed it
+        if not cluster.is_open(self._run):  # the consumer of a batch let the cluster go on, or closed it
             return
         interrupted = self._session.interrupted()
         if not self.halted:  # then jobs that were stopped would pass for done

@@ -4,15 +4,19 @@ import json
 import math
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
 from .. import __version__, evaluation, games
 from ..core.errors import UserError
 from ..engines.player import seed_of
+from ..evaluation.row_heuristic import Weights
 from ..formats.game_records import RecordFile
 from ..jobs.self_play import HANDED_OUT, CandidatesPool
 from ..jobs.two_player import KINDS
+from .applicability import check
+from .declarations import Option, check_values
 from .options import CHANCES
 from .play_summary import depth_text
 from .progress import compact
@@ -24,24 +28,21 @@ _MOST_GAMES = 10**6  # of a generation, and generations
 
 @dataclass
 class TuneBudget:
-    """How much to play: games a candidate in each generation, generations, candidates; sigma: the first step.
+    """How much to play. Creating one raises UserError if it makes no sense."""
 
-    Creating one raises UserError if it makes no sense.
-    """
-
-    games: int = 100
-    generations: int = 20
-    population: int = 12
-    sigma: float = 0.3
+    games: Annotated[
+        int, Option("games of every candidate in each generation (default 100)", "N", low=1, high=_MOST_GAMES)
+    ] = 100
+    generations: Annotated[int, Option("generations to play (default 20)", "N", low=1, high=_MOST_GAMES)] = 20
+    population: Annotated[int, Option("candidates of a generation (default 12)", "N", low=4, high=_MOST_GAMES)] = 12
+    sigma: Annotated[
+        float, Option("first step size, relative to the weights (default 0.3, about a third)", "X", above=0, high=2)
+    ] = 0.3
 
     def __post_init__(self):
-        for name, least in (("games", 1), ("generations", 1), ("population", 4)):
-            if not least <= getattr(self, name) <= _MOST_GAMES:
-                raise UserError(f"{name} {getattr(self, name)} is not a number from {least} to {_MOST_GAMES}")
+        check_values(self)
         if self.games * self.population > _MOST_GAMES:
             raise UserError(f"games {self.games} of {self.population} candidates are more than {_MOST_GAMES}")
-        if not 0 < self.sigma <= 2:
-            raise UserError(f"sigma {self.sigma:g} is not a step above 0 and up to 2")
 
 
 @dataclass
@@ -50,7 +51,7 @@ class TuneResult:
 
     asked: dict
     generations: int  # that were played to their end
-    weights: tuple
+    weights: Weights
     value: float | None  # mean log score of the last generation's best candidate
     average: float | None  # its mean score
     played: int  # games
@@ -90,7 +91,7 @@ class TuneResult:
         asked, rate = self.asked, compact(self.moves / max(self.seconds, 1e-9))
         stopped = "" if self.complete else f" (stopped early: {asked['generations']} generations were asked for)"
         how = f"{asked['population']} candidates, {asked['games']} games each, "
-        how += f"depth {depth_text(asked['depth'], asked.get('deeper', ()))}"
+        how += f"depth {depth_text(asked['depth'], asked.get('depth_by_empty', ()))}"
         how += f", min-probability {asked['min_probability']}" if asked["min_probability"] else ""
         how += "" if asked["chance"] == CHANCES[0] else f", chance {asked['chance']}"
         best = "" if self.average is None else f"  last best  average {self.average:,.0f}\n"
@@ -108,9 +109,8 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
     Raises UserError for what makes no sense. The same options, budget and seed (a whole number from 0 on) give the same
     weights. record: the name of a file to make, with a line of JSON for each generation.
     """
-    game = games.find(options.game)
-    if options.time is not None or not options.against_chance:
-        raise UserError("tune is for games against chance whose evaluation has weights, with depth or layers")
+    game: Any = games.find(options.game)  # a ``ChanceGame`` with VALUES
+    check(options, {"tune": True})
     start = evaluation.weights(game, options.evaluation)
     rules = game.rules(options.board, **options.rules)
     asked = {
@@ -123,7 +123,7 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
         **vars(budget),
         "seed": seed,
         "start": f"rows:{start.text}",
-        **({"deeper": options.deeper} if options.deeper else {}),
+        **({"depth_by_empty": options.depth_by_empty} if options.depth_by_empty else {}),
     }
     search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")

@@ -4,7 +4,8 @@ import copy
 import json
 import math
 import time
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from .result import Outcome, tidy
 from .run import prepare
 from .searcher import Searcher
 
-_GLIMPSE = 20_000  # boards, in the same place, of an exact search
+_QUICK_SEARCH = 20_000  # boards, in the same place, of an exact search
 _TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
 _MIN_JOBS_OF_A_GROUP = 2
@@ -59,6 +60,7 @@ class TwoPlayerSearcher(Searcher):
 
     def _take(self, options):
         super()._take(options)
+        self.deepening = options.deepening
         self._win = 0 if options.exact else evaluation.find(self.game, options.evaluation, self.rules).bound
 
     def serves(self, options):
@@ -71,19 +73,15 @@ class TwoPlayerSearcher(Searcher):
         other._take(options)
         return other
 
-    def search(self, positions, kept=NO_CHECKPOINT):
+    def search(self, positions: Sequence, kept=NO_CHECKPOINT):
         """Search positions one after another if deepening, else as one forest; see ``Searcher.search``."""
-        if self._options.deepening or self._options.by_steps and len(positions) == 1:
+        if self.deepening or self._options.by_steps and len(positions) == 1:
             for position in positions:
                 yield self._deepen(position, kept)
                 if self._interrupted():
                     return
         else:
             yield from self._search_forest(positions, kept)
-
-    @property
-    def deepening(self):
-        return self._options.deepening
 
     @property
     def seconds(self):
@@ -213,7 +211,7 @@ class TwoPlayerSearcher(Searcher):
         for root, position in enumerate(positions):
             unknown = pool.score(root) == -math.inf
             if unknown and root > 0 and time.perf_counter() - ended > _QUICK:
-                yield None  # whoever wants an end does not want quick answers to a thousand positions first
+                yield None  # a user who interrupts does not want quick answers to a thousand positions first
                 continue
             complete = pool.is_answered(root)
             outcome = self._outcome(position, self._found(pool, root), depth, complete)
@@ -291,13 +289,13 @@ class TwoPlayerSearcher(Searcher):
         return _Found(known, score, exact, line, int(pool.nodes.cost[root]), pool.jobs, pool.nodes.size, children)
 
     def _outcome(self, position, found, depth, complete, proved=False):
-        """Return the Outcome of what is known of a position; whoever ran the search adds times and totals."""
+        """Return the Outcome of what is known of a position; the caller adds times and totals."""
         options, window = self._options, self._options.window or ANY
         over = not legal_moves(self.game, position, self.rules)
         proved = bool(complete and (over or options.exact or proved))
         relation = "exact" if found.exact else "lower"
         if not found.known and options.solving:
-            line, score, depth = self._glimpse(position)
+            line, score, depth = self._quick_search(position)
             relation = "lower"
         elif found.known:
             line, score = found.line, found.score
@@ -348,11 +346,11 @@ class TwoPlayerSearcher(Searcher):
                 found = record["line"][: record["line_length"]].tolist(), float(record["score"]), depth
         return found
 
-    def _glimpse(self, position):
+    def _quick_search(self, position):
         """Return (line, lower bound of the score or None, depth) of the first few thousand boards of a solution."""
         job = self._job(position)
         self._runner.begin(job)
-        self._runner.advance(_GLIMPSE)
+        self._runner.advance(_QUICK_SEARCH)
         record = self._runner.result(0.0, 0.0)[0]
         score = float(record["score"]) if np.isfinite(record["score"]) else None
         line = record["line"][: record["line_length"]].tolist() or legal_moves(self.game, position, self.rules)[:1]
@@ -367,7 +365,7 @@ class TwoPlayerSearcher(Searcher):
         return boards / (time.process_time() - began)
 
     def _job(self, position):
-        job = np.zeros((), self._runner.job_dtype)
+        job: Any = np.zeros((), self._runner.job_dtype)
         job["state"] = position.state
         job["low"], job["high"] = ANY
         return job
@@ -379,7 +377,7 @@ class TwoPlayerSearcher(Searcher):
         while time.process_time() < end or depth == 1:
             job["depth"] = depth
             runner.begin(job)
-            first = depth == 1 and not self._options.solving  # which is to be complete, however long it takes
+            first = depth == 1 and not self._options.solving  # it must be complete, however long it takes
             while not runner.advance(10_000) and (time.process_time() < end or first):
                 pass
             yield depth, runner.result(0.0, 0.0)[0], runner.boards

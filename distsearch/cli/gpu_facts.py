@@ -15,7 +15,7 @@ def gpu_facts(host):
 
     ``driver``, ``cuda`` (the newest CUDA that it serves), ``pycuda`` and ``nvcc``: versions, None where there is none;
     ``architectures``: of the cards; ``compiles``: whether nvcc makes kernels for all of them; ``missing``: one line
-    that says what is to be done before this host searches on its GPUs, None if nothing is.
+    that says what must be done before this host searches on its GPUs, None if nothing is.
     """
     cards = _cards()
     nvcc = shutil.which("nvcc")

@@ -17,6 +17,14 @@ from ..formats import stdout
 from .gpu_facts import gpu_facts, gpu_text
 
 
+def add_arguments(parser):
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(args, argv):
+    return info(mpi_runtime.communicator(), args.json)
+
+
 def info(comm, as_json):
     """Print what there is (on the first rank; ``comm`` may be None); return 0, or 1 if something is wrong."""
     place = _place()
@@ -35,7 +43,7 @@ def info(comm, as_json):
         problems.append(str(error))
     problems += _problems(facts) + _differences(places)
     facts["problems"] = problems
-    stdout.say(json.dumps(facts) if as_json else _table(facts))
+    stdout.print_result(json.dumps(facts) if as_json else _table(facts))
     return 1 if problems else 0
 
 

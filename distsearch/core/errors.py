@@ -20,7 +20,7 @@ class RanksLostError(RuntimeError):
     """Ranks have died without which there is no going on. Its text is one line; exit status 1."""
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Write a line or several to stderr. If stderr cannot be written, it stays silent, and the answers still count."""
     try:
         print(text, file=sys.stderr, flush=True)
@@ -32,6 +32,6 @@ def complain(text: str) -> None:
             os.close(nowhere)
 
 
-def complain_of(error: BaseException) -> None:
+def print_traceback(error: BaseException) -> None:
     """Write a mistake of ours to stderr in the same way, with its traceback."""
-    complain("".join(traceback.format_exception(error)).rstrip())
+    print_error("".join(traceback.format_exception(error)).rstrip())

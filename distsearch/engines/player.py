@@ -30,29 +30,29 @@ def seed_of(seed, game):
     return int(np.random.SeedSequence((seed, game)).generate_state(1, np.uint64)[0])
 
 
-def plies_for(game, rules, state, depth, deeper):
-    """Return how deep to search a state: as the first of ``deeper`` says that allows for its empty cells, or depth.
+def plies_for(game, rules, state, depth, depth_by_empty):
+    """Return how deep to search a state: by its empty cells, else to the depth.
 
-    deeper: pairs of (empty cells at most, plies), the fewest cells first.
+    depth_by_empty: pairs of (empty cells at most, plies), the fewest cells first.
     """
-    if not deeper:
+    if not depth_by_empty:
         return depth
     empty = game.empties(state, rules)
-    return next((plies for most, plies in deeper if empty <= most), depth)
+    return next((plies for most, plies in depth_by_empty if empty <= most), depth)
 
 
 class Player:
     """Plays on from a state by an ``Expectimax`` engine, and can be paused.
 
-    deeper: as ``plies_for`` has it; nodes, seconds: limits of a move, under which its searches get deeper and
+    depth_by_empty: as ``plies_for`` has it; nodes, seconds: limits of a move, under which its searches get deeper and
     deeper, 0: none. codes: moves since ``begin``, the player's and chance's; moves: of them the player's; score: what
     they brought; boards, expanded: of their searches; times: seconds that each of the player's moves took, of a player
     with a limit of them; over: the game has come to its end.
     """
 
-    def __init__(self, game, rules, engine, deeper=(), nodes=0, seconds=0.0):
+    def __init__(self, game, rules, engine, depth_by_empty=(), nodes=0, seconds=0.0):
         self._game, self._rules, self._engine = game, rules, engine
-        self._deeper, self._nodes, self._seconds = deeper, nodes, seconds
+        self._depth_by_empty, self._nodes, self._seconds = depth_by_empty, nodes, seconds
         self._limited = bool(nodes or seconds)
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
 
@@ -120,7 +120,7 @@ class Player:
 
     def _open(self):
         """Begin the first search of a move."""
-        self._deepest = plies_for(self._game, self._rules, self.state, self._depth, self._deeper)
+        self._deepest = plies_for(self._game, self._rules, self.state, self._depth, self._depth_by_empty)
         self._move, self._began, self._before = None, time.perf_counter(), self._boards
         self._begin(1 if self._limited else self._deepest)
 

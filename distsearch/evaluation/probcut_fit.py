@@ -77,7 +77,9 @@ def find(game, board, name, evaluation, path=None):
             content = (resources.files(__package__) / "fits" / shown).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         if path is None:
-            raise UserError(f"selective has no fit for {game.NAME} {shape} by {name[:40]}; {how} for --fit") from error
+            raise UserError(
+                f"selective has no parameters for {game.NAME} {shape} by {name[:40]}; {how} for --probcut-params"
+            ) from error
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}; {how}") from error
     fit = parse(content, shown)
     if (fit.game, fit.board, fit.evaluation) != (game.NAME, tuple(board), evaluation.name):

@@ -12,8 +12,8 @@ SUFFIX = ".answers"
 _PIECE = 1 << 20  # bytes copied at a time
 
 
-class Ledger:
-    """The file of answers beside a checkpoint, and what the checkpoint has to know of it and of the input.
+class AnswerLog:
+    """The file of answers next to a checkpoint, and what the checkpoint has to know of it and of the input.
 
     path: of the checkpoint; fresh: there need not be a file of answers yet. ``bad``: bad lines so far. Raises UserError
     if the file cannot be opened, or another run writes to it.

@@ -24,7 +24,6 @@ INTERVAL_VARIABLE = "DISTSEARCH_CHECKPOINT_SECONDS"  # in the environment: anoth
 _KIND, _FORMAT = "checkpoints", 6
 _BEFORE_5 = b"distsearch checkpoint "  # what files of earlier formats begin with
 _ARRAY = "array"
-_SHARED_OUT = "load_factor", "prefetch"  # options that do not decide what a search answers, like the number of ranks
 
 
 def _interval():
@@ -42,8 +41,8 @@ class CheckpointHandle(NamedTuple):
     """What a search or a part of one needs of its checkpoint: see there. By default nothing is kept."""
 
     state: dict | None = None
-    maybe_save: Callable[[Callable[[], dict]], None] = lambda make: None
-    save: Callable[[Callable[[], dict]], None] = lambda make: None
+    maybe_save: Callable[[Callable[[], Any]], None] = lambda make: None
+    save: Callable[[Callable[[], Any]], None] = lambda make: None
     path: str | None = None
 
 
@@ -55,26 +54,26 @@ class Checkpoint:
 
     path: of the file; search: what is searched, as ``fingerprint`` has it; resume: go on where the file says, from the
     beginning if there is none; wanted: an ``interrupt.Interrupts``, whose ``save`` says that a state is wanted
-    now; complain(text): told if a state cannot be written, and if there is no file to resume; suffixes: of other files
-    beside it; interval: seconds between two states.
+    now; print_error(text): told if a state cannot be written, and if there is no file to resume; suffixes: of other
+    files next to it; interval: seconds between two states.
 
     ``state`` is what an earlier run saved last, or None. Raises UserError if the file is not of this search, damaged,
     or not to be resumed, and if no file can be written in its place.
     """
 
-    def __init__(self, path, search, resume, wanted, complain, suffixes=(), interval=None):
+    def __init__(self, path, search, resume, wanted, print_error, suffixes=(), interval=None):
         if not path:
             raise UserError("the checkpoint's name is empty")
         self.path = os.path.realpath(path)
         self._name = path
         self._search = json.loads(json.dumps(search))  # as the file will give it back
-        self._wanted, self._complain = wanted, complain
+        self._wanted, self._print_error = wanted, print_error
         self._interval = interval or _interval()
-        self._complained = False
+        self._warned = False
         self._saved = time.monotonic()
         self.state = self._load() if resume else None
         if resume and self.state is None:
-            complain(f"there is no {path} to resume: this search begins")
+            print_error(f"there is no {path} to resume: this search begins")
         for existing in [path + suffix for suffix in ("", *suffixes) if os.path.lexists(path + suffix)]:
             if not resume:
                 raise UserError(f"{existing} exists: --resume goes on with it; or remove it, or name another file")
@@ -115,9 +114,9 @@ class Checkpoint:
         try:
             _save(self.path, {"version": __version__, "search": self._search, "state": make()})
         except OSError as error:
-            if not self._complained:
-                self._complain(f"cannot write {self._name}: {error.strerror}; the search goes on")
-            self._complained = True
+            if not self._warned:
+                self._print_error(f"cannot write {self._name}: {error.strerror}; the search goes on")
+            self._warned = True
         self._saved = time.monotonic()
 
 
@@ -137,7 +136,7 @@ def fingerprint(options: Any, positions: Sequence = (), **asked: Any) -> dict[st
     """
     game = games.find(options.game)
     rules = game.rules(options.board, **options.rules)
-    found = {name: value for name, value in vars(options).items() if name not in _SHARED_OUT}
+    found = options.deciding()
     texts = [game.text(position, rules) for position in positions]
     many = hashlib.sha256("\n".join(texts).encode()).hexdigest()
     return {**asked, **found, "game": games.tag(game), "position": texts[0] if len(texts) == 1 else many}

@@ -154,9 +154,9 @@ def parse(line: bytes, where: str) -> RecordedGame:
     for names, kind, meaning in ((_TEXTS, str, "a text"), (_NUMBERS, int, "a whole number")):
         for name in names:
             if not isinstance(fields.get(name), kind):
-                raise UserError(f"{where} is not a game: {name} is to be {meaning}")
+                raise UserError(f"{where} is not a game: {name} is not {meaning}")
     if not isinstance(spawn := fields.get("spawn"), str | None):
-        raise UserError(f"{where} is not a game: spawn is to be a text")
+        raise UserError(f"{where} is not a game: spawn is not a text")
     return RecordedGame(
         where, fields["game"], fields["board"], spawn, fields["moves"].split(), fields["score"], fields["largest"]
     )

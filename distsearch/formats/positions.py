@@ -244,9 +244,9 @@ def name_of(path: str) -> str:
 
 
 def read(
-    path: str, game: Any, rules: np.ndarray, interrupts: Any, complain: Callable[[str], None]
+    path: str, game: Any, rules: np.ndarray, interrupts: Any, print_error: Callable[[str], None]
 ) -> tuple[list[Position], int]:
-    """Return (a list of Positions, the number of bad lines) of a file; complain(text) is told of every bad line.
+    """Return (a list of Positions, the number of bad lines) of a file; print_error(text) is told of every bad line.
 
     Raises UserError for a file that cannot be read, or holds no position.
     """
@@ -258,7 +258,7 @@ def read(
             if chunk is None:
                 continue
             for index, text in chunk.errors:
-                complain(f"line {chunk.first + index}: {text}")
+                print_error(f"line {chunk.first + index}: {text}")
             bad += len(chunk.errors)
             positions += [chunk.position(index) for index in range(chunk.size) if chunk.good[index]]
     if not positions and not bad and interrupts.signal is None:

@@ -1,4 +1,4 @@
-"""Where results go: stdout, which may be full, or closed by whoever read it."""
+"""Where results go: stdout, which may be full, or closed by its reader."""
 
 import os
 import sys
@@ -6,13 +6,13 @@ import sys
 from ..core.errors import UserError
 
 
-def say(text: str) -> None:
+def print_result(text: str) -> None:
     """Write a line, or several; as ``write`` does."""
     write(f"{text}\n".encode())
 
 
 def write(content: bytes) -> None:
-    """Write bytes, at once; raises UserError if they cannot be, and BrokenPipeError where nobody reads any more."""
+    """Write bytes, at once; raises UserError if they cannot be, and BrokenPipeError where its reader has gone."""
     try:
         if hasattr(sys.stdout, "buffer"):
             sys.stdout.buffer.write(content)

@@ -1,9 +1,9 @@
 """Timelines of searches as files that Perfetto (ui.perfetto.dev) and Chrome open: ``--trace FILE``.
 
 The format is Chrome's Trace Event Format, JSON: a process for each host, a track for each rank with what it did (work,
-messages, idle), and beside it the jobs that it had, each with its position, window and outcome, and marks where a
+messages, idle), and next to it the jobs that it had, each with its position, window and outcome, and marks where a
 part of one was given away or its window narrowed. Times are microseconds from the start of the run. Ranks of a host
-share a clock; those of other hosts are laid beside it by the message that starts the run.
+share a clock; those of other hosts are aligned with it by the message that starts the run.
 """
 
 import json

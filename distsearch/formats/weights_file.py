@@ -21,7 +21,7 @@ def named(text: str, game: str) -> str:
     shown = text[:200]
     content = _read(text)
     if not isinstance(content, dict) or not isinstance(content.get("weights"), dict):
-        raise UserError(f"{shown} has no weights: it is to be a JSON object with them")
+        raise UserError(f"{shown} has no weights: it must be a JSON object with them")
     if content.get("game", game) != game:
         raise UserError(f"{shown} has weights for {str(content['game'])[:40]}, not for {game}")
     given = content["weights"]

@@ -6,7 +6,8 @@ array that holds board size, options and the tables that the game reads. One com
 of the same width. The module, or one next to it called ``NAME_knowledge``, may have any of the hooks of ``Knowledge``.
 """
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -118,6 +119,15 @@ class ChanceGame(Game, Protocol):
 
     def empties(self, s: State, r: Rules, /) -> int:
         """Return the number of empty cells, by which a search's depth may be chosen: only of such a game."""
+        ...
+
+
+@runtime_checkable
+class FixedMoves(Game, Protocol):
+    """A game with the same moves in every position, legal or not, such as a column each."""
+
+    def every_move(self, r: Rules, /) -> Iterable[int]:
+        """Return the codes of all moves in their order."""
         ...
 
 

@@ -193,7 +193,7 @@ class GameRunner(JobRunner):
         game, rules, self._engine = _expectimax(setup)
         self._recorded = setup.get("recorded", False)
         self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules), self._recorded)
-        limits = setup["deeper"], setup["nodes"], setup["seconds"]
+        limits = setup["depth_by_empty"], setup["nodes"], setup["seconds"]
         self._player, self._games = Player(game, rules, self._engine, *limits), SelfPlay(game, rules, self._engine)
         self._to_a_depth, self._is_shallow = not any(limits), False
         self.batches, self.name = True, f"game_{self._engine.name}"

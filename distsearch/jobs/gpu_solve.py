@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..cluster.protocols import BatchRunner
-from ..core.errors import UserError, complain
+from ..core.errors import UserError, print_error
 from ..games import connect4, othello
 from ..games.interface import Position, as_state, legal_moves
 from ..gpu.othello_endgame import GpuEndgame
@@ -69,7 +69,9 @@ def on_gpu(
 
         return make
 
-    return {**kinds, "solve": solve, **{kind: by_chance(kind, runner) for kind, runner in _BY_CHANCE.items()}}
+    return type(kinds)(
+        {**kinds, "solve": solve, **{kind: by_chance(kind, runner) for kind, runner in _BY_CHANCE.items()}}
+    )
 
 
 def _room(gpu, mib):
@@ -87,7 +89,7 @@ class _RankGpu:
         if not self._among_others:
             raise error
         if self.gpu is not None:
-            complain(f"distsearch: a rank on {platform.node()} goes on without its GPU: {error}")
+            print_error(f"distsearch: a rank on {platform.node()} goes on without its GPU: {error}")
         self.gpu = None
 
 

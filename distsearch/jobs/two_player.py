@@ -3,6 +3,7 @@
 A runner is made from a *setup*, a small dictionary of game, rules and search; ``cluster.protocols`` has the interface.
 """
 
+import importlib
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -355,8 +356,16 @@ def empty_jobs(count: int, worker: int) -> np.ndarray:
     return jobs
 
 
-def kinds(far: Any | None = None, log: Any | None = None) -> dict[str, Callable[[dict], Any]]:
-    """Return the kinds of job, by name.
+class Kinds(dict):
+    """Kinds of job by name; one without a row is ``Runner`` of the module of its name here."""
+
+    def __missing__(self, name: str) -> Callable[[dict], Any]:
+        self[name] = importlib.import_module(f".{name}", __package__).Runner
+        return self[name]
+
+
+def kinds(far: Any | None = None, log: Any | None = None) -> Kinds:
+    """Return the Kinds of job.
 
     far: the shared table, see ``TableSearch`` (default: a private one); log: a ``visits.Visits`` to which engines with
     a table write, or None.
@@ -374,19 +383,19 @@ def kinds(far: Any | None = None, log: Any | None = None) -> dict[str, Callable[
 
         return make
 
-    return {
-        "subtree": SubtreeRunner,
-        "deep": with_table(DeepRunner),
-        "solve": with_table(SolveRunner),
-        "perft": PerftRunner,
-        "expectimax": with_table(ExpectimaxRunner),
-        "expectiminimax": ExpectiminimaxRunner,
-        "averaged": AveragedRunner,
-        "ida": IdaRunner,
-        "game": GameRunner,
-        "weighted_game": WeightedGameRunner,
-        "empty": EmptyRunner,
-    }
+    return Kinds(
+        subtree=SubtreeRunner,
+        deep=with_table(DeepRunner),
+        solve=with_table(SolveRunner),
+        perft=PerftRunner,
+        expectimax=with_table(ExpectimaxRunner),
+        expectiminimax=ExpectiminimaxRunner,
+        averaged=AveragedRunner,
+        ida=IdaRunner,
+        game=GameRunner,
+        weighted_game=WeightedGameRunner,
+        empty=EmptyRunner,
+    )
 
 
 KINDS = kinds()

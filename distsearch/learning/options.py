@@ -1,12 +1,12 @@
 """What can be asked of training, checked."""
 
-import math
 import re
-from dataclasses import dataclass, field, fields
-from numbers import Integral, Real
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from .. import games
-from ..api.options import checked_seed
+from ..api.declarations import Option, check_values, shown
+from ..api.options import check_rules, checked_seed, parse_seed
 from ..core.errors import UserError
 from ..evaluation import ntuple
 from ..evaluation.tuple_network import sizes
@@ -24,89 +24,117 @@ _FREE = (
     "evaluate_every",
     "evaluate_games",
     "save_every",
-    "sharing",
+    "ranks_per_copy",
     "device",
     "exchange",
-    "at_once",
+    "parallel_games",
 )  # a resumed training may have others
+_FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
 # what only a CPU does; each has to be as usual for a GPU
-_FOR_CPU = {"stages": (), "steps": 1, "layers": 0, "warm_up": 0, "sharing": 0, "collisions": False}
+_FOR_CPU = {"stages": (), "n_step": 1, "layers": 0, "warm_up": 0, "ranks_per_copy": 0, "collisions": False}
 WINS = {"2048": 2048, "2584": 2584}
+_NETWORK, _LEARNING, _RANKS = "the network", "learning", "many ranks"
+_GPUS, _FILES = "GPUs, one a rank", "evaluation and files"
+
+
+def _parse_stages(text):
+    if not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", text):
+        raise UserError(f"stages '{text[:60]}' are not tiles, such as 16384,32768")
+    return tuple(map(int, text.split(",")))
+
+
+def _games(text, group, low=0, high=_MOST_GAMES, metavar="N"):
+    return Option(text, metavar, low=low, high=high, group=group)
 
 
 @dataclass
 class TrainOptions:
-    """How to learn. Creating one raises UserError if it makes no sense.
+    """How to learn. Creating one raises UserError if it makes no sense."""
 
-    game: its name; board: (rows, columns) or None for the usual one; rules: the game's own options; games: how many;
-    tuples: a preset's name or cells such as ``0,1,2,3/4,5,6,7``, None for the first preset; asymmetric: tuples are not
-    looked up on turned and mirrored boards; stages: tiles with which stages after the first begin; rate: of learning,
-    None for 0.1, or 1 with coherence; coherence, forward, steps, layers: see ``learning.td``; optimistic: what every
-    board is taken to be worth before; warm_up: games that one rank learns from alone before the others; sharing:
-    ranks of a host that share a copy of the weights, 0: all; merge, merge_every: how copies merge, and after how many
-    games; evaluate_every, evaluate_games: games after which there are
-    so many without learning; save_every: games, 0: at the end; collisions: count writes that collide; seed: of all.
-    device: of DEVICES; of GPUs exchange: what they tell one another, see ``learning.gpu_team``; at_once: games that
-    each plays at a time, 0: as many as are known to be good.
-    """
+    game: str  # its name
+    board: tuple | None = None  # (rows, columns), None for the usual one
+    rules: dict = field(default_factory=dict)  # the game's own options: name -> text
 
-    game: str
-    board: tuple | None = None
-    rules: dict = field(default_factory=dict)
-    games: int = 100_000
-    tuples: str | None = None
-    asymmetric: bool = False
-    stages: tuple = ()
-    rate: float | None = None
-    coherence: bool = False
-    forward: bool = False
-    steps: int = 1
-    layers: int = 0
-    optimistic: float = 0.0
-    warm_up: int = 0
-    sharing: int = 0
-    merge: str = MODES[0]
-    merge_every: int = 2000
-    evaluate_every: int = 0
-    evaluate_games: int = 100
-    save_every: int = 0
-    collisions: bool = False
-    seed: int = 0
-    device: str = DEVICES[0]
-    exchange: str = EXCHANGES[0]
-    at_once: int = 0
+    games: Annotated[int, _games("games to play in all (default 100000)", None, 1)] = 100_000
+    tuples: Annotated[
+        str | None,
+        Option("a preset's name (2048: 4x6 ..., 2584: 3x4 ...), or cells: 0,1,2,3/4,5,6,7", "T", group=_NETWORK),
+    ] = None
+    asymmetric: Annotated[
+        bool, Option("look tuples up on the board as it is, and not on turned and mirrored ones", group=_NETWORK)
+    ] = False
+    stages: Annotated[
+        tuple[int, ...],
+        Option(
+            "largest tiles with which further stages of the network begin (default: none)",
+            "TILE,...",
+            parse=_parse_stages,
+            check=tuple,
+            group=_NETWORK,
+        ),
+    ] = ()
+    initial_value: Annotated[
+        float, Option("value of every afterstate before learning (default 0)", "V", low=0, high=1e9, group=_NETWORK)
+    ] = 0.0
+    rate: Annotated[
+        float | None, Option("learning rate (default 0.1; with coherence 1)", "A", low=0, high=10, group=_LEARNING)
+    ] = None
+    coherence: Annotated[
+        bool, Option("give each weight a learning rate of its own, by its errors (TC learning)", group=_LEARNING)
+    ] = False
+    online: Annotated[
+        bool, Option("update after every move, not from the last move to the first of a game", group=_LEARNING)
+    ] = False
+    n_step: Annotated[
+        int, Option("n of n-step TD (default 1)", "N", unit="moves", low=1, high=_MOST_STEPS, group=_LEARNING)
+    ] = 1
+    layers: Annotated[
+        int,
+        Option("depth of the search for each move: 0 (default) to 3", "X", low=0, high=_MOST_LAYERS, group=_LEARNING),
+    ] = 0
+    seed: Annotated[
+        int, Option("seed of all games (default 0)", "N", check=checked_seed, parse=parse_seed, group=_LEARNING)
+    ] = 0
+    warm_up: Annotated[int, _games("games that one rank learns from before the others begin (default 0)", _RANKS)] = 0
+    ranks_per_copy: Annotated[
+        int, _games("ranks per copy of the weights on each host (default 0: all of them)", _RANKS, 0, 10**6)
+    ] = 0
+    merge: Annotated[
+        str,
+        Option("how changes of copies are merged: visits (default), sum or mean", "NAME", choices=MODES, group=_RANKS),
+    ] = MODES[0]
+    merge_every: Annotated[int, _games("games between merges (default 2000)", _RANKS, 1)] = 2000
+    collisions: Annotated[bool, Option("count weights that two ranks change at the same time", group=_RANKS)] = False
+    device: Annotated[
+        str, Option("cpu (default) or gpu: games and learning stay there", "NAME", choices=DEVICES, group=_GPUS)
+    ] = DEVICES[0]
+    parallel_games: Annotated[
+        int, _games("games that a GPU plays in parallel (default 0: as many as are fast)", _GPUS, 0, 1 << 16)
+    ] = 0
+    exchange: Annotated[
+        str,
+        Option(
+            "games: every GPU learns from those of all (default); weights: they are merged",
+            "NAME",
+            choices=EXCHANGES,
+            group=_GPUS,
+        ),
+    ] = EXCHANGES[0]
+    evaluate_every: Annotated[int, _games("games between evaluations (default 0: none)", _FILES)] = 0
+    evaluate_games: Annotated[int, _games("games of an evaluation (default 100)", _FILES, 1, RESULTS)] = 100
+    save_every: Annotated[int, _games("games between savings (default 0: at the end, and at SIGTERM)", _FILES)] = 0
 
     def __post_init__(self):
         game = games.find(self.game)
         if game.NAME not in ntuple.PRESETS:
             raise UserError(f"train is for {', '.join(ntuple.PRESETS)} and othello; not for {game.NAME}")
-        for name, low, high in (
-            ("games", 1, _MOST_GAMES),
-            ("steps", 1, _MOST_STEPS),
-            ("layers", 0, _MOST_LAYERS),
-            ("warm_up", 0, _MOST_GAMES),
-            ("merge_every", 1, _MOST_GAMES),
-            ("evaluate_every", 0, _MOST_GAMES),
-            ("evaluate_games", 1, RESULTS),
-            ("save_every", 0, _MOST_GAMES),
-            ("sharing", 0, 10**6),
-            ("at_once", 0, 1 << 16),
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
-                raise UserError(f"{name.replace('_', '-')} {value!r:.40} is not a number from {low} to {high}")
-        checked_seed(self.seed)
+        check_values(self)
+        check_rules(game, self.rules)
         if self.rate is None:
             self.rate = 1.0 if self.coherence else 0.1
-        for name, high in (("rate", 10.0), ("optimistic", 1e9)):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not math.isfinite(value) or not 0 <= value <= high:
-                raise UserError(f"{name} {value!r:.40} is not a number from 0 to {high:g}")
-        if self.merge not in MODES:
-            raise UserError(f"merge '{self.merge!s:.40}' is not {' or '.join(MODES)}")
-        if self.forward and self.layers:
-            raise UserError("forward goes with 0 layers: a search's table would hold values from before it learnt")
+        if self.online and self.layers:
+            raise UserError("online goes with 0 layers: a search's table would hold values from before it learnt")
         self.board = games.checked_board(game, self.board)
         if not self.asymmetric and self.board != (4, 4):
             raise UserError("boards other than 4x4 take --asymmetric: only 4x4 ones are turned and mirrored")
@@ -126,16 +154,13 @@ class TrainOptions:
             raise UserError(f"stages {_shown(self.stages):.60} are not in rising order")
 
     def _check_device(self):
-        for name, every in (("device", DEVICES), ("exchange", EXCHANGES)):
-            if getattr(self, name) not in every:
-                raise UserError(f"{name} '{getattr(self, name)!s:.40}' is not {' or '.join(every)}")
         if self.device == "cpu":
-            if self.at_once or self.exchange != EXCHANGES[0]:
-                raise UserError("at-once and exchange are for --device gpu")
+            if self.parallel_games or self.exchange != EXCHANGES[0]:
+                raise UserError("parallel-games and exchange are for --device gpu")
             return
         for name, usual in _FOR_CPU.items():
             if getattr(self, name) != usual:
-                raise UserError(f"{name.replace('_', '-')} {_shown(getattr(self, name))} is for --device cpu")
+                raise UserError(f"{shown(name)} {_shown(getattr(self, name))} is for --device cpu")
         if self.exchange == "weights" and self.merge == "visits":
             raise UserError("GPUs do not count visits: exchange weights goes with --merge mean or sum")
         check(games.find(self.game).rules(self.board), self.network[0])
@@ -156,15 +181,13 @@ class TrainOptions:
         """Return all of it as plain values by name, for people and files."""
         return {**vars(self), "board": list(self.board), "stages": list(self.stages)}
 
-    def check_resumes(self, described, shown):
+    def check_resumes(self, described, file):
         """Raise UserError unless this goes on with training that was ``described``."""
         own = self.described()
         for name in sorted(own.keys() - set(_FREE)):
-            if own[name] != described.get(name):
-                raise UserError(
-                    f"{shown} is of training with {name.replace('_', '-')} {_shown(described.get(name))}, "
-                    f"not {_shown(own[name])}"
-                )
+            there = described.get(name, described.get(_FORMER.get(name)))
+            if own[name] != there:
+                raise UserError(f"{file} is of training with {shown(name)} {_shown(there)}, not {_shown(own[name])}")
 
 
 def _shown(value):
@@ -174,18 +197,3 @@ def _shown(value):
     if isinstance(value, list | tuple):
         return ",".join(map(str, value)) or "none"
     return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-
-
-def asked(args):
-    """Return the TrainOptions of parsed arguments; raises UserError."""
-    names = {each.name for each in fields(TrainOptions)} - {"game", "board", "rules", "stages"}
-    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    if args.board is not None:
-        given["board"] = games.parse_board(args.board)
-    if args.spawn is not None:
-        given["rules"] = {"spawn": args.spawn}
-    if args.stages is not None:
-        if not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", args.stages):
-            raise UserError(f"stages '{args.stages[:60]}' are not tiles, such as 16384,32768")
-        given["stages"] = tuple(map(int, args.stages.split(",")))
-    return TrainOptions(args.game, **given)

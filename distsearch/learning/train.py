@@ -9,7 +9,7 @@ from .. import games
 from ..api.progress import Silent, compact
 from ..api.run import compile_once
 from ..cluster import mpi_runtime
-from ..core.errors import UserError, complain
+from ..core.errors import UserError, print_error
 from ..evaluation import tuple_network
 from ..gpu.learning import GpuLearner, games_at_once
 from .cpu_team import Team, shared_size
@@ -30,20 +30,20 @@ LINE = 1000  # games of a line
 class Files:
     """Where training is kept. Creating one raises UserError if it makes no sense.
 
-    save: name of the file of weights, or None; resume: go on from there, if there is one; compact: make it small at
-    the end, so that nothing can go on from it; record: name of the file that takes a line of JSON for every ``line``
-    games (None: LINE), or None.
+    save: name of the file of weights, or None; resume: go on from there, if there is one; weights_only: make it small
+    at the end, so that nothing can go on from it; record: name of the file that takes a line of JSON for every
+    ``line`` games (None: LINE), or None.
     """
 
     save: str | None = None
     resume: bool = False
-    compact: bool = False
+    weights_only: bool = False
     record: str | None = None
     line: int | None = None
 
     def __post_init__(self):
-        if self.save is None and (self.resume or self.compact):
-            raise UserError("resume and compact go with save, which names the file")
+        if self.save is None and (self.resume or self.weights_only):
+            raise UserError("resume and weights-only go with save, which names the file")
         if self.save is not None and not self.save.endswith(tuple_network.ENDING):
             raise UserError(f"save {self.save[:200]} does not end in {tuple_network.ENDING}, as files of weights do")
 
@@ -57,7 +57,7 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
     """
     if options.device == "gpu":
         return _train_on_gpus(options, files, comm, progress, interrupted, told, gpu)
-    team = Team(comm, options.sharing)
+    team = Team(comm, options.ranks_per_copy)
     if options.stages and team.copies > 1:
         raise UserError("stages are for ranks that share their weights: those not learnt yet cannot be merged")
     game = games.find(options.game)
@@ -81,8 +81,8 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
             options.rate,
             options.seed,
             options.layers,
-            options.steps,
-            options.forward,
+            options.n_step,
+            options.online,
             options.coherence,
             options.collisions,
             several,
@@ -106,7 +106,7 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
 
 def _train_on_gpus(options, files, comm, progress, interrupted, told, gpu):
     """As ``train``, a GPU a rank."""
-    team = GpuTeam(comm, options.exchange, options.merge, options.merge_every, options.forward)
+    team = GpuTeam(comm, options.exchange, options.merge, options.merge_every, options.online)
     game = games.find(options.game)
     arrays = agreed(comm, lambda: Arrays(None, 1, options.size, options.coherence, shared_size(1), here=team.here))
     try:
@@ -119,7 +119,7 @@ def _train_on_gpus(options, files, comm, progress, interrupted, told, gpu):
         return _run_training(team, options, files, game, arrays, learner, begun, progress, interrupted, told)
     except UserError as error:
         if team.ranks > 1 and team.at_work:  # the others wait for this rank, which a GPU has failed
-            complain(f"distsearch: rank {team.rank}: {error}")
+            print_error(f"distsearch: rank {team.rank}: {error}")
             mpi_runtime.abort(2)
         raise
     finally:
@@ -128,8 +128,8 @@ def _train_on_gpus(options, files, comm, progress, interrupted, told, gpu):
 
 def _gpu_learner(options, game, team, gpu, progress):
     """Return this rank's GpuLearner; gpu: its GPU, None: one of the host's, shared if there are more ranks."""
-    if options.forward and team.ranks > 1 and options.exchange == "games":
-        raise UserError("GPUs that tell one another their games learn from them when they are over: no --forward")
+    if options.online and team.ranks > 1 and options.exchange == "games":
+        raise UserError("GPUs that tell one another their games learn from them when they are over: no --online")
     rules, (tuples, _) = game.rules(options.board, **options.rules), options.network
     gpu = gpu or _gpu_of_host(team.place)
     made = None
@@ -145,7 +145,7 @@ def _gpu_learner(options, game, team, gpu, progress):
             options.coherence,
             options.rate,
             options.seed,
-            options.at_once or games_at_once(tuples, options.forward),
+            options.parallel_games or games_at_once(tuples, options.online),
         )
 
     name = f"cuda-{game.NAME}-{options.tuples}-{options.asymmetric:d}{options.coherence:d}-{gpu.architecture}"
@@ -191,7 +191,7 @@ class TrainingState:
             self._resume(options, files.save, game, arrays)
         else:
             tuples, _ = options.network
-            arrays.weights[0] = options.optimistic / (len(tuples) * (1 if options.asymmetric else 8))
+            arrays.weights[0] = options.initial_value / (len(tuples) * (1 if options.asymmetric else 8))
             arrays.weights[1:] = np.nan
         self.curve = LearningCurve(files.record, self.state["games"] if files.resume else None)
 
@@ -213,7 +213,7 @@ class TrainingState:
 def try_out(path, again=False, hint=""):
     """Raise UserError now, and not after hours, if nothing can be written there.
 
-    again: a file may be there already; hint: what else is to be said if one is.
+    again: a file may be there already; hint: what to add to the message if one is.
     """
     if path is None:
         return
@@ -299,7 +299,7 @@ class TrainingRun:
             self._diverged = True
             self._failed = self._failed or UserError(
                 "learning has diverged: games end without a point; a smaller --rate"
-                + (" or --at-once" if self._options.device == "gpu" else "")
+                + (" or --parallel-games" if self._options.device == "gpu" else "")
                 + " keeps it from that"
             )
 
@@ -335,7 +335,7 @@ class TrainingRun:
             "due": training.due,
         }
         record = {"options": options.described(), "games": training.games, "ranks": self._team.ranks}
-        compact = files.compact and training.games >= options.games and not training.due  # or it could not go on
+        compact = files.weights_only and training.games >= options.games and not training.due  # or it could not go on
         others = {} if compact else {"window": self._statistics.window}
         if not compact:
             record["state"] = state

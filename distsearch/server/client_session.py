@@ -1,10 +1,10 @@
-"""What one client asks and is told: lines in, messages out, requests to the desk in between. No I/O."""
+"""What one client asks and is told: lines in, messages out, requests to the queue in between. No I/O."""
 
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
-from ..core.errors import UserError, complain_of
+from ..core.errors import UserError, print_traceback
 from . import protocol
 from .limits import Limits
 from .request import Refused, Request
@@ -12,22 +12,22 @@ from .request import Refused, Request
 _POSITIONS_A_STEP = 5  # a long transcript takes a millisecond to read
 
 
-class Conversation:
+class ClientSession:
     """A client's open requests, and the words for what becomes of them.
 
-    client: hashable, differs from that of any other connection; desk: ``desk.Desk``; state: function that returns the
+    client: hashable, differs from that of any other connection; queue: a RequestQueue; state: function that returns the
     fields of a status message; send: function that takes a message (dict) for the client; limits: ``limits.Limits``.
     """
 
     def __init__(
         self,
         client: Hashable,
-        desk: Any,
+        queue: Any,
         state: Callable[[], dict[str, Any]],
         send: Callable[[dict[str, Any]], None],
         limits: Limits,
     ):
-        self._client, self._desk, self._state, self._send, self._limits = client, desk, state, send, limits
+        self._client, self._queue, self._state, self._send, self._limits = client, queue, state, send, limits
         self._open: dict[Any, Request] = {}  # by id
         self._query: protocol.Query | None = None  # whose positions are being read
         self._shut = False
@@ -39,7 +39,7 @@ class Conversation:
 
     @property
     def reading(self) -> bool:
-        """Whether ``go_on`` is to be called before the next line is taken."""
+        """Whether ``go_on`` must be called before the next line is taken."""
         return self._query is not None
 
     def take(self, line: bytes | None) -> None:
@@ -56,7 +56,7 @@ class Conversation:
             self._refuse(protocol.identity(message), error)
 
     def go_on(self) -> None:
-        """Read a few more positions of the latest request; after the last one it goes to the desk."""
+        """Read a few more positions of the latest request; after the last one it goes to the queue."""
         query = self._query
         if query is None:
             return
@@ -78,7 +78,7 @@ class Conversation:
         """Have every open request end."""
         self._query = None
         for request in list(self._open.values()):
-            self._desk.cancel(request)
+            self._queue.cancel(request)
 
     def _refuse(self, name, error):
         if isinstance(error, Refused):
@@ -86,7 +86,7 @@ class Conversation:
         elif isinstance(error, UserError):
             code, text = "bad_field", str(error)
         else:  # a mistake of ours: one request must not take the others along
-            complain_of(error)
+            print_traceback(error)
             code, text = "internal", f"{type(error).__name__} in the service"
         self._send(protocol.error(name, code, text))
 
@@ -105,7 +105,7 @@ class Conversation:
         request.on_end = partial(self._end, counted)
         self._open[query.id] = request
         try:
-            self._desk.submit(request)
+            self._queue.submit(request)
         except Exception:
             self._open.pop(query.id, None)
             raise
@@ -117,7 +117,7 @@ class Conversation:
     def _cancel(self, message):
         if message["id"] not in self._open:
             raise Refused("unknown_id", f"no open request {message['id']!r}")
-        self._desk.cancel(self._open[message["id"]])
+        self._queue.cancel(self._open[message["id"]])
 
     def _tell(self, message):
         named = {"id": message["id"]} if "id" in message else {}

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from .client_session import Conversation
+from .client_session import ClientSession
 from .limits import Limits
 from .protocol import Splitter, encode
 
@@ -18,12 +18,12 @@ _FAILED = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 class Connection(ABC):
-    """What the two ways have in common; ``conversation`` is what takes the lines and sends the messages.
+    """What the two ways have in common; ``session`` is what takes the lines and sends the messages.
 
     touch: function that is called with the connection when there is something to see to.
     """
 
-    conversation: Conversation
+    session: ClientSession
 
     def __init__(self, limits: Limits, touch: Callable[["Connection"], None]):
         self._limits, self._touch = limits, touch
@@ -85,12 +85,12 @@ class Connection(ABC):
         """Whether ``step`` has something to do, and may."""
         if self.lost is not None or self._congested:
             return False
-        return self.conversation.reading or bool(self._lines) and self.conversation.open < self._limits.open_requests
+        return self.session.reading or bool(self._lines) and self.session.open < self._limits.open_requests
 
     @property
     def settled(self) -> bool:
         """Whether all that the client said is dealt with, and it has heard everything."""
-        return not (self._lines or self.conversation.open or self._output)
+        return not (self._lines or self.session.open or self._output)
 
     @property
     def finished(self) -> bool:
@@ -108,16 +108,16 @@ class Connection(ABC):
 
     def step(self) -> None:
         """Take one line, or go on with the latest one, if that takes longer."""
-        if self.conversation.reading:
-            self.conversation.go_on()
+        if self.session.reading:
+            self.session.go_on()
         else:
-            self.conversation.take(self._lines.popleft())
+            self.session.take(self._lines.popleft())
 
     def leave(self) -> None:
         """Let the client go; what it asked for is cancelled."""
         self.lost = self.lost or ConnectionAbortedError("let go")
         self._lines.clear()
-        self.conversation.cancel_all()
+        self.session.cancel_all()
         self._close()
 
     def _receive(self):
@@ -137,7 +137,7 @@ class Connection(ABC):
     @property
     def _wants_input(self):
         # the kernel keeps what a client sends while there is enough to do, and has it wait
-        full = self._lines or self._congested or self.conversation.open >= self._limits.open_requests
+        full = self._lines or self._congested or self.session.open >= self._limits.open_requests
         return not (self._ended or full)
 
 
@@ -186,7 +186,7 @@ class StandardConnection(Connection):
 
     @property
     def interest(self):
-        """As a socket's. A pipe at its end tells so forever: stdin is left out where nothing is to be read."""
+        """As a socket's. A pipe at its end tells so forever: stdin is left out where nothing can be read."""
         wanted = select.POLLIN if self._wants_input else None
         return {self._in: wanted, self._out: select.POLLOUT * bool(self._output)}
 
@@ -195,7 +195,7 @@ class StandardConnection(Connection):
         if descriptor == self._in:
             self._receive()
         elif event & _FAILED:
-            self.lost = BrokenPipeError("nobody reads stdout")
+            self.lost = BrokenPipeError("stdout has no reader")
 
     def _read(self):
         return os.read(self._in, _CHUNK)

@@ -64,7 +64,7 @@ class Listener:
             return None  # none yet, or gone before it was accepted
 
     def close(self) -> None:
-        """Stop listening, and take the file away unless somebody has put another one there."""
+        """Stop listening, and take the file away unless another process has put one there."""
         # while the socket listens no other service takes its place, nor can another file have its inode
         with contextlib.suppress(OSError):
             if os.path.samestat(os.stat(self._path), self._file):
@@ -84,7 +84,7 @@ def _alone_in(directory):
 
 
 def _lock(descriptor):
-    """Take the lock; go without where the file system has none, or if somebody sits on it: two may then collide."""
+    """Take the lock; do without if the file system has none, or another process keeps it: they may collide then."""
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         try:
@@ -96,7 +96,7 @@ def _lock(descriptor):
 
 
 def _make_way(path):
-    """Remove a socket that nobody listens at; raises UserError if anything else is there."""
+    """Remove a socket without a listener; raises UserError if anything else is there."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .. import games
-from ..api.options import resolve, suggestion
+from ..api.declarations import suggestion
+from ..api.options import resolve
 from ..core.errors import UserError
 from ..games.interface import read_position
 from .request import Refused

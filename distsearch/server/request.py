@@ -1,4 +1,4 @@
-"""What passes between the service's sockets and its desk, which has the searches done."""
+"""What passes between the service's sockets and its queue, which has the searches done."""
 
 from collections.abc import Callable, Hashable, Sequence
 
@@ -25,7 +25,7 @@ class Request:
 
     client: hashable, one for each connection; options: ``options.Options``; positions: list of
     ``games.interface.Position``; priority: int from -10 to 10, the highest first; progress: seconds between two partial
-    answers, or None for none. Whoever made it sets what is to be called:
+    answers, or None for none. Its maker sets what is called:
 
     ``on_answer(index, outcome)``    the ``outcome.Outcome`` of a position, once for each, in any order
     ``on_progress(index, outcome)``  what is known of a position so far

@@ -10,7 +10,7 @@ from typing import Any
 from .. import games
 from ..api.options import Options
 from ..api.session import Session
-from ..core.errors import UserError, complain_of
+from ..core.errors import UserError, print_traceback
 from ..games.interface import read_position
 from .request import Refused, Request
 from .running_request import Deepenings, Positions
@@ -24,7 +24,7 @@ _SLICE = 0.002  # seconds of the cluster's turns between two looks at the socket
 _LATELY = 2.0  # seconds that the rate is counted over
 
 
-class Desk:
+class RequestQueue:
     """Has requests searched by a session's workers, several at a time, and calls their listeners.
 
     Each client has a queue, by priority; some requests of each are at work at a time, and the workers share their time
@@ -104,7 +104,7 @@ class Desk:
         try:
             task.turn(now)
         except Exception as error:
-            complain_of(error)
+            print_traceback(error)
             task.fail(f"{type(error).__name__} in the service")
 
     def _dismiss(self):
@@ -142,7 +142,7 @@ class Desk:
         return like.under(options) if like else self._session.searcher(options)
 
     def _drop(self):
-        """Forget the searcher that was not used for longest, and its setup if nobody else has it."""
+        """Forget the searcher that was not used for longest, and its setup if no other searcher has it."""
         in_use = {task.searcher for task in self._tasks.values()}
         name = next((name for name, searcher in self._searchers.items() if searcher not in in_use), None)
         if name is None:
@@ -179,7 +179,7 @@ class Desk:
             task = (Deepenings if searcher.deepening else Positions)(self._cluster, searcher, request)
         except Exception as error:  # there is no memory for it, or a mistake of ours
             if not isinstance(error, UserError):
-                complain_of(error)
+                print_traceback(error)
             request.on_end("failed", str(error) or type(error).__name__)
             return
         self._tasks[request] = task
@@ -204,7 +204,7 @@ class Desk:
         return self._boards + sum(task.boards for task in self._tasks.values())
 
     def status(self) -> dict[str, Any]:
-        """Return what the desk does, as a dictionary of plain types; see ``fields.STATE``."""
+        """Return what the queue does, as a dictionary of plain types; see ``fields.STATE``."""
         now, boards = time.monotonic(), self._boards_so_far
         answered = self._answered + sum(task.answered for task in self._tasks.values())
         since, before = self._samples[0]

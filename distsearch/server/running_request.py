@@ -179,7 +179,7 @@ class Deepenings(_Task):
         if not self._cluster.state(self._run).started:
             self._began = now
         late = self.searcher.seconds is not None and now - self._began >= self.searcher.seconds
-        # without a first iteration there is no answer; it takes a few boards, and the wait for somebody's slice
+        # without a first iteration there is no answer; it takes a few boards, and the wait for another request's slice
         if late and not self._halted and self._source.completed is not None:
             self._halt()
 

@@ -5,6 +5,9 @@
 
 from typing import NamedTuple
 
+from .. import games
+from ..api.declarations import declared
+from ..api.options import Options
 from .limits import DEFAULTS, MEANINGS
 
 
@@ -17,6 +20,14 @@ class Field(NamedTuple):
     required: bool = False  # of a client's message
 
 
+_TYPES = {str: "text", int: "integer", float: "number", bool: "boolean"}  # others: "window"
+_OPTIONS = tuple(
+    Field(name, _TYPES.get(each.type, "window"), each.option.help)
+    for name, each in declared(Options).items()
+    if each.option.served
+)
+_RULES = {name: game.NAME for game in map(games.find, games.names(players=2)) for name in game.OPTIONS}
+
 SEARCH = (
     Field("op", "text", "`search`; may be left out"),
     Field("id", "id", "names the request in all that is said about it; the client's open ones differ in it", True),
@@ -24,20 +35,9 @@ SEARCH = (
     Field("position", "text", "as on the command line; `startpos` if neither this nor `positions` is given"),
     Field("positions", "texts", "several of them instead; each gets an answer"),
     Field("board", "text", "rows x columns, `6x7`"),
-    Field("empties", "text", "Othello: who gets empty squares, `winner` (default) or `none`"),
+    *(Field(name, "text", f"one of the rules of {game}") for name, game in _RULES.items()),
     Field("rules", "rules", 'the game\'s own options by name, `{"empties": "none"}`'),
-    Field("depth", "integer", "limit: plies"),
-    Field("time", "number", "limit: seconds for each position; 5 if no limit is given"),
-    Field("nodes", "integer", "limit: boards for each position"),
-    Field("exact", "boolean", "limit: to the end of the game"),
-    Field("window", "window", "an exact search tells scores apart no further than from low to high"),
-    Field("all_moves", "boolean", "score every move"),
-    Field("algorithm", "text", "`alphabeta` (default) or `minimax`"),
-    Field("ordering", "text", "`none`, `static` or `shallow[:D]`, of plain alpha-beta"),
-    Field("evaluation", "text", "Othello: `complex` (default), `static`, `discs`, or on 8x8 and 6x6 `patterns`"),
-    Field("selective", "number", "leave out what a shallow search says, with that probability, does not matter: 0.95"),
-    Field("policy", "text", "`split`, `brothers`, `window`, `pool`; usually split, with load_factor or nodes pool"),
-    Field("load_factor", "number", "subtrees a worker"),
+    *_OPTIONS,
     Field("priority", "integer", "-10 to 10, 0 if not given; requests of a higher one go first"),
     Field("progress", "number", "seconds, 0.01 or more, between two `progress` messages; none if not given"),
 )
@@ -60,8 +60,8 @@ _FOUND = (
     Field("complete", "boolean", "the search ended as asked"),
     Field("moves", "list", "with `all_moves`: objects of `move`, `score`, and `bound` where it is not exact"),
     Field("depth", "integer", "plies"),
-    Field("nodes", "integer", "boards searched, those of ordering searches apart"),
-    Field("ordering_nodes", "integer", "boards of ordering searches"),
+    Field("nodes", "integer", "nodes searched, without those of ordering searches"),
+    Field("ordering_nodes", "integer", "nodes of ordering searches"),
     Field("seconds", "number", "wall time; for one of several positions the workers' time on it"),
     Field("cpu_seconds", "number", "the workers' CPU time"),
     Field("pv", "texts", "the principal variation, move by move"),
@@ -113,7 +113,7 @@ ERROR = (
 )
 
 STATE = (
-    Field("id", "id", "as in the question, if it had one"),
+    Field("id", "id", "the request's id, if it had one"),
     Field("type", "text", "`status`"),
     Field("ranks", "integer", "MPI ranks"),
     Field("workers", "integer", "ranks that search"),

@@ -1,4 +1,4 @@
-"""The loop of ``distsearch serve``: clients at one end, the desk that has the searches done at the other."""
+"""The loop of ``distsearch serve``: clients at one end, the queue that has the searches done at the other."""
 
 import contextlib
 import select
@@ -8,31 +8,35 @@ from collections.abc import Callable
 from itertools import count
 
 from .. import __version__
-from ..core.errors import UserError, complain
+from ..core.errors import UserError, print_error
 from . import protocol
-from .client_session import Conversation
+from .client_session import ClientSession
 from .connections import Connection, SocketConnection, StandardConnection
 from .limits import DEFAULTS, Limits
 from .listener import Listener, Shortage
-from .request_queue import Desk
+from .request_queue import RequestQueue
 
 _GLANCE = 0.1  # seconds between two looks at signals: poll itself is not ended by one
 _INTAKE = 0.002  # seconds of reading requests before the searches go on
 _ACCEPTED_A_TURN = 32
-_SWEEP = 1.0  # seconds between two looks at those who do not read, or after which accepting is tried again
+_SWEEP = 1.0  # seconds between two looks at clients that do not read, or after which accepting is tried again
 _FAREWELL = 2.0  # seconds for what is left to say when time is up
 
 
 class Server:
     """Serves the clients at a Unix socket at ``path`` or, without one, the client at ``descriptors`` (stdin, stdout).
 
-    desk: ``desk.Desk``; limits: ``limits.Limits``. On one thread, and nothing in it blocks.
+    queue: ``queue.RequestQueue``; limits: ``limits.Limits``. On one thread, and nothing in it blocks.
     """
 
     def __init__(
-        self, desk: Desk, path: str | None = None, limits: Limits = DEFAULTS, descriptors: tuple[int, int] = (0, 1)
+        self,
+        queue: RequestQueue,
+        path: str | None = None,
+        limits: Limits = DEFAULTS,
+        descriptors: tuple[int, int] = (0, 1),
     ):
-        self._desk, self._path, self._limits, self._descriptors = desk, path, limits, descriptors
+        self._queue, self._path, self._limits, self._descriptors = queue, path, limits, descriptors
         self._poll = select.poll()
         self._masks: dict[int, int] = {}  # descriptor → what poll is to tell
         self._connections: set[Connection] = set()
@@ -77,7 +81,7 @@ class Server:
             self._watch(self._listener.fileno(), select.POLLIN if wanted else None)
 
     def _turn(self):
-        """Let everybody have a share; return whether nobody said anything."""
+        """Let every client have a share; return whether none sent anything."""
         events, newcomers = self._wait(), False
         for descriptor, event in events:
             if descriptor in self._by_descriptor:
@@ -87,14 +91,14 @@ class Server:
             else:
                 newcomers = True
         self._take_lines()
-        self._desk.turn()
+        self._queue.turn()
         self._tend()
         if newcomers:
-            self._accept()  # last, for who has gone makes room
+            self._accept()  # last, for a client that has gone makes room
         return not events
 
     def _wait(self):
-        pause = 0.0 if self._ready or self._touched else min(self._desk.pause(), _GLANCE)
+        pause = 0.0 if self._ready or self._touched else min(self._queue.pause(), _GLANCE)
         if 0 < pause < 0.001:  # poll counts milliseconds
             time.sleep(pause)
         return self._poll.poll(int(1000 * pause))
@@ -121,17 +125,15 @@ class Server:
             connected.send(protocol.encode(protocol.error(None, "too_many_clients", text)))
 
     def _add(self, connection):
-        connection.conversation = Conversation(
-            next(self._numbers), self._desk, self._state, connection.send, self._limits
-        )
+        connection.session = ClientSession(next(self._numbers), self._queue, self._state, connection.send, self._limits)
         if self._cancel_at is not None:
-            connection.conversation.shut()
+            connection.session.shut()
         self._connections.add(connection)
         self._by_descriptor.update(dict.fromkeys(connection.interest, connection))
         self._touched.add(connection)
 
     def _state(self):
-        return {**self._desk.status(), "clients": len(self._connections), "version": __version__}
+        return {**self._queue.status(), "clients": len(self._connections), "version": __version__}
 
     def _take_lines(self):
         """Take a line from each client in turn until the time for it is used up."""
@@ -187,13 +189,13 @@ class Server:
         if self._path is None:
             self._conclude(lost, late)
         elif late:
-            complain("distsearch: a client that does not read its answers was let go")
+            print_error("distsearch: a client that does not read its answers was let go")
 
     def _conclude(self, lost, late):
         """The only client is gone; raises UserError unless it ended in a usual way."""
         self._settle()
         if late:
-            raise UserError("nobody reads the answers on stdout")
+            raise UserError("the answers on stdout have no reader")
         if lost is not None and not isinstance(lost, BrokenPipeError):
             raise UserError(f"stdin or stdout failed: {lost.strerror}")
 
@@ -203,20 +205,20 @@ class Server:
         if self._cancel_at is None:
             self._cancel_at = now + self._limits.drain
             for connection in self._connections:
-                connection.conversation.shut()
+                connection.session.shut()
         elif now >= self._cancel_at and not self._cancelled:
             self._cancelled = True
             for connection in self._connections:
-                connection.conversation.cancel_all()
+                connection.session.cancel_all()
         late = now >= self._cancel_at + _FAREWELL
         return late or quiet and all(connection.settled for connection in self._connections)
 
     def _settle(self):
-        """Let the desk end what was cancelled."""
+        """Let the queue end what was cancelled."""
         end = time.monotonic() + _FAREWELL
-        while not self._desk.idle and time.monotonic() < end:
-            if not self._desk.turn():
-                time.sleep(min(self._desk.pause(), _GLANCE))
+        while not self._queue.idle and time.monotonic() < end:
+            if not self._queue.turn():
+                time.sleep(min(self._queue.pause(), _GLANCE))
 
     def _end(self):
         if self._listener:

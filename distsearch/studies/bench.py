@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import __version__, games
 from ..api.chance import searcher_of
-from ..api.options import Options, checked_prefetch
+from ..api.options import Options
 from ..api.perft import perft
 from ..api.progress import compact
 from ..api.run import run
@@ -139,7 +139,7 @@ class EmptySource(WorkSource):
 
 def messages(cluster, progress, interrupted, prefetch):
     """Return figures of empty jobs through the real master: jobs a second, and the master's CPU seconds for each."""
-    prefetch, source = checked_prefetch(prefetch), EmptySource(_JOBS)
+    source = EmptySource(_JOBS)
     began = time.process_time()
     took = run(cluster, {"kind": "empty"}, source, progress, interrupted, lambda *_: "empty jobs", prefetch=prefetch)
     cpu = time.process_time() - began

@@ -62,7 +62,7 @@ def commit():
     try:
         here = Path(__file__).parents[1]
         head = _git(here, "rev-parse", "HEAD")
-        _git(here, "ls-files", "--error-unmatch", "__init__.py")  # else the folder is somebody else's repository
+        _git(here, "ls-files", "--error-unmatch", "__init__.py")  # else the folder is part of another repository
         return head + "+" * bool(_git(here, "status", "--porcelain", "--untracked-files=no", "."))
     except (OSError, subprocess.SubprocessError):
         return None

@@ -28,15 +28,15 @@ _NAP = 0.05  # seconds: 31 ranks that look at their mail so often took 3% of a c
 
 class Stage(NamedTuple):
     """comm: of all ranks, or None; interrupts: an ``Interrupts``, to be entered by rank 0 while it measures;
-    write(text): to stdout, by rank 0; complain(text): to stderr; open_session: the class ``Session``; arguments: of the
-    command line.
+    write(text): to stdout, by rank 0; print_error(text): to stderr; open_session: the class ``Session``; arguments: of
+    the command line.
     """
 
     comm: object
     interrupts: object
     progress: Progress
     write: Callable
-    complain: Callable
+    print_error: Callable
     open_session: Callable
     arguments: list
 

@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 
-from ..core.errors import UserError, complain
+from ..core.errors import UserError, print_error
 
 _FIELDS = {"study": str, "point": dict, "repeat": int, "result": dict, "meta": dict}
 
@@ -27,7 +27,7 @@ def done(rows):
 
 
 def begin(path):
-    """Return the rows of a file that others are to be added to, and which need not be there; raises UserError."""
+    """Return the rows of a file to which others will be added, and which need not be there; raises UserError."""
     _check_place(path, "write")
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666))
@@ -111,7 +111,7 @@ def _rows_of(path):
         if row is not None:
             yield row
         elif number == len(lines):
-            complain(f"distsearch: {path}: the last line is torn, as a killed job leaves it: skipped")
+            print_error(f"distsearch: {path}: the last line is torn, as a killed job leaves it: skipped")
         else:
             raise UserError(f"{str(path)[:200]}: line {number} is no row of a study")
 

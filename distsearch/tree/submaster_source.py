@@ -202,4 +202,4 @@ class SubmasterTrees(SubmasterSource):
             tree.lost(worker)
 
 
-SHARES = dict.fromkeys(("solve", "deep"), make_submaster_trees)
+SHARES: dict[str, Callable] = dict.fromkeys(("solve", "deep"), make_submaster_trees)

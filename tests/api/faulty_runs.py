@@ -56,11 +56,11 @@ class Case(NamedTuple):
     machine: Machine
 
 
-def random_faults(rng, workers, groups, rate):
-    """Faults of all ranks but a worker and its sub-master, if it has one, so that somebody is always left."""
-    leaders = blocks(workers + groups + 1, groups)
+def random_faults(rng, workers, submasters, rate):
+    """Faults of all ranks but a worker and its sub-master, if it has one, so that some worker is always left."""
+    leaders = blocks(workers + submasters + 1, submasters)
     spared = next(([leader, rng.choice(ranks)] for leader, ranks in leaders.items()), [rng.randint(1, workers)])
-    ranks = [rank for rank in range(1, workers + groups + 1) if rank not in spared]
+    ranks = [rank for rank in range(1, workers + submasters + 1) if rank not in spared]
     rng.shuffle(ranks)
     deadline = max(0.01, rng.choice((6, 6, 20, 100)) * FIRST_SLICE / rate)
     dying, slow, late = (ranks[: rng.choice((0, 0, 1, 2, workers))] for _ in range(3) if rng.shuffle(ranks) is None)
@@ -84,7 +84,7 @@ def drawn(seed):
     positions = random_positions(game, game.rules(board), plies, count, rng)
     options = Options(name, board=board, policy=policy, all_moves=way == "moves", **limit)
     workers, rate = rng.randint(2, 12), rng.choice((1e4, 1e5, 1e6))  # slow ones have more that is worth sharing out
-    groups = rng.choice((0, 0, rng.randint(1, min(4, workers))))
+    submasters = rng.choice((0, 0, rng.randint(1, min(4, workers))))
     machine = Machine(
         workers,
         rng.choice(("tcp", "host")),
@@ -93,8 +93,8 @@ def drawn(seed):
         rate=rate,
         seed=seed,
         table=1,
-        groups=groups,
-        faults=random_faults(rng, workers, groups, rate),
+        submasters=submasters,
+        faults=random_faults(rng, workers, submasters, rate),
     )
     return Case(way, options, positions, rng.randint(2, 4), rng.choice((20, 300, 10**6)), machine)
 

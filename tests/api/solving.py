@@ -1,4 +1,4 @@
-"""Positions of Connect 4 as lines, for the tests of who solves streams of them."""
+"""Positions of Connect 4 as lines, for the tests of solving streams of them."""
 
 from distsearch.games import connect4
 

@@ -110,7 +110,7 @@ def test_left_tells_nodes_of_one_position_apart():
 
 def searched(name, workers, chance, **given):
     """The Simulation of a search of some position that is explained."""
-    machine = {key: given.pop(key) for key in ("hosts", "groups") if key in given}
+    machine = {key: given.pop(key) for key in ("hosts", "submasters") if key in given}
     options = Options(name, **(given or {"exact": True}))
     game, rules = games.find(name), games.find(name).rules(options.board)
     position = random_position(game, rules, [LATE[name] if options.exact else 10], chance)

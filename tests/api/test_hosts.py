@@ -48,11 +48,11 @@ def test_scores_are_those_of_one_worker(asked, table, rng, seed):
     assert found(states, asked, workers=workers, hosts=hosts, table=table, seed=seed)[0] == alone
 
 
-@pytest.mark.parametrize("groups", [2, 3])
-def test_sub_masters_are_of_hosts_as_well(groups, rng, seed):
+@pytest.mark.parametrize("submasters", [2, 3])
+def test_sub_masters_are_of_hosts_as_well(submasters, rng, seed):
     states = unfinished_states(rng, BOARD, 3, most_empties=14)
     alone, _ = found(states, {"exact": True}, workers=1, table=1)
-    assert found(states, {"exact": True}, workers=9, hosts=2, groups=groups, table=1, seed=seed)[0] == alone
+    assert found(states, {"exact": True}, workers=9, hosts=2, submasters=submasters, table=1, seed=seed)[0] == alone
 
 
 @pytest.mark.parametrize("asked", [each for each in SEARCHES if "ordering" in each or "algorithm" in each], ids=str)

@@ -41,7 +41,7 @@ def test_the_usual_policy(given, policy):
     assert Options("othello", **given).policy == policy
 
 
-def test_a_load_factor_is_for_who_grows_ahead():
+def test_a_load_factor_is_for_policies_that_expand_ahead():
     assert Options("othello", depth=3, load_factor=0.1).target(10) == 1
     assert Options("othello", depth=3, load_factor=0.1, policy="split").target(10) == 40
 
@@ -103,8 +103,8 @@ BAD = [  # options, and what the message has to name
     ({"time": -1.0}, "time -1"),
     ({"time": math.nan}, "time nan"),
     ({"time": math.inf}, "time inf"),
-    ({"load_factor": 0.0}, "load factor 0"),
-    ({"load_factor": math.nan}, "load factor nan"),
+    ({"load_factor": 0.0}, "load-factor 0"),
+    ({"load_factor": math.nan}, "load-factor nan"),
     ({"load_factor": 100_001.0}, "100001"),
     ({"algorithm": "best"}, "algorithm 'best' is not alphabeta or minimax"),
     ({"policy": "best"}, "policy 'best' is not"),

@@ -13,7 +13,7 @@ BOARDS = "4x4", "6x5", "8x8", "9x8"
 
 def asked(board, position, **more):
     """Return (Outcome of the parallel evaluation by this process alone, Result of the engine)."""
-    options, game, rules = parallel_evaluation.checked("othello", [], board=board, **more)
+    options, game, rules = parallel_evaluation.checked("othello", board=board, **more)
     found = parallel_evaluation.search(None, options, position)
     chosen = evaluation.find(game, "complex", rules)
     engine = AlphaBeta(game, rules, chosen, options.algorithm == "alphabeta", options.ordering)
@@ -57,7 +57,7 @@ def test_a_finished_game():
 
 
 def test_an_interrupt_gives_what_is_known():
-    options, game, rules = parallel_evaluation.checked("othello", [], depth=6)
+    options, game, rules = parallel_evaluation.checked("othello", depth=6)
     looks = iter([False] * 3)
     found = parallel_evaluation.search(None, options, game.parse("startpos", rules), lambda: next(looks, True))
     assert not found.complete
@@ -68,17 +68,18 @@ def test_an_interrupt_gives_what_is_known():
 
 
 @pytest.mark.parametrize(
-    ("game", "given", "more"),
+    ("game", "given"),
     [
-        ("othello", ["policy"], {"depth": 3}),
-        ("connect4", [], {"depth": 3}),
-        ("othello", [], {}),
-        ("othello", [], {"depth": 3, "evaluation": "static"}),
-        ("othello", [], {"depth": 3, "ordering": "shallow"}),
-        ("othello", [], {"depth": 0}),
+        ("othello", {"depth": 3, "policy": "pool"}),
+        ("othello", {"depth": 3, "trace": "file"}),
+        ("connect4", {"depth": 3}),
+        ("othello", {}),
+        ("othello", {"depth": 3, "evaluation": "static"}),
+        ("othello", {"depth": 3, "ordering": "shallow"}),
+        ("othello", {"depth": 0}),
     ],
     ids=str,
 )
-def test_what_it_does_not_go_with(game, given, more):
+def test_what_it_does_not_go_with(game, given):
     with pytest.raises(UserError):
-        parallel_evaluation.checked(game, given, **more)
+        parallel_evaluation.checked(game, **given)

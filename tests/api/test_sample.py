@@ -120,9 +120,9 @@ def test_a_move_that_is_not_legal(record, tmp_path):
         (lambda fields: fields.update(game="2584"), "is a game of 2584, not of 2048"),
         (lambda fields: fields.update(board="4x4"), "another board or other tiles than the first line"),
         (lambda fields: fields.update(spawn="2:1"), "another board or other tiles than the first line"),
-        (lambda fields: fields.update(spawn=3), "spawn is to be a text"),
-        (lambda fields: fields.pop("moves"), "moves is to be a text"),
-        (lambda fields: fields.update(score="7"), "score is to be a whole number"),
+        (lambda fields: fields.update(spawn=3), "spawn is not a text"),
+        (lambda fields: fields.pop("moves"), "moves is not a text"),
+        (lambda fields: fields.update(score="7"), "score is not a whole number"),
     ],
 )
 def test_records_that_are_wrong(change, message, record, tmp_path):

@@ -41,8 +41,8 @@ def test_types_are_checked():
     for given, named in (({"selective": "0.9"}, "not a number"), ({"selective": True}, "not a number")):
         with pytest.raises(UserError, match=named):
             Options("othello", depth=8, **given)
-    with pytest.raises(UserError, match="fit 3 is not a text"):
-        Options("othello", depth=8, selective=0.9, fit=3)
+    with pytest.raises(UserError, match="probcut-params 3 is not a text"):
+        Options("othello", depth=8, selective=0.9, probcut_params=3)
 
 
 def test_an_outcome_says_that_it_is_selective():
@@ -90,16 +90,16 @@ def test_a_budget_repeats_itself():
 @pytest.mark.parametrize("policy", ["pool", "window", "brothers", "split"])
 @pytest.mark.parametrize("workers", [1, 3, 17])
 def test_virtual_workers_come_to_an_end(policy, workers, unsure, full, rng, seed):
-    """With the score of a full search, where nothing is foretold; answers that contradict one another stop nobody."""
+    """With the score of a full search, where nothing is foretold; contradictory answers stop no worker."""
     for each in range(10 if full else 1):
         position = random_position(othello, RULES, range(10, 50), rng)
         machine = Machine(
             workers, "host", delay=1e-4, jitter=0.5, rate=rng.choice((1e4, 1e5)), seed=seed + each, table=1
         )
-        for asked in ({"selective": 0.51}, {"selective": 0.9, "fit": unsure}):
+        for asked in ({"selective": 0.51}, {"selective": 0.9, "probcut_params": unsure}):
             options = Options("othello", depth=7, policy=policy, **asked)
             found = simulate(options, machine, position, Progress(), lambda: False)
             said = othello.text(position, RULES), asked
             assert found.outcome.complete, said
             assert found.outcome.move is not None, said
-            assert "fit" not in asked or found.outcome.score == found.sequential.score, said
+            assert "probcut_params" not in asked or found.outcome.score == found.sequential.score, said

@@ -50,11 +50,13 @@ def test_games_are_played(session, tmp_path):
     assert (len(found.scores), found.complete, found.seed) == (3, True, 5)
     assert len((tmp_path / "games").read_text().splitlines()) == 3
     assert session.play("2048", 3, "2x2", seed=5, depth=3).scores == found.scores
-    assert session.play("2048", 3, "2x2", "4:1", seed=5, nodes=100).scores != found.scores
+    assert session.play("2048", 3, "2x2", spawn="4:1", seed=5, nodes=100).scores != found.scores
     with pytest.raises(UserError, match="play needs depth"):
         session.play("2048")
-    for wrong in ({"seed": -1}, {"seed": "1"}, {"games": 1.5}, {"games": 0}, {"deeper": 5}, {"deeper": ((1, "5"),)}):
-        with pytest.raises(UserError, match=f"^{next(iter(wrong))} .* not"):
+    pairs = 5, ((1, "5"),)
+    depths = [{"depth_by_empty": each} for each in pairs]
+    for wrong in ({"seed": -1}, {"seed": "1"}, {"games": 1.5}, {"games": 0}, *depths):
+        with pytest.raises(UserError, match=f"^{next(iter(wrong)).replace('_', '-')} .* not"):
             session.play("2048", **{"games": 1, "depth": 1, **wrong})
 
 
@@ -67,7 +69,7 @@ def test_runs_need_no_limit(session):
     ("given", "why"),
     [
         *(({"seed": seed}, "seed .* is not a whole number") for seed in (-1, "x", 1.5, None, True)),
-        *(({"deeper": deeper}, "deeper .* is not pairs") for deeper in ("2:5", (2, 5), ((2.5, 3),), None)),
+        *(({"depth_by_empty": pairs}, "empty .* is not pairs") for pairs in ("2:5", (2, 5), ((2.5, 3),), None)),
     ],
     ids=str,
 )

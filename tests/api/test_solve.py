@@ -63,9 +63,9 @@ class Solver:
             (folder / "lines").write_text("".join(f"{line}\n" for line in source))
             source = os.open(folder / "lines", os.O_RDONLY)
         self.lines = Lines(connect4, RULES, source)
-        self.solving = StreamSolver(session, searcher(session, **options), self.lines, self._complain, brief=True)
+        self.solving = StreamSolver(session, searcher(session, **options), self.lines, self._print_error, brief=True)
 
-    def _complain(self, number, text):
+    def _print_error(self, number, text):
         self.complaints.append(number)
 
     def answers(self):
@@ -170,7 +170,7 @@ def test_what_an_interrupt_leaves_belongs_to_its_lines(chunk, session, interrupt
     solver = Solver(session, lines, tmp_path)
     stream = solver.solving._stream
     take, start = stream.take, np.array(connect4.start(RULES).state)
-    # handed out to nobody, so that the others are answered before it
+    # not handed out, so that the others are answered before it
     stream.take = lambda count, worker: (jobs := take(count, worker))[(jobs["state"] != start).any(axis=1)]
     interrupts.when = lambda: stream.closed and stream.in_flight == 1
     good, bad = numbered(scores)

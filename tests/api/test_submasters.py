@@ -34,7 +34,7 @@ def test_groups_give_the_sequential_score(game, board, plies, limit, policy, ful
         machine = Machine(
             workers,
             rng.choice(("tcp", "host")),
-            groups=rng.randint(1, min(workers, 6)),
+            submasters=rng.randint(1, min(workers, 6)),
             jitter=rng.choice((0.0, 0.5)),
             rate=rng.choice((1e4, 1e5, 1e6)),
             delay=rng.choice((0.0, 1e-4)),
@@ -44,5 +44,5 @@ def test_groups_give_the_sequential_score(game, board, plies, limit, policy, ful
         simulation, said = found(game, board, plies, limit, policy, machine, rng)
         assert simulation.outcome.complete, said
         assert simulation.outcome.score == simulation.sequential.score, said
-        assert simulation.outcome.ranks == 1 + workers + machine.groups
+        assert simulation.outcome.ranks == 1 + workers + machine.submasters
         assert len(simulation.outcome.per_worker) == workers

@@ -55,8 +55,8 @@ def test_it_may_begin_anywhere():
 
 
 def test_it_says_which_boards_were_searched_deeper():
-    assert tuned(deeper=((2, 3),)).asked["deeper"] == ((2, 3),)
-    assert "deeper" not in tuned().asked
+    assert tuned(depth_by_empty=((2, 3),)).asked["depth_by_empty"] == ((2, 3),)
+    assert "depth_by_empty" not in tuned().asked
 
 
 def test_what_it_prints_is_a_file_of_weights(tmp_path):
@@ -116,8 +116,8 @@ def test_without_its_package_it_says_how_to_get_it(monkeypatch):
 
 
 def test_record_and_text_say_how_moves_were_searched(tmp_path):
-    how = {"deeper": ((2, 3),), "min_probability": 0.1, "chance": "uniform"}
+    how = {"depth_by_empty": ((2, 3),), "min_probability": 0.1, "chance": "uniform"}
     found = tuned(str(tmp_path / "record"), budget=TuneBudget(games=1, generations=1, population=4), **how)
     line = json.loads((tmp_path / "record").read_text())
-    assert (line["deeper"], line["min_probability"], line["chance"]) == ([[2, 3]], 0.1, "uniform")
+    assert (line["depth_by_empty"], line["min_probability"], line["chance"]) == ([[2, 3]], 0.1, "uniform")
     assert ", depth 3 at 2 empty, 1, min-probability 0.1, chance uniform, seed 5\n" in found.to_text()

@@ -86,7 +86,7 @@ def assert_no_accident(answer):
 def complaints(answer, summary=False):
     """Return the numbers of the lines that an answer complains about.
 
-    Nothing else may be on stderr, but for the three lines of a summary, if there is to be one.
+    Nothing else may be on stderr, but for the three lines of a summary, if there is one.
     """
     lines = answer.err.splitlines()
     matches = [re.fullmatch(r"distsearch: line ([0-9]+): .+", line) for line in lines[: -3 if summary else None]]

@@ -82,9 +82,9 @@ REFUSED = [
         "distsearch.learning.probcut_fit",
     ),
     (("search", "connect4", "--depth", "4", "--selective", "0.9"), "connect4", "distsearch.learning.probcut_fit"),
-    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--fit", "none.json"), "none.json", "No such file"),
-    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--fit", "good.txt"), "good.txt", "no fit"),
-    ((*SEARCH, "--depth", "4", "--fit", "good.txt"), "fit goes with selective"),
+    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--probcut-params", "none.json"), "none.json", "No such file"),
+    ((*SEARCH, "--depth", "4", "--selective", "0.9", "--probcut-params", "good.txt"), "good.txt", "no fit"),
+    ((*SEARCH, "--depth", "4", "--probcut-params", "good.txt"), "probcut-params goes with selective"),
     # positions
     ((*SEARCH, "-" * 64), "arguments"),  # not a position: argparse takes it for an option
     ((*SEARCH, START), "16", "64"),
@@ -138,7 +138,7 @@ REFUSED = [
     *(((*SEARCH, "--nodes", nodes), "nodes") for nodes in ("0", "-5", "x", "1e6", "1.5", "", "nan")),
     ((*SEARCH, "--depth"), "--depth"),
     # the game's own options
-    ((*SEARCH, "--rule", "komi=7"), "othello has no option komi"),
+    ((*SEARCH, "--rule", "komi=7"), "othello has no rule komi"),
     *(((*SEARCH, "--rule", rule), "--rule", "NAME=VALUE") for rule in ("komi", "=none", "")),
     ((*SEARCH, "--rule", "empties=loser"), "winner", "none"),
     ((*PLAY, "--rule", "spawn=3:1"), "spawn"),
@@ -270,8 +270,14 @@ REFUSED = [
     ((*PLAY, "--time", "1", "--record", "games"), "record", "time"),
     *(((*PLAY, "--time", seconds), "time") for seconds in ("x", "0", "-1", "nan")),
     *(((*PLAY, "--nodes", boards), "nodes") for boards in ("x", "0", "1.5")),
-    *(((*PLAY, "--deeper", text), "deeper") for text in ("", "x", "3", "3:0", "3:1001", "16:3", "3:5,2:7", "2:5,2:7")),
-    *((("play", "2048", limit, "1", "--deeper", "2:5"), "deeper", "depth") for limit in ("--time", "--nodes")),
+    *(
+        ((*PLAY, "--depth-by-empty", text), "depth-by-empty")
+        for text in ("", "x", "3", "3:0", "3:1001", "16:3", "3:5,2:7", "2:5,2:7")
+    ),
+    *(
+        (("play", "2048", limit, "1", "--depth-by-empty", "2:5"), "depth-by-empty goes with depth")
+        for limit in ("--time", "--nodes")
+    ),
     ((*PLAY, "--layers", "1"), "layers", "depth"),
     (("play", "2048", "--layers", "-1"), "layers"),
     *((("play", "2048", "--depth", depth), "depth") for depth in ("0", "-1", "1001", "x", "1.5", "")),
@@ -357,9 +363,9 @@ REFUSED = [
     # a virtual cluster
     *(((*SIMULATE, "--workers", workers), "workers") for workers in ("0", "-1", "100001", "x", "1.5", "")),
     *(((*SIMULATE, "--workers", "4", "--hosts", hosts), "hosts") for hosts in ("0", "5", "x", "")),
-    *(((*SIMULATE, "--workers", "4", "--groups", groups), "groups") for groups in ("-1", "5", "x", "")),
-    ((*SIMULATE, "--workers", "4", "--hosts", "2", "--groups", "1"), "groups", "hosts"),
-    *((("search", "othello", "--depth", "2", "--groups", groups), "groups") for groups in ("1", "-1", "x")),
+    *(((*SIMULATE, "--workers", "4", "--submasters", count), "submasters") for count in ("-1", "5", "x", "")),
+    ((*SIMULATE, "--workers", "4", "--hosts", "2", "--submasters", "1"), "submasters", "hosts"),
+    *((("search", "othello", "--depth", "2", "--submasters", count), "submasters") for count in ("1", "-1", "x")),
     *(((*SIMULATE, "--network", network), "network", "host", "tcp") for network in ("", "ether", "TCP")),
     *(
         ((*SIMULATE, option, value), option[2:])

@@ -51,7 +51,7 @@ def ended(monkeypatch):
                         self._note(signal.SIGTERM, None)
                 return super().__getattribute__(name)
 
-        monkeypatch.setattr("distsearch.api.interrupts.Interrupts", Ended)
+        monkeypatch.setattr("distsearch.cli.launch.Interrupts", Ended)
 
     return arrange
 

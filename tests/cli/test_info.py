@@ -204,7 +204,7 @@ def test_a_cache_that_cannot_be_written_is_a_problem(ask, monkeypatch):
 
 @pytest.mark.parametrize("folder", ["/dev/null/cache", "/proc/cache"])
 def test_a_cache_that_cannot_be_made_is_a_problem(folder, ask, monkeypatch):
-    """Not even by root, who may write everywhere as far as permissions go."""
+    """Not even by root, whom permissions let write everywhere."""
     monkeypatch.setattr(jit, "CACHE", Path(folder))
     assert ask()[0] == 1
 

@@ -81,7 +81,7 @@ def test_games_are_those_of_their_seed_and_options(tmp_path):
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        (("--depth", "1", "--deeper", "2:5,4:3"), {"deeper": [[2, 5], [4, 3]], "depth": 1}),
+        (("--depth", "1", "--depth-by-empty", "2:5,4:3"), {"depth_by_empty": [[2, 5], [4, 3]], "depth": 1}),
         (("--nodes", "300"), {"nodes": 300, "depth": None}),
         (("--nodes", "300", "--depth", "3"), {"nodes": 300, "depth": 3}),
     ],
@@ -93,7 +93,7 @@ def test_limits_of_a_move_are_in_summary_and_record(limits, expected, tmp_path):
     for name, value in expected.items():
         assert (found[name], line[name]) == (value, value)
     heading = ask(*options).out.splitlines()[0]
-    assert ("depth 5 at 2 empty, 3 at 4 empty, 1" if "deeper" in expected else "nodes 300") in heading
+    assert ("depth 5 at 2 empty, 3 at 4 empty, 1" if "depth_by_empty" in expected else "nodes 300") in heading
 
 
 def test_text_says_what_chance_is_taken_for():

@@ -162,7 +162,7 @@ def test_json_has_no_summary():
     assert summary(["startpos", "nonsense", "d3"], "--json") == []
 
 
-@pytest.mark.parametrize("lost", ["full disk", "nobody reads"])
+@pytest.mark.parametrize("lost", ["full disk", "no reader"])
 def test_answers_come_where_nobody_takes_the_complaints(lost):
     with contextlib.ExitStack() as stack:
         if lost == "full disk":

@@ -63,7 +63,7 @@ def test_every_game_can_be_swept(folder):
         ("2048", "--layers", 1, "--algorithm", "expectiminimax", "--evaluation", "rows"),
         ("2584", "startpos", "--layers", 1, "--seed", 3),
         ("othello", "--depth", 3, "--ordering", "static"),
-        ("othello", "--depth", 2, "--weak", "depth"),
+        ("othello", "--depth", 2, "--weak-scaling", "depth"),
     ):
         answer = ask("study", "scaling", *asked, "--repeats", 1)
         assert answer.status == 0, answer

@@ -29,18 +29,24 @@ REFUSED = [
         ((*TRAIN, "--stages", tiles), "stages")
         for tiles in ("", "x", "3", "0", "2", "64,32", "64,64", "4,8,16,32,64,128,256,512", "9" * 9, "1,", "٦٤")
     ),
-    *(((*TRAIN, "--optimistic", value), "optimistic") for value in ("x", "nan", "inf", "-1", "1e10", "")),
+    *(((*TRAIN, "--initial-value", value), "initial-value") for value in ("x", "nan", "inf", "-1", "1e10", "")),
     *(((*TRAIN, "--rate", value), "rate") for value in ("x", "nan", "inf", "-0.1", "11", "")),
-    *(((*TRAIN, "--steps", value), "steps") for value in ("0", "-1", "1001", "x", "1.5")),
+    *(((*TRAIN, "--n-step", value), "n-step") for value in ("0", "-1", "1001", "x", "1.5")),
     *(((*TRAIN, "--layers", value), "layers") for value in ("-1", "4", "x", "1.5")),
-    ((*TRAIN, "--forward", "--layers", "1"), "forward", "layers"),
+    ((*TRAIN, "--online", "--layers", "1"), "online", "layers"),
     *(((*TRAIN, "--spawn", value), "spawn") for value in ("", "2", "2:0.5", "3:1", "2:x")),
     *(((*TRAIN, "--device", value), "device", "gpu") for value in ("", "tpu", "auto")),
     *(
         ((*TRAIN, "--device", "gpu", *more), "--device cpu")
-        for more in (("--steps", "2"), ("--layers", "1"), ("--stages", "64"), ("--sharing", "1"), ("--collisions",))
+        for more in (
+            ("--n-step", "2"),
+            ("--layers", "1"),
+            ("--stages", "64"),
+            ("--ranks-per-copy", "1"),
+            ("--collisions",),
+        )
     ),
-    ((*TRAIN, "--at-once", "5"), "at-once", "gpu"),
+    ((*TRAIN, "--parallel-games", "5"), "parallel-games", "gpu"),
     ((*TRAIN, "--device", "gpu", "--exchange", "weights"), "--merge mean"),
     *(((*TRAIN, "--seed", value), "seed") for value in ("-1", "x", "1.5", "", "9" * 16)),
     *(((*TRAIN, "--warm-up", value), "warm-up") for value in ("-1", "x", "1.5", "9" * 30)),
@@ -60,7 +66,7 @@ REFUSED = [
     ),
     *(((*TRAIN, "--save", "new.npz", "--save-every", value), "save-every") for value in ("-1", "x", "1.5")),
     ((*TRAIN, "--resume"), "save"),
-    ((*TRAIN, "--compact"), "save"),
+    ((*TRAIN, "--weights-only"), "save"),
     ((*TRAIN, "--save", "bad.npz", "--resume"), "bad.npz", "weights"),
     ((*TRAIN, "--save", "folder.npz", "--resume"), "folder.npz"),
     *(
@@ -202,7 +208,7 @@ def test_weights_that_are_there_are_not_overwritten(tmp_path):
 
 def test_a_compact_file_is_one_of_the_end(tmp_path):
     path = tmp_path / "weights.npz"
-    assert ask(*QUICK, "--games", "2000", "--save", path, "--save-every", "500", "--compact").status == 0
+    assert ask(*QUICK, "--games", "2000", "--save", path, "--save-every", "500", "--weights-only").status == 0
     assert_refused(ask(*QUICK, "--games", "3000", "--save", path, "--resume"), "weights alone")
 
 
@@ -212,9 +218,9 @@ def test_a_compact_file_is_one_of_the_end(tmp_path):
         ("--games", "5"),
         ("--tuples", "4x6"),
         (),
-        ("--rounds", "5"),
-        ("--rounds", "0:2"),
-        ("--rounds", "5:99"),
+        ("--iterations", "5"),
+        ("--iterations", "0:2"),
+        ("--iterations", "5:99"),
         ("--resume",),
         ("--coherence",),
         ("--board", "6x8"),
@@ -228,7 +234,7 @@ def test_what_othello_does_not_take_is_refused(asked, tmp_path):
 @pytest.mark.parametrize(("board", "other"), [("8x8", "6x6"), ("6x6", "8x8")])
 def test_othello_learns_patterns(board, other, tmp_path):
     path = tmp_path / "weights.npz"
-    answer = ask("train", "othello", "--board", board, "--rounds", "40:1", "--save", path, "--json")
+    answer = ask("train", "othello", "--board", board, "--iterations", "40:1", "--save", path, "--json")
     assert answer.status == 0, answer.err
     assert answer.results[0]["games"] == [40] and answer.results[0]["positions"] > 400
     found = ask("search", "othello", "--board", board, "--depth", "2", "--evaluation", path, "--json")

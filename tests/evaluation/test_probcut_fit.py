@@ -66,7 +66,9 @@ def test_a_fit_of_something_else_is_refused(changed, named, tmp_path):
 
 
 def test_no_fit_is_refused_with_how_to_make_one(tmp_path):
-    with pytest.raises(UserError, match="no fit for othello 8x8 by static; python -m distsearch.learning.probcut_fit"):
+    with pytest.raises(
+        UserError, match="no parameters for othello 8x8 by static; python -m distsearch.learning.probcut_fit"
+    ):
         probcut_fit.find(othello, (8, 8), "static", chosen("static"))
     for path in (str(tmp_path / "none.json"), str(tmp_path), "a\0b"):
         with pytest.raises(UserError, match="cannot read"):

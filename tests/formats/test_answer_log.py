@@ -6,7 +6,7 @@ import resource
 import pytest
 
 from distsearch.core.errors import UserError
-from distsearch.formats.answer_log import Ledger
+from distsearch.formats.answer_log import AnswerLog
 from distsearch.formats.position_lines import LONGEST_LINE
 from distsearch.formats.positions import Lines
 from distsearch.games import connect4
@@ -41,24 +41,24 @@ def opened(path):
     made = []
 
     def make():
-        for ledger in made:
-            ledger.close()
-        made[:] = [Ledger(path)]
+        for log in made:
+            log.close()
+        made[:] = [AnswerLog(path)]
         return made[0]
 
     yield make
-    for ledger in made:
-        ledger.close()
+    for log in made:
+        log.close()
 
 
-def work(ledger, lines, count, most=3):
+def work(log, lines, count, most=3):
     """Answer so many lines, a few at a time, each by its number."""
     goal = lines.place + count
     while lines.place < goal:
         chunk = lines.read(min(most, goal - lines.place))
         for index in range(chunk.size):
-            ledger.append(b"line %d\n" % (chunk.first + index))
-            ledger.passed(chunk, index, index + 1)
+            log.append(b"line %d\n" % (chunk.first + index))
+            log.passed(chunk, index, index + 1)
 
 
 def answers(count):
@@ -67,11 +67,11 @@ def answers(count):
 
 @pytest.mark.parametrize("done", range(len(INPUT) + 1))
 def test_going_on_writes_what_was_answered_and_reads_what_was_not(done, path, opened, reading):
-    ledger, lines = opened(), reading(INPUT)
-    ledger.begin()
-    work(ledger, lines, done)
-    state = ledger.state()
-    work(ledger, lines, len(INPUT) - done)  # after the state was saved: lost
+    log, lines = opened(), reading(INPUT)
+    log.begin()
+    work(log, lines, done)
+    state = log.state()
+    work(log, lines, len(INPUT) - done)  # after the state was saved: lost
     again, lines, out = opened(), reading(INPUT), []
     again.resume(state, lines, out.append)
     assert b"".join(out) == answers(done)
@@ -86,10 +86,10 @@ def test_going_on_writes_what_was_answered_and_reads_what_was_not(done, path, op
 
 @pytest.mark.parametrize("changed", [0, 3, 5, 6])
 def test_another_input_is_refused(changed, opened, reading):
-    ledger, lines, out = opened(), reading(INPUT), []
-    ledger.begin()
-    work(ledger, lines, 7)
-    state, other = ledger.state(), list(INPUT)
+    log, lines, out = opened(), reading(INPUT), []
+    log.begin()
+    work(log, lines, 7)
+    state, other = log.state(), list(INPUT)
     other[changed] = b"3" + other[changed][1:]
     with pytest.raises(UserError, match="the input's first 7 lines are not those"):
         opened().resume(state, reading(other), out.append)
@@ -99,21 +99,21 @@ def test_another_input_is_refused(changed, opened, reading):
 
 
 def test_the_input_may_have_grown(opened, reading):
-    ledger, lines = opened(), reading(INPUT)
-    ledger.begin()
-    work(ledger, lines, len(INPUT))
+    log, lines = opened(), reading(INPUT)
+    log.begin()
+    work(log, lines, len(INPUT))
     lines = reading([*INPUT, b"1"])
-    state = ledger.state()
+    state = log.state()
     opened().resume(state, lines, lambda _: None)
     assert lines.read(10).text(0) == "1"
 
 
 @pytest.mark.parametrize("content", [b"", answers(2), answers(3)[:-1], answers(3).replace(b"2", b"3")])
 def test_other_answers_are_refused(content, path, opened, reading):
-    ledger, out = opened(), []
-    ledger.begin()
-    work(ledger, reading(INPUT), 3)
-    state = ledger.state()
+    log, out = opened(), []
+    log.begin()
+    work(log, reading(INPUT), 3)
+    state = log.state()
     with open(path + ".answers", "wb") as file:
         file.write(content)
     with pytest.raises(UserError, match="file.answers does not begin with the answers"):
@@ -122,11 +122,11 @@ def test_other_answers_are_refused(content, path, opened, reading):
 
 
 def test_many_answers_are_written_in_whole_lines(opened, reading):
-    ledger = opened()
-    ledger.begin()
-    ledger.append("ä\n".encode() * 1_000_000)
+    log = opened()
+    log.begin()
+    log.append("ä\n".encode() * 1_000_000)
     out = []
-    state = ledger.state()
+    state = log.state()
     opened().resume(state, reading([]), out.append)
     assert "".join(piece.decode() for piece in out) == "ä\n" * 1_000_000
     assert len(out) > 1
@@ -140,32 +140,32 @@ def test_what_an_earlier_run_left_without_a_state_is_forgotten(path, opened):
 
 
 def test_a_full_disk_ends_the_states_and_not_the_answers(opened, reading):
-    ledger, lines = opened(), reading(INPUT)
-    ledger.begin()
+    log, lines = opened(), reading(INPUT)
+    log.begin()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
     try:
-        work(ledger, lines, 4)
+        work(log, lines, 4)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    work(ledger, lines, 1)
+    work(log, lines, 1)
     with pytest.raises(OSError, match="File too large"):
-        ledger.state()
+        log.state()
 
 
 def test_a_file_that_cannot_be_opened_is_refused(path):
     os.mkdir(path + ".answers")
     with pytest.raises(UserError, match=r"cannot write file\.answers: Is a directory"):
-        Ledger(path)
+        AnswerLog(path)
 
 
 def test_two_runs_do_not_write_to_one_file(path, opened):
     opened()
     with pytest.raises(UserError, match=r"file\.answers is being written by another run"):
-        Ledger(path)
+        AnswerLog(path)
 
 
 def test_going_on_makes_no_file(path):
     with pytest.raises(UserError, match=r"cannot write file\.answers: No such file"):
-        Ledger(path, fresh=False)
+        AnswerLog(path, fresh=False)
     assert not os.path.exists(path + ".answers")

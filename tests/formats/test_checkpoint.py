@@ -19,7 +19,7 @@ STATE = {
     "best": float("-inf"),
     "text": "ä\n",
     "list": [1, None, True, (2, 3)],
-    "deeper": {"nodes": np.arange(6, dtype=np.int16).reshape(2, 3), "none": np.zeros((0, 2), np.uint64)},
+    "depth_by_empty": {"nodes": np.arange(6, dtype=np.int16).reshape(2, 3), "none": np.zeros((0, 2), np.uint64)},
     "records": np.array([(7, [1, 2, 3]), (8, [4, 5, 6])], RECORD),
 }
 
@@ -64,9 +64,9 @@ def refusal(opened, **options):
 def test_a_state_comes_back(opened, talk):
     saved(opened)
     found = opened(resume=True).state
-    deeper, records = found.pop("deeper"), found.pop("records")
+    deeper, records = found.pop("depth_by_empty"), found.pop("records")
     assert found == {"seconds": 1.5, "best": -np.inf, "text": "ä\n", "list": [1, None, True, [2, 3]]}
-    for name, values in STATE["deeper"].items():
+    for name, values in STATE["depth_by_empty"].items():
         assert (deeper[name].dtype, deeper[name].tolist()) == (values.dtype, values.tolist())
     assert records.dtype == RECORD
     assert records.tobytes() == STATE["records"].tobytes()
@@ -88,8 +88,8 @@ def test_there_need_not_be_a_file_to_resume(opened, talk):
 
 
 def test_nothing_is_kept_unless_asked_for():
-    NO_CHECKPOINT.maybe_save(lambda: pytest.fail("nobody wants it"))
-    NO_CHECKPOINT.save(lambda: pytest.fail("nobody wants it"))
+    NO_CHECKPOINT.maybe_save(lambda: pytest.fail("it must not be made"))
+    NO_CHECKPOINT.save(lambda: pytest.fail("it must not be made"))
     assert NO_CHECKPOINT.state is None
 
 

@@ -144,7 +144,7 @@ REFUSED = [
     ({"depth": 1, "min_probability": 0.1}, "min-probability"),
     ({"time": 0.1}, "time"),
     ({"nodes": 9}, "nodes"),
-    ({"depth": 1, "deeper": ((3, 5),)}, "deeper"),
+    ({"depth": 1, "depth_by_empty": ((3, 5),)}, "depth-by-empty"),
     ({"depth": 1, "board": "3x3"}, "4x4"),
     ({"depth": 14}, "13 plies"),
     ({"depth": 3, "algorithm": "averaged"}, "expectimax"),
@@ -158,7 +158,7 @@ def test_what_a_gpu_does_not_play_is_refused(options, said, with_gpu):
 
 
 @pytest.mark.parametrize(
-    "options", [each for each, _ in REFUSED if "deeper" not in each and "nodes" not in each], ids=str
+    "options", [each for each, _ in REFUSED if "depth_by_empty" not in each and "nodes" not in each], ids=str
 )
 def test_what_a_gpu_does_not_search_is_refused(options, with_gpu):
     with Session(device="gpu") as session, pytest.raises(UserError, match="device gpu|GPU"):

@@ -70,11 +70,11 @@ def test_two_runs_of_one_setup_are_at_work_at_once(with_gpu, seed):
     assert [other for _, other in found] == scores[::-1]
 
 
-@pytest.mark.parametrize("what", ["perft", "search to a depth", "groups"])
+@pytest.mark.parametrize("what", ["perft", "search to a depth", "submasters"])
 def test_what_no_gpu_does_is_refused(what, with_gpu):
     with (
-        pytest.raises(UserError, match="GPU|device gpu"),
-        Session(device="gpu", groups=int(what == "groups")) as session,
+        pytest.raises(UserError, match="GPU|device g"),
+        Session(device="gpu", submasters=int(what == "submasters")) as session,
     ):
         if what == "perft":
             session.perft("othello", 2)

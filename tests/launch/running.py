@@ -97,7 +97,7 @@ class Job:
             try:
                 environment = path.read_bytes().split(b"\0")
             except OSError:
-                continue  # it is gone, or somebody else's
+                continue  # it is gone, or another process's
             if f"{_MARK}={self._mark}".encode() in environment and not _is_wrapper(path.parent):
                 found[int(path.parent.name)] = environment
         return found

@@ -7,7 +7,7 @@
 Each starts the service it measures. latency: seconds from asking to knowing for easy Connect 4 positions, asked one
 after another without a pause or after up to 2 s, of a service that has nothing else to do, while another client has a
 long exact search done, and while seven have. throughput: requests a second of clients that ask without waiting.
-soak: clients ask, cancel, talk nonsense, leave and come back, beside one that sends a line of many GB and one that
+soak: clients ask, cancel, talk nonsense, leave and come back, next to one that sends a line of many GB and one that
 never reads; whether everything was answered once and right, and whether anything leaks, is checked (status 1: no).
 """
 

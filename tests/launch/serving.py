@@ -56,7 +56,7 @@ class Service:
             try:
                 environment, command = path.read_bytes() + b"\0", (path.parent / "cmdline").read_bytes()
             except OSError:
-                continue  # it is gone, or somebody else's
+                continue  # it is gone, or another process's
             if self._mark.encode() in environment and b"serve" in command and b"mpirun" not in command:
                 rank = _RANK.search(environment)
                 if rank or self._ranks == 1:

@@ -79,7 +79,7 @@ class Asked:
         self.answered, self.cancelled, self.began = set(), False, time.monotonic()
 
     def message(self, name, rng):
-        """Return what is to be sent."""
+        """Return what to send."""
         texts = [self.family.texts[number] for number in self.numbers]
         positions = {"positions": texts} if len(texts) > 1 else {"position": texts[0]}
         extras = {"priority": rng.randint(-10, 10)} if rng.random() < 0.2 else {}
@@ -407,7 +407,7 @@ def _report(soakers, helpers, took):
     }
     print(", ".join(f"{value:,} {name}" for name, value in total.items()) + f" in {took:.0f} s")
     flood, monitor, visits = helpers["flood"], helpers["monitor"], helpers["silent"].times + helpers["greedy"].times
-    print(f"a line of {flood.size / 1e9:.2f} GB; two who never read came {visits} times")
+    print(f"a line of {flood.size / 1e9:.2f} GB; two that never read came {visits} times")
     for name, seconds in (
         ("requests of these clients", [each for soaker in soakers for each in soaker.seconds]),
         ("easy ones, one at a time", helpers["probe"].seconds),

@@ -92,7 +92,7 @@ def test_an_edited_rule_changes_the_answer_of_the_next_run(package, tmp_path):
 
 
 def test_without_a_place_for_kernels_they_are_compiled_for_the_day(package, tmp_path):
-    """And not kept beside the sources, as numba would: there, nothing tells when they are out of date."""
+    """And not kept next to the sources, as numba would: there, nothing tells when they are out of date."""
     (tmp_path / "file").touch()
     environment = {"PYTHONPATH": str(tmp_path), "DISTSEARCH_CACHE": str(tmp_path / "file" / "cache")}
     done = run(program=STARTING, environment=environment, cwd=tmp_path, timeout=120)
@@ -103,7 +103,7 @@ def test_without_a_place_for_kernels_they_are_compiled_for_the_day(package, tmp_
 def test_every_kernel_can_be_loaded_again(reports, full):
     words = "1234" if full else "1"
     for _ in range(2):
-        # with the cache of every day: kernels that other programs have made are to be tried, too
+        # with the cache of every day: kernels that other programs have made are tried, too
         done = run(str(reports), "every_kernel", *words, program=[COMPILING], cwd=HERE, timeout=300)
         assert done.status == 0, done.err
         (compiled,) = read(reports)

@@ -1,4 +1,4 @@
-"""Ranks that are killed or held up in mid-search: the others go on, and nobody is left behind."""
+"""Ranks that are killed or held up in mid-search: the others go on, and none is left behind."""
 
 import functools
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("warm")
 
 def surviving(*arguments, deadline=DEADLINE, **options):
     """A Job that goes on without ranks that are killed."""
-    deadline = [] if mpirun_is_open_mpi() else ["--deadline", str(deadline)]
+    deadline = [] if mpirun_is_open_mpi() else ["--worker-timeout", str(deadline)]
     return Job(*arguments, *deadline, ranks=RANKS, survives=True, **options)
 
 
@@ -135,7 +135,7 @@ def test_a_worker_that_was_held_up_comes_back(solving, tmp_path, rng):
                 assert job.hear() == f"{line} {score}"
             return until in path.read_text()
 
-        assert answered("")  # so nobody prepares, which may take far longer than the deadline
+        assert answered("")  # so no rank prepares, which may take far longer than the deadline
         pid = job.ranks()[2]
         os.kill(pid, signal.SIGSTOP)
         wait_for(lambda: answered("lost rank 2"))

@@ -1,4 +1,4 @@
-"""Whoever reads stdout may go: the program ends without a word."""
+"""The reader of stdout may go: the program ends without a word."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("warm")
 
 @pytest.fixture
 def closed():
-    """The writing end of a pipe that nobody reads."""
+    """The writing end of a pipe without a reader."""
     reading, writing = os.pipe()
     os.close(reading)
     yield writing

@@ -1,4 +1,4 @@
-"""Games in processes of their own: the same ones at any number of ranks, whoever is lost, and what Ctrl-C leaves."""
+"""Games in processes of their own: the same ones at any number of ranks, whatever worker is lost; and Ctrl-C."""
 
 import json
 import signal
@@ -9,7 +9,7 @@ from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, send, wait_f
 
 PLAY = "play", "2048", "--depth", "1", "--board", "4x4"
 _FULL = pytest.mark.full
-RANKS = [pytest.param(2, [], marks=_FULL), pytest.param(5, [], marks=_FULL), (5, ["--groups", "2"])]
+RANKS = [pytest.param(2, [], marks=_FULL), pytest.param(5, [], marks=_FULL), (5, ["--submasters", "2"])]
 ENDLESS = "1000000"  # games: the most that may be asked for, twenty seconds for three cores
 AHEAD = 5000  # games; more than are begun at a time, by far
 
@@ -47,7 +47,7 @@ def wait_for_games(path, count):
 def test_games_of_a_rank_that_is_killed_are_played_by_others(alone, tmp_path):
     """Lines wait for those of lower numbers: if the lost games were not played, the file would not grow."""
     path, errors = tmp_path / "games", tmp_path / "errors"
-    deadline = [] if mpirun_is_open_mpi() else ["--deadline", "5"]
+    deadline = [] if mpirun_is_open_mpi() else ["--worker-timeout", "5"]
     asked = *PLAY, "--games", ENDLESS, "--record", str(path), "--json", *deadline
     with errors.open("w") as stderr, Job(*asked, ranks=4, survives=True, stderr=stderr) as job:
         wait_for_games(path, 1)

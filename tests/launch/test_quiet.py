@@ -10,12 +10,12 @@ import pytest
 from .running import Job, cpu_seconds
 
 _WINDOW = 5.0  # seconds
-_WINDOWS = 3  # one that nobody disturbs has to do: a rank that spins does so in all of them
+_WINDOWS = 3  # one without disturbance must do: a rank that spins does so in all of them
 # What an idle rank may take of a core, beyond what a process takes that only sleeps and wakes as often: that is 0.3%,
 # but 1 to 2% on virtual machines that make waking up dear. The master hears of progress as well.
 _WORKER, _MASTER = 0.0075, 0.015
 _SLEEPER = "import select\nwhile True:\n    select.poll().poll(5)"
-_BESIDE = "sleeper"  # its name beside the ranks
+_SLEEPER = "sleeper"  # its name among the ranks
 _LOOKS = 220  # a second, at the mail: one every 5 ms and some for what else may put a process to sleep
 
 
@@ -30,14 +30,14 @@ def sleeper():
         process.wait()
 
 
-def measured(job, beside):
+def measured(job, sleeping):
     """Return two dicts by rank, over a window of time: the share of a core that it took, and its naps a second.
 
-    beside: process id of the sleeper, whose share is among them.
+    sleeping: process id of the sleeper, whose share is among them.
     """
 
     def look():
-        return {**job.cpu(), _BESIDE: cpu_seconds(beside)}, job.naps()
+        return {**job.cpu(), _SLEEPER: cpu_seconds(sleeping)}, job.naps()
 
     before, began = look(), time.monotonic()
     time.sleep(_WINDOW)
@@ -55,19 +55,19 @@ def restless(cpu, naps):
     assert naps.keys() == {0, 1, 2, 3}
     busy = max(naps, key=cpu.get)
     assert busy > 0 and cpu[busy] > 0.1, f"no worker searches: {cpu}"
-    own = {rank: cpu[rank] - cpu[_BESIDE] for rank in naps.keys() - {busy}}
+    own = {rank: cpu[rank] - cpu[_SLEEPER] for rank in naps.keys() - {busy}}
     return [rank for rank in own if own[rank] > (_WORKER if rank else _MASTER) or naps[rank] > _LOOKS]
 
 
 @pytest.mark.usefixtures("warm")
 def test_idle_ranks_cost_next_to_nothing():
     # a load factor so low that the root is the only job
-    with Job("search", "othello", "--depth", "30", "--load-factor", "0.3", ranks=4) as job, sleeper() as beside:
+    with Job("search", "othello", "--depth", "30", "--load-factor", "0.3", ranks=4) as job, sleeper() as sleeping:
         job.wait_for_handlers()
         job.wait_for_work(2.0)  # more than any of them needs to get ready
         time.sleep(1.5)  # until their naps are at the longest
         for _ in range(_WINDOWS):
-            cpu, naps = measured(job, beside)
+            cpu, naps = measured(job, sleeping)
             if not restless(cpu, naps):
                 break
         assert not restless(cpu, naps), f"share of a core: {cpu}, naps a second: {naps}"

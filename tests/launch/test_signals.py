@@ -74,7 +74,7 @@ def test_solve_ends_soon_however_many_positions_are_left(limit, tmp_path):
 
 @pytest.mark.any_mpi
 def test_waiting_for_positions_can_be_interrupted():
-    """As when somebody forgets the file and presses Ctrl-C."""
+    """As when a user forgets the file and presses Ctrl-C."""
     with Job("solve", "othello", "--positions", "-", stdin=subprocess.PIPE) as job:
         job.wait_for_handlers()
         time.sleep(0.5)

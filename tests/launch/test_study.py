@@ -1,4 +1,4 @@
-"""A study of several runs in one launch: what a signal leaves, and that nothing runs beside a run."""
+"""A study of several runs in one launch: what a signal leaves, and that nothing else runs during a run."""
 
 import signal
 import time

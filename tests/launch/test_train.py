@@ -145,7 +145,7 @@ def test_a_signal_ends_all_ranks(tmp_path):
 @pytest.mark.full
 def test_ranks_that_have_nothing_to_do_sleep():
     """Rank 0 learns alone; the others wait."""
-    # a board of 4x4: on a small one, rank 0 would fill the pipe with lines that nobody reads, and wait as well
+    # a board of 4x4: on a small one, rank 0 would fill the pipe with lines that are not read, and wait as well
     with Job("train", "2048", "--tuples", "0,1,2,3", *ENDLESS, "--warm-up", "1000000000", "--json", ranks=3) as job:
         job.hear()
         before = job.cpu()
@@ -216,7 +216,7 @@ def test_copies_that_learn_apart(ranks, sharing, merge, tmp_path):
         "5000",
         "--warm-up",
         "1000",
-        "--sharing",
+        "--ranks-per-copy",
         str(sharing),
     )
     files = "--save", str(path), "--record", str(record), "--save-every", "3000"

@@ -21,7 +21,7 @@ def alone(tmp_path_factory):
     return path.read_text()
 
 
-@pytest.mark.parametrize(("ranks", "options"), [(2, []), (4, []), (5, ["--groups", "2"])], ids=str)
+@pytest.mark.parametrize(("ranks", "options"), [(2, []), (4, []), (5, ["--submasters", "2"])], ids=str)
 def test_the_same_record_at_any_number_of_ranks(ranks, options, alone, tmp_path, full):
     if not full and ranks < 5:
         pytest.skip("with --full")

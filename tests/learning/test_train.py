@@ -20,8 +20,8 @@ QUICK = {"board": (2, 2), "asymmetric": True, "tuples": "0,1,2,3"}
 WAYS = [
     ("2048", QUICK),
     ("2048", {**QUICK, "layers": 1}),
-    ("2048", {"tuples": "2x4", "steps": 3}),
-    ("2584", {"tuples": "0,1/4,5,9", "coherence": True, "forward": True, "stages": (8, 21)}),
+    ("2048", {"tuples": "2x4", "n_step": 3}),
+    ("2584", {"tuples": "0,1/4,5,9", "coherence": True, "online": True, "stages": (8, 21)}),
 ]
 
 
@@ -153,11 +153,11 @@ def test_seeds_tell_trainings_apart(tmp_path):
     [
         {"tuples": "0,1,2"},
         {"seed": 9},
-        {"steps": 2},
-        {"optimistic": 10.0},
+        {"n_step": 2},
+        {"initial_value": 10.0},
         {"layers": 1},
         {"coherence": True},
-        {"forward": True},
+        {"online": True},
         {"rules": {"spawn": "2:1"}},
         {"stages": (8,)},
         {"board": (2, 3)},
@@ -193,7 +193,7 @@ def test_records_that_nobody_wrote_are_refused(wrong, tmp_path):
 
 def test_small_files_are_weights_alone(tmp_path):
     asked, path = TrainOptions("2048", **QUICK, games=5), str(tmp_path / "file.npz")
-    run(asked, Files(path, compact=True))
+    run(asked, Files(path, weights_only=True))
     assert tuple_network.load(path, "2048", 16).record["games"] == 5
     with pytest.raises(UserError, match="weights alone"):
         run(asked, Files(path, resume=True))

@@ -14,7 +14,7 @@ from distsearch.learning.options import TrainOptions
 from distsearch.learning.train import Files, train
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
-TINY = {"tuples": "2x4", "device": "gpu", "at_once": 3}
+TINY = {"tuples": "2x4", "device": "gpu", "parallel_games": 3}
 
 
 @pytest.fixture(autouse=True)
@@ -38,12 +38,12 @@ def of_kind(lines, kind):
     return [line["games"] for line in lines if line["kind"] == kind]
 
 
-@pytest.mark.parametrize("forward", [False, True])
-def test_it_is_stopped_and_goes_on_until_all_games_are_played(forward, seed, tmp_path):
+@pytest.mark.parametrize("online", [False, True])
+def test_it_is_stopped_and_goes_on_until_all_games_are_played(online, seed, tmp_path):
     """Each of them once; and then a few more on a CPU."""
     path, record = tmp_path / "weights.npz", tmp_path / "record.jsonl"
     files = Files(str(path), resume=True, record=str(record))
-    every = {**TINY, "games": 43, "forward": forward, "seed": seed % 1000}
+    every = {**TINY, "games": 43, "online": online, "seed": seed % 1000}
     asked = TrainOptions("2048", **every, evaluate_every=20, evaluate_games=5, save_every=15)
     printed, runs = [], 0
     while True:
@@ -65,9 +65,9 @@ def test_it_is_stopped_and_goes_on_until_all_games_are_played(forward, seed, tmp
     weights = tuple_network.load(path, "2048", 16).weights
     assert np.isfinite(weights).all()
     assert (weights != 0).sum() > 100
-    if forward:  # which a CPU would have to compile anew
+    if online:  # which a CPU would have to compile anew
         return
-    more = TrainOptions("2048", **{**every, "games": 60, "device": "cpu", "at_once": 0})
+    more = TrainOptions("2048", **{**every, "games": 60, "device": "cpu", "parallel_games": 0})
     found, lines = run(more, files)
     assert (found.complete, found.learnt, of_kind(lines, "learning")) == (True, 17, [50, 60])
 
@@ -75,10 +75,10 @@ def test_it_is_stopped_and_goes_on_until_all_games_are_played(forward, seed, tmp
 def test_one_game_at_a_time_learns_what_a_cpu_learns(seed, tmp_path):
     """To the last bit: the same games, from weights that are no zeros."""
     files = [Files(str(tmp_path / f"{name}.npz")) for name in ("gpu", "cpu")]
-    every = {"tuples": "2x4", "games": 12, "optimistic": 300.0, "seed": seed % 1000, "evaluate_every": 10}
+    every = {"tuples": "2x4", "games": 12, "initial_value": 300.0, "seed": seed % 1000, "evaluate_every": 10}
     every["evaluate_games"] = 3
     (_, on_gpu), (_, on_cpu) = (
-        run(TrainOptions("2048", **every, device=each, at_once=int(each == "gpu")), to)
+        run(TrainOptions("2048", **every, device=each, parallel_games=int(each == "gpu")), to)
         for each, to in zip(("gpu", "cpu"), files, strict=True)
     )
     times = "seconds", "moves_per_second", "evaluation_seconds"
@@ -91,21 +91,21 @@ def test_one_game_at_a_time_learns_what_a_cpu_learns(seed, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"steps": 2}, "steps 2 is for --device cpu"),
+        ({"n_step": 2}, "n-step 2 is for --device cpu"),
         ({"layers": 1}, "layers"),
         ({"stages": (64,)}, "stages 64"),
         ({"warm_up": 5}, "warm-up"),
-        ({"sharing": 1}, "sharing"),
+        ({"ranks_per_copy": 1}, "ranks-per-copy"),
         ({"collisions": True}, "collisions"),
         ({"board": (3, 3), "asymmetric": True, "tuples": "0,1"}, "4x4"),
         ({"device": "tpu"}, "cpu or gpu"),
         ({"exchange": "mail"}, "games or weights"),
         ({"exchange": "weights"}, "--merge mean or sum"),
-        ({"device": "cpu"}, "at-once"),
-        ({"device": "cpu", "at_once": 0, "exchange": "weights"}, "exchange"),
-        ({"at_once": -1}, "at-once"),
-        ({"at_once": 10**6}, "at-once"),
-        ({"at_once": 2.5}, "at-once"),
+        ({"device": "cpu"}, "parallel-games"),
+        ({"device": "cpu", "parallel_games": 0, "exchange": "weights"}, "exchange"),
+        ({"parallel_games": -1}, "parallel-games"),
+        ({"parallel_games": 10**6}, "parallel-games"),
+        ({"parallel_games": 2.5}, "parallel-games"),
     ],
     ids=str,
 )

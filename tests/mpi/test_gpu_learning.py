@@ -25,7 +25,7 @@ def trained(comm, monkeypatch, interrupted=lambda: False, **options):
     for name in "work", "finish":
         ending = getattr(service.GpuTeam, name)
         monkeypatch.setattr(service.GpuTeam, name, lambda team, ending=ending: (ending(team), team.settle())[0])
-    asked = TrainOptions("2048", tuples="2x4", device="gpu", at_once=2, seed=5, **options)
+    asked = TrainOptions("2048", tuples="2x4", device="gpu", parallel_games=2, seed=5, **options)
     gpu = EmulatedGpu(comm.Get_rank())
     found = service.train(asked, service.Files(), comm, Silent(), interrupted, lines.append, gpu)
     return found, lines, kept[0]

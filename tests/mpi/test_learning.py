@@ -283,7 +283,8 @@ def test_training_says_on_all_ranks_that_a_copy_has_no_room(short, comm, agree, 
             raise refused
 
         monkeypatch.setattr(service, "Arrays", no_room)
-    options = TrainOptions("2048", board=BOARD, asymmetric=True, tuples="0,1,2", games=1, sharing=max(team.sizes))
+    network = {"board": BOARD, "asymmetric": True, "tuples": "0,1,2"}
+    options = TrainOptions("2048", **network, games=1, ranks_per_copy=max(team.sizes))
     try:
         service.train(options, service.Files(), comm, Silent(), lambda: False, lambda line: None)
     except UserError as error:

@@ -15,7 +15,7 @@ CALLED = []
 
 @pytest.mark.parametrize(("board", "depth"), [("4x4", 7), ("8x8", 3), ("9x9", 2)])
 def test_the_score_and_the_boards_do_not_depend_on_the_ranks(comm, agree, seed, board, depth, rng):
-    options, game, rules = parallel_evaluation.checked("othello", [], board=board, depth=depth)
+    options, game, rules = parallel_evaluation.checked("othello", board=board, depth=depth)
     failure = ""
     for _ in range(3):
         position = random_position(game, rules, range(8), rng)
@@ -31,7 +31,7 @@ def test_the_score_and_the_boards_do_not_depend_on_the_ranks(comm, agree, seed, 
 
 
 def test_an_interrupt_lets_everybody_go(comm, agree):
-    options, game, rules = parallel_evaluation.checked("othello", [], depth=5)
+    options, game, rules = parallel_evaluation.checked("othello", depth=5)
     for _ in range(2):
         found = parallel_evaluation.search(comm, options, game.parse("startpos", rules), lambda: True)
         agree(found is None or not found.complete, found)

@@ -128,7 +128,7 @@ def test_a_sweep_over_positions_weak_and_strong(sweep, comm, agree, rng, tmp_pat
     if comm.Get_rank() == 0:
         path.write_text("\n".join(lines))
     small = "connect4", "--positions", path, "--exact", "--repeats", 1, "--json", "--policy", "split", "--table", 1
-    for weak in ([], ["--weak", "positions"]):
+    for weak in ([], ["--weak-scaling", "positions"]):
         status, said, complaints = sweep(*small, *weak)
         agree((status, complaints) == (0, []), (status, complaints))
         for row in map(json.loads, said):

@@ -1,4 +1,4 @@
-"""A desk that searches nothing: it answers each position after some turns."""
+"""A queue that searches nothing: it answers each position after some turns."""
 
 import time
 from collections import deque

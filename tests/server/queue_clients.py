@@ -1,4 +1,4 @@
-"""Ranks for a desk in this process, one or several virtual ones, and requests that keep what they are told."""
+"""Ranks for a queue in this process, one or several virtual ones, and requests that keep what they are told."""
 
 import time
 
@@ -15,7 +15,7 @@ LONG = {"game": "othello", "exact": True}  # takes years
 
 
 class VirtualRanks:
-    """What a desk wants of a session, over a simulated cluster of three workers."""
+    """What a queue wants of a session, over a simulated cluster of three workers."""
 
     table_mib = 0
 
@@ -63,14 +63,14 @@ class Asked(Request):
         self.why = text
 
 
-def turn_until(desk, true, seconds=20.0):
-    """Let the desk work until ``true()``."""
+def turn_until(queue, true, seconds=20.0):
+    """Let the queue work until ``true()``."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
-        desk.turn()
+        queue.turn()
 
 
-def finish(desk, seconds=60.0):
-    """Let the desk work until nothing is open."""
-    turn_until(desk, lambda: desk.idle, seconds)
+def finish(queue, seconds=60.0):
+    """Let the queue work until nothing is open."""
+    turn_until(queue, lambda: queue.idle, seconds)

@@ -1,4 +1,4 @@
-"""The client library against a server whose desk searches nothing."""
+"""The client library against a server whose queue searches nothing."""
 
 import json
 import socket
@@ -16,15 +16,15 @@ from .serving import Serving
 
 
 @pytest.fixture
-def desk():
+def queue():
     """What the service has at its other end."""
     return FakeDesk()
 
 
 @pytest.fixture
-def path(tmp_path, desk):
+def path(tmp_path, queue):
     """Where a service listens."""
-    with Serving(desk, tmp_path / "socket") as serving:
+    with Serving(queue, tmp_path / "socket") as serving:
         yield serving.path
 
 
@@ -40,12 +40,12 @@ def test_it_loads_nothing_heavy():
     assert done.stdout == "[]\n"
 
 
-def test_a_search(path, desk):
+def test_a_search(path, queue):
     with Client(path) as client:
         answer = client.search("connect4", "44", depth=3, priority=5)
         assert (answer["move"], answer["index"], answer["type"]) == ("d3", 0, "answer")
         assert client.search("connect4")["move"] == "d3"
-    first, second = desk.submitted
+    first, second = queue.submitted
     assert (first.options.depth, first.priority) == (3, 5)
     assert (second.options.depth, second.positions[0].side) == (None, 0)
 
@@ -99,8 +99,8 @@ def test_refusals(path):
         assert client.search("othello")["move"] == "d3"
 
 
-def test_a_search_can_be_cancelled(path, desk):
-    desk.held = True
+def test_a_search_can_be_cancelled(path, queue):
+    queue.held = True
     with Client(path) as client:
         pending, other = client.submit("connect4"), client.submit("connect4")
         pending.cancel()
@@ -108,7 +108,7 @@ def test_a_search_can_be_cancelled(path, desk):
             pending.result()
         assert list(pending.answers()) == []
         pending.cancel()
-        desk.held = False
+        queue.held = False
         assert other.result()["move"] == "d3"
         other.cancel()
         assert client.search("connect4")["move"] == "d3"
@@ -124,14 +124,14 @@ def test_too_late_to_cancel(path):
         assert client.search("connect4")["move"] == "d3"
 
 
-def test_waiting_may_end(path, desk):
-    desk.held = True
+def test_waiting_may_end(path, queue):
+    queue.held = True
     with Client(path, timeout=0.05) as client:
         pending = client.submit("connect4")
         for wait in (pending.result, lambda: pending.result(0.01), lambda: next(pending.answers())):
             with pytest.raises(TimeoutError):
                 wait()
-        desk.held = False
+        queue.held = False
         assert pending.result(10)["move"] == "d3"
 
 
@@ -143,9 +143,9 @@ def test_nobody_there(tmp_path):
 
 
 def test_the_service_ends(tmp_path):
-    desk = FakeDesk(held=True)
+    queue = FakeDesk(held=True)
     limits = DEFAULTS._replace(drain=0.1)
-    with Serving(desk, tmp_path / "socket", limits) as serving, Client(serving.path) as client:
+    with Serving(queue, tmp_path / "socket", limits) as serving, Client(serving.path) as client:
         pending = client.submit("connect4")
         assert client.status()["active"] == 1
         serving.stop()

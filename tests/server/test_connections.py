@@ -1,4 +1,4 @@
-"""The service at stdin and stdout: pipes and files, and whoever is at their other ends."""
+"""The service at stdin and stdout: pipes and files, and their other ends."""
 
 import os
 
@@ -30,14 +30,14 @@ class Pipes:
         for descriptor in self._open:
             os.close(descriptor)
 
-    def serving(self, desk, limits=DEFAULTS):
+    def serving(self, queue, limits=DEFAULTS):
         """A server at them."""
-        return Serving(desk, None, limits, (self.stdin, self.stdout))
+        return Serving(queue, None, limits, (self.stdin, self.stdout))
 
 
 def test_stdin_is_served_to_its_end():
-    desk = FakeDesk(turns=4)
-    with Pipes() as pipes, pipes.serving(desk) as serving:
+    queue = FakeDesk(turns=4)
+    with Pipes() as pipes, pipes.serving(queue) as serving:
         os.write(pipes.input, b'{"id": 1, "game": "connect4", "positions": ["4", "44"]}\n{"id": 2, "game": "connect4"}')
         pipes.close(pipes.input)
         serving.join()
@@ -71,19 +71,19 @@ def test_stdin_and_stdout_stay_as_they_were():
 
 
 def test_whoever_reads_stdout_may_have_enough():
-    desk = FakeDesk(held=True)
-    with Pipes() as pipes, pipes.serving(desk) as serving:
+    queue = FakeDesk(held=True)
+    with Pipes() as pipes, pipes.serving(queue) as serving:
         os.write(pipes.input, b'{"id": 1, "game": "connect4"}\n')
-        wait_until(lambda: desk.requests)
+        wait_until(lambda: queue.requests)
         pipes.close(pipes.output)
         serving.join()
         assert serving.status == 0
-        assert desk.idle
+        assert queue.idle
 
 
 def test_whoever_does_not_read_stdout_ends_the_service():
-    desk = FakeDesk()
-    desk.found = long_outcome()
-    with Pipes() as pipes, pytest.raises(UserError, match="nobody reads"), pipes.serving(desk, small()) as serving:
+    queue = FakeDesk()
+    queue.found = long_outcome()
+    with Pipes() as pipes, pytest.raises(UserError, match="have no reader"), pipes.serving(queue, small()) as serving:
         os.write(pipes.input, b'{"id": 1, "game": "connect4", "positions": ["4", "4", "4", "4", "4", "4", "4", "4"]}\n')
         serving.join()

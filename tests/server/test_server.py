@@ -1,4 +1,4 @@
-"""The loop with a desk that searches nothing: clients that are many, slow, rude or gone, and how it ends."""
+"""The loop with a queue that searches nothing: clients that are many, slow, rude or gone, and how it ends."""
 
 import contextlib
 import gc
@@ -11,7 +11,7 @@ import tracemalloc
 
 import pytest
 
-from distsearch.api.options import checked_prefetch
+from distsearch.api.options import checked_seed
 from distsearch.server.limits import DEFAULTS
 from distsearch.server.schema import ERRORS, STATE
 from distsearch.server.server import Server
@@ -34,14 +34,14 @@ def test_a_search(path):
     assert done == {"id": "a", "type": "done", "state": "done", "answers": 1}
 
 
-def test_what_the_desk_gets(path):
-    desk = FakeDesk()
-    with Serving(desk, path), Wire(path) as first, Wire(path) as second:
+def test_what_the_queue_gets(path):
+    queue = FakeDesk()
+    with Serving(queue, path), Wire(path) as first, Wire(path) as second:
         ask(first, positions=["4", "44", "445", "4455"] * 5, priority=3)
         assert first.hear()["type"] == "answer"
         ask(second, progress=0.5)
         assert second.hear()["type"] == "progress"
-    one, other = desk.submitted
+    one, other = queue.submitted
     assert one.client != other.client
     assert (len(one.positions), one.priority, one.progress, other.priority, other.progress) == (20, 3, None, 0, 0.5)
     assert one.options.game == "connect4"
@@ -56,16 +56,16 @@ def test_positions_are_answered_each(path):
 
 
 def test_progress_is_heard_unless_older_things_wait(path):
-    desk, limits = FakeDesk(held=True), DEFAULTS._replace(output=8 << 20)
-    with Serving(desk, path, limits), Wire(path) as wire:
+    queue, limits = FakeDesk(held=True), DEFAULTS._replace(output=8 << 20)
+    with Serving(queue, path, limits), Wire(path) as wire:
         ask(wire, progress=1)
-        wait_until(lambda: desk.submitted)
-        desk.found = long_outcome()
-        desk.partial = 100  # in one turn
-        wait_until(lambda: not desk.partial)
-        desk.partial = 20  # while the client has not read those
-        wait_until(lambda: not desk.partial)
-        desk.held = False
+        wait_until(lambda: queue.submitted)
+        queue.found = long_outcome()
+        queue.partial = 100  # in one turn
+        wait_until(lambda: not queue.partial)
+        queue.partial = 20  # while the client has not read those
+        wait_until(lambda: not queue.partial)
+        queue.held = False
         heard = [wire.hear()["type"] for _ in range(102)]
     assert heard == ["progress"] * 100 + ["answer", "done"]
 
@@ -93,31 +93,31 @@ def test_a_request_can_be_cancelled(path):
 
 
 def test_ids_are_taken_while_they_are_open(path):
-    desk = FakeDesk(held=True)
-    with Serving(desk, path), Wire(path) as wire, Wire(path) as other:
+    queue = FakeDesk(held=True)
+    with Serving(queue, path), Wire(path) as wire, Wire(path) as other:
         ask(wire, 1)
         ask(wire, 1)
         assert code(wire.hear()) == "duplicate_id"
         ask(wire, "1")
         ask(other, 1)
-        wait_until(lambda: len(desk.requests) == 3)
-        desk.held = False
+        wait_until(lambda: len(queue.requests) == 3)
+        queue.held = False
         assert [wire.hear()["id"] for _ in range(4)] == [1, 1, "1", "1"]
         ask(wire, 1)
         assert wire.hear()["type"] == "answer"
 
 
-def test_the_desk_may_refuse_and_fail(path, capsys):
-    desk = FakeDesk(held=True, full=1)
-    with Serving(desk, path), Wire(path) as wire:
+def test_the_queue_may_refuse_and_fail(path, capsys):
+    queue = FakeDesk(held=True, full=1)
+    with Serving(queue, path), Wire(path) as wire:
         ask(wire, 1)
         ask(wire, 2)
         refused = wire.hear()
         assert (refused["id"], code(refused)) == (2, "queue_full")
-        desk.submit = lambda request: checked_prefetch(0)  # a UserError
+        queue.submit = lambda request: checked_seed(-1)  # a UserError
         ask(wire, 2)
         assert code(wire.hear()) == "bad_field"
-        desk.submit = None  # whatever goes wrong in there
+        queue.submit = None  # whatever goes wrong in there
         ask(wire, 2)
         assert code(wire.hear()) == "internal"
         wire.say(op="status")
@@ -194,11 +194,11 @@ def test_a_line_may_come_byte_by_byte(path):
 
 
 def test_who_does_not_read_is_not_read(path, capsys):
-    desk, limits = FakeDesk(), DEFAULTS._replace(output=1 << 20, patience=0.5)
+    queue, limits = FakeDesk(), DEFAULTS._replace(output=1 << 20, patience=0.5)
     lines = b"".join(b'{"id": %d, "game": "connect4"}\n' % name for name in range(5000))
-    with Serving(desk, path, limits), Wire(path) as deaf, Wire(path) as other, writing(deaf, lines):
-        wait_until(lambda: desk.submitted and not desk.requests and len(desk.submitted) == submitted_soon(desk))
-        assert len(desk.submitted) < 4000
+    with Serving(queue, path, limits), Wire(path) as deaf, Wire(path) as other, writing(deaf, lines):
+        wait_until(lambda: queue.submitted and not queue.requests and len(queue.submitted) == submitted_soon(queue))
+        assert len(queue.submitted) < 4000
         time.sleep(2 * limits.patience)
         ask(other, 1)
         assert [other.hear()["type"] for _ in range(2)] == ["answer", "done"]
@@ -206,43 +206,43 @@ def test_who_does_not_read_is_not_read(path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def submitted_soon(desk):
-    """How many requests the desk has seen a little later."""
+def submitted_soon(queue):
+    """How many requests the queue has seen a little later."""
     time.sleep(0.1)
-    return len(desk.submitted)
+    return len(queue.submitted)
 
 
 @pytest.mark.parametrize("burst", [False, True])
 def test_who_never_reads_is_let_go(path, capsys, burst):
-    desk = FakeDesk()
-    desk.found = long_outcome()
+    queue = FakeDesk()
+    queue.found = long_outcome()
     # what the kernel keeps for a client is 200 kB; the rest is above output, or above twice of it
     patience, positions = (60.0, 60) if burst else (0.3, 16)
-    with Serving(desk, path, small(patience=patience)), Wire(path) as deaf, Wire(path) as other:
+    with Serving(queue, path, small(patience=patience)), Wire(path) as deaf, Wire(path) as other:
         ask(deaf, positions=["4"] * positions)
-        desk.held = False
-        wait_until(lambda: desk.cancelled or not desk.requests)
+        queue.held = False
+        wait_until(lambda: queue.cancelled or not queue.requests)
         ask(deaf, 2)
         wait_until(lambda: status(other)["clients"] == 1)
     assert "does not read" in capsys.readouterr().err
 
 
 def test_more_open_requests_wait(path):
-    desk = FakeDesk(held=True)
-    with Serving(desk, path, small(open_requests=5)), Wire(path) as wire:
+    queue = FakeDesk(held=True)
+    with Serving(queue, path, small(open_requests=5)), Wire(path) as wire:
         for name in range(12):
             ask(wire, name)
-        wait_until(lambda: len(desk.submitted) == 5)
+        wait_until(lambda: len(queue.submitted) == 5)
         time.sleep(0.05)
-        assert len(desk.submitted) == 5
-        desk.held = False
+        assert len(queue.submitted) == 5
+        queue.held = False
         assert [wire.hear()["id"] for _ in range(24)] == [name for name in range(12) for _ in range(2)]
 
 
 def test_one_client_with_many_lines_does_not_hold_the_others(path):
-    desk, lines = FakeDesk(held=True), b'{"id": 1, "game": "connect4"}\n' * 20_000  # all but the first are refused
-    with Serving(desk, path), Wire(path) as many, Wire(path) as other, writing(many, lines):
-        wait_until(lambda: desk.submitted)
+    queue, lines = FakeDesk(held=True), b'{"id": 1, "game": "connect4"}\n' * 20_000  # all but the first are refused
+    with Serving(queue, path), Wire(path) as many, Wire(path) as other, writing(many, lines):
+        wait_until(lambda: queue.submitted)
         assert status(other)["type"] == "status"
         for _ in range(1000):
             assert code(many.hear()) == "duplicate_id"
@@ -264,43 +264,43 @@ def test_too_many_clients(path):
 
 
 def test_who_has_gone_wants_no_answer(path):
-    desk = FakeDesk(held=True)
-    with Serving(desk, path), Wire(path) as wire:
+    queue = FakeDesk(held=True)
+    with Serving(queue, path), Wire(path) as wire:
         with Wire(path) as other:
             ask(other, 1)
             ask(other, 2)
             ask(wire, 1)
-            wait_until(lambda: len(desk.requests) == 3)
-        wait_until(lambda: len(desk.requests) == 1)
-        desk.held = False
+            wait_until(lambda: len(queue.requests) == 3)
+        wait_until(lambda: len(queue.requests) == 1)
+        queue.held = False
         assert [wire.hear()["type"] for _ in range(2)] == ["answer", "done"]
 
 
 def test_who_has_said_all_still_gets_the_answers(path):
-    desk = FakeDesk(held=True)
-    with Serving(desk, path), Wire(path) as wire:
+    queue = FakeDesk(held=True)
+    with Serving(queue, path), Wire(path) as wire:
         ask(wire, 1)
         wire.write(b'{"id": 2, "game": "connect4"}')  # without a line break
         wire.socket.shutdown(socket.SHUT_WR)
-        wait_until(lambda: len(desk.requests) == 2)
-        desk.held = False
+        wait_until(lambda: len(queue.requests) == 2)
+        queue.held = False
         assert [(m["id"], m["type"]) for m in wire.hear_all()] == [(i, t) for i in (1, 2) for t in ("answer", "done")]
 
 
 def test_who_has_said_all_and_goes_is_noticed(path):
-    desk = FakeDesk(held=True)
-    with Serving(desk, path):
+    queue = FakeDesk(held=True)
+    with Serving(queue, path):
         with Wire(path) as wire:
             ask(wire)
             wire.socket.shutdown(socket.SHUT_WR)
-            wait_until(lambda: len(desk.requests) == 1)
-        wait_until(lambda: not desk.requests)
+            wait_until(lambda: len(queue.requests) == 1)
+        wait_until(lambda: not queue.requests)
 
 
 def test_clients_come_and_go(path, rng):
     before = descriptors()
-    desk = FakeDesk(turns=2)
-    with Serving(desk, path):
+    queue = FakeDesk(turns=2)
+    with Serving(queue, path):
         for _ in range(150):
             with Wire(path) as wire:
                 asked = rng.randrange(4)
@@ -311,15 +311,15 @@ def test_clients_come_and_go(path, rng):
                     wire.hear()
         with Wire(path) as wire:
             wait_until(lambda: status(wire)["clients"] == 1)
-            wait_until(lambda: not desk.requests)
+            wait_until(lambda: not queue.requests)
     assert descriptors() == before
 
 
 def test_an_end_answers_what_is_open(path):
-    desk = FakeDesk(held=True)
-    with Serving(desk, path) as serving, Wire(path) as wire:
+    queue = FakeDesk(held=True)
+    with Serving(queue, path) as serving, Wire(path) as wire:
         ask(wire, 1)
-        wait_until(lambda: desk.requests)
+        wait_until(lambda: queue.requests)
         serving.stop()
         time.sleep(0.15)
         ask(wire, 2)
@@ -328,7 +328,7 @@ def test_an_end_answers_what_is_open(path):
         with Wire(path) as late:
             ask(late, 1)
             assert code(late.hear()) == "shutting_down"
-        desk.held = False
+        queue.held = False
         assert [message["type"] for message in wire.hear_all()] == ["answer", "done"]
         serving.join()
     assert serving.status == 0
@@ -336,10 +336,10 @@ def test_an_end_answers_what_is_open(path):
 
 
 def test_an_end_does_not_wait_forever(path):
-    desk = FakeDesk(held=True)
-    with Serving(desk, path, small()) as serving, Wire(path) as wire:
+    queue = FakeDesk(held=True)
+    with Serving(queue, path, small()) as serving, Wire(path) as wire:
         ask(wire, 1)
-        wait_until(lambda: desk.requests)
+        wait_until(lambda: queue.requests)
         began = time.monotonic()
         serving.stop()
         assert wire.hear_all() == [{"id": 1, "type": "done", "state": "cancelled", "answers": 0}]
@@ -357,8 +357,8 @@ def test_a_second_signal_ends_at_once(path):
             raise KeyboardInterrupt
         return True
 
-    desk = FakeDesk(held=True)
-    server = Server(desk, str(path))
+    queue = FakeDesk(held=True)
+    server = Server(queue, str(path))
 
     def open_one():
         with Wire(path) as wire:
@@ -367,24 +367,24 @@ def test_a_second_signal_ends_at_once(path):
 
     thread = threading.Thread(target=open_one)
     thread.start()
-    desk.pause = lambda: 0.05 if desk.requests else 0.5
+    queue.pause = lambda: 0.05 if queue.requests else 0.5
     with pytest.raises(KeyboardInterrupt):
-        server.serve(lambda: bool(desk.requests) and interrupted())
+        server.serve(lambda: bool(queue.requests) and interrupted())
     thread.join(10)
     assert not path.exists()
 
 
 def test_nothing_to_do_costs_nothing(path):
-    desk = FakeDesk()
-    with Serving(desk, path) as serving, Wire(path) as wire:
+    queue = FakeDesk()
+    with Serving(queue, path) as serving, Wire(path) as wire:
         status(wire)
         gc.collect()  # or the server's thread might be the one that cleans up after all tests before
 
         def costs():
             """What it does in a second: (turns, CPU seconds)."""
-            calls, began = desk.calls, serving.cpu_seconds()
+            calls, began = queue.calls, serving.cpu_seconds()
             time.sleep(1)
-            return desk.calls - calls, serving.cpu_seconds() - began
+            return queue.calls - calls, serving.cpu_seconds() - began
 
         # one quiet second has to do, on a machine where others take the caches away: a server that spins has none
         assert any(turns < 20 and seconds < 0.01 for turns, seconds in (costs() for _ in range(5)))
@@ -392,17 +392,17 @@ def test_nothing_to_do_costs_nothing(path):
 
 def test_without_descriptors_newcomers_wait(path):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    desk = FakeDesk()
-    with Serving(desk, path), Wire(path) as wire:
+    queue = FakeDesk()
+    with Serving(queue, path), Wire(path) as wire:
         status(wire)
         waiting = [socket.socket(socket.AF_UNIX) for _ in range(3)]
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(s.fileno() for s in waiting) + 1, hard))
             for newcomer in waiting:
                 newcomer.connect(str(path))
-            calls = desk.calls
+            calls = queue.calls
             time.sleep(0.3)
-            assert desk.calls - calls < 30
+            assert queue.calls - calls < 30
             assert status(wire)["clients"] == 1
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -419,9 +419,9 @@ def test_a_mistake_that_nobody_is_told_of_ends_nothing(path, monkeypatch):
         flush = write
 
     monkeypatch.setattr("sys.stderr", Lost())
-    desk = FakeDesk()
-    desk.submit = None  # whatever goes wrong in there
-    with Serving(desk, path), Wire(path) as wire:
+    queue = FakeDesk()
+    queue.submit = None  # whatever goes wrong in there
+    with Serving(queue, path), Wire(path) as wire:
         for _ in range(2):
             ask(wire, 1)
             assert code(wire.hear()) == "internal"

@@ -56,7 +56,7 @@ def test_boards_are_of_their_classes():
 
 
 def test_tiles_and_scores_by_depth():
-    """Shares beside the report's, worked out by hand."""
+    """Shares next to the report's, worked out by hand."""
     point = {"part": "games", "depth": 5, "games": 4, "on": "CPU"}
     played = row(point, scores=[40, 10, 20, 30], largest=[512, 1024, 2048, 1024], moves=80, seconds=4.0)
     exhibits = {each.title: each for each in gpu2048.STUDY.exhibits(MeasuredRows([played]), StudySize())}

@@ -8,7 +8,8 @@ from distsearch.studies.scaling import grid
 
 
 def runs(*arguments, size=5):
-    return grid.runs(parse(["study", "scaling", *map(str, arguments)]), size)
+    args = parse(["study", "scaling", *map(str, arguments)])
+    return grid.runs(args, size)
 
 
 def values(found, name):
@@ -56,7 +57,7 @@ def test_points_are_flat_and_of_json():
 
 
 def test_weak_scaling_by_depth_adds_a_ply_for_each_doubling():
-    found = runs("othello", "--depth", 3, "--weak", "depth", "--policy", "split", size=9)
+    found = runs("othello", "--depth", 3, "--weak-scaling", "depth", "--policy", "split", size=9)
     depths = {run.point["ranks"]: run.point["depth"] for run in found}
     assert depths == {1: 3, 2: 3, 4: 4, 8: 5, 9: 6}
     assert all(run.options.depth == run.point["depth"] for run in found)
@@ -66,7 +67,7 @@ def test_weak_scaling_by_depth_adds_a_ply_for_each_doubling():
 def test_weak_scaling_by_positions_gives_each_worker_as_many(tmp_path):
     (tmp_path / "lines").write_text("4\n44\n444\n4444\n3\n33\n333\n3333\n")
     asked = "connect4", "--positions", tmp_path / "lines", "--depth", 4, "--policy", "split"
-    found = runs(*asked, "--weak", "positions", size=4)
+    found = runs(*asked, "--weak-scaling", "positions", size=4)
     assert {run.point["ranks"]: len(run.positions) for run in found} == {1: 2, 2: 2, 3: 4, 4: 6}
     assert len({repr(grid.series_of(run.point)) for run in found}) == 1
     strong = runs(*asked)
@@ -76,7 +77,8 @@ def test_weak_scaling_by_positions_gives_each_worker_as_many(tmp_path):
 
 def test_calls_of_one_number_of_ranks_each_can_give_each_worker_as_many(tmp_path):
     (tmp_path / "lines").write_text("4\n44\n444\n4444\n3\n33\n333\n3333\n")
-    asked = "connect4", "--positions", tmp_path / "lines", "--depth", 4, "--policy", "split", "--weak", "positions"
+    shared = "--policy", "split", "--weak-scaling", "positions"
+    asked = "connect4", "--positions", tmp_path / "lines", "--depth", 4, *shared
     found = [run for ranks in (1, 2, 4) for run in runs(*asked, "--per-worker", 2, "--ranks", ranks)]
     assert {run.point["ranks"]: len(run.positions) for run in found} == {1: 2, 2: 2, 4: 6}
     assert len({repr(grid.series_of(run.point)) for run in found}) == 1
@@ -102,25 +104,25 @@ def test_a_seed_deals_what_chance_puts_down():
         (["othello", "--ranks", "1,6"], "ranks 6"),
         (["othello", "--ranks", "0"], "ranks 0"),
         (["othello", "--ranks", "1,,2"], "ranks"),
-        (["othello", "--ranks", "two"], "ranks 'two'"),
+        (["othello", "--ranks", "two"], "ranks two"),
         (["othello", "--policy", "best"], "policy 'best'"),
         (["othello", "--policy", "split", "--load-factor", "2"], "load-factor"),
-        (["othello", "--load-factor", "0"], "load factor 0"),
+        (["othello", "--load-factor", "0"], "load-factor 0"),
         (["othello", "--prefetch", "0"], "prefetch 0"),
         (["othello", "--board", "8x99"], "8x99"),
         (["othello", "--depth", "0"], "depth 0"),
         (["othello", "--depth", "3", "--exact"], "exact"),
         (["othello", "--repeats", "0"], "repeats 0"),
-        (["othello", "--weak", "positions"], "--positions"),
-        (["othello", "--weak", "depth", "--exact"], "weak depth"),
-        (["2048", "--weak", "depth"], "weak depth"),
+        (["othello", "--weak-scaling", "positions"], "--positions"),
+        (["othello", "--weak-scaling", "depth", "--exact"], "weak-scaling depth"),
+        (["2048", "--weak-scaling", "depth"], "weak-scaling depth"),
         (["othello", "startpos", "--positions", "lines"], "exclude"),
         (["othello", "--positions", "none"], "none"),
         (["othello", "--positions", "lines"], "line 1"),
         (["connect4", "--positions", "empty"], "no position"),
-        (["connect4", "--positions", "lines", "--weak", "positions"], "fewer"),
+        (["connect4", "--positions", "lines", "--weak-scaling", "positions"], "fewer"),
         (["connect4", "--positions", "lines", "--per-worker", "1"], "per-worker goes with"),
-        (["connect4", "--positions", "lines", "--weak", "positions", "--per-worker", "0"], "per-worker 0"),
+        (["connect4", "--positions", "lines", "--weak-scaling", "positions", "--per-worker", "0"], "per-worker 0"),
         (["othello", "xyz"], "position"),
         (["2048", "--policy", "brothers"], "brothers"),
         (["othello", "--ordering", "static", "--policy", "split"], "split"),

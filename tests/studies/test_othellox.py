@@ -84,7 +84,7 @@ def test_two_scores_of_one_position_are_a_complaint():
     assert "[-1, 3]" in wrong
 
 
-@pytest.mark.parametrize("name", ["othellox", "brothers", "gpu2048", "td2584", "connect4"])
+@pytest.mark.parametrize("name", ["othellox", "haskell2048", "gpu2048", "td2584", "connect4"])
 def test_the_command_line_refuses_what_makes_no_sense(name, tmp_path):
     (tmp_path / "file").touch()
     assert_refused(ask("study", name, "--repeats", "0"), "repeats")

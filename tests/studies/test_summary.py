@@ -107,7 +107,7 @@ def test_rows_that_lack_something_are_refused():
 
 def test_files_of_several_jobs_give_one_table(tmp_path):
     said, complaints = [], []
-    stage = SimpleNamespace(is_first=True, write=said.append, complain=complaints.append)
+    stage = SimpleNamespace(is_first=True, write=said.append, print_error=complaints.append)
     for name, rows in (("a", [row(8.0)]), ("b", [row(2.0, ranks=4), row(9.0)])):
         for each in rows:
             results.append(tmp_path / name, each)

@@ -6,7 +6,7 @@ from distsearch.studies.reports.tables import (
     UNKNOWN,
     Figure,
     Table,
-    beside,
+    compared,
     percent,
     ratio,
     shown,
@@ -14,7 +14,7 @@ from distsearch.studies.reports.tables import (
     to_text,
 )
 
-WAYS = [("a", *beside(2, 4)), ("b|c", *beside(0.5, None))]
+WAYS = [("a", *compared(2, 4)), ("b|c", *compared(0.5, None))]
 TABLE = Table("Times", ("way", "ours", "theirs", "ratio"), WAYS, "A note.", "distsearch study x")
 FIGURE = Figure("Speedup", "ranks", "speedup", {"one": [(1, 1.0), (4, 3.0, 2.5, 3.5)], "two": [(2, 1.5)]})
 
@@ -74,8 +74,8 @@ def test_numbers_are_as_long_as_they_are_worth(value, text):
 
 
 def test_what_is_missing_stays_missing():
-    assert beside(None, 3) == (None, 3, None)
-    assert beside(3, None) == (3, UNKNOWN, None)
+    assert compared(None, 3) == (None, 3, None)
+    assert compared(3, None) == (3, UNKNOWN, None)
     assert ratio(None, 1) is ratio(1, None) is ratio(1, 0) is None
     assert ratio(1, 4) == 0.25
     assert percent(None) is None

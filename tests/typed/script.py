@@ -10,7 +10,7 @@ outcome: Outcome = distsearch.search("othello", "startpos", depth=8, board="8x8"
 score: float | None = search("connect4", "44444", exact=True).score
 print(outcome.to_text(), outcome.pv, score)
 
-with Session(table=256, deadline=10.0) as session:
+with Session(table=256, worker_timeout=10.0) as session:
     first: Outcome = session.search("othello", "f5d6c3", depth=12)
     answers: Iterator[Outcome] = session.solve("connect4", ["44444", "4453"])
     print(first.to_json(), [answer.score for answer in answers], session.play("2048", games=10, seed=1).to_text())

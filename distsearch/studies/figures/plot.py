@@ -21,23 +21,23 @@ def run(args, stage):
     if not args.files and not args.timeline:
         raise UserError("plot takes files: of results, of training (train --record), or --timeline FILE")
     with style.drawing():
-        paths = plot(args.files, args.timeline or [], args.output, args.formats, stage.complain)
+        paths = plot(args.files, args.timeline or [], args.output, args.formats, stage.print_error)
     stage.write("\n".join(paths))
     return 0
 
 
-def plot(files, timelines, folder, formats, complain):
+def plot(files, timelines, folder, formats, print_error):
     """Draw all figures of some files into a folder; return their paths. Call it inside ``style.drawing``.
 
     files: rows of studies, which are drawn together, and records of training, likewise; timelines: one figure each;
-    complain(text): told what there is no figure of, and why. Raises UserError.
+    print_error(text): told what there is no figure of, and why. Raises UserError.
     """
     kinds = {path: _kind(path) for path in files}
     rows = [path for path, kind in kinds.items() if kind == "rows"]
     records = [path for path, kind in kinds.items() if kind == "record"]
     tracks = {path: timeline.read(path) for path in timelines}  # before anything is written
     learnt = {path: curves.read(path) for path in records}
-    paths = _plot_rows(results.read(rows), folder, formats, complain) if rows else []
+    paths = _plot_rows(results.read(rows), folder, formats, print_error) if rows else []
     if learnt:
         figure = style.chart(curves.panels(learnt), "Learning")
         paths += style.save(figure, folder, "learning", formats)
@@ -71,7 +71,7 @@ def _timeline_names(paths):
     return [name if names.count(name) == 1 else f"{name}-{i}" for i, name in enumerate(names, 1)]
 
 
-def _plot_rows(rows, folder, formats, complain):
+def _plot_rows(rows, folder, formats, print_error):
     runs, paths = series.runs_of(rows), []
     if not runs:
         raise UserError("no row of the files tells ranks and seconds of a run: there is nothing to plot")
@@ -85,7 +85,7 @@ def _plot_rows(rows, folder, formats, complain):
             figure = style.chart(panels, heading, "; ".join(filter(None, (_bars(panels), rest, circumstances))))
             paths += style.save(figure, folder, name if len(drawn) == 1 else f"{name}-{i}", formats)
         if not drawn and name != "weak":
-            complain(f"no figure of {what.lower()}: no runs of the files have what it takes")
+            print_error(f"no figure of {what.lower()}: no runs of the files have what it takes")
     return paths
 
 

@@ -16,7 +16,7 @@ _RANKS = "ranks"
 
 
 def speedup(runs):
-    """Return the Panels of speedup against ranks, beside the ideal; none where no series has two numbers of ranks."""
+    """Return the Panels of speedup against ranks, with the ideal; none where no series has two numbers of ranks."""
     lines, ideal = [], {}
     for label, group in series.grouped(runs).items():
         fewest, took = series.base_of(group, _seconds)

@@ -1,4 +1,4 @@
-"""How figures look, and how they are written: for paper, in grey, and for who cannot tell all colours apart.
+"""How figures look, and how they are written: for paper, in grey, and for readers who cannot tell all colours apart.
 
 Lines differ in colour, marker and dashes. The colours are those of Okabe and Ito, "Color Universal Design" (2008), but
 for yellow, which white paper swallows. Matplotlib (extra ``plot``) is loaded where a figure is begun, draws without a

@@ -136,8 +136,8 @@ def _note(tracks, end):
     jobs, gave = sum(len(track.jobs) for track in tracks), sum(len(track.gave) for track in tracks)
     drawn = sum(int((track.jobs[:, 1] - track.jobs[:, 0] >= end / _COLUMNS).sum()) for track in tracks)
     short = f", of which {jobs - drawn:,} are too short to be drawn" if jobs > drawn else ""
-    who = f"{len(workers)} worker{'s' * (len(workers) != 1)}"
-    return f"{who}: {spent} of their time; {jobs:,} jobs told{short}; {gave:,} parts given away"
+    counted = f"{len(workers)} worker{'s' * (len(workers) != 1)}"
+    return f"{counted}: {spent} of their time; {jobs:,} jobs told{short}; {gave:,} parts given away"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What ``bench --device gpu`` does: every kernel's rate beside its limit, and beside one CPU rank of this program.
+"""What ``bench --device gpu`` does: every kernel's rate compared with its limit, and with one CPU rank of this program.
 
 Limits are those of one H200, from measured rates of its memory (docs/gpu); where a game's limit is the turning of
 discs, that is measured in the same run. benchmarks/gpu measures the same kernels at length, by what is here.
@@ -41,5 +41,5 @@ def bench_gpu_text(found):
     """Return a row as a line of the table below HEAD."""
     wrong = f"  {found['wrong']} WRONG" if found.get("wrong") else ""
     rates = f"{compact(found['rate']):>9} {compact(found['limit']):>9} {found['of_limit']:>6.1%}"
-    beside = f"{found['seconds']:>8.3f} {found['cpu_seconds']:>8.2f} {found['times_cpu']:>7.1f}"
-    return f"{found['kernel']:<20} {found['unit']:<13} {rates} {beside}{wrong}"
+    others = f"{found['seconds']:>8.3f} {found['cpu_seconds']:>8.2f} {found['times_cpu']:>7.1f}"
+    return f"{found['kernel']:<20} {found['unit']:<13} {rates} {others}{wrong}"

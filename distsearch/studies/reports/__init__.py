@@ -1,1 +1,1 @@
-"""Studies of published reports: their figures beside ours."""
+"""Studies of published reports: their figures next to ours."""

@@ -16,7 +16,7 @@ from ...gpu.solver import GpuSolver
 from . import connect4_positions as positions
 from . import report
 from .report import Measurement, Study
-from .tables import UNKNOWN, Table, beside, ratio
+from .tables import UNKNOWN, Table, compared, ratio
 
 _SEQUENTIAL, _PLAIN = "sequential", "plain alpha-beta"
 _THEIRS = {_SEQUENTIAL: 3.67}  # nodes a microsecond, over Test_L3_R1
@@ -211,7 +211,7 @@ def _table(found, name):
         if _class_of(name) == _OF_REPORT:
             theirs = _THEIRS.get(way)
         times = ratio(first and first["AT, µs"], figures["AT, µs"])
-        rows.append((way, *figures.values(), times, *beside(figures["nodes/µs"], theirs)[1:]))
+        rows.append((way, *figures.values(), times, *compared(figures["nodes/µs"], theirs)[1:]))
         best = figures
     (count,) = found.points("positions", **{"class": name})
     columns = ("", *(best or {}), "times as fast as the first", "nodes/µs, theirs", "ours ÷ theirs")
@@ -238,7 +238,7 @@ def _described(name):
 
 
 def _exchanged(found, name):
-    """Return our table with its columns exchanged as the report's are, to be laid beside what it prints."""
+    """Return our table with its columns exchanged as the report's are, to compare with what it prints."""
     rows = []
     for way in found.points("way", **{"class": name}):
         f = _figures(found, {"class": name, "way": way})
@@ -253,8 +253,8 @@ def _exchanged(found, name):
         "nodes/µs, put right",
     )
     note = (
-        "Ours as the report prints its own: what is headed time are nodes, and what is headed nodes is time. Whoever "
-        "divides the columns as they are headed gets microseconds a node, and takes a slow way for a fast one."
+        "Ours as the report prints its own: what is headed time are nodes, and what is headed nodes is time. The "
+        "quotient of the columns as they are headed is microseconds a node: it takes a slow way for a fast one."
     )
     return Table(f"The same with the report's exchange of columns, class {_described(name)}", columns, rows, note)
 

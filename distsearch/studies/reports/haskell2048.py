@@ -20,7 +20,7 @@ from ...engines.expectiminimax import Expectiminimax
 from ...games.interface import legal_moves, step
 from . import report
 from .report import Measurement, Study
-from .tables import UNKNOWN, Figure, Table, beside, ratio
+from .tables import UNKNOWN, Figure, Table, compared, ratio
 
 _EVALUATION = "haskell"
 _PLAYED = 30, 100  # moves that are played at random before a board is taken
@@ -204,7 +204,7 @@ def _final_table(found, depth):
         how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
         seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "boards"))
         ours, theirs = ratio(base, seconds), _THEIRS["Base"] / _THEIRS[way]
-        rows.append((way, searched, seconds, _THEIRS[way], *beside(ours, theirs)))
+        rows.append((way, searched, seconds, _THEIRS[way], *compared(ours, theirs)))
     columns = (
         "way",
         "boards",

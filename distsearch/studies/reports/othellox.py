@@ -1,7 +1,7 @@
 """The report on OthelloX with MPI (NUS): pruning, the pool and its load factor, and the evaluation of a board by all.
 
-What the report measured, and how it counts its figures, is not known here, so nothing stands beside ours but what its
-way costs against ours. The pool is the report's: subtrees searched by plain alpha-beta, each with a full window, whose
+What the report measured, and how it counts its figures, is not known here: only what its way costs is compared with
+ours. The pool is the report's: subtrees searched by plain alpha-beta, each with a full window, whose
 boards do not depend on timing.
 """
 
@@ -62,7 +62,7 @@ def _spread(study_size):
 
 
 def _policies(study_size):
-    """The policies that share one search with a table, beside the pool of the same."""
+    """The policies that share one search with a table, compared with the pool of the same."""
     depth = study_size.choose(12, 17)
     for repeat in range(study_size.repeats or 3):
         for ranks in _counts(study_size):
@@ -83,7 +83,7 @@ def _counts(study_size):
 
 def spread(comm, text, interrupted=lambda: False, **options):
     """Search a position with every board evaluated by all ranks of ``comm``; return the figures, on rank 0."""
-    checked, game, rules = parallel_evaluation.checked("othello", [], **options)
+    checked, game, rules = parallel_evaluation.checked("othello", **options)
     found = parallel_evaluation.search(comm, checked, game.parse(text, rules), interrupted)
     if found is None:
         return None

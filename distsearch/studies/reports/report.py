@@ -1,6 +1,6 @@
-"""A report's study: what it measures, and how that becomes tables and figures, ours beside theirs.
+"""A report's study: what it measures, and how that becomes tables and figures, ours next to theirs.
 
-A study says what is to be measured, as a list, and makes its exhibits of what was. Each measurement is a row of a file
+A study lists what it measures, and makes its tables of the results. Each measurement is a row of a file
 of results as soon as it is done, so a study that was cut off goes on where it stopped.
 """
 
@@ -184,9 +184,9 @@ def run(study, args, stage):
         left_out = [f"# {line}" for line in _left_out(missing, study_size)]
         stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]))
         if folder is not None:
-            _write(study, exhibits, missing, study_size, folder, stage.complain)
+            _write(study, exhibits, missing, study_size, folder, stage.print_error)
         for wrong in (complaints := study.complaints(found)):
-            stage.complain(f"{study.name}: {wrong}")
+            stage.print_error(f"{study.name}: {wrong}")
         return stage.interrupts.exit_status or int(bool(complaints))
 
 
@@ -269,7 +269,7 @@ def _made(output):
     return folder
 
 
-def _write(study, exhibits, missing, study_size, folder, complain):
+def _write(study, exhibits, missing, study_size, folder, print_error):
     """Write the Markdown, and the figures where there is matplotlib."""
     parts, drawing = [f"# {study.title}"], True
     for count, exhibit in enumerate(exhibits, 1):
@@ -279,7 +279,7 @@ def _write(study, exhibits, missing, study_size, folder, complain):
                 paths = draw(exhibit, folder, f"{study.name}-{count}", _FORMATS)
                 pictures = [os.path.basename(path) for path in paths]
             except UserError as error:
-                complain(error)
+                print_error(error)
                 drawing = False
         parts.append(to_markdown(exhibit, pictures))
     parts += _left_out(missing, study_size)

@@ -1,4 +1,4 @@
-"""What a report's study shows: tables and figures, ours beside theirs, as text and as Markdown."""
+"""What a report's study shows: tables and figures, ours next to theirs, as text and as Markdown."""
 
 import textwrap
 from typing import NamedTuple
@@ -74,7 +74,7 @@ def percent(share):
     return None if share is None else f"{100 * share:.1f}%"
 
 
-def beside(ours, theirs):
+def compared(ours, theirs):
     """Return three cells: ours, theirs (a number, or None where it is not known here), and ours ÷ theirs."""
     if theirs is None:
         return ours, UNKNOWN, None

@@ -1,14 +1,14 @@
 """What the study of the report on 2584 shows: its tables and figures, and what is wrong with what was measured."""
 
 from ...api.sample import CLASSES
-from .tables import UNKNOWN, Figure, Table, beside, percent, ratio
+from .tables import UNKNOWN, Figure, Table, compared, percent, ratio
 
 STAGES = tuple(CLASSES)  # classes of boards
 _METHODS = "naive", "multilevel", "merged"
 _WON = 2584
 # what of the report's figures is known here
 _AVERAGE, _BEST, _WINS = 66_300, 212_741, 0.86  # of play with 3 layers
-_GPU_TIMES = {3: 32}  # a GPU beside one thread, by layers
+_GPU_TIMES = {3: 32}  # a GPU compared with one thread, by layers
 _UPDATE_TIMES = 12.5
 _LEARNING_TIMES = {32: 24}  # by threads
 _GPU_EFFICIENCY = {2: 0.974}
@@ -132,7 +132,7 @@ def _decisions(found):
             core = _core(found, stage, layers)
             one, many = (_gpu(found, stage, layers, "merged", single) for single in (True, False))
             times = ratio(core, many)
-            known = beside(times, _GPU_TIMES.get(layers))[1]
+            known = compared(times, _GPU_TIMES.get(layers))[1]
             rows.append((stage, layers, _us(core), _us(one), ratio(core, one), _us(many), times, known))
             for name, value in (("one board", ratio(core, one)), ("many boards", times)):
                 if value is not None:
@@ -233,7 +233,7 @@ def _learning(found):
             rate = found.median("moves_per_second", **at, ranks=ranks)
             speedup = ratio(rate, one)
             theirs = _LEARNING_TIMES.get(ranks)
-            rows.append((layers, ranks, rate, *beside(speedup, theirs)))
+            rows.append((layers, ranks, rate, *compared(speedup, theirs)))
             if speedup is not None:
                 series.setdefault(_named(layers), []).append((ranks, speedup))
     columns = "layers", "ranks", "moves/s", "speedup", "theirs", "ours ÷ theirs"

@@ -7,6 +7,7 @@ import math
 from typing import NamedTuple
 
 from ... import games
+from ...api.applicability import check
 from ...api.chance import dealt
 from ...api.options import Options, resolve
 from ...core.errors import UserError
@@ -92,26 +93,23 @@ def _load_factors(args, policy):
     """Return the load factors of a policy, None for the usual one, or where there is none to choose."""
     if args.load_factor is None:
         return [None]
-    ahead = {name for name in _policies(args) if _against_chance(args) or name in POLICIES and _expands_ahead(name)}
+    ahead = {name for name in _policies(args) if _against_chance(args) or POLICIES[name].expands_ahead}
     if not ahead:
         raise UserError("load-factor goes with the policies pool and window")
     return args.load_factor if policy in ahead else [None]
 
 
-def _expands_ahead(policy):
-    return POLICIES[policy].expands_ahead
-
-
 def _run(args, board, sharing, ranks, most):
     """Return the first of the Runs of one point."""
     limit = _limit(args)
-    if args.weak == "depth":
-        limit = _deeper(args, limit, ranks)
+    if args.weak_scaling == "depth":
+        limit = _grown(args, limit, ranks)
     given = {**limit, **{name: value for name, value in sharing.items() if value is not None}}
     for name in ("algorithm", "evaluation", "ordering", "min_probability"):
         if getattr(args, name) is not None:
             given[name] = getattr(args, name)
-    options, module, rules = resolve(args.game, board, args.empties, None, **given)
+    options, module, rules = resolve(args.game, board, args.rules, **given)
+    check(options, {"table": args.table})
     tabled = options.tabled
     point = {
         "game": args.game,
@@ -126,9 +124,9 @@ def _run(args, board, sharing, ranks, most):
         "ranks": ranks,
         **sharing,
         "table": (args.table or DEFAULT_MIB) if tabled else 0,
-        "weak": args.weak,
+        "weak": args.weak_scaling,
     }
-    if args.weak == "depth":
+    if args.weak_scaling == "depth":
         point["from_depth"] = options.depth - _more(ranks)
     positions = _positions(args, options, module, rules, point, most)
     return GridRun(point, 0, options, positions, args.table if tabled else 0)
@@ -148,26 +146,26 @@ def _more(ranks):
     return int(math.log2(workers_of(ranks)))
 
 
-def _deeper(args, limit, ranks):
+def _grown(args, limit, ranks):
     if _against_chance(args) or "depth" not in limit:
-        raise UserError("weak depth goes with a depth, in games of two players; positions go with all")
+        raise UserError("weak-scaling depth goes with a depth, in games of two players; positions go with all")
     return {"depth": limit["depth"] + _more(ranks)}
 
 
 def _positions(args, options, module, rules, point, most):
     """Return the Positions of a run, and add to its point which they are."""
-    if args.per_worker is not None and args.weak != "positions":
-        raise UserError("per-worker goes with --weak positions")
+    if args.per_worker is not None and args.weak_scaling != "positions":
+        raise UserError("per-worker goes with --weak-scaling positions")
     if args.positions is None:
-        if args.weak == "positions":
-            raise UserError("weak positions needs --positions FILE, of which every worker gets as many")
+        if args.weak_scaling == "positions":
+            raise UserError("weak-scaling positions needs --positions FILE, of which every worker gets as many")
         position = _position(args, options, module, rules)
         point["position"], point["positions"] = module.text(position, rules), 1
         return [position]
     if args.position is not None:
         raise UserError("position and --positions exclude each other")
-    positions, point["file"] = _of_file(args.positions, args.game, options.board, args.empties)
-    if args.weak == "positions":
+    positions, point["file"] = _of_file(args.positions, args.game, options.board, tuple(options.rules.items()))
+    if args.weak_scaling == "positions":
         point["per_worker"] = args.per_worker or len(positions) // workers_of(most)
         if not point["per_worker"]:
             raise UserError(f"{args.positions} has {len(positions)} positions, fewer than there are workers")
@@ -192,10 +190,10 @@ def _position(args, options, module, rules):
 
 
 @functools.lru_cache(maxsize=16)
-def _of_file(path, game, board, empties):
+def _of_file(path, game, board, own):
     """Return (the Positions of a file, a name for what it holds: its digest); raises UserError at a bad line."""
     module = games.find(game)
-    rules = module.rules(board, **({} if empties is None else {"empties": empties}))
+    rules = module.rules(board, **dict(own))
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115, closed below; unlike os.open it refuses a folder
     except (OSError, ValueError) as error:

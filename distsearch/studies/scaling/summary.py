@@ -53,7 +53,7 @@ def run(args, stage):
     stage.write(table(rows))
     differences = disagreements(rows)
     for text in differences:
-        stage.complain(text)
+        stage.print_error(text)
     return 1 if differences else 0
 
 

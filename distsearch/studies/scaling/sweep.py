@@ -74,7 +74,7 @@ class _Sweep:
             self._stage.write(table(self._rows))
         differences = disagreements(self._rows)
         for text in [*too_short(self._rows), *differences]:
-            self._stage.complain(text)
+            self._stage.print_error(text)
         return 1 if differences else 0
 
     def dry_run(self):
@@ -145,7 +145,7 @@ class _Sweep:
 class _TimeLimit:
     """Tells a session's search, whenever it asks, whether it has been at work for so many seconds, or is interrupted.
 
-    ``session`` is to be set. What comes before the search, as compiling does, does not count.
+    ``session`` must be set. What comes before the search, as compiling does, does not count.
     """
 
     def __init__(self, seconds, interrupted):

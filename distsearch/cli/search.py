@@ -1,0 +1,68 @@
+"""``distsearch search``: one position."""
+
+from ..api import parallel_evaluation
+from ..api.applicability import SAMPLED, check
+from ..api.chance import dealt
+from ..api.declarations import given, of_command
+from ..api.options import Options, Resources
+from ..core.errors import UserError
+from .flags import add_checkpoint, add_game, add_options, add_resources, add_trace, options_of, resources_of
+from .launch import Launch, print_found
+
+
+def add_arguments(parser):
+    add_game(parser)
+    add_options(parser, of_command(Options, "search"))
+    parser.add_argument(
+        "--parallel",
+        metavar="NAME",
+        choices=("search", "evaluation"),
+        help="search: ranks share the tree (default); evaluation, of othello: they share the squares of each board, "
+        "which is slower than one rank alone",
+    )
+    add_resources(parser, "search")
+    add_trace(parser)
+    add_checkpoint(parser)
+
+
+def run(args, argv):
+    launch = Launch(resources_of(args), table=has_table(args))
+    if args.parallel == "evaluation":  # on every rank
+        return _evaluated_in_parallel(args, launch)
+    return launch.lead(lambda session: _search(args, launch, session), (args.trace, args.game, args.board))
+
+
+def has_table(args):
+    """Return whether the search has a transposition table; raises UserError if one is asked for where it has none."""
+    try:
+        check(args, {"table": args.table or "default"})
+    except UserError:
+        if args.table is not None:
+            raise
+        return False
+    return True
+
+
+def _search(args, launch, session):
+    own_seed = () if args.algorithm in SAMPLED else ("seed",)
+    options, game, rules = options_of(args, own_seed, args.checkpoint if args.resume else None)
+    position = game.parse(args.position or "startpos", rules)
+    check(options, {"seed_of_start": args.seed, "position": args.position})
+    if options.against_chance and args.position in (None, "startpos"):
+        position = dealt(game, position, rules, args.seed or 0)
+    checkpoint = launch.checkpoint(args, options, [position])
+    return launch.answer(args, checkpoint, lambda: session.searcher(options).search([position], checkpoint))
+
+
+def _evaluated_in_parallel(args, launch):
+    """Search with every board evaluated by all ranks together."""
+    asked = {**given(args, Options), **given(args, Resources)}
+    asked |= {name: vars(args)[name] for name in ("trace", "checkpoint", "resume") if vars(args)[name]}
+    asked.pop("log_level", None)
+    options, game, rules = parallel_evaluation.checked(args.game, args.board, args.rules, **asked)
+    position = game.parse(args.position or "startpos", rules)
+    with launch.interrupts:
+        found = parallel_evaluation.search(launch.comm, options, position, launch.interrupted, launch.progress)
+    if found is not None:
+        print_found(found, args.json)
+    return launch.interrupts.exit_status

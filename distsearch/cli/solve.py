@@ -1,0 +1,51 @@
+"""``distsearch solve``: the positions of a file."""
+
+from ..api.applicability import check
+from ..api.declarations import given, of_command
+from ..api.options import Options, solve_limits
+from ..api.report import Report
+from ..core.errors import UserError, print_error
+from ..formats import positions as position_file
+from ..formats import stdout
+from ..formats.answer_log import SUFFIX
+from .flags import add_checkpoint, add_game, add_options, add_resources, add_trace, options_of, resources_of
+from .launch import Launch
+from .search import has_table
+
+
+def add_arguments(parser):
+    add_game(parser, position=False)
+    parser.add_argument(
+        "--positions",
+        metavar="FILE",
+        help="a position a line; - for stdin (default: stdin, and plain scores as output)",
+    )
+    parser.add_argument("--plain", action="store_true", help="plain scores, a line each, with --positions as well")
+    parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
+    add_options(parser, of_command(Options, "solve"))
+    add_resources(parser, "solve")
+    add_trace(parser)
+    add_checkpoint(parser)
+
+
+def run(args, argv):
+    launch = Launch(resources_of(args), table=has_table(args))
+    return launch.lead(lambda session: _solve(args, launch, session), (args.trace, args.game, args.board))
+
+
+def _solve(args, launch, session):
+    more = solve_limits(args.game, given(args, Options))
+    options, game, rules = options_of(args, (), args.checkpoint if args.resume else None, **more)
+    check(options, {"solve": True, "check": args.check})
+    plain = args.plain or args.positions is None
+    style = "json" if args.json else "lines" if plain else "table"
+    path = "-" if args.positions is None else args.positions
+    with position_file.opened(path) as descriptor:
+        checkpoint = launch.checkpoint(args, options, (), [SUFFIX], output=style, check=args.check)
+        report = Report(session, options, game, rules, descriptor, style, args.check, launch.print_error, checkpoint)
+        report.run(stdout.write)
+    if report.empty and launch.interrupts.signal is None:
+        raise UserError(f"{position_file.name_of(path)} holds no position")
+    if report.summary and not args.json:
+        print_error(report.summary)
+    return report.status

@@ -1,0 +1,140 @@
+"""``distsearch study``: sweeps over ranks and policies, and the tables of the reports.
+
+A study is a row of ``STUDIES``: a function that adds its flags, and a module of ``distsearch.studies`` whose
+``run(args, stage)`` returns the exit status.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..api.declarations import declared
+from ..api.options import Options, Resources
+from ..api.session import Session
+from ..formats import stdout
+from ..studies.rank_pool import Stage
+from .flags import add_options, add_resources, add_rules, names, number, numbers, resources_of
+from .launch import Launch
+
+_VARIED = "policy", "load_factor", "prefetch"
+_OF_THE_WORK = "depth", "layers", "exact", "algorithm", "evaluation", "ordering", "min_probability"
+
+
+class Study(NamedTuple):
+    """help: a line; add_arguments(parser); module: in ``distsearch.studies``."""
+
+    help: str
+    add_arguments: Callable
+    module: str
+
+
+def run(args, argv):
+    launch = Launch(resources_of(args))
+    module = importlib.import_module(f"distsearch.studies.{STUDIES[args.study].module}")
+    asked = launch.comm, launch.interrupts, launch.progress, stdout.print_result, launch.print_error, Session, argv
+    return module.run(args, Stage(*asked))
+
+
+def _scaling_arguments(parser):
+    parser.add_argument("game", metavar="GAME", help="its name: `distsearch help`")
+    parser.add_argument("position", metavar="POSITION", nargs="?", help="as text (default: one that suits the game)")
+    parser.add_argument("--positions", metavar="FILE", help="instead: all of a file, a line each, as solve does them")
+    grid = parser.add_argument_group("what is varied: lists with commas")
+    grid.add_argument(
+        "--ranks",
+        type=numbers("ranks", 1),
+        metavar="N,...",
+        help="numbers of ranks; 2 are a master and a worker (default: up to 8 all, then doubling)",
+    )
+    options = declared(Options)
+    add_options(grid, {name: options[name] for name in _VARIED}, as_lists=True)
+    grid.add_argument("--board", type=names("board"), metavar="RxC,...", help="rows x columns")
+    work = parser.add_argument_group("the work of a run")
+    add_options(work, {name: options[name] for name in _OF_THE_WORK})
+    add_options(work, {"table": declared(Resources)["table"]})
+    add_rules(work)
+    work.add_argument(
+        "--weak-scaling",
+        choices=("depth", "positions"),
+        metavar="HOW",
+        help="let work grow with the workers: by depth, a ply a doubling, or by positions of the file",
+    )
+    work.add_argument(
+        "--per-worker",
+        type=number("per-worker", 1),
+        metavar="N",
+        help="positions per worker under --weak-scaling positions (default: length of the file by the most workers)",
+    )
+    parser.add_argument(
+        "--repeats", type=number("repeats", 1), default=3, metavar="N", help="times that each run is done (default 3)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=number("seed"),
+        default=0,
+        metavar="N",
+        help="seed of the runs' order, and of what chance deals (default 0)",
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", help="JSON Lines, a row a run; what it has already is not done again"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="measure nothing: how many runs there are to do, and about how long"
+    )
+    parser.add_argument("--json", action="store_true", help="print rows as they come, a JSON object a line, no table")
+    add_resources(parser, "study")
+
+
+def _table_arguments(parser):
+    parser.add_argument("files", nargs="+", metavar="FILE", help="of study scaling; several are taken as one study")
+
+
+def _report_arguments(parser):
+    """What every report's study takes."""
+    parser.add_argument("--full", action="store_true", help="as much as a cluster has time for (default: minutes)")
+    parser.add_argument("--repeats", type=number("repeats", 1), metavar="N", help="times that each measurement is done")
+    parser.add_argument(
+        "--seed", type=number("seed"), default=1, metavar="N", help="seed of all that is random (default 1)"
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", help="a folder for results, which are not measured again, Markdown and figures"
+    )
+    add_resources(parser, "study")
+
+
+def _connect4_arguments(parser):
+    _report_arguments(parser)
+    parser.add_argument(
+        "--positions", metavar="FILE", help="instead of random ones: a line each, columns and the score if it is known"
+    )
+
+
+def _plot_arguments(parser):
+    parser.add_argument("files", nargs="*", metavar="FILE", help="of studies, together; records of training, likewise")
+    parser.add_argument(
+        "--timeline", action="append", metavar="FILE", help="what --trace wrote, as a figure; may be given again"
+    )
+    parser.add_argument("--output", metavar="DIR", default=".", help="folder of the figures (default: this one)")
+    parser.add_argument(
+        "--formats",
+        type=names("formats"),
+        metavar="NAME,...",
+        default=["png", "svg"],
+        help="png, svg, pdf (default: png,svg)",
+    )
+
+
+STUDIES = {
+    "scaling": Study(
+        "the same searches at several numbers of ranks, policies, load factors", _scaling_arguments, "scaling.sweep"
+    ),
+    "table": Study("the table of a scaling study again, from its files", _table_arguments, "scaling.summary"),
+    "othellox": Study("the figures of the report on OthelloX with MPI", _report_arguments, "reports.othellox"),
+    "haskell2048": Study(
+        "the tables of the report on 2048 in parallel Haskell", _report_arguments, "reports.haskell2048"
+    ),
+    "gpu2048": Study("the figures of the report on a 2048 solver on GPUs", _report_arguments, "reports.gpu2048"),
+    "td2584": Study("the figures of the report on 2584 on GPUs", _report_arguments, "reports.td2584"),
+    "connect4": Study("the table of the report on Connect 4 with CUDA", _connect4_arguments, "reports.connect4"),
+    "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "figures.plot"),
+}
