@@ -1,4 +1,4 @@
-"""Learning without a search on all ranks of a host, with private pages and without, beside one rank alone.
+"""Learning without a search on all ranks of a host, with private pages and without, compared with one rank alone.
 
     mpirun -n 15 python benchmarks/private_pages.py
     mpirun -n 15 python benchmarks/private_pages.py --networks 2584:3x4 --seeds 1,2,3

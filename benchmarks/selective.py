@@ -73,7 +73,7 @@ def positions(game, rules, player, count):
 
 
 def compare(states, full, selective, depth, runs):
-    """Print what a selective search of each state to a depth took and found, beside the full one's; the best run."""
+    """Print what a selective search of each state to a depth took and found, next to the full one's; the best run."""
     seconds, boards = [], []
     for player in (full, selective):
         took = []
@@ -130,7 +130,7 @@ def main():
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--selective", type=float, nargs="+", default=[0.95], help="probabilities (default 0.95)")
     parser.add_argument("--evaluation", default="complex")
-    parser.add_argument("--fit", help="file of one's own")
+    parser.add_argument("--probcut-params", help="file of one's own")
     args = parser.parse_args()
     game = games.find("othello")
     board = game.BOARDS[1]

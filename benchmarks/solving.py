@@ -1,4 +1,4 @@
-"""Measure exact solving on one core: Connect 4 beside bitbully, Othello, and the curve over table sizes.
+"""Measure exact solving on one core: Connect 4 next to bitbully, Othello, and the curve over table sizes.
 
     python benchmarks/solving.py --positions FILE [FILE ...] --tables 1,64,1024 --bitbully
     python benchmarks/solving.py --game othello --positions FILE --lines 21-25 --reference L2_R2.txt
@@ -6,7 +6,7 @@
 
 A line of FILE is a position and its score; or, of Othello, a board, ``; score +2;`` and a name. Tables are cleared
 before each position and the clearing is not timed; CPU seconds. With --generate CLASS:COUNT positions are drawn
-instead, see ``generate``. --orders: Othello's learnt order of moves beside the search without it, position after
+instead, see ``generate``. --orders: Othello's learnt order of moves compared with the search without it, position after
 position, the best of so many times. --reference: Connect 4 positions on which bitbully's mtdf takes 5.1 ms on the
 machine that absolute times are meant for; it prints by how much this one is slower, and divides by it.
 """

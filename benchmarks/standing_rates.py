@@ -1,4 +1,4 @@
-"""Rates of the standing bars, beside those of an earlier commit on the same machine, by turns.
+"""Rates of the standing bars, compared with those of an earlier commit on the same machine, by turns.
 
 Rates say little by themselves: machines differ, and change from minute to minute. So an earlier commit's files are
 unpacked into a folder, with kernels of their own, and each command line runs there and here, here and there, and so on;

@@ -1,8 +1,8 @@
-"""How well moves keep to a limit of time: 2,000 moves of 2048 at 50 ms, with a free core and beside busy processes.
+"""How well moves keep to a limit of time: 2,000 moves of 2048 at 50 ms, with a free core and next to busy processes.
 
     python benchmarks/timed_play.py [--moves 2000] [--time 0.05] [--busy 0] [--seed 1]
 
-Every move is looked up among the legal ones. busy: processes that only count, beside this one.
+Every move is looked up among the legal ones. busy: processes that only count, next to this one.
 """
 
 import argparse
@@ -51,14 +51,14 @@ def main():
     rules = game.rules()
     engine = Expectimax(game, rules, evaluation.find(game, "rows", rules), min_probability=_LEAST)
     engine.compile()
-    beside = [multiprocessing.Process(target=count, daemon=True) for _ in range(args.busy)]
-    for process in beside:
+    others = [multiprocessing.Process(target=count, daemon=True) for _ in range(args.busy)]
+    for process in others:
         process.start()
     times = sorted(played(game, rules, engine, args.moves, args.time, args.seed))
     p50, p99, worst = (1000 * times[min(len(times) - 1, int(share * len(times)))] for share in (0.5, 0.99, 1.0))
     used = sum(min(each, args.time) for each in times) / args.time / len(times)
     print(
-        f"{len(times)} legal moves at {1000 * args.time:g} ms, {os.cpu_count()} cores, {args.busy} busy beside: "
+        f"{len(times)} legal moves at {1000 * args.time:g} ms, {os.cpu_count()} cores, {args.busy} busy processes: "
         f"p50 {p50:.2f} ms, p99 {p99:.2f}, worst {worst:.2f}; {used:.1%} of the time used"
     )
 

@@ -60,8 +60,8 @@ make_venv() {
     say "installing distsearch[$had] into $dir (once; needs the network)"
     rm -f "$stamp"
     [[ -t 2 ]] || quiet=(--quiet)
-    # compat: with the finder that setuptools makes otherwise, a clone called distsearch hides the package from whoever
-    # stands in the folder above
+    # compat: with the finder that setuptools makes otherwise, a clone called distsearch hides the package from Python in
+    # the folder above
     "$dir/bin/python" -m pip install "${quiet[@]}" --disable-pip-version-check \
         --config-settings editable_mode=compat --editable "${ROOT}[$had]" >&2 ||
         die "pip could not install distsearch[$had] into $dir"

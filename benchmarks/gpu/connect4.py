@@ -1,4 +1,4 @@
-"""Measure exact Connect 4 on a GPU beside one CPU rank: late and early positions by the thousand, hard ones, and 6x7.
+"""Measure exact Connect 4 on a GPU compared with one CPU rank: thousands of late and early positions, hard ones, 6x7.
 
     python benchmarks/gpu/connect4.py                 # on a GPU: about a minute and a half
     python benchmarks/gpu/connect4.py --emulated      # the script itself, on a few positions of a small board

@@ -3,7 +3,7 @@
     python benchmarks/gpu/learning.py                  # on the first GPU, about a minute
     python benchmarks/gpu/learning.py --parts update   # of check, update, training, sweep, curve
     python benchmarks/gpu/learning.py --emulated       # this script itself, tiny, without a GPU
-    python benchmarks/gpu/learning.py --record-cpu     # the CPU's learning curves anew, beside this file
+    python benchmarks/gpu/learning.py --record-cpu     # the CPU's learning curves anew, next to this file
     mpirun -n 4 distsearch train 2584 --device gpu --games 400000 --json   # several GPUs: moves_per_second
 
 One line of JSON a row. check: values of 10,000 boards, games without learning, and games one at a time, against the
@@ -204,7 +204,7 @@ def curve_of(name, seed, count, gpu=None, line=1000, **options):
 def curve(gpu, tiny):
     """Averages by games, on GPUs and on the CPU."""
     if tiny:
-        averages, evaluation, _ = curve_of("2048", 1, 30, gpu, 10, device="gpu", at_once=8, tuples="2x4")
+        averages, evaluation, _ = curve_of("2048", 1, 30, gpu, 10, device="gpu", parallel_games=8, tuples="2x4")
         print_row(what="curve", game="2048", averages=averages, evaluation=evaluation)
         return
     known = json.loads(CURVES.read_text())

@@ -1,4 +1,4 @@
-"""Measure Othello's end games on a GPU beside one CPU rank: 100,000 exact scores of 10 to 12 empty squares.
+"""Measure Othello's end games on a GPU compared with one CPU rank: 100,000 exact scores of 10 to 12 empty squares.
 
     python benchmarks/gpu/othello.py                 # on a GPU: about a minute and a half
     python benchmarks/gpu/othello.py --emulated      # the script itself, on a few small positions, without a GPU
@@ -7,7 +7,7 @@ One JSON line a row. ``check``: positions whose scores are compared with the CPU
 with its learnt order of moves and a 64 MiB table, in batches of compiled code, on a sample; CPU seconds, best of three.
 ``limit``: how often a second the GPU finds the discs that a move turns, if it does nothing else. ``sweep``: kernels on
 a part of the positions; the best goes on to all of them. ``gpu``: seconds of the kernel by events, seconds from the
-states in numpy to the scores in numpy, and both beside the CPU's for as many positions. ``lanes_at_work``: how many of
+states in numpy to the scores in numpy, and both next to the CPU's for as many positions. ``lanes_at_work``: how many of
 the lanes tried a square when their warp did.
 
 ``deep``: the same from 14 to 16 empty squares. ``hard``: single positions with 18, one by one, all groups at each.
@@ -66,7 +66,7 @@ def measured(gpu, states, options, times, warm=None):
 
 
 def compile_all(gpu, kernels):
-    """Compile all that is measured: nvcc makes the GPU's kernels beside one another, and numba the CPU's meanwhile."""
+    """Compile all that is measured: nvcc makes the GPU's kernels in parallel, and numba the CPU's meanwhile."""
     macros = [sorted(GpuEndgame.macros(othello.rules(), most, **o).items()) for o, most in kernels]
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         made = [pool.submit(build.cubin, SOURCE, gpu.architecture, defines) for defines in macros]
@@ -114,8 +114,8 @@ def main():
     best = min(rows, key=lambda row: row[0])[1]
     for kind in ("random", "played"):
         states = drawn(kind, count, empties, 2, r)
-        beside(gpu, kind, states, sample, best, limit, 3)
-    beside(
+        compare(gpu, kind, states, sample, best, limit, 3)
+    compare(
         gpu, "deep", drawn("played", 10 if tiny else 2000, deep, 3, r), 4 if tiny else 40, best | {"most": 16}, limit, 1
     )
     hard = drawn("played", 2 if tiny else 5, (9, 9) if tiny else (18, 18), 4, r)
@@ -124,7 +124,7 @@ def main():
 
 
 def one_by_one(gpu, states, options):
-    """Measure single positions, which all groups share, beside a CPU rank."""
+    """Measure single positions, which all groups share, compared with a CPU rank."""
     solver = GpuEndgame(gpu, othello, othello.rules(), **options)
     solver.solve(states[:1])
     for state in states:
@@ -144,7 +144,7 @@ def one_by_one(gpu, states, options):
         )
 
 
-def beside(gpu, kind, states, sample, options, limit, times):
+def compare(gpu, kind, states, sample, options, limit, times):
     """Measure the GPU on all states and the CPU on a sample of them, and compare the scores."""
     seconds, scores, boards = cpu(states[:sample], othello.rules())
     each = seconds / len(scores)

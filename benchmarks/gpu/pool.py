@@ -1,4 +1,4 @@
-"""Measure one search by a GPU rank and CPU ranks together, beside each of them alone, by turns.
+"""Measure one search by a GPU rank and CPU ranks together, compared with each of them alone, by turns.
 
     mpirun -n 16 python benchmarks/gpu/pool.py                  # rank 0 the master, rank 1 a GPU, 14 ranks on cores
     mpirun -n 4 python benchmarks/gpu/pool.py --emulated        # the script itself, on small boards, without a GPU
@@ -136,7 +136,7 @@ class Pool:
         self._comms = {way: comm.Split(0 if parts[way] else MPI.UNDEFINED, rank) for way in WAYS}
         gpu = EmulatedGpu(1) if emulated and rank == 1 else None
 
-        def chosen(comm, name):  # in all ways rank 1 has a GPU, and nobody else
+        def chosen(comm, name):  # in all ways rank 1 alone has a GPU
             return gpu if emulated or rank != 1 or name == "cpu" else device.Gpu(0)
 
         devices.chosen = chosen

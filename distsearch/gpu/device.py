@@ -125,7 +125,7 @@ class Kernel:
 
 
 class Gpu:
-    """A GPU of this host by its number; one context of a process, shared with whoever else uses CUDA in it.
+    """A GPU of this host by its number; one context of a process, shared with other users of CUDA in it.
 
     name; architecture ("sm_90"); multiprocessors; memory, shared_memory (bytes); threads and registers of a
     multiprocessor. Raises UserError if it cannot be used.
@@ -202,7 +202,7 @@ class Gpu:
             return first.time_till(second) / 1000
 
     def free(self):
-        """Return the bytes of memory that nobody has."""
+        """Return the bytes of free memory."""
         with self.active() as cuda:
             return cuda.mem_get_info()[0]
 

@@ -71,7 +71,7 @@ OFFLOAD_PARAMETERS = struct(
         ("parts", typed("Part*")),
         ("first", "i4"),  # the first of the parts' groups
         ("count", "i4"),
-        ("wanted", "i4"),  # how many are to be offloaded
+        ("wanted", "i4"),  # how many to offload
         ("left", "i4"),  # of positions with at most so many moves left
     ],
 )
@@ -205,7 +205,7 @@ class GpuSolver:
         record["suspended"] = self._array("searches", every, SUSPENDED_SEARCH).address
 
     def _expand(self, states):
-        """Expand the forest breadth-first by ``split`` plies; return how many nodes it has beside the jobs."""
+        """Expand the forest breadth-first by ``split`` plies; return how many nodes it has without the jobs."""
         rows, nodes, first, frontier = [], [], 0, states
         total = len(states)
         for _ in range(self.split):

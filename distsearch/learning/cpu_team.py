@@ -3,7 +3,7 @@
 All ranks of a host share a copy of the weights, or several copies are shared by some of them each. Rank 0 says what the
 next phase is. The first rank of each other copy hears of it by a message, everybody else by words that are shared like
 the weights: so what sharers have to tell one another takes no messages, however many they are.
-Nobody spins: who waits looks at those words, or at MPI, and sleeps in between.
+No rank spins: one that waits looks at those words, or at MPI, and sleeps in between.
 """
 
 import time
@@ -174,7 +174,7 @@ class Team:
         else:
             self._phase += 1
         if kind in (LEARN, WATCH) and (not active or self.place < active):
-            # pages are for who learns beside others: one alone has nobody to wait for
+            # pages are for ranks that learn together: one alone has no other to wait for
             pages = self._pages if kind == LEARN and not active else None
             self._play(kind == LEARN, between, pages)
         self._words[EACH + _EACH_SIZE * self.place + _CPU] = self._cpu()

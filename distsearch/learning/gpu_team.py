@@ -105,7 +105,7 @@ class GpuTeam:
             wait(self.comm.Ibcast(np.array(told)))
 
     def _take_part(self, kind, first, games, between):
-        """Do a phase with the others, who wait for this rank if it fails meanwhile: ``at_work`` stays True then."""
+        """Do a phase with the other ranks, which wait for this one if it fails: ``at_work`` stays True then."""
         self.at_work = True
         self._phase(kind, first, games, between)
         self.at_work = False

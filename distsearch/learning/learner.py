@@ -127,5 +127,5 @@ class Learner:
 
     @property
     def collisions(self):
-        """Return (weights written, those of them that somebody else had changed in between), if they are counted."""
+        """Return (weights written, those of them that another rank had changed in between), if they are counted."""
         return int(self._control["writes"]), int(self._control["lost"])

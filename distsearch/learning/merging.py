@@ -2,7 +2,7 @@
 
 Copies are on several hosts, or on one. The first rank of each keeps the weights as of the last merge. Writers count how
 often they change a weight. What lines of 16 weights with such counts have changed by goes out to all copies in the
-background, and is added to what they have by then. Nobody stops for it, and what takes part in a merge is no more than
+background, and is added to what they have by then. No rank stops for it, and what takes part in a merge is no more than
 what has changed.
 
 Of a weight that several copies have changed, all of the changes count (``sum``); or their mean (``mean``); or what is

@@ -33,7 +33,7 @@ class Training:
 
     plan: a TrainingPlan; statistics: ``Statistics``; interrupted(): whether to end early; described(text of what is
     going on): called every few milliseconds; evaluated(dictionary): takes each evaluation; save(last): keeps it all,
-    last: for the last time. begun: number of the next game; due: whether there is to be an evaluation first; seconds:
+    last: for the last time. begun: number of the next game; due: whether an evaluation comes first; seconds:
     of learning so far; moves, cpu_seconds: of learning by all ranks, here and now.
     """
 
@@ -67,7 +67,7 @@ class Training:
         return self.games >= plan.games and not self.due
 
     def _until(self):
-        """Return how many games there are to be when the next thing happens."""
+        """Return how many games will be over when the next thing happens."""
         plan, games = self._plan, self.games
         most = RESULTS if self._team.copies == 1 else self._together
         every = [each for each in (plan.evaluate_every, plan.save_every, most) if each]

@@ -5,7 +5,7 @@ tiles). Each write takes a cache line from all other cores, so many ranks wait f
 private memory over the pages that it writes most often: what reads and writes weights finds them where they were. Now
 and then it merges them: adds what it has changed to the shared pages, which it sees at other addresses, and takes over
 what others have added. With coherence the pages of traces are like those of weights. At the end of a phase all pages
-are merged and shared again, so that nobody else has to know of any of this.
+are merged and shared again, so that no other module has to know of any of this.
 
 What a rank has learnt since its last merge it has learnt from weights that lack what others have added meanwhile, so
 the sum of both goes too far where each has learnt all there is to learn; with 15 ranks it diverges at once. So a change
@@ -84,7 +84,7 @@ def _merge(learnt, shared, kept, pages, first, weights, coherent, counts, scale,
                         shared + 4 * (at + j), found, np.float32(found + (new - old) - part * (found - old))
                     ):
                         found = ours[at + j]
-                    if visits != 0 and at + j < weights:  # last, as by whoever writes to shared weights
+                    if visits != 0 and at + j < weights:  # last, as in every write to shared weights
                         often[at + j] = min(MOST, often[at + j] + max(1, int(visited) * td.SAMPLED))
                 for j in range(_LINE):
                     each[own + j] = 0

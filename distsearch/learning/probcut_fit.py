@@ -6,7 +6,7 @@ Positions of each stage come from games between players that look two plies ahea
 then. Each is searched to every depth, and for each pair of depths a line goes through the values by least squares.
 Values of finished games are left out, and positions from which the deepest search sees the end. What an error of the
 evaluation is like is not known before, so sigma is the deviation of the residuals, nothing more robust: the rare large
-error is what a cut is to be careful of.
+error is what a cut must allow for.
 """
 
 import argparse
@@ -140,7 +140,7 @@ def main(argv=None):
     parser.add_argument("--pairs", default=PAIRS, metavar="D:S,...", help=f"deep and shallow plies (default {PAIRS})")
     parser.add_argument("--positions", type=int, default=180, metavar="N", help="of each stage (default 180)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the games (default 1)")
-    parser.add_argument("--output", required=True, metavar="FILE", help="for --fit of search and solve")
+    parser.add_argument("--output", required=True, metavar="FILE", help="for --probcut-params of search and solve")
     try:
         args = parser.parse_args(argv)
         game = games.find(args.game)

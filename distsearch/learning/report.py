@@ -34,7 +34,7 @@ class TrainingResult:
     seconds: float
     cpu_seconds: float
     merging: float  # seconds that merges took of rank 0
-    collisions: tuple  # of rank 0: weights written, and those that somebody else had changed in between
+    collisions: tuple  # of rank 0: weights written, and those that another rank had changed in between
     ranks: int
     hosts: int
     copies: int  # of the weights

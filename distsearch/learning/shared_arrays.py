@@ -41,7 +41,7 @@ class Arrays:
         self.visits = parts[3].view(np.uint8)
 
     def close(self):
-        """Give the memory back; nobody uses the arrays any more."""
+        """Give the memory back; the arrays are used no more."""
         memory = vars(self).get("_memory")
         vars(self).clear()
         if memory is not None:

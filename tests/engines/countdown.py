@@ -1,4 +1,4 @@
-"""A game with a single line of play: a number counts down, and whoever brings it to 0 wins.
+"""A game with a single line of play: a number counts down, and the side that brings it to 0 wins.
 
 A move is the number that it counts down from.
 """

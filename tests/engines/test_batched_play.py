@@ -1,4 +1,4 @@
-"""Games that go on by moves found elsewhere are those of ``Player``, whoever finds the moves."""
+"""Games that go on by moves found elsewhere are those of ``Player``, wherever the moves come from."""
 
 import numpy as np
 import pytest

@@ -210,7 +210,7 @@ def test_entries_of_other_settings_are_not_taken(rng):
 
 
 def test_a_rank_waits_no_longer_than_it_has_patience(rng):
-    """Marks of a rank that is gone hold nobody up."""
+    """Marks of a rank that is gone hold no other up."""
     case, far = Case("2048", (4, 4), rng), new_shared_table(1)
     gone, engine, position = case.engine(table=far), case.engine(table=far), case.position(30)
     state = case.game.parse(case.twin.text(position), case.rules).state

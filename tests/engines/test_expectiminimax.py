@@ -110,7 +110,7 @@ def test_pruning_changes_no_value(name, spawn, whole, rng, full):
 
 @pytest.mark.parametrize(("evaluated", "spawn"), [("haskell", "2:1,4:1e-20"), ("free", "2:0.7,4:0.2,8:0.1")])
 def test_rounding_cuts_nothing_that_matters(evaluated, spawn, rng, full):
-    """Values of 10^12 beside small ones, over a draw that never comes; and many that differ in their last bit."""
+    """Values of 10^12 next to small ones, over a draw that never comes; and many that differ in their last bit."""
     case = Case("2048", spawn, (3, 3), rng)
     case.evaluation = evaluation.find(case.game, evaluated, case.rules)
     plain, pruned = (case.engine(prune=pruned) for pruned in (False, True))

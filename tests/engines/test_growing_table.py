@@ -86,7 +86,7 @@ def test_every_entry_is_found_at_every_size(rng):
 
     grow_to_the_end(rank.table, look_at_all)
     entries = rank.table.words[: 8 * rank.table.buckets]
-    assert np.count_nonzero(entries) == 2 * len(hashes)  # none is left behind where nobody looks
+    assert np.count_nonzero(entries) == 2 * len(hashes)  # none is left where no probe looks
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3, 16, 17, 40])

@@ -89,17 +89,17 @@ def test_the_fewest_empty_cells_that_fit_say_how_deep():
         assert plies_for(game, rules, game.parse(text, rules).state, 4, ()) == 4
 
 
-@pytest.mark.parametrize("limits", [{"deeper": ((2, 5), (5, 3))}, {"nodes": 300}, {"nodes": 1}], ids=str)
+@pytest.mark.parametrize("limits", [{"depth_by_empty": ((2, 5), (5, 3))}, {"nodes": 300}, {"nodes": 1}], ids=str)
 def test_the_player_moves_as_its_engine_says_within_limits(limits):
     """A limit of boards ends a search as it would end the engine's, and its last whole one decides if it must."""
     game, rules, _ = table("2048", (3, 3))
     engine = Expectimax(game, rules, evaluation.find(game, evaluation.names(game)[0], rules))
     position, boards = game.start(rules), 0
-    player = played("2048", (3, 3), most=150, depth=1 if "deeper" in limits else 9, **limits)
+    player = played("2048", (3, 3), most=150, depth=1 if "depth_by_empty" in limits else 9, **limits)
     for code in player.codes:
         if code < 4:
             left = limits.get("nodes", WHOLE)
-            deep = plies_for(game, rules, position.state, 1, limits.get("deeper", ()))
+            deep = plies_for(game, rules, position.state, 1, limits.get("depth_by_empty", ()))
             move = None
             for plies in range(1, 10, 2) if "nodes" in limits else [deep]:
                 engine.begin(position.state, plies)

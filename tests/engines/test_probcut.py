@@ -1,4 +1,4 @@
-"""Selective searches: against a plain twin, with tests that are always right, in slices, steered, beside others."""
+"""Selective searches: against a plain twin, with tests that are always right, in slices, split, next to others."""
 
 import functools
 import itertools

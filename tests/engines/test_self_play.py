@@ -39,7 +39,7 @@ class Case:
         self.games = SelfPlay(game, self.rules, Expectimax(game, self.rules, chosen, **how))
 
     def one_by_one(self, depth, seed, most, part):
-        """A game's codes, figures and state by ``Player``, who plays parts."""
+        """A game's codes, figures and state by ``Player``, which plays parts."""
         codes, state, figures = [], self.start, dict.fromkeys(COLUMNS, 0)
         while len(codes) < most and not figures["over"]:
             player = self.player
@@ -127,7 +127,7 @@ def test_what_waits_can_be_dropped():
     assert here.games.complete.tolist() == [True] * 3 + [False] * 3
     assert here.games.boards == here.games.table["boards"][2] > 0
     assert not here.games.table["count"][3:].any()
-    assert here.games.codes.size == 0  # nobody wanted them
+    assert here.games.codes.size == 0  # they were not asked for
 
 
 def test_a_game_that_is_over_stays_over():

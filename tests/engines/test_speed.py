@@ -63,7 +63,7 @@ def ending_states(left, seed=SEED):
 
 
 def connect4_states(stones, seed=SEED):
-    """States of 6×7 with so many stones (a range), from games where nobody lets a win pass; the same every time."""
+    """States of 6×7 with so many stones (a range), of games where no win is let pass; the same every time."""
     rng, r, twin = random.Random(seed), connect4.rules(), connect4_twin.Connect4Twin(6, 7)
     found = []
     while len(found) < POSITIONS:
@@ -112,7 +112,7 @@ def deeper(levels, run):
 
 
 def check_share(pausable, plain, states, bar):
-    """Check how fast a pausable search is, beside its recursive twin that visits the same boards.
+    """Check how fast a pausable search is, compared with its recursive twin that visits the same boards.
 
     Both are functions from a state to boards. They take turns state by state, since over longer stretches the machine
     itself changes its pace, and that from several depths of the stack: where it lies is worth up to 5% to recursion.

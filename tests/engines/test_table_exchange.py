@@ -307,7 +307,7 @@ def test_another_depth_is_not_answered(rng):
 
 
 def test_torn_words_are_never_an_answer(rng):
-    """Each has the data of the next one, which are wrong, too: somebody who found them would answer by them."""
+    """Each has the data of the next one, which are wrong, too: a search that found them would answer by them."""
     kind = ENDINGS
     position, engine = kind.position(rng), kind.engine()
     states = [after.state for after in kind.after(position)]
@@ -342,7 +342,7 @@ def set_marks(engine, marks, hosts=2, host=0):
 
 
 def test_marks_say_how_many_ranks_are_where(rng):
-    """Of those where enough is left; as long as anybody is there."""
+    """Of those where enough is left; as long as any rank is there."""
     engine = ENDINGS.engine()
     control, far, here = engine._control["table"], engine._shared, {}
     places = [(h, rng.randint(5, 30)) for h in hashes(rng, 40)]

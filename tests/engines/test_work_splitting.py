@@ -135,7 +135,7 @@ def narrowed(rng, searcher, score, window):
     searcher.narrow(*asked)
     check_windows(searcher)
     left = frames_of(searcher)
-    if 0 < len(left) < len(frames):  # the last one's move at work is to be asked about again
+    if 0 < len(left) < len(frames):  # the last one's move at work is asked about again
         assert left[-1]["next"] == frames[len(left) - 1]["next"] - 1
     return low, high
 

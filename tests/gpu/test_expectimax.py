@@ -203,7 +203,7 @@ def test_lists_that_are_too_short_are_made_longer(gpus, method, shipped, numbers
 
 
 def test_a_search_is_begun_and_asked_for_later(gpus, shipped, numbers):
-    """In many launches; of one that nobody asks for nothing is left."""
+    """In many launches; of one whose result is not taken nothing is left."""
     game, rules, chosen = shipped["2584"]
     states = boards(game, numbers, 40)
     expected = GpuExpectimax(gpus(), game, rules, chosen).values(states, depth=3)

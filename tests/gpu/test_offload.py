@@ -1,4 +1,4 @@
-"""Parts of a GPU's search that others search for it: the same scores, whatever is answered when, by whom, or never."""
+"""Parts of a GPU's search that others search for it: the same scores, whatever is answered when and where, or never."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_scores_are_the_cpus_whoever_searched(board, left, how, gpus, full, seed
     assert taken
     if how == "none":
         assert not returned
-    elif isinstance(gpus(seed), EmulatedGpu):  # a GPU has solved such positions before anybody answers
+    elif isinstance(gpus(seed), EmulatedGpu):  # a GPU has solved such positions before a CPU answers
         assert returned
 
 

@@ -2,7 +2,7 @@
 //
 // A kernel is KERNEL(name, Parameters) { … p.field … }: it takes one structure of numbers and addresses, by value. Its
 // shared memory is SHARED(Type, name), where Type may be Fixed<T, N>, or SHARED_BYTES(name), as many as the launch says.
-// Who waits for another block calls spin(). Shuffles and the like name the lanes that take part, which all come.
+// A block that waits for another calls spin(). Shuffles and the like name the lanes that take part, which all come.
 #pragma once
 
 #ifdef __CUDACC__

@@ -51,7 +51,7 @@ struct alignas(8) Line {  // what changes of a frame
     int8_t next, count, best_move;
     uint8_t flags;
 };
-// own is who moves after a pass; the move at work is to get all of the window; its group is counted at the position behind it
+// own is the side to move after a pass; the move at work gets all of the window; its group is counted at the position behind it
 constexpr uint8_t PASSED = 1, AGAIN = 2, COUNTED = 4;
 
 struct Frame {
@@ -131,7 +131,7 @@ ON_DEVICE unsigned group_part(unsigned lanes) {
 
 HD uint64_t bit(int square) { return uint64_t(1) << square; }
 
-// Of the squares to try one in a quarter with an odd number of empty ones, if there is one: who moves last there gains.
+// Of the squares to try one in a quarter with an odd number of empty ones, if there is one: the side that moves last there gains.
 HD int picked(uint64_t todo, uint64_t odd) { return lowest_bit(todo & odd ? todo & odd : todo); }
 
 HD uint64_t packed_bounds(int low, int high, int move) {

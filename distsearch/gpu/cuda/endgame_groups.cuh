@@ -116,7 +116,7 @@ ON_DEVICE int rank(const uint16_t* keys, int n, int key, int& count) {
 }
 
 // Writes the moves of groups' nodes, ordered, to the frames that come next, and returns how many this group's has. A
-// team of 16 lanes or a whole group does one node after another, whoever's it is: small groups would take several turns.
+// team of 16 lanes or a whole group does one node after another, of any group: small groups would take several turns.
 ON_DEVICE int ordered_moves(const Group& g, bool opens, int first, const Place& at) {
     constexpr int TEAM = LANES > 16 ? LANES : 16;
     const int lane = int(lane_number()), leader = lane & ~(LANES - 1), member = lane & (TEAM - 1);

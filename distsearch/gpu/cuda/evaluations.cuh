@@ -12,7 +12,7 @@
 #ifndef PARTS
 #define PARTS 8
 #endif
-#ifndef POINTS  // 1: what moves bring counts beside the evaluation
+#ifndef POINTS  // 1: what moves bring counts in addition to the evaluation
 #define POINTS 0
 #endif
 #ifndef SYMMETRIC  // 1: transposed boards are worth the same

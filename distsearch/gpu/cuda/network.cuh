@@ -113,7 +113,7 @@ ON_DEVICE void change(const Learnt& p, State image, float error) {
 #endif
 }
 
-// The same by all lanes of a warp, each for a board of its own, without traces: who changes the same weight adds once.
+// The same by all lanes of a warp, each for a board of its own, without traces: lanes that change the same weight add once.
 ON_DEVICE void change_together(const Learnt& p, State image, float error, bool live) {
     const auto at = looked_up(image, EveryTuple());
     const float by = float(p.rate * error / LOOKUPS);

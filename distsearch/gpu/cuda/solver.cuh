@@ -10,7 +10,7 @@
 // found so far; its stack is in shared memory while a launch lasts, and is kept between launches. How groups that work
 // on the same position share it:
 // - The position, and all that the host has expanded from it, are nodes of a forest in the GPU's memory, with bounds
-//   that anybody improves. Below it the table tells what others have found.
+//   that any group improves. Below it the table tells what others have found.
 // - At nodes with much left, groups are counted: how many are at work below each position (``node_counters``). A group
 //   takes the first move in order where there is room, or else the one with the fewest, as ABDADA does (Weill 1996).
 //   There is room for one; but for more, by what is left there, at the first move of a node where it is likely to be
@@ -35,7 +35,7 @@
 
 constexpr int UNKNOWN = -128, HIGHEST = 127;
 constexpr int UNASSIGNED = -1, GONE = -2;  // instead of a job
-constexpr int ASKING = -1;              // instead of a level: the question is to be found
+constexpr int ASKING = -1;              // instead of a level: the question is not known yet
 constexpr unsigned NOT_COUNTED = 0xFFFFFFFF;
 
 template <class Game>
@@ -137,7 +137,7 @@ struct Group {
 
     ON_DEVICE bool searches() const { return job >= 0 && level >= 0 && !detached; }
 
-    // Take a job that nobody has, or else one that has room, or none.
+    // Take a job that no group has, or else one that has room, or none.
     ON_DEVICE void acquire_job() {
         int taken = GONE;
         if (job == UNASSIGNED && looked == 0 && leads()) taken = int(min(atomicAdd(&p.counts->next, 1u), unsigned(p.count)));
@@ -441,7 +441,7 @@ struct Group {
                     const Job& there = node(inner);
                     known.low = max(known.low, __ldcg(&there.low));
                     known.high = min(known.high, __ldcg(&there.high));
-                    if (i == 0 && solved(there)) known.low = HIGHEST;  // nobody asks any more
+                    if (i == 0 && solved(there)) known.low = HIGHEST;  // no group asks any more
                 }
                 answered = known.low >= beta || known.high < beta;
                 found = known.low >= beta ? known.low : known.high;
@@ -451,7 +451,7 @@ struct Group {
             const int which = tops ? lowest_bit(tops) : 0;
             const int at_value = from(which, found), at_move = from(which, best);
             if (going && tops) top = base + which, value = at_value, move = at_move;
-            // what is further down is nobody else's
+            // what is further down belongs to this group alone
             going = going && !tops && base + LANES <= level && stack[base + LANES].state.left() >= p.share_left;
         }
         if (top < 0) return false;
