@@ -15,7 +15,7 @@ import argparse
 import time
 
 from distsearch import evaluation, games
-from distsearch.api.chance import dealt
+from distsearch.api.chance import apply_initial_chance
 from distsearch.engines.expectimax import Expectimax
 from distsearch.games.interface import legal_moves, step
 
@@ -40,13 +40,13 @@ def layers(game, position, rules):
 
 def played(game, rules, engine, moves, seed, chosen):
     """Play so many moves; return (Found, CPU seconds) of each."""
-    position, found = dealt(game, game.start(rules), rules, seed), []
+    position, found = apply_initial_chance(game, game.start(rules), rules, seed), []
     for move in range(moves):
         if not legal_moves(game, position, rules):
             break
         result, seconds = searched(engine, position.state, 2 * chosen(position) + 1)
         found.append((result, seconds))
-        position = dealt(game, step(game, position, rules, result.move), rules, seed + move)
+        position = apply_initial_chance(game, step(game, position, rules, result.move), rules, seed + move)
     return found
 
 

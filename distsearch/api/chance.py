@@ -165,7 +165,7 @@ class ChanceSearcher(Searcher):
         )
 
 
-def dealt(game, position, rules, seed):
+def apply_initial_chance(game, position, rules, seed):
     """Return the Position after chance has done all that is its turn, by a seed."""
     rng = np.random.default_rng(seed)
     out, chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)

@@ -17,7 +17,7 @@ from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
 from .applicability import SAMPLED, check
-from .chance import dealt, searcher_of
+from .chance import apply_initial_chance, searcher_of
 from .declarations import documented
 from .options import Options, checked_seed, resolve, solve_limits
 from .perft import Count, perft
@@ -235,7 +235,7 @@ class Session:
         asked, module, known_rules = resolve(game, board, rules, **options)
         start = module.parse(position, known_rules)
         if position == "startpos" and asked.against_chance:
-            start = dealt(module, start, known_rules, seed)
+            start = apply_initial_chance(module, start, known_rules, seed)
         return next(self.searcher(asked).search([start]))
 
     @documented(Options)

@@ -2,7 +2,7 @@
 
 from ..api import parallel_evaluation
 from ..api.applicability import SAMPLED, check
-from ..api.chance import dealt
+from ..api.chance import apply_initial_chance
 from ..api.declarations import given, of_command
 from ..api.options import Options, Resources
 from ..core.errors import UserError
@@ -49,7 +49,7 @@ def _search(args, launch, session):
     position = game.parse(args.position or "startpos", rules)
     check(options, {"seed_of_start": args.seed, "position": args.position})
     if options.against_chance and args.position in (None, "startpos"):
-        position = dealt(game, position, rules, args.seed or 0)
+        position = apply_initial_chance(game, position, rules, args.seed or 0)
     checkpoint = launch.checkpoint(args, options, [position])
     return launch.answer(args, checkpoint, lambda: session.searcher(options).search([position], checkpoint))
 

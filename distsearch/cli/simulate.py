@@ -1,6 +1,6 @@
 """``distsearch simulate``: a search on virtual workers."""
 
-from ..api.chance import dealt
+from ..api.chance import apply_initial_chance
 from ..api.declarations import declared, given, of_command
 from ..api.options import Options
 from ..api.simulate import Machine, simulate
@@ -28,6 +28,6 @@ def _simulate(args, session):
     options, game, rules = options_of(args)
     machine, position = Machine(**given(args, Machine)), game.parse(args.position or "startpos", rules)
     if options.against_chance and args.position in (None, "startpos"):
-        position = dealt(game, position, rules, machine.seed)
+        position = apply_initial_chance(game, position, rules, machine.seed)
     print_found(simulate(options, machine, position, session.progress, session.interrupted, args.explain), args.json)
     return 0

@@ -574,7 +574,7 @@ def _messages(run, jobs):
         return [Message(_JOBS, run.number, jobs.tobytes())]
     begun = np.isin(jobs["job_id"], list(progress))
     messages = [
-        Message(MessageType.RESUME, run.number, job.tobytes() + bytes(progress[int(job["job_id"])]))
+        Message(MessageType.RESTORE_PROGRESS, run.number, job.tobytes() + bytes(progress[int(job["job_id"])]))
         for job in jobs[begun]
     ]
     rest = jobs[~begun]

@@ -37,7 +37,7 @@ class MessageType(IntEnum):
     QUIT = 14  # master ↔ w: leave; in answer: it does
     PROGRESS_REQUEST = 15  # master → w: send PROGRESS of the job at work
     PROGRESS = 16  # w → master: a PROGRESS_RECORD and a runner's bytes; empty if the job would begin again
-    RESUME = 17  # master → w: a job record, and the PROGRESS of this job in an earlier run
+    RESTORE_PROGRESS = 17  # master → w: a job record, and the PROGRESS of this job in an earlier run
     JOB_UPDATE = 18  # master → w: UPDATE_RECORDs: jobs whose window is narrower, or off which a subtree must be split
     SPLIT = 19  # w → master: one SPLIT_RECORD, and the subtree split off a job, as its kind writes it
     RESET = 20  # master → w: you were declared lost, drop all runs; the header holds the worker's epoch, not a run

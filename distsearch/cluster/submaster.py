@@ -36,7 +36,7 @@ ABOVE = 0  # the rank that gives a group its jobs
 
 _ABOUT_RUNS = {
     MessageType.JOBS,
-    MessageType.RESUME,
+    MessageType.RESTORE_PROGRESS,
     MessageType.JOB_UPDATE,
     MessageType.EXPORT_IDS,
     MessageType.STOP,
@@ -135,7 +135,7 @@ class Submaster:
         match message.type:
             case MessageType.JOBS:
                 return self._begin(run, to_records(message.payload, run.source.job_dtype))
-            case MessageType.RESUME:  # a tree cannot use the progress of one worker
+            case MessageType.RESTORE_PROGRESS:  # a tree cannot use the progress of one worker
                 size = run.source.job_dtype.itemsize
                 return self._begin(run, to_records(message.payload[:size], run.source.job_dtype))
             case MessageType.JOB_UPDATE:

@@ -87,7 +87,7 @@ class Worker:
         match message.type:
             case MessageType.JOBS:
                 self._queue(self._runs[message.run], message.payload)
-            case MessageType.RESUME:
+            case MessageType.RESTORE_PROGRESS:
                 self._resume(self._runs[message.run], message.payload)
             case MessageType.JOB_UPDATE:
                 return self._update_jobs(self._runs[message.run], to_records(message.payload, UPDATE_RECORD))

@@ -156,15 +156,15 @@ class WorkerLinks:
 
     def leave(self):
         """Wait until the remaining workers say that they leave: MPI would wait at its end for those that are lost."""
-        end, staying = time.monotonic() + self._parting, self._hosts.keys() - self._gone
+        end, remaining = time.monotonic() + self._parting, self._hosts.keys() - self._gone
 
         def alone():
             while arrived := self._receive():
                 sender, message, _ = arrived
                 if message.type == MessageType.QUIT:
-                    staying.discard(sender)
-            staying.difference_update(self.mailbox.failed)
-            return not staying or time.monotonic() > end
+                    remaining.discard(sender)
+            remaining.difference_update(self.mailbox.failed)
+            return not remaining or time.monotonic() > end
 
         sleep_until(alone)
 

@@ -2,7 +2,7 @@
 
 The format is Chrome's Trace Event Format, JSON: a process for each host, a track for each rank with what it did (work,
 messages, idle), and next to it the jobs that it had, each with its position, window and outcome, and marks where a
-part of one was given away or its window narrowed. Times are microseconds from the start of the run. Ranks of a host
+subtree was split off it or its window narrowed. Times are microseconds from the start of the run. Ranks of a host
 share a clock; those of other hosts are aligned with it by the message that starts the run.
 """
 
@@ -17,7 +17,7 @@ from ..cluster.trace import COMMUNICATION, DONE, IDLE, JOB, NARROWED, SPLIT, WOR
 from ..core.errors import UserError
 from ..games.interface import Position
 
-_NAMES = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle", SPLIT: "gave a part away", NARROWED: "narrowed"}
+_NAMES = {WORK: "work", COMMUNICATION: "messages", IDLE: "idle", SPLIT: "split off a subtree", NARROWED: "narrowed"}
 _NAMED = {0: "rank 0, master"}
 _FAR = 10**5  # windows reach further where nothing is known
 

@@ -23,9 +23,9 @@ def take_turns(fair, lengths, weights):
     """Return what each has had after turns of so many seconds."""
     had = dict.fromkeys(weights, 0.0)
     for seconds in lengths:
-        who = fair.first()
-        fair.charge(who, seconds, weights[who])
-        had[who] += seconds
+        client = fair.first()
+        fair.charge(client, seconds, weights[client])
+        had[client] += seconds
     return had
 
 
@@ -40,15 +40,15 @@ def test_it_knows_its_members():
 def test_shares_are_as_the_weights_at_any_time(lengths, weights):
     weights = dict(enumerate(weights))
     had = take_turns(joined(*weights), lengths, weights)
-    shares = [had[who] / weight for who, weight in weights.items()]
+    shares = [had[client] / weight for client, weight in weights.items()]
     assert max(shares) - min(shares) <= LONGEST / min(weights.values()) + 1e-9
 
 
 @pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 3.0, "c": 0.5}])
 def test_equal_turns_come_by_weight(weights):
     had = take_turns(joined(*weights), [1.0] * 900, weights)
-    for who, weight in weights.items():
-        assert had[who] == pytest.approx(900 * weight / sum(weights.values()), abs=2)
+    for client, weight in weights.items():
+        assert had[client] == pytest.approx(900 * weight / sum(weights.values()), abs=2)
 
 
 def test_a_new_member_goes_first():
@@ -77,11 +77,11 @@ def test_a_member_that_leaves_after_every_turn_gets_no_more(lengths, restless):
         for name in names:
             if name not in fair:
                 fair.join(name)
-        who = fair.first()
-        fair.charge(who, seconds)
-        had[who] += seconds
-        if who != "long":
-            fair.leave(who)
+        client = fair.first()
+        fair.charge(client, seconds)
+        had[client] += seconds
+        if client != "long":
+            fair.leave(client)
     for name in names:
         assert had[name] - had["long"] <= LONGEST + 1e-9
 
@@ -96,11 +96,11 @@ def test_no_member_waits_for_ever(data):
             fair.join(name)
         elif data.draw(st.booleans()):
             fair.leave(name)
-        who = fair.first()
+        client = fair.first()
         seconds = data.draw(turns)
-        fair.charge(who, seconds)
-        waited[who] += seconds
-        if who == "stays":
+        fair.charge(client, seconds)
+        waited[client] += seconds
+        if client == "stays":
             waited.clear()
         assert all(seconds <= 2 * LONGEST + 1e-9 for seconds in waited.values())
 

@@ -81,7 +81,7 @@ def test_another_worker_goes_on_where_one_was(runner):
     other, clock = at_work(runner)
     job = np.zeros(1, JOB)
     job["job_id"], job["boards"] = 77, SIZE
-    other.handle(Message(MessageType.RESUME, RUN, np.concatenate((from_records(job), answer.payload))))
+    other.handle(Message(MessageType.RESTORE_PROGRESS, RUN, np.concatenate((from_records(job), answer.payload))))
     other.handle(jobs_message(RUN, 5, 5))
     results = np.concatenate([results_of(message) for message in work(other) if message.type == MessageType.RESULTS])
     assert results["job_id"].tolist() == [77, 0, 1]
@@ -102,7 +102,7 @@ def test_what_was_queued_is_forgotten_at_a_stop():
     worker, _ = at_work(Runner)
     job = np.zeros(1, JOB)
     job["boards"] = 10
-    worker.handle(Message(MessageType.RESUME, RUN, np.concatenate((from_records(job), saved(0)))))
+    worker.handle(Message(MessageType.RESTORE_PROGRESS, RUN, np.concatenate((from_records(job), saved(0)))))
     assert [message.type for message in worker.handle(Message(MessageType.STOP, RUN))] == [MessageType.STOPPED]
     worker.handle(jobs_message(RUN, 10))
     assert results_of(work(worker)[0])["boards"].tolist() == [10]
@@ -148,7 +148,7 @@ def test_jobs_that_were_begun_are_handed_out_as_such():
     source = Source([1] * 4)
     source.progress = {1: saved(1), 3: saved(3)}
     _, sent = started(4, source)
-    given = [outgoing.message for outgoing in sent if outgoing.message.type == MessageType.RESUME]
+    given = [outgoing.message for outgoing in sent if outgoing.message.type == MessageType.RESTORE_PROGRESS]
     assert [to_records(message.payload[: JOB.itemsize], JOB)["job_id"][0] for message in given] == [1, 3]
     assert all(len(message.payload) == JOB.itemsize + len(saved(1)) for message in given)
     assert sorted(node for _, nodes in jobs(sent) for node in nodes) == [0, 2]

@@ -171,7 +171,7 @@ def test_jobs_of_an_earlier_run_begin_again(opened):
     worker, _, _ = opened
     job = np.array([(5, 1000)], JOB)
     payload = np.concatenate((from_records(job), np.ones(40, np.uint8)))
-    worker.handle(Message(MessageType.RESUME, RUN, payload))
+    worker.handle(Message(MessageType.RESTORE_PROGRESS, RUN, payload))
     worker.work()
     assert [len(message.payload) for message in worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))] == [0]
     assert records_of(work(worker))[["job_id", "boards"]].tolist() == [(5, 1000)]

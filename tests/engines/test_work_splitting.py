@@ -227,7 +227,7 @@ def test_no_window_is_left(rng):
     assert searcher.result().score == clip(searches.score(state, left), -5, 5)
 
 
-# --- a part of the tree given away ---
+# --- a part of the tree split off ---
 
 
 class Giver:
@@ -280,7 +280,7 @@ class Giver:
         assert level.best_move == kernels.NO_MOVE or level.best_move in level.moves[: level.tried + 1]
 
     def reassembled(self, rng):
-        """The score of the first root from the search's own and from searches of what was given away."""
+        """The score of the first root from the search's own and from searches of what was split off."""
         value = self.searcher.result().score
         self.check_line()
         assert value == clip(self.searches.score(self.state, self.left), *self.window)

@@ -29,13 +29,13 @@ class Case:
         self.setup = Options(name, algorithm=how, **limits).setup()
         self.game = games.find(name)
         self.rules = self.game.rules()
-        self.position = self.dealt(rng.randint(20, 60))
+        self.position = self.apply_initial_chance(rng.randint(20, 60))
         while len(legal_moves(self.game, self.position, self.rules)) != 3:
-            self.position = self.dealt(rng.randint(20, 60))
+            self.position = self.apply_initial_chance(rng.randint(20, 60))
             if self.game.kind(self.position.state, self.rules) != 1:
                 self.position = self.game.start(self.rules)
 
-    def dealt(self, plies):
+    def apply_initial_chance(self, plies):
         position = self.game.start(self.rules)
         while plies and (legal := legal_moves(self.game, position, self.rules)):
             position, plies = step(self.game, position, self.rules, self.rng.choice(legal)), plies - 1

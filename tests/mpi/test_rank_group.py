@@ -21,11 +21,11 @@ def refused(comm, do):
     return None
 
 
-@pytest.mark.parametrize("who", ["first", "last", "all"])
-def test_what_one_rank_refuses_all_refuse(who, comm, agree):
+@pytest.mark.parametrize("chosen", ["first", "last", "all"])
+def test_what_one_rank_refuses_all_refuse(chosen, comm, agree):
     """A rank that waits for a late one sleeps."""
     last = comm.size - 1
-    refusing = {"first": [0], "last": [last], "all": range(comm.size)}[who]
+    refusing = {"first": [0], "last": [last], "all": range(comm.size)}[chosen]
 
     def do():
         time.sleep(LATE * (comm.rank == last))

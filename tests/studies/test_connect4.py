@@ -103,7 +103,7 @@ def timed(way, seconds, boards, scores=(1, 2, 0, -3), known=(1, None, None, None
 
 def test_the_table_is_worked_out_and_put_right():
     found = MeasuredRows([timed("sequential", 2e-6, 8), timed("GPU, S = 1", 4e-6, 80, hits=0)])
-    table, exchanged = connect4.STUDY.exhibits(found, StudySize())
+    table, exchanged = connect4.STUDY.sections(found, StudySize())
     first, second = table.rows
     assert first[:8] == ("sequential", pytest.approx(0.5), 2e-6, 2.0, 8, pytest.approx(4.0), 2.0, 8)
     assert first[8:] == (1.0, 3.67, f"{4 / 3.67:.3g}×")

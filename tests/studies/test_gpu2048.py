@@ -59,11 +59,11 @@ def test_tiles_and_scores_by_depth():
     """Shares next to the report's, worked out by hand."""
     point = {"part": "games", "depth": 5, "games": 4, "on": "CPU"}
     played = row(point, scores=[40, 10, 20, 30], largest=[512, 1024, 2048, 1024], moves=80, seconds=4.0)
-    exhibits = {each.title: each for each in gpu2048.STUDY.exhibits(MeasuredRows([played]), StudySize())}
-    ours, theirs = exhibits["Tiles reached"].rows
+    sections = {each.title: each for each in gpu2048.STUDY.sections(MeasuredRows([played]), StudySize())}
+    ours, theirs = sections["Tiles reached"].rows
     assert ours == (5, "CPU", 4, "100.0%", "100.0%", "75.0%", "25.0%", "0.0%", "0.0%", "0.0%")
     assert theirs[3:] == (None, None, "90.0%", "80.0%", None, None, None)
-    assert exhibits["Score by depth"].rows == [(5, "CPU", 4, 25.0, 30, 40, 20.0, 20.0)]
+    assert sections["Score by depth"].rows == [(5, "CPU", 4, 25.0, 30, 40, 20.0, 20.0)]
 
 
 def test_a_gpu_that_finds_something_else_is_a_complaint():

@@ -94,8 +94,10 @@ def test_the_same_file_under_another_name_is_the_same_work(tmp_path):
 
 
 def test_a_seed_deals_what_chance_puts_down():
-    dealt = [runs("2048", "startpos", "--layers", 1, "--seed", seed)[0].point["position"] for seed in (1, 1, 2)]
-    assert dealt[0] == dealt[1] != dealt[2]
+    apply_initial_chance = [
+        runs("2048", "startpos", "--layers", 1, "--seed", seed)[0].point["position"] for seed in (1, 1, 2)
+    ]
+    assert apply_initial_chance[0] == apply_initial_chance[1] != apply_initial_chance[2]
 
 
 @pytest.mark.parametrize(

@@ -37,16 +37,16 @@ def test_the_final_table_puts_theirs_beside_ours():
     ]
     at = {"ranks": 9, "par_depth": 3, **count}
     rows += [row({"way": "Brothers", **at}, seconds=1.0, boards=5, jobs_used=1, jobs_wasted=2, jobs_cut=3)]
-    exhibits = {each.title: each for each in haskell2048.STUDY.exhibits(MeasuredRows(rows), StudySize(ranks=9))}
-    final = {cells[0]: cells for cells in exhibits["The final table, maximum depth 7"].rows}
+    sections = {each.title: each for each in haskell2048.STUDY.sections(MeasuredRows(rows), StudySize(ranks=9))}
+    final = {cells[0]: cells for cells in sections["The final table, maximum depth 7"].rows}
     assert final["Base"][2:] == (8.0, 92.95, 1.0, 1.0, "1×")
     assert final["AB"][2:4] == (2.0, 30.69)
     assert final["AB"][4:6] == (4.0, 92.95 / 30.69)
     assert final["Brothers"][4:] == (8.0, 92.95 / 9.03, f"{8 / (92.95 / 9.03):.3g}×")
     assert final["Par+AB"][2:] == (None, 15.33, None, 92.95 / 15.33, None)
-    (jobs,) = exhibits["Time and jobs by par depth, depth 7"].rows
+    (jobs,) = sections["Time and jobs by par depth, depth 7"].rows
     assert jobs == (3, "Brothers", 1.0, 5, 1, 2, 3)
-    assert exhibits["Speedup over Base by cores, depth 7"].series["Brothers"] == [(8, 8.0, 8.0, 8.0)]
+    assert sections["Speedup over Base by cores, depth 7"].series["Brothers"] == [(8, 8.0, 8.0, 8.0)]
 
 
 @pytest.fixture(scope="module")

@@ -66,14 +66,14 @@ def test_speedup_and_efficiency_both_ways():
             pool(4, 1, seconds=4.0, boards=1200, boards_per_second=300, **shares),
         ]
     )
-    exhibits = {each.title: each for each in othellox.STUDY.exhibits(found, StudySize(ranks=4))}
-    alone, together = exhibits["Speedup and efficiency both ways, 8x8, depth 10"].rows
+    sections = {each.title: each for each in othellox.STUDY.sections(found, StudySize(ranks=4))}
+    alone, together = sections["Speedup and efficiency both ways, 8x8, depth 10"].rows
     assert alone == (1, 1, 8.0, 1.0, "100.0%", 1.0, "100.0%", 1.0, 0.5, "10.0%", "25.0%")
     assert together == (4, 1, 4.0, 2.0, "50.0%", 3.0, "75.0%", 1.5, 0.5, "10.0%", "25.0%")
-    balance = exhibits["Load balance against pool size, 8x8, depth 10"]
+    balance = sections["Load balance against pool size, 8x8, depth 10"]
     assert balance.series == {"4 ranks": [(3, 0.5, 0.5, 0.5)]}
-    assert exhibits["Speedup by time, 8x8, depth 10"].series == {"load factor 1": [(4, 2.0, 2.0, 2.0)]}
-    assert exhibits["Speedup by boards, 8x8, depth 10"].series == {"load factor 1": [(4, 3.0, 3.0, 3.0)]}
+    assert sections["Speedup by time, 8x8, depth 10"].series == {"load factor 1": [(4, 2.0, 2.0, 2.0)]}
+    assert sections["Speedup by boards, 8x8, depth 10"].series == {"load factor 1": [(4, 3.0, 3.0, 3.0)]}
 
 
 def test_two_scores_of_one_position_are_a_complaint():

@@ -36,7 +36,7 @@ class Studied:
         found = [Measurement({"number": i}, lambda bench, i=i: body(i)) for i in range(self.count)]
         return [*found, Measurement({"number": 99}, lambda bench: body(99), **self.last)] if self.last else found
 
-    def exhibits(self, found, study_size):
+    def sections(self, found, study_size):
         rows = [(number, found.median("square", number=number)) for number in found.points("number")]
         return [
             Table("Squares", ("number", "square"), rows, command=study_size.command("squares")),
@@ -48,7 +48,7 @@ class Studied:
 
     def run(self, output=None, full=False, complaints=False):
         more = [self.complaints] if complaints else []
-        study = Study("squares", "A report on squares", self.measurements, self.exhibits, *more)
+        study = Study("squares", "A report on squares", self.measurements, self.sections, *more)
         args = Namespace(full=full, repeats=None, seed=7, output=output)
         stage = Stage(
             None, self.interrupts, Silent(), self.told.append, self.complained.append, Session, ["study", "x"]

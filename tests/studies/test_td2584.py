@@ -16,8 +16,8 @@ from .reports import made, row, small, tables
 PARTS = {"curve", "play", "decision", "tree", "learning", "update", "gpus"}
 
 
-def exhibits(*rows):
-    return {each.title: each for each in td2584_tables.exhibits(MeasuredRows(rows), StudySize())}
+def sections(*rows):
+    return {each.title: each for each in td2584_tables.sections(MeasuredRows(rows), StudySize())}
 
 
 def test_everything_is_planned():
@@ -79,7 +79,7 @@ def test_recorded_games_have_their_steps():
 def test_speedups_are_beside_theirs():
     at = {"part": "decision", "layers": 3, "class": "normal"}
     gpu = {"on": "GPU", "method": "merged"}
-    found = exhibits(
+    found = sections(
         row({**at, "on": "CPU", "boards": 9}, seconds=6.4e-3),
         row({**at, **gpu, "boards": 1}, seconds=2e-4),
         row({**at, **gpu, "boards": 4000}, seconds=2e-6),
@@ -109,7 +109,7 @@ def test_speedups_are_beside_theirs():
 def test_trees_by_workers():
     at = {"part": "tree", "layers": 3, "class": "late", "boards": 2}
     rows = [row({**at, "ranks": ranks}, seconds=seconds, scores=[1.5, 2.0]) for ranks, seconds in ((1, 4.0), (5, 2.0))]
-    found = exhibits(*rows)
+    found = sections(*rows)
     assert found["CPU tree-parallel search"].rows[1] == (3, "late", 5, 4, 1000.0, 2.0, "50.0%")
     assert found["Efficiency of CPU tree-parallel search"].series == {"3 layers, late": [(4, 0.5)]}
     assert td2584_tables.complaints(MeasuredRows(rows)) == []

@@ -51,7 +51,7 @@ def test_what_is_read_is_what_was_written(rng, tmp_path):
         assert track.jobs == pytest.approx(spans(jobs), abs=2e-7)
         assert (track.stopped == (jobs["outcome"] == STOPPED)).all()
         assert (~track.stopped == (jobs["outcome"] == DONE)).all()
-        for kind, name in ((SPLIT, "gave"), (NARROWED, "narrowed")):
+        for kind, name in ((SPLIT, "splits"), (NARROWED, "narrowed")):
             assert getattr(track, name) == pytest.approx(spans(events[events["kind"] == kind])[:, 0], abs=2e-7)
 
 

@@ -283,7 +283,7 @@ class DrivenWorkers:
 
     @property
     def splits(self):
-        """Parts that were given away, and of which the source knows."""
+        """Subtrees that were split off, and of which the source knows."""
         on_their_way = sum(kind == "split" for hand in self.hands.values() for kind, *_ in hand.sent)
         return sum(hand.splits for hand in self.hands.values()) - on_their_way
 

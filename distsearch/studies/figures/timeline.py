@@ -1,6 +1,6 @@
 """A timeline that ``--trace`` wrote (see ``formats.timeline``), read again, and as a figure.
 
-A track a rank with work, messages and idleness, its jobs, and marks of what was given away. However many slices there
+A track a rank with work, messages and idleness, its jobs, and marks of what was split off. However many slices there
 are, a track has one column for every few pixels, and of its height they take what they took of that time. So what is
 dark in the figure is to the whole as time at work is to all time.
 """
@@ -14,7 +14,7 @@ from ...core.errors import UserError
 from . import style
 
 KINDS = "work", "messages", "idle"
-_MARK_NAMES = "gave a part away", "narrowed"
+_MARK_NAMES = "split off a subtree", "narrowed"
 _COLUMNS = 700
 _MARKS = 140  # places of a track where a mark may stand
 _WORK, _MESSAGES, _IDLE = style.COLOURS[0], style.COLOURS[1], "#E6E6E6"  # dark, middle, light in grey as well
@@ -89,7 +89,7 @@ def _draw_jobs(axes, row, track, end, scale):
 
 
 def _draw_marks(axes, row, track, end, scale):
-    for times, marker, at in ((track.gave, "v", row - 0.06), (track.narrowed, "|", row + _TRACK + _JOBS / 2)):
+    for times, marker, at in ((track.splits, "v", row - 0.06), (track.narrowed, "|", row + _TRACK + _JOBS / 2)):
         places = np.unique((times / end * _MARKS).astype(int)) + 0.5
         axes.plot(
             places / _MARKS * end * scale,
@@ -122,7 +122,7 @@ def _handles(tracks):
         Patch(fc=_DONE, ec="#222222", lw=0.4, label="job, done"),
         Patch(fc=_STOPPED, ec="#222222", lw=0.4, label="job, stopped"),
     ]
-    marks = ("gave", "v", "gave a part away"), ("narrowed", "|", "window narrowed")
+    marks = ("splits", "v", "split off a subtree"), ("narrowed", "|", "window narrowed")
     for name, marker, label in marks:
         if any(len(getattr(track, name)) for track in tracks):
             handles.append(Line2D([], [], linestyle="none", marker=marker, color="black", markersize=4, label=label))
@@ -133,11 +133,11 @@ def _note(tracks, end):
     workers = [track for track in tracks if track.rank > 0]
     wall = sum(track.wall for track in workers) or 1.0
     spent = ", ".join(f"{kind} {sum(track.spent(kind) for track in workers) / wall:.1%}" for kind in KINDS)
-    jobs, gave = sum(len(track.jobs) for track in tracks), sum(len(track.gave) for track in tracks)
+    jobs, splits = sum(len(track.jobs) for track in tracks), sum(len(track.splits) for track in tracks)
     drawn = sum(int((track.jobs[:, 1] - track.jobs[:, 0] >= end / _COLUMNS).sum()) for track in tracks)
     short = f", of which {jobs - drawn:,} are too short to be drawn" if jobs > drawn else ""
     counted = f"{len(workers)} worker{'s' * (len(workers) != 1)}"
-    return f"{counted}: {spent} of their time; {jobs:,} jobs told{short}; {gave:,} parts given away"
+    return f"{counted}: {spent} of their time; {jobs:,} jobs told{short}; {splits:,} subtrees split off"
 
 
 @dataclass
@@ -145,7 +145,7 @@ class Track:
     """What a rank did. Times are seconds from the start of the run, float64.
 
     slices: kind of ``KINDS`` → array (n, 2) of began and ended, by time; jobs: array (m, 2) of the same, and stopped:
-    (m,) bool, those without an answer of their own; gave, narrowed: (k,), when a part was given away, a window
+    (m,) bool, those without an answer of their own; splits, narrowed: (k,), when a subtree was split off, a window
     narrowed.
     """
 
@@ -155,7 +155,7 @@ class Track:
     slices: dict
     jobs: np.ndarray
     stopped: np.ndarray
-    gave: np.ndarray
+    splits: np.ndarray
     narrowed: np.ndarray
 
     @property
@@ -205,9 +205,9 @@ def _tracks(events):
     for (process, rank), kept in sorted(found.items()):
         slices = {kind: _rows(kept[kind], 2) / 1e6 for kind in KINDS}
         jobs = _rows(kept["jobs"], 3)
-        gave, narrowed = (_rows(kept[name], 1)[:, 0] / 1e6 for name in _MARK_NAMES)
+        splits, narrowed = (_rows(kept[name], 1)[:, 0] / 1e6 for name in _MARK_NAMES)
         name, host = names.get((process, rank), f"rank {rank}"), hosts.get(process, "?")
-        tracks.append(Track(rank, name, host, slices, jobs[:, :2] / 1e6, jobs[:, 2] > 0, gave, narrowed))
+        tracks.append(Track(rank, name, host, slices, jobs[:, :2] / 1e6, jobs[:, 2] > 0, splits, narrowed))
     return tracks
 
 

@@ -175,7 +175,7 @@ def _on_gpu(point, make, split, tabled, repeat):
     return Measurement(point, body, repeat, gpus=1)
 
 
-def _exhibits(found, size):
+def _sections(found, size):
     command = size.command("connect4")
     asked = getattr(size.asked, "positions", None)
     if asked is not None:
@@ -277,7 +277,7 @@ STUDY = Study(
     "connect4",
     "Connect 4 with CUDA: the report's table, made again, its columns put right",
     _measurements,
-    _exhibits,
+    _sections,
     _complaints,
 )
 

@@ -60,7 +60,7 @@ def _games(study_size, depth):
         yield Measurement({**point, "ranks": ranks}, body, ranks=ranks, gpus=int(on == "GPU"))
 
 
-def _exhibits(found, study_size):
+def _sections(found, study_size):
     command = study_size.command("gpu2048")
     return [each._replace(command=command) for each in (*_of_times(found), _tiles(found), *_scores(found))]
 
@@ -138,7 +138,7 @@ def _complaints(found):
 
 
 _TITLE = "A 2048 solver on GPUs: the report's figures, made again"
-STUDY = Study("gpu2048", _TITLE, _measurements, _exhibits, _complaints)
+STUDY = Study("gpu2048", _TITLE, _measurements, _sections, _complaints)
 
 
 def run(args, stage):

@@ -14,7 +14,7 @@ import random
 import time
 
 from ... import evaluation, games
-from ...api.chance import dealt
+from ...api.chance import apply_initial_chance
 from ...api.options import resolve
 from ...engines.expectiminimax import Expectiminimax
 from ...games.interface import legal_moves, step
@@ -46,11 +46,13 @@ def boards(count, seed):
 
 def _board(game, rules, rng):
     while True:
-        position = dealt(game, game.start(rules), rules, rng.getrandbits(32))
+        position = apply_initial_chance(game, game.start(rules), rules, rng.getrandbits(32))
         for _ in range(rng.randrange(*_PLAYED)):
             if not (moves := legal_moves(game, position, rules)):
                 break
-            position = dealt(game, step(game, position, rules, rng.choice(moves)), rules, rng.getrandbits(32))
+            position = apply_initial_chance(
+                game, step(game, position, rules, rng.choice(moves)), rules, rng.getrandbits(32)
+            )
         if legal_moves(game, position, rules):
             return position
 
@@ -147,7 +149,7 @@ def _measured(study_size, way, depth, repeat, ranks=1, par_depth=None):
     )
 
 
-def _exhibits(found, study_size):
+def _sections(found, study_size):
     command = study_size.command("brothers")
     depths = _DEPTH, _DEEP
     parts = [each for depth in depths for each in _of_par_depth(found, depth)]
@@ -278,7 +280,7 @@ def _complaints(found):
 
 
 _TITLE = "2048 in parallel Haskell: the report's tables, made again"
-STUDY = Study("brothers", _TITLE, _measurements, _exhibits, _complaints)
+STUDY = Study("brothers", _TITLE, _measurements, _sections, _complaints)
 
 
 def run(args, stage):

@@ -91,7 +91,7 @@ def spread(comm, text, interrupted=lambda: False, **options):
     return {"boards": found.nodes, **{name: getattr(found, name) for name in names}}
 
 
-def _exhibits(found, study_size):
+def _sections(found, study_size):
     command = study_size.command("othellox")
     parts = [each for board in _POSITIONS for each in _of_pruning(found, board)]
     parts += [each for board in _POSITIONS for each in _of_pool(found, board)]
@@ -297,7 +297,7 @@ def _complaints(found):
     ]
 
 
-STUDY = Study("othellox", "OthelloX with MPI: the report's figures, made again", _measurements, _exhibits, _complaints)
+STUDY = Study("othellox", "OthelloX with MPI: the report's figures, made again", _measurements, _sections, _complaints)
 
 
 def run(args, stage):

@@ -27,14 +27,14 @@ class Study(NamedTuple):
     """A report's study.
 
     name: as on the command line; title: of the report; measurements(study_size) -> list of Measurement, in the order in
-    which they are made; exhibits(found, study_size) -> list of Table and Figure, of MeasuredRows; complaints(found) ->
+    which they are made; sections(found, study_size) -> list of Table and Figure, of MeasuredRows; complaints(found) ->
     lines that say what is wrong with it, such as two scores of one position.
     """
 
     name: str
     title: str
     measurements: Callable
-    exhibits: Callable
+    sections: Callable
     complaints: Callable = lambda found: []
 
 
@@ -180,11 +180,11 @@ def run(study, args, stage):
             rows = _measure(study, planned, study_size, ranks, folder, stage)
         found, have = MeasuredRows(rows), results.done(rows)
         missing = [each for each in planned if _identity(study, each) not in have]
-        exhibits = [each for each in study.exhibits(found, study_size) if not each.empty]
+        sections = [each for each in study.sections(found, study_size) if not each.empty]
         left_out = [f"# {line}" for line in _left_out(missing, study_size)]
-        stage.write("\n\n".join([f"# {study.title}", *map(to_text, exhibits), *left_out]))
+        stage.write("\n\n".join([f"# {study.title}", *map(to_text, sections), *left_out]))
         if folder is not None:
-            _write(study, exhibits, missing, study_size, folder, stage.print_error)
+            _write(study, sections, missing, study_size, folder, stage.print_error)
         for wrong in (complaints := study.complaints(found)):
             stage.print_error(f"{study.name}: {wrong}")
         return stage.interrupts.exit_status or int(bool(complaints))
@@ -269,19 +269,19 @@ def _made(output):
     return folder
 
 
-def _write(study, exhibits, missing, study_size, folder, print_error):
+def _write(study, sections, missing, study_size, folder, print_error):
     """Write the Markdown, and the figures where there is matplotlib."""
     parts, drawing = [f"# {study.title}"], True
-    for count, exhibit in enumerate(exhibits, 1):
+    for count, section in enumerate(sections, 1):
         pictures = []
-        if isinstance(exhibit, Figure) and drawing:
+        if isinstance(section, Figure) and drawing:
             try:
-                paths = draw(exhibit, folder, f"{study.name}-{count}", _FORMATS)
+                paths = draw(section, folder, f"{study.name}-{count}", _FORMATS)
                 pictures = [os.path.basename(path) for path in paths]
             except UserError as error:
                 print_error(error)
                 drawing = False
-        parts.append(to_markdown(exhibit, pictures))
+        parts.append(to_markdown(section, pictures))
     parts += _left_out(missing, study_size)
     path = folder / f"{study.name}.md"
     try:

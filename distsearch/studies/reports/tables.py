@@ -86,9 +86,9 @@ def ratio(above, below):
     return above / below if above is not None and below else None
 
 
-def to_text(exhibit):
-    """Return an exhibit as lines of text: title, a table in fixed columns, note and command."""
-    table = exhibit.table() if isinstance(exhibit, Figure) else exhibit
+def to_text(section):
+    """Return a section as lines of text: title, a table in fixed columns, note and command."""
+    table = section.table() if isinstance(section, Figure) else section
     cells = [[shown(value) for value in row] for row in [table.columns, *table.rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
     lines = [
@@ -103,9 +103,9 @@ def _aligned(text, width, column):
     return text.ljust(width) if column == 0 else text.rjust(width)
 
 
-def to_markdown(exhibit, pictures=()):
-    """Return an exhibit as Markdown; pictures: names of the files of a figure, of which the first is shown."""
-    table = exhibit.table() if isinstance(exhibit, Figure) else exhibit
+def to_markdown(section, pictures=()):
+    """Return a section as Markdown; pictures: names of the files of a figure, of which the first is shown."""
+    table = section.table() if isinstance(section, Figure) else section
     rows = [
         "| " + " | ".join(shown(value).replace("|", "\\|") for value in row) + " |"
         for row in [table.columns, *table.rows]
@@ -115,7 +115,7 @@ def to_markdown(exhibit, pictures=()):
     if table.command:
         parts.append(f"```\n{table.command}\n```")
     if pictures:
-        parts.append(f"![{exhibit.title}]({pictures[0]})")
+        parts.append(f"![{section.title}]({pictures[0]})")
     parts.append("\n".join(rows))
     if table.note:
         parts.append(table.note)

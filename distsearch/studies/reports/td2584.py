@@ -216,7 +216,7 @@ def _gpus(study_size):
 
 
 _TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"
-STUDY = Study("td2584", _TITLE, _measurements, td2584_tables.exhibits, td2584_tables.complaints)
+STUDY = Study("td2584", _TITLE, _measurements, td2584_tables.sections, td2584_tables.complaints)
 
 
 def run(args, stage):

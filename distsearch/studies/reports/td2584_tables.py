@@ -16,7 +16,7 @@ _MOVES = 1000  # of a game, in the totals
 _DIGITS = 1e-9  # of scores that several ranks add up in another order
 
 
-def exhibits(found, study_size):
+def sections(found, study_size):
     """Return the Tables and Figures of what was MeasuredRows."""
     parts = (
         *_curves(found),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ... import games
 from ...api.applicability import check
-from ...api.chance import dealt
+from ...api.chance import apply_initial_chance
 from ...api.options import Options, resolve
 from ...core.errors import UserError
 from ...engines.pvs.table import DEFAULT_MIB
@@ -185,7 +185,7 @@ def _position(args, options, module, rules):
         text = _WORKS[args.game][0]
     position = module.parse(text or "startpos", rules)
     if options.against_chance and text in (None, "startpos"):
-        return dealt(module, position, rules, args.seed)
+        return apply_initial_chance(module, position, rules, args.seed)
     return position
 
 
