@@ -154,8 +154,9 @@ class Options:
     policy: Annotated[
         str | None,
         _how(
-            "how ranks share the tree: split (default), brothers, window, or pool (default with load_factor, nodes, "
-            "ordering or minimax); of expectimax split or pool; where chance has an adversary pool or brothers",
+            "how ranks share the tree. Two players: split (default), brothers, window, or pool (default under a load"
+            " factor, a limit of nodes, an ordering or minimax). expectimax: split or pool. expectiminimax, minimax "
+            "and alphabeta against chance: pool or brothers",
             "NAME",
             choices=tuple(POLICIES),
         ),
@@ -222,7 +223,8 @@ class Options:
     probcut_params: Annotated[
         str | None,
         Option(
-            "parameters of selective, as python -m distsearch.learning.probcut_fit makes them (default: the package's)",
+            "parameters of --selective, as python -m distsearch.learning.probcut_fit makes them (default: the "
+            "package's)",
             "FILE",
             commands=_SEARCHES,
         ),
@@ -232,7 +234,7 @@ class Options:
     layers: Annotated[
         int | None,
         _chance(
-            "depth limit as X times a move and what chance does after it, and one more move; in place of depth",
+            "search X layers, each a move and what chance does after it, and one more move; instead of a depth",
             "X",
             low=0,
             high=DEEPEST // 2 - 1,
@@ -241,7 +243,7 @@ class Options:
     depth_by_empty: Annotated[
         tuple[tuple[int, int], ...],
         _chance(
-            "search boards with up to E empty cells D plies deep, and others to the depth (default: none)",
+            "depth D for boards with at most E empty cells, and the depth for others (default: none)",
             "E:D,...",
             check=_check_depth_by_empty,
             parse=parse_depth_by_empty,
@@ -268,7 +270,8 @@ class Options:
     par_depth: Annotated[
         int | None,
         _adversary(
-            "expectiminimax, minimax and alphabeta: jobs are the nodes this many plies down, in place of load_factor",
+            "expectiminimax, minimax and alphabeta: jobs are the nodes this many plies down, instead of by a load "
+            "factor",
             "D",
             unit="plies",
             low=1,
@@ -278,7 +281,7 @@ class Options:
     runs: Annotated[
         int | None,
         _sampled(
-            "sampled searches that averaged (default 10) and ida (default 16) take the mean of", "N", low=1, high=10_000
+            "number of sampled searches to average: averaged (default 10), ida (default 16)", "N", low=1, high=10_000
         ),
     ] = None
     width: Annotated[
@@ -478,8 +481,8 @@ class Resources:
     worker_timeout: Annotated[
         int | None,
         _ranks(
-            "a worker not heard from for this many seconds is lost, and others do its work (default: MPI ends the "
-            "job, or tells; see docs/faults.md)",
+            "a worker not heard from for this many seconds is lost, and others do its work (default: none; a lost "
+            "rank ends the job unless MPI reports it, see docs/faults.md)",
             "SECONDS",
             unit="seconds",
             low=1,
