@@ -169,7 +169,6 @@ def entry_of(s, c, k):
     return 2 * (np.int64(x) & c.entry_mask), x
 
 
-@jit.outlined
 def open_frame(s, c, top):
     """Make frame ``top`` that of a state in which the player is to move: its children, the best-evaluated first."""
     r, out, tables = uint64s(c.rules), int16s(c.moves), uint64s(c.tables)
