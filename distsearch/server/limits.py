@@ -27,6 +27,6 @@ MEANINGS = {
     "open_requests": "open requests of a client; its further lines wait until some are done",
     "clients": "clients at once; another one is told `too_many_clients` and let go",
     "output": "bytes that wait for a client to read them; from an eighth of it on, its further lines wait",
-    "patience": "seconds above `output` after which a client is let go; above twice `output` it is at once",
+    "patience": "seconds above `output` after which a client is disconnected; above twice `output` it is at once",
     "drain": "seconds for open requests after SIGTERM; then they are cancelled",
 }

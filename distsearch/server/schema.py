@@ -30,7 +30,7 @@ _RULES = {name: game.NAME for game in map(games.find, games.names(players=2)) fo
 
 SEARCH = (
     Field("op", "text", "`search`; may be left out"),
-    Field("id", "id", "names the request in all that is said about it; the client's open ones differ in it", True),
+    Field("id", "id", "repeated in every message about this request; unique among the client's open requests", True),
     Field("game", "text", "`othello`, `connect4` or another one that is installed", True),
     Field("position", "text", "as on the command line; `startpos` if neither this nor `positions` is given"),
     Field("positions", "texts", "several of them instead; each gets an answer"),
@@ -56,7 +56,7 @@ _FOUND = (
     Field("score", "number or null", "for the side to move; null: not known yet"),
     Field("unit", "text", "what the score counts: `discs`, `stones` …, or `evaluation`"),
     Field("bound", "text", "the score is `exact`, or the true one is at least (`lower`) or at most (`upper`) that"),
-    Field("proved", "boolean", "the score is the game's own"),
+    Field("proved", "boolean", "the score is the true value of the game, and no evaluation"),
     Field("complete", "boolean", "the search ended as asked"),
     Field("moves", "list", "with `all_moves`: objects of `move`, `score`, and `bound` where it is not exact"),
     Field("depth", "integer", "plies"),
@@ -138,7 +138,7 @@ ERRORS = {
     "bad_field": "a field is missing, of another type, or says what makes no sense",
     "duplicate_id": "an open request of this client has that `id`",
     "unknown_id": "no open request of this client has that `id`; perhaps it is done",
-    "queue_full": "the service has all the requests that it takes, some of this client; try again later",
+    "queue_full": "the queue is full and has requests of this client; try again when one is done",
     "too_many_positions": "a request has more positions than allowed",
     "too_many_clients": "the service has all the clients that it takes; the connection is closed",
     "shutting_down": "the service ends and takes no more requests",
