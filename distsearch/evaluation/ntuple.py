@@ -19,8 +19,8 @@ from ..core.jit import compiled
 from ..core.pointers import address, float32s
 from ..games import g2048, g2584, sliding_symmetries
 from ..games.bits import pext
-from ..games.interface import END
-from ..games.sliding import CELLS, COLUMNS, ROWS, due
+from ..games.interface import END, board_size
+from ..games.sliding import CELLS, COLUMNS, due
 from . import tuple_network
 from .tuple_network import Network
 
@@ -216,7 +216,7 @@ def _loaded(path, _, game, codes):
 
 def check_fits(net: Network, game, rules, shown):
     """Raise UserError unless a Network is one of a game (a module) with these rules; shown: what to call it."""
-    board = int(rules[ROWS]), int(rules[COLUMNS])
+    board = board_size(rules)
     if tuple(net.board) != board:
         raise UserError(
             f"{shown} has weights for {'x'.join(map(str, net.board))[:20]}, not for {'{}x{}'.format(*board)}"

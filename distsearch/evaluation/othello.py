@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.jit import compiled
 from ..games import lanes
+from ..games.interface import board_size
 from ..games.othello import (
     BOARD,
     C_SQUARES,
@@ -18,7 +19,6 @@ from ..games.othello import (
     EDGES,
     INNER,
     PARTS,
-    ROWS,
     SQUARES,
     STEPS,
     X_SQUARES,
@@ -50,7 +50,7 @@ def discs(s, r, tables):
 
 
 def static_tables(r):
-    rows, columns = int(r[ROWS]), int(r[COLUMNS])
+    rows, columns = board_size(r)
     n = -(-rows * columns // 64)
     squares = [0, columns - 1, (rows - 1) * columns, rows * columns - 1]
     tables = np.zeros(_MASKS + 16 * 4 * n, np.uint64)
@@ -194,12 +194,12 @@ EVALUATIONS = {
 
 # what files of learnt weights are, and those that come with this package
 of_file = patterns.of_file
-LEARNT = {patterns.NAME: lambda rules: _shipped(patterns.board_of(rules))}
+LEARNT = {patterns.NAME: lambda rules: _shipped(board_size(rules))}
 
 
 def for_order(rules):
     """Return what orders moves of exact searches, as ``of_file`` does; None for boards that have no patterns."""
-    return of_file(_shipped(patterns.board_of(rules)), rules) if patterns.fits(rules) else None
+    return of_file(_shipped(board_size(rules)), rules) if patterns.fits(rules) else None
 
 
 def _shipped(board):

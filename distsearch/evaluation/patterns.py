@@ -21,8 +21,8 @@ from ..core.array_cache import kept
 from ..core.errors import UserError
 from ..core.jit import compiled
 from ..games.bits import byte_swap, pdep, pext
+from ..games.interface import board_size
 from ..games.lanes import popcount
-from ..games.othello import COLUMNS, ROWS
 from . import tuple_network as nw
 from .move_ordering import OTHELLO_6X6, OTHELLO_8X8, MoveOrdering
 
@@ -295,14 +295,9 @@ def check_fits(network, board, shown):
         raise UserError(f"{shown} has weights that are not numbers")
 
 
-def board_of(rules):
-    """Return (rows, columns) of rules."""
-    return int(rules[ROWS]), int(rules[COLUMNS])
-
-
 def fits(rules):
     """Whether there are patterns for a board."""
-    return board_of(rules) in PRESETS
+    return board_size(rules) in PRESETS
 
 
 def check_board(board):
@@ -321,7 +316,7 @@ def of_file(path, rules):
 
     Raises UserError if the file has no network for Othello, or it is not for the board of the rules.
     """
-    board = board_of(rules)
+    board = board_size(rules)
     check_board(board)
     try:
         state = os.stat(path)

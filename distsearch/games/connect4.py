@@ -14,7 +14,7 @@ import numpy as np
 from ..core.errors import UserError
 from ..core.jit import compiled
 from . import lanes
-from .interface import END, MAX, Position, legal_moves, step
+from .interface import END, MAX, Position, board_size, legal_moves, step
 
 NAME = "connect4"
 UNIT = "stones"
@@ -208,7 +208,7 @@ def read(text, at, end, r, words):
 
 
 def _parse_board(text, r):
-    rows, columns, height = int(r[ROWS]), int(r[COLUMNS]), int(r[HEIGHT])
+    rows, columns = board_size(r)
     squares, _, side = text.partition(" ")
     if not re.fullmatch("[XOxo-]*", squares) or len(squares) != rows * columns or side not in ("X", "O", "x", "o"):
         raise UserError(
@@ -217,7 +217,7 @@ def _parse_board(text, r):
         )
     masks = {"X": 0, "O": 0, "-": 0}
     for i, square in enumerate(squares.upper()):
-        masks[square] |= 1 << (i % columns) * height + rows - 1 - i // columns
+        masks[square] |= 1 << (i % columns) * (rows + 1) + rows - 1 - i // columns
     crosses, stones = masks["X"], masks["X"] | masks["O"]
     first_moves = crosses.bit_count() == (stones ^ crosses).bit_count()
     if masks["-"] << 1 & stones or crosses.bit_count() - (stones ^ crosses).bit_count() not in (0, 1):
@@ -239,8 +239,8 @@ def text(position, r):
     last = stones ^ own  # stones of the side that moved last
     if not stones:
         return "startpos"
-    columns, height = int(r[COLUMNS]), int(r[HEIGHT])
-    tops = [(stones >> height * c & (1 << height - 1) - 1).bit_length() - 1 for c in range(columns)]
+    rows, columns = board_size(r)
+    tops = [(stones >> (rows + 1) * c & (1 << rows) - 1).bit_length() - 1 for c in range(columns)]
     # stones without four in a row have none among fewer of them either
     fours = has_four(np.uint64(last), r) or has_four(np.uint64(own), r)
     order = _order(stones, last, own, tops, r, fours, [0], set())
@@ -272,9 +272,9 @@ def _order(stones, last, other, tops, r, fours, steps, dead):
 
 
 def _drawn(position, r):
-    rows, columns, height = int(r[ROWS]), int(r[COLUMNS]), int(r[HEIGHT])
+    rows, columns = board_size(r)
     own, stones = map(int, position.state)
     crosses = own if position.side == 0 else stones ^ own
-    bits = [1 << c * height + row for row in reversed(range(rows)) for c in range(columns)]
+    bits = [1 << c * (rows + 1) + row for row in reversed(range(rows)) for c in range(columns)]
     squares = "".join("X" if crosses & bit else "O" if stones & bit else "-" for bit in bits)
     return f"{squares} {'XO'[position.side]}"

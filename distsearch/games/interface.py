@@ -205,6 +205,12 @@ class Knowledge(Protocol):
         ...
 
 
+def board_size(r: Rules) -> Board:
+    """Return the rows and columns of a board, with which the rules of all games that have one begin."""
+    rows, columns = r[:2].tolist()
+    return rows, columns
+
+
 def as_state(words) -> State:
     """Return a state that compiled functions accept: Python turns the words they return into plain integers."""
     return tuple(map(np.uint64, words))

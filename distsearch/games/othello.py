@@ -14,7 +14,7 @@ import numpy as np
 from ..core.errors import UserError
 from ..core.jit import compiled
 from . import lanes
-from .interface import END, MAX, PASS, Position, legal_moves, step
+from .interface import END, MAX, PASS, Position, board_size, legal_moves, step
 
 NAME = "othello"
 UNIT = "discs"
@@ -108,7 +108,7 @@ def words(r):
 
 def start(r):
     """The first position; X moves first."""
-    rows, columns, n = int(r[ROWS]), int(r[COLUMNS]), int(r[WORDS])
+    (rows, columns), n = board_size(r), int(r[WORDS])
     corner = (rows // 2 - 1) * columns + columns // 2 - 1
     crosses = 1 << (corner + 1) | 1 << (corner + columns)
     noughts = 1 << corner | 1 << (corner + columns + 1)
@@ -272,7 +272,7 @@ def parse_move(text, r):
     """Return the move code of ``d3`` or ``pass``; raises UserError for anything that is not a square."""
     if text.lower() == "pass":
         return PASS
-    rows, columns = int(r[ROWS]), int(r[COLUMNS])
+    rows, columns = board_size(r)
     match = re.fullmatch(r"([a-p])([1-9][0-9]?)", text.lower())
     if match:
         row, column = int(match[2]) - 1, ord(match[1]) - ord("a")
@@ -343,7 +343,7 @@ def _parse_board(text, r):
     if strange:
         raise UserError(f"position has '{strange[0]}' where only X, O and - can stand (or a transcript such as f5d6c3)")
     if len(board) != squares:
-        raise UserError(f"position has {len(board)} squares; a {r[ROWS]}x{r[COLUMNS]} board has {squares}")
+        raise UserError(f"position has {len(board)} squares; a {'x'.join(map(str, board_size(r)))} board has {squares}")
     if side not in ("X", "O", "x", "o"):
         raise UserError("position must end with a space and the side to move, X or O")
     crosses = sum(1 << q for q, disc in enumerate(board) if disc in "Xx")

@@ -19,7 +19,7 @@ import numpy as np
 from ..core.errors import UserError
 from ..core.jit import compiled
 from . import lanes
-from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, Rules, State, as_state
+from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, Rules, State, as_state, board_size
 
 PLAYERS = 1
 UNIT = "points"
@@ -321,7 +321,7 @@ class Texts:
         if plus and late not in ("1", "2"):
             raise UserError(f"'+{late[:20]}' does not say how many tiles are due: +1 or +2")
         given = re.split(r"[,\s]+", body.strip())
-        rows, columns = int(r[ROWS]), int(r[COLUMNS])
+        rows, columns = board_size(r)
         if len(given) != rows * columns:
             raise UserError(
                 f"a position of {self._name} {rows}x{columns} is {rows * columns} tile values, 0 for empty, "
@@ -341,11 +341,11 @@ class Texts:
 
     def text(self, position: Position, r: Rules) -> str:
         """Return the text that ``parse`` reads."""
-        tiles_due = int(due(position.state))
+        tiles_due, (rows, columns) = int(due(position.state)), board_size(r)
         cells = [
             str(self._values[int(self._code_at(position.state, np.int64(4 * row + column)))])
-            for row in range(int(r[ROWS]))
-            for column in range(int(r[COLUMNS]))
+            for row in range(rows)
+            for column in range(columns)
         ]
         return ",".join(cells) + (f" +{tiles_due}" if tiles_due else "")
 

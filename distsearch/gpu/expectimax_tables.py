@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.errors import UserError
-from ..games.sliding import COLUMNS, KINDS, ROWS, SPAWNS
+from ..games.interface import board_size
+from ..games.sliding import KINDS, SPAWNS
 from .structs import struct, typed
 
 MOST_KINDS, MOST_STAGES, MOST_LOOKUPS = 8, 8, 64
@@ -66,7 +67,7 @@ def make_evaluator(gpu, game, rules, evaluation, uniform_chance):
 
 def check(game, rules, evaluation):
     """Raise UserError unless there is a GpuEvaluator of an ``Evaluation``, where the GPU has memory for it."""
-    if game.NAME not in ("2048", "2584") or (int(rules[ROWS]), int(rules[COLUMNS])) != (4, 4):
+    if game.NAME not in ("2048", "2584") or board_size(rules) != (4, 4):
         raise UserError("expectimax on a GPU is for 2048 and 2584 on boards of 4x4")
     if evaluation.name.startswith("ntuple"):
         return

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core.errors import UserError
 from ..evaluation.tuple_network import sizes
-from ..games.sliding import COLUMNS, KINDS, ROWS, SPAWNS
+from ..games.interface import board_size
+from ..games.sliding import KINDS, SPAWNS
 from .structs import COUNTER, struct, typed
 
 SOURCE = "learning.cu"
@@ -141,7 +142,7 @@ def games_at_once(tuples, forward=False):
 
 def check(rules, tuples):
     """Raise UserError unless a GPU can learn such a network."""
-    if (int(rules[ROWS]), int(rules[COLUMNS])) != (4, 4):
+    if board_size(rules) != (4, 4):
         raise UserError("learning on a GPU is for boards of 4x4; others take --device cpu")
     if len(tuples) > MOST_TUPLES:
         raise UserError(f"learning on a GPU is for {MOST_TUPLES} tuples at most; more take --device cpu")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.errors import UserError
 from ..games import othello
+from ..games.interface import board_size
 from ..games.othello import AXES, BOARD, COLUMNS, EMPTIES_TO_WINNER, ROWS, SQUARES, STEPS
 from .structs import struct, typed
 
@@ -118,9 +119,10 @@ class GpuEndgame:
     @staticmethod
     def macros(rules, most, lanes, leaf, waiting, threads, blocks, share_from=0, **_):
         """Return what the source is compiled with, a dictionary."""
+        rows, columns = board_size(rules)
         return {
-            "BOARD_ROWS": int(rules[ROWS]),
-            "BOARD_COLUMNS": int(rules[COLUMNS]),
+            "BOARD_ROWS": rows,
+            "BOARD_COLUMNS": columns,
             "LANES": lanes,
             "LEAF": leaf,
             "MOST": most,
@@ -263,7 +265,7 @@ def _moves(own, opp, rules):
         step, line = rules[STEPS + axis], opp & rules[AXES + axis]
         for shift in (np.left_shift, np.right_shift):
             reached = line & shift(own, step)
-            for _ in range(int(max(rules[ROWS], rules[COLUMNS])) - 3):
+            for _ in range(max(board_size(rules)) - 3):
                 reached |= line & shift(reached, step)
             found |= shift(reached, step)
     return found & rules[BOARD] & ~(own | opp)
