@@ -12,13 +12,12 @@ from ..api.options import Options
 from ..api.session import Session
 from ..core.errors import UserError, print_traceback
 from ..games.interface import read_position
+from .limits import DEFAULTS, Limits
 from .request import Refused, Request
 from .running_request import Deepenings, Positions
 
 _AT_WORK = 64  # requests in all; a client that has none may always have one more
 _OF_CLIENT = 4  # requests of one client at work
-_MOST_REQUESTS = 20_000  # that wait; a client of which none does may always have one more
-_MOST_POSITIONS = 1_000_000  # of requests that wait, in the same way
 _MOST_SEARCHERS = 64  # that are kept
 _SLICE = 0.002  # seconds of the cluster's turns between two looks at the sockets
 _LATELY = 2.0  # seconds that the rate is counted over
@@ -32,8 +31,8 @@ class RequestQueue:
     hold the others up.
     """
 
-    def __init__(self, session: Session):
-        self._session, self._cluster = session, session.cluster
+    def __init__(self, session: Session, limits: Limits = DEFAULTS):
+        self._session, self._cluster, self._limits = session, session.cluster, limits
         self._queues = OrderedDict()  # client → heap of (-priority, order, request); first is whose turn it is
         self._orders = itertools.count()
         self._waiting, self._positions = set(), 0  # requests in the queues, and their positions
@@ -63,8 +62,9 @@ class RequestQueue:
 
     def submit(self, request: Request) -> None:
         """Take a request in; raises Refused where there is no room for it."""
-        full = len(self._waiting) >= _MOST_REQUESTS or self._positions + len(request.positions) > _MOST_POSITIONS
-        if full and request.client in self._queues:  # one that waits is everybody's, whatever the others send
+        limits, positions = self._limits, self._positions + len(request.positions)
+        full = len(self._waiting) >= limits.queue or positions > limits.queued_positions
+        if full and request.client in self._queues:  # every client may have one that waits, whatever the others send
             raise Refused("queue_full", f"{len(self._waiting)} requests of {self._positions} positions wait already")
         queue = self._queues.setdefault(request.client, [])
         heapq.heappush(queue, (-request.priority, next(self._orders), request))

@@ -138,7 +138,7 @@ ERRORS = {
     "bad_field": "a field is missing, of another type, or says what makes no sense",
     "duplicate_id": "an open request of this client has that `id`",
     "unknown_id": "no open request of this client has that `id`; perhaps it is done",
-    "queue_full": "the queue is full and has requests of this client; try again when one is done",
+    "queue_full": "the queue is full (see Limits) and has requests of this client; try again when one is done",
     "too_many_positions": "a request has more positions than allowed",
     "too_many_clients": "the service has all the clients that it takes; the connection is closed",
     "shutting_down": "the service ends and takes no more requests",
