@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 from .. import games
@@ -24,7 +25,8 @@ from .explain import Explanation, explain
 from .progress import compact
 from .result import Outcome
 
-_MOST, _MOST_RATE = 10**6, 10**18  # where a step takes ages, the clock's digits run out
+# Where a step takes ages, the clock's digits run out.
+_amount, _rate = partial(Option, low=0, high=10**6), partial(Option, low=1, high=10**18)
 _MEASURED = 0.5  # CPU seconds of search that a rate is measured over
 
 
@@ -36,31 +38,17 @@ class Machine:
     network: Annotated[
         str, Option("latency and bandwidth of host (default) or tcp", "NAME", choices=tuple(NETWORKS))
     ] = "host"
-    latency: Annotated[
-        float | None, Option("of a message, in seconds (default: the network's)", "SECONDS", low=0, high=_MOST)
-    ] = None
-    bandwidth: Annotated[
-        float | None, Option("bytes a second (default: the network's)", "BYTES", low=1, high=_MOST_RATE)
-    ] = None
+    latency: Annotated[float | None, _amount("of a message, in seconds (default: the network's)", "SECONDS")] = None
+    bandwidth: Annotated[float | None, _rate("bytes a second (default: the network's)", "BYTES")] = None
     delay: Annotated[
-        float,
-        Option("mean of a random extra delay of each message, in seconds (default 0)", "SECONDS", low=0, high=_MOST),
+        float, _amount("mean of a random extra delay of each message, in seconds (default 0)", "SECONDS")
     ] = 0.0
-    rate: Annotated[
-        float | None, Option("nodes a second of one worker (default: measured here)", "NODES", low=1, high=_MOST_RATE)
-    ] = None
-    busy_rate: Annotated[
-        float | None, Option("the same while all workers are busy (default: as rate)", "NODES", low=1, high=_MOST_RATE)
-    ] = None
-    spread: Annotated[float, Option("relative deviation of the workers' rates (default 0)", "X", low=0, high=_MOST)] = (
-        0.0
-    )
-    jitter: Annotated[
-        float, Option("relative deviation of the time of a slice (default 0)", "X", low=0, high=_MOST)
-    ] = 0.0
+    rate: Annotated[float | None, _rate("nodes a second of one worker (default: measured here)", "NODES")] = None
+    busy_rate: Annotated[float | None, _rate("the same while all workers are busy (default: as rate)", "NODES")] = None
+    spread: Annotated[float, _amount("relative deviation of the workers' rates (default 0)", "X")] = 0.0
+    jitter: Annotated[float, _amount("relative deviation of the time of a slice (default 0)", "X")] = 0.0
     message_cost: Annotated[
-        float | None,
-        Option("of the master for a message, in seconds (default: measured)", "SECONDS", low=0, high=_MOST),
+        float | None, _amount("of the master for a message, in seconds (default: measured)", "SECONDS")
     ] = None
     seed: Annotated[int, Option("seed of everything random (default 0)", "N")] = 0
     table: Annotated[

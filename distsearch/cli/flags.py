@@ -144,8 +144,16 @@ def resources_of(args):
     return Resources(**{name: value for name, value in given(args, Resources).items() if name in asked})
 
 
-def add_checkpoint(parser):
-    """Add the flags of a file that a search can go on from."""
+def add_search(parser, command):
+    """Add the flags of a command that searches: its options, what it runs on, a timeline, a checkpoint."""
+    add_options(parser, of_command(Options, command))
+    add_run(parser, command)
+
+
+def add_run(parser, command):
+    """Add what a search runs on, the flag of a timeline, and those of a file that it can go on from."""
+    add_resources(parser, command)
+    add_trace(parser)
     parser.add_argument("--checkpoint", metavar="FILE", help="save there how far it is, once a minute and at signals")
     parser.add_argument("--resume", action="store_true", help="go on where the checkpoint says, if there is one")
 
@@ -153,6 +161,12 @@ def add_checkpoint(parser):
 def add_trace(parser):
     """Add the flag of a timeline."""
     parser.add_argument("--trace", metavar="FILE", help="write a timeline of the ranks, for ui.perfetto.dev or Chrome")
+
+
+def add_seed(parser, help, default=0):
+    """Add the flag of a seed; its default follows the help."""
+    help = f"{help} (default {default})"
+    parser.add_argument("--seed", type=number("seed"), default=default, metavar="N", help=help)
 
 
 def options_of(args, without=(), checkpoint=None, **more):

@@ -1,11 +1,10 @@
 """``distsearch perft``: leaf positions counted by depth."""
 
-from ..api.declarations import of_command
-from ..api.options import Options, resolve
+from ..api.options import resolve
 from ..api.perft import perft
 from ..core.errors import UserError
 from ..formats import positions as position_file
-from .flags import add_checkpoint, add_game, add_options, add_resources, add_trace, number, resources_of
+from .flags import add_game, add_search, number, resources_of
 from .launch import Launch
 
 
@@ -13,10 +12,7 @@ def add_arguments(parser):
     add_game(parser)
     parser.add_argument("--depth", type=number("depth"), required=True, metavar="N", help="plies to count")
     parser.add_argument("--positions", metavar="FILE", help="count below every line of a file; - for stdin")
-    add_options(parser, of_command(Options, "perft"))
-    add_resources(parser, "perft")
-    add_trace(parser)
-    add_checkpoint(parser)
+    add_search(parser, "perft")
 
 
 def run(args, argv):

@@ -3,16 +3,14 @@
 from ..api.declarations import of_command
 from ..api.options import Options
 from ..api.play import DEFAULT_GAMES
-from .flags import add_game, add_options, add_resources, add_trace, number, options_of, resources_of
+from .flags import add_game, add_options, add_resources, add_seed, add_trace, number, options_of, resources_of
 from .launch import Launch, print_found
 
 
 def add_arguments(parser):
     add_game(parser, position=False)
     parser.add_argument("--games", type=number("games"), metavar="N", help="how many (default 100)")
-    parser.add_argument(
-        "--seed", type=number("seed"), default=0, metavar="N", help="seed of all that chance does (default 0)"
-    )
+    add_seed(parser, "seed of all that chance does")
     parser.add_argument("--record", metavar="FILE", help="write a line of JSON a game, with its moves, to a new file")
     add_options(parser, of_command(Options, "play"))
     add_resources(parser, "play")

@@ -4,7 +4,7 @@ from ..api.options import Resources
 from ..api.sample import CLASSES, sample
 from ..formats import stdout
 from ..formats.game_records import RecordFile
-from .flags import number
+from .flags import add_seed, number
 from .launch import Launch
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser):
         help="starter, normal or late: after 0-5%%, 40-60%% or 95-100%% of a game's moves",
     )
     parser.add_argument("--count", type=number("count"), default=100, metavar="N", help="boards to draw (default 100)")
-    parser.add_argument("--seed", type=number("seed"), default=0, metavar="N", help="seed of the choice (default 0)")
+    add_seed(parser, "seed of the choice")
     parser.add_argument("--output", metavar="FILE", help="a new file for them, instead of stdout")
 
 

@@ -6,7 +6,7 @@ from ..api.chance import apply_initial_chance
 from ..api.declarations import given, of_command
 from ..api.options import Options, Resources
 from ..core.errors import UserError
-from .flags import add_checkpoint, add_game, add_options, add_resources, add_trace, options_of, resources_of
+from .flags import add_game, add_options, add_run, options_of, resources_of
 from .launch import Launch, print_found
 
 
@@ -20,9 +20,7 @@ def add_arguments(parser):
         help="search: ranks share the tree (default); evaluation, of othello: they share the squares of each board, "
         "which is slower than one rank alone",
     )
-    add_resources(parser, "search")
-    add_trace(parser)
-    add_checkpoint(parser)
+    add_run(parser, "search")
 
 
 def run(args, argv):

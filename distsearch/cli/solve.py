@@ -1,14 +1,14 @@
 """``distsearch solve``: the positions of a file."""
 
 from ..api.applicability import check
-from ..api.declarations import given, of_command
+from ..api.declarations import given
 from ..api.options import Options, solve_limits
 from ..api.report import Report
 from ..core.errors import UserError, print_error
 from ..formats import positions as position_file
 from ..formats import stdout
 from ..formats.answer_log import SUFFIX
-from .flags import add_checkpoint, add_game, add_options, add_resources, add_trace, options_of, resources_of
+from .flags import add_game, add_search, options_of, resources_of
 from .launch import Launch
 from .search import has_table
 
@@ -22,10 +22,7 @@ def add_arguments(parser):
     )
     parser.add_argument("--plain", action="store_true", help="plain scores, a line each, with --positions as well")
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
-    add_options(parser, of_command(Options, "solve"))
-    add_resources(parser, "solve")
-    add_trace(parser)
-    add_checkpoint(parser)
+    add_search(parser, "solve")
 
 
 def run(args, argv):

@@ -13,7 +13,7 @@ from ..api.options import Options, Resources
 from ..api.session import Session
 from ..formats import stdout
 from ..studies.rank_pool import Stage
-from .flags import add_options, add_resources, add_rules, names, number, numbers, resources_of
+from .flags import add_options, add_resources, add_rules, add_seed, names, number, numbers, resources_of
 from .launch import Launch
 
 _VARIED = "policy", "load_factor", "prefetch"
@@ -68,13 +68,7 @@ def _scaling_arguments(parser):
     parser.add_argument(
         "--repeats", type=number("repeats", 1), default=3, metavar="N", help="times that each run is done (default 3)"
     )
-    parser.add_argument(
-        "--seed",
-        type=number("seed"),
-        default=0,
-        metavar="N",
-        help="seed of the runs' order, and of what chance deals (default 0)",
-    )
+    add_seed(parser, "seed of the runs' order, and of what chance deals")
     parser.add_argument(
         "--output", metavar="FILE", help="JSON Lines, a row a run; what it has already is not done again"
     )
@@ -93,9 +87,7 @@ def _report_arguments(parser):
     """What every report's study takes."""
     parser.add_argument("--full", action="store_true", help="as much as a cluster has time for (default: minutes)")
     parser.add_argument("--repeats", type=number("repeats", 1), metavar="N", help="times that each measurement is done")
-    parser.add_argument(
-        "--seed", type=number("seed"), default=1, metavar="N", help="seed of all that is random (default 1)"
-    )
+    add_seed(parser, "seed of all that is random", default=1)
     parser.add_argument(
         "--output", metavar="DIR", help="a folder for results, which are not measured again, Markdown and figures"
     )

@@ -3,7 +3,7 @@
 from ..api.declarations import declared, given, of_command
 from ..api.options import Options
 from ..api.tune import TuneBudget, tune
-from .flags import add_game, add_options, add_resources, number, options_of, resources_of
+from .flags import add_game, add_options, add_resources, add_seed, options_of, resources_of
 from .launch import Launch, print_found
 
 _DEPTH = 3  # plies of each move's search, unless asked for otherwise
@@ -12,13 +12,7 @@ _DEPTH = 3  # plies of each move's search, unless asked for otherwise
 def add_arguments(parser):
     add_game(parser, position=False)
     add_options(parser, declared(TuneBudget))
-    parser.add_argument(
-        "--seed",
-        type=number("seed"),
-        default=0,
-        metavar="N",
-        help="seed of candidates and of all that chance does (default 0)",
-    )
+    add_seed(parser, "seed of candidates and of all that chance does")
     parser.add_argument("--record", metavar="FILE", help="write a line of JSON a generation to a new file")
     add_options(parser, of_command(Options, "tune"))
     add_resources(parser, "tune")

@@ -9,7 +9,7 @@ from mpi4py import MPI
 from . import mpi_runtime
 from .mailbox import Mailbox
 from .worker import Worker
-from .worker_links import Failures, tells_of_a_failure
+from .worker_links import Failures, next_message
 
 
 class PeerMailbox:
@@ -37,10 +37,7 @@ class PeerMailbox:
         self._comm.Free()
 
     def _receive(self):
-        try:
-            return self._mailbox.receive()
-        except MPI.Exception as error:
-            if self._failures is None or not tells_of_a_failure(error):
-                raise
-            self._mailbox.failed |= self._failures.ranks()
-            return None
+        return next_message(self._mailbox, self._failures, self._skip_the_lost)
+
+    def _skip_the_lost(self):
+        self._mailbox.failed |= self._failures.ranks() if self._failures else set()

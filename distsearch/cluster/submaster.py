@@ -14,20 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import messages
 from .events import Begin, Drop, Halt, Leave, More, Prepare, Received
 from .master import EveryWorkerLostError, Master
-from .messages import (
-    LARGEST,
-    METRICS_RECORD,
-    OPEN_RECORD,
-    SPLIT_RECORD,
-    UPDATE_RECORD,
-    Message,
-    MessageType,
-    Outgoing,
-    from_records,
-    to_records,
-)
+from .messages import Message, MessageType, Outgoing, from_records, to_records
 from .protocols import Runner, SubmasterSource
 
 log = logging.getLogger("distsearch.submaster")
@@ -139,7 +129,7 @@ class Submaster:
                 size = run.source.job_dtype.itemsize
                 return self._begin(run, to_records(message.payload[:size], run.source.job_dtype))
             case MessageType.JOB_UPDATE:
-                run.source.update(to_records(message.payload, UPDATE_RECORD))
+                run.source.update(to_records(message.payload, messages.UPDATE_RECORD))
                 return self.master.handle(More(run.number))
             case MessageType.EXPORT_IDS:
                 job, *ids = to_records(message.payload, np.int64).tolist()
@@ -192,7 +182,7 @@ class Submaster:
 
     def _open(self, message):
         log.info("run %d opens", message.run)
-        record = to_records(message.payload, OPEN_RECORD)[0]
+        record = to_records(message.payload, messages.OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
         run = self._runs[message.run] = _Run(message.run, setup.make(len(self._ranks)))
         begin = Begin(run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"]))
@@ -200,7 +190,7 @@ class Submaster:
 
     def _take_in_metrics(self, sender, message):
         """Keep a worker's metrics until those of all have come."""
-        record = to_records(message.payload, METRICS_RECORD).copy()
+        record = to_records(message.payload, messages.METRICS_RECORD).copy()
         record["rank"] = sender
         for run, by_rank in self._metrics_requests:
             if run == message.run and by_rank.get(sender, record) is None:
@@ -217,7 +207,7 @@ class Submaster:
             if any(record is None for record in by_rank.values()):
                 self._metrics_requests.append((run, by_rank))
             else:
-                records = np.concatenate([np.empty(0, METRICS_RECORD), *by_rank.values()])
+                records = np.concatenate([np.empty(0, messages.METRICS_RECORD), *by_rank.values()])
                 out.append(Outgoing(ABOVE, Message(MessageType.METRICS, run, from_records(records))))
         return out
 
@@ -266,28 +256,28 @@ class Submaster:
 
     def _reports_of(self, run):
         """Return the messages to rank 0 about a run."""
-        source, number, out, messages = run.source, run.number, [], []
+        source, number, out, above = run.source, run.number, [], []
         ended = run.stopping and not self.master.is_open(number) and not source.awaits_ids
         if not run.stopping:
             for job, words in source.exports():
                 log.debug("run %d: job %d is exported", number, job)
-                messages.append(Message(MessageType.EXPORT, number, from_records(np.concatenate(([job], words)))))
-            out += self.master.handle(More(number)) if messages else []  # workers below them must know
+                above.append(Message(MessageType.EXPORT, number, from_records(np.concatenate(([job], words)))))
+            out += self.master.handle(More(number)) if above else []  # workers below them must know
         for job_id, remainder, subtree in source.splits():
-            record = from_records(np.array([(job_id, remainder)], SPLIT_RECORD))
-            messages.append(Message(MessageType.SPLIT, number, np.concatenate((record, subtree))))
+            record = from_records(np.array([(job_id, remainder)], messages.SPLIT_RECORD))
+            above.append(Message(MessageType.SPLIT, number, np.concatenate((record, subtree))))
         records = source.answers(ended)
         if len(records):
             log.debug("run %d: answers of jobs %s", number, records["job_id"])
-        most = max(1, LARGEST // records.itemsize)
-        messages += [
+        most = max(1, messages.LARGEST // records.itemsize)
+        above += [
             Message(MessageType.RESULTS, number, from_records(records[i : i + most]))
             for i in range(0, len(records), most)
         ]
         if ended:
             run.stopping = False
-            messages.append(Message(MessageType.STOPPED, number))
-        return out + [Outgoing(ABOVE, message) for message in messages]
+            above.append(Message(MessageType.STOPPED, number))
+        return out + [Outgoing(ABOVE, message) for message in above]
 
 
 class Relay(SubmasterSource):

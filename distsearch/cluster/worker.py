@@ -8,23 +8,11 @@ from typing import cast
 
 import numpy as np
 
+from . import messages
 from .exchange import NOTHING, Exchange
 from .fair_queue import FairQueue
 from .joint import Joint
-from .messages import (
-    LARGEST,
-    METRICS_RECORD,
-    OFFLOAD_RESULT_FIELDS,
-    OPEN_RECORD,
-    PROGRESS_RECORD,
-    SPLIT_RECORD,
-    UPDATE_RECORD,
-    Message,
-    MessageType,
-    Outgoing,
-    from_records,
-    to_records,
-)
+from .messages import Message, MessageType, Outgoing, from_records, to_records
 from .protocols import BatchRunner, Runner
 from .time_splitter import TimeSplitter
 from .trace import NARROWED, SPLIT, WORK, Timers
@@ -90,14 +78,14 @@ class Worker:
             case MessageType.RESTORE_PROGRESS:
                 self._resume(self._runs[message.run], message.payload)
             case MessageType.JOB_UPDATE:
-                return self._update_jobs(self._runs[message.run], to_records(message.payload, UPDATE_RECORD))
+                return self._update_jobs(self._runs[message.run], to_records(message.payload, messages.UPDATE_RECORD))
             case MessageType.OFFLOAD_REQUEST:
                 self._runs[message.run].offloads = tuple(to_records(message.payload, np.int64).tolist())
             case MessageType.OFFLOAD_RESULT:
                 run = self._runs[message.run]
                 if run.time_splitter:  # else its jobs are done
                     run.runner.on_offload_results(
-                        to_records(message.payload, np.int64).reshape(-1, OFFLOAD_RESULT_FIELDS)
+                        to_records(message.payload, np.int64).reshape(-1, messages.OFFLOAD_RESULT_FIELDS)
                     )
             case MessageType.HOSTS:
                 self._share_with_hosts(self._runs[message.run], *to_records(message.payload, np.int64).tolist())
@@ -156,7 +144,7 @@ class Worker:
 
     def _begin_run(self, message):
         log.info("run %d opens", message.run)
-        record = to_records(message.payload, OPEN_RECORD)[0]
+        record = to_records(message.payload, messages.OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
         self._runs[message.run] = Run(
             message.run,
@@ -217,9 +205,9 @@ class Worker:
         """Return the payload of PROGRESS of a run's job at work."""
         content = run.runner.save() if run.job and not run.time_splitter else b""
         if not content:
-            return from_records(np.empty(0, PROGRESS_RECORD))
+            return from_records(np.empty(0, messages.PROGRESS_RECORD))
         began, cpu = run.job
-        record = np.array([(run.runner.job_id, self._clock() - began, cpu)], PROGRESS_RECORD)
+        record = np.array([(run.runner.job_id, self._clock() - began, cpu)], messages.PROGRESS_RECORD)
         return np.concatenate((from_records(record), np.frombuffer(content, np.uint8)))
 
     def _join(self, run):
@@ -317,7 +305,7 @@ class Worker:
         log.debug("run %d: job %d is split, the remainder is job %d", run.number, job_id, request[0])
         if self.timers.trace:
             self.timers.trace.instant(SPLIT, self._clock(), job_id)
-        record = np.array([(job_id, request[0])], SPLIT_RECORD)
+        record = np.array([(job_id, request[0])], messages.SPLIT_RECORD)
         return [Message(MessageType.SPLIT, run.number, np.concatenate((from_records(record), subtree)))]
 
     def _go_on_without(self, run):
@@ -367,9 +355,9 @@ class Worker:
             return []
         records = np.concatenate(run.results) if len(run.results) > 1 else run.results[0]
         run.results.clear()
-        most = max(1, LARGEST // records.itemsize)
-        messages = (records[i : i + most] for i in range(0, len(records), most))
-        return [Message(MessageType.RESULTS, run.number, from_records(each)) for each in messages]
+        most = max(1, messages.LARGEST // records.itemsize)
+        parts = (records[i : i + most] for i in range(0, len(records), most))
+        return [Message(MessageType.RESULTS, run.number, from_records(each)) for each in parts]
 
     def _timeline(self, number):
         """Return the message with the timeline of a run that is over, if one was kept."""
@@ -381,7 +369,7 @@ class Worker:
     def _metrics(self):
         timers = self.timers
         full = max((setup.table_full for setup in self._setups.values()), default=0.0)  # all have one table
-        record = np.zeros(1, METRICS_RECORD)
+        record = np.zeros(1, messages.METRICS_RECORD)
         seconds = self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu
         record[0] = 0, *seconds, timers.jobs, timers.messages, timers.bytes, full
         return record
@@ -595,8 +583,8 @@ class Worker:
         if progress is None:
             run.runner.begin(job)
             return now, 0.0
-        record = to_records(progress[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
-        run.runner.restore(job, progress[PROGRESS_RECORD.itemsize :].tobytes())
+        record = to_records(progress[: messages.PROGRESS_RECORD.itemsize], messages.PROGRESS_RECORD)[0]
+        run.runner.restore(job, progress[messages.PROGRESS_RECORD.itemsize :].tobytes())
         return now - float(record["seconds"]), float(record["cpu"])
 
     def _batch(self, run, began, cpu_began):

@@ -40,6 +40,17 @@ def tells_of_a_failure(error: MPI.Exception) -> bool:
     return error.Get_error_class() in (MPI.ERR_PROC_FAILED, MPI.ERR_PROC_FAILED_PENDING)
 
 
+def next_message(mailbox: Mailbox, failures: Failures | None, on_failure: Callable[[], None]) -> tuple | None:
+    """Return what a mailbox receives; None if nothing is here, or MPI says that ranks have died."""
+    try:
+        return mailbox.receive()
+    except MPI.Exception as error:
+        if failures is None or not tells_of_a_failure(error):
+            raise
+        on_failure()
+        return None
+
+
 class WorkerLinks:
     """The messages between this rank and its workers.
 
@@ -87,7 +98,7 @@ class WorkerLinks:
         """Take in one message, if one is here; return it as (sender, Message, bytes), or None."""
         if self._survives and time.monotonic() - self._looked >= self._glance:
             self._look_for_the_lost()
-        arrived = self._receive()
+        arrived = next_message(self.mailbox, self._failures, self._look_for_the_lost)
         if arrived is None:
             return None
         sender, message, _ = arrived
@@ -98,15 +109,6 @@ class WorkerLinks:
                 self.mailbox.send(sender, Message(MessageType.PONG, 0))
         self.dispatch(Received(sender, message), sender)
         return arrived
-
-    def _receive(self):
-        try:
-            return self.mailbox.receive()
-        except MPI.Exception as error:
-            if self._failures is None or not tells_of_a_failure(error):
-                raise
-            self._look_for_the_lost()
-            return None
 
     def dispatch(self, event: NamedTuple, awake: int | None = None) -> None:
         """Have the machine take an event in, and send what follows; awake: a rank that does not sleep."""
@@ -159,7 +161,7 @@ class WorkerLinks:
         end, remaining = time.monotonic() + self._parting, self._hosts.keys() - self._gone
 
         def alone():
-            while arrived := self._receive():
+            while arrived := next_message(self.mailbox, self._failures, self._look_for_the_lost):
                 sender, message, _ = arrived
                 if message.type == MessageType.QUIT:
                     remaining.discard(sender)

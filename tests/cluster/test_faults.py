@@ -8,20 +8,9 @@ from distsearch.cluster.events import Drop, Halt, Leave, Lost, RequestMetrics, R
 from distsearch.cluster.master import EveryWorkerLostError
 from distsearch.cluster.messages import Message, MessageType, encode
 
+from . import toys
 from .talk import TWO_HOSTS, Talk, jobs, metrics_payload, started, summary, workers
 from .test_random_order import Network, random_begin, random_sizes
-from .toys import (
-    SETUP_TEXT,
-    Source,
-    Stream,
-    jobs_message,
-    open_message,
-    results_of,
-    results_payload,
-    setup_message,
-    toy_worker,
-    work,
-)
 
 OTHER = b'{"kind": "toy", "rate": 1e5}'
 
@@ -37,7 +26,7 @@ def rejoined(talk, worker, epoch=1, setup=1):
 
 
 def test_the_jobs_of_a_lost_worker_go_to_others():
-    source = Source([1] * 5)
+    source = toys.Source([1] * 5)
     talk, sent = started(2, source, prefetch=2)
     assert jobs(sent) == [(1, [0]), (2, [1]), (1, [2]), (2, [3])]
     assert jobs(talk.lose(2)) == []  # the other one has enough to do
@@ -48,26 +37,26 @@ def test_the_jobs_of_a_lost_worker_go_to_others():
 
 
 def test_jobs_go_at_once_to_workers_without_any():
-    talk, sent = started(2, Source([1]))
+    talk, sent = started(2, toys.Source([1]))
     assert jobs(sent) == [(1, [0])]
     assert jobs(talk.lose(1)) == [(2, [0])]
 
 
 def test_a_loss_of_a_worker_without_jobs_changes_nothing():
-    talk, _ = started(2, Source([1]))
+    talk, _ = started(2, toys.Source([1]))
     assert talk.lose(2) == []
     assert summary(talk.answer(1, [0])) == [(MessageType.END, 1), (MessageType.METRICS_REQUEST, 1)]
 
 
 def test_a_worker_is_lost_once():
-    talk, _ = started(3, Source([1] * 3))
+    talk, _ = started(3, toys.Source([1] * 3))
     talk.lose(1)
     assert talk.lose(1) == []
     assert talk.master.lost == [(1, "here")]
 
 
 def test_boards_at_work_are_no_more():
-    talk, _ = started(2, Source([1] * 2))
+    talk, _ = started(2, toys.Source([1] * 2))
     talk.progress(1, 100)
     talk.progress(2, 30)
     talk.lose(1)
@@ -75,7 +64,7 @@ def test_boards_at_work_are_no_more():
 
 
 def test_a_lost_worker_asks_for_nothing():
-    source = Source([1] * 2)
+    source = toys.Source([1] * 2)
     source.wished = [(1, 0, 0, 0, 0, 0)]
     source.updates_jobs = True
     source.job_updates = lambda idle: [wish for wish in source.wished if wish[0] not in lost]
@@ -91,7 +80,7 @@ def test_a_lost_worker_asks_for_nothing():
 
 def test_a_measured_run_begins_without_a_worker_that_was_not_ready():
     talk = Talk(workers(3))
-    talk.begin(Source([1] * 9), measured=True)
+    talk.begin(toys.Source([1] * 9), measured=True)
     talk.ready(1)
     talk.ready(2)
     assert not talk.state.started
@@ -101,7 +90,7 @@ def test_a_measured_run_begins_without_a_worker_that_was_not_ready():
 
 
 def test_a_halt_does_not_wait_for_a_lost_worker():
-    talk, _ = started(2, Source([1] * 9))
+    talk, _ = started(2, toys.Source([1] * 9))
     assert summary(talk.halt()) == [(MessageType.STOP, 1), (MessageType.STOP, 2)]
     assert talk.stopped([1]) == []
     assert summary(talk.lose(2)) == [(MessageType.END, 1), (MessageType.METRICS_REQUEST, 1)]
@@ -111,7 +100,7 @@ def test_a_halt_does_not_wait_for_a_lost_worker():
 
 
 def test_metrics_of_a_lost_worker_are_not_awaited():
-    talk, _ = started(2, Source([1]))
+    talk, _ = started(2, toys.Source([1]))
     talk.answer(1, [0])
     talk.say(1, MessageType.METRICS, metrics_payload(wall=1.0))
     assert talk.is_open
@@ -121,7 +110,7 @@ def test_metrics_of_a_lost_worker_are_not_awaited():
 
 
 def test_metrics_that_were_told_before_a_loss_are_missing_at_the_end():
-    talk, _ = started(2, Source([1] * 9))
+    talk, _ = started(2, toys.Source([1] * 9))
     talk.master.handle(RequestMetrics(talk.run))
     talk.say(2, MessageType.METRICS, metrics_payload(wall=2.0))
     talk.lose(2)
@@ -132,7 +121,7 @@ def test_metrics_that_were_told_before_a_loss_are_missing_at_the_end():
 
 
 def test_a_lost_worker_does_not_tell_how_far_it_is():
-    talk, _ = started(2, Source([1] * 9))
+    talk, _ = started(2, toys.Source([1] * 9))
     assert summary(talk.master.handle(RequestProgress(talk.run))) == [
         (MessageType.PROGRESS_REQUEST, 1),
         (MessageType.PROGRESS_REQUEST, 2),
@@ -149,11 +138,11 @@ def test_a_lost_worker_does_not_tell_how_far_it_is():
 
 def test_another_of_its_host_compiles_where_the_first_is_lost():
     talk = Talk(TWO_HOSTS)
-    assert summary(talk.begin(Source([1] * 9))) == [(MessageType.SETUP, 1), (MessageType.SETUP, 3)]
+    assert summary(talk.begin(toys.Source([1] * 9))) == [(MessageType.SETUP, 1), (MessageType.SETUP, 3)]
     assert talk.master.preparing == {1, 3}
     sent = talk.lose(1)
     assert summary(sent) == [(MessageType.SETUP, 2)]
-    assert sent[0].message.payload.tobytes() == SETUP_TEXT
+    assert sent[0].message.payload.tobytes() == toys.SETUP_TEXT
     assert talk.lose(3)[0].to == 4
     assert summary(talk.ready(2))[0] == (MessageType.SETUP, 5)
     assert talk.master.preparing == {4, 5}
@@ -161,7 +150,7 @@ def test_another_of_its_host_compiles_where_the_first_is_lost():
 
 def test_no_other_worker_prepares_while_one_loads():
     talk = Talk(workers(3))
-    talk.begin(Source([1] * 9))
+    talk.begin(toys.Source([1] * 9))
     talk.ready(1)
     assert [kind for kind, _ in summary(talk.lose(2))] == []
     assert talk.master.preparing == {3}
@@ -169,7 +158,7 @@ def test_no_other_worker_prepares_while_one_loads():
 
 def test_the_last_worker_of_a_host_is_not_replaced():
     talk = Talk({1: "a", 2: "b"})
-    talk.begin(Source([1] * 9))
+    talk.begin(toys.Source([1] * 9))
     assert talk.lose(1) == []
     assert {worker for worker, _ in jobs(talk.ready(2))} == {2}
 
@@ -180,7 +169,7 @@ def test_the_last_worker_of_a_host_is_not_replaced():
 @pytest.mark.parametrize("measured", [False, True])
 def test_without_any_worker_a_run_cannot_go_on(measured):
     talk = Talk(workers(2))
-    talk.begin(Source([1] * 9), measured=measured)
+    talk.begin(toys.Source([1] * 9), measured=measured)
     talk.all_ready()
     talk.lose(1)
     with pytest.raises(EveryWorkerLostError, match="every worker is lost"):
@@ -188,18 +177,18 @@ def test_without_any_worker_a_run_cannot_go_on(measured):
     assert talk.halt() == []
     assert not talk.is_open
     with pytest.raises(EveryWorkerLostError):
-        talk.begin(Source([1]))
+        talk.begin(toys.Source([1]))
 
 
 def test_without_any_worker_what_is_over_ends():
-    talk, _ = started(1, Source([1] * 9))
+    talk, _ = started(1, toys.Source([1] * 9))
     talk.halt()
     assert talk.lose(1) == []
     assert not talk.is_open
 
 
 def test_the_last_loss_is_no_error_without_runs():
-    talk, _ = started(1, Source([]))
+    talk, _ = started(1, toys.Source([]))
     talk.metrics()
     assert talk.lose(1) == []
 
@@ -220,20 +209,20 @@ def test_the_last_loss_is_no_error_without_runs():
     ],
 )
 def test_the_first_message_of_a_lost_worker_has_it_begin_anew_and_the_next_are_ignored(kind):
-    source = Source([1] * 9)
+    source = toys.Source([1] * 9)
     talk, _ = started(2, source)
     talk.lose(1)
-    first = talk.say(1, kind, results_payload([0]))
+    first = talk.say(1, kind, toys.results_payload([0]))
     assert summary(first) == [(MessageType.RESET, 1)]
     for late in (kind, MessageType.RESULTS):
-        assert talk.say(1, late, results_payload([0]), run=7 if late == MessageType.RESET_DONE else None) == []
+        assert talk.say(1, late, toys.results_payload([0]), run=7 if late == MessageType.RESET_DONE else None) == []
     assert source.results == []
     assert talk.master.rejoined == []
     assert talk.master.ignored == (3 if kind == MessageType.RESULTS else 1)
 
 
 def test_a_worker_that_is_back_is_started_and_gets_jobs():
-    source = Source([1] * 9)
+    source = toys.Source([1] * 9)
     talk, _ = started(2, source, prefetch=1)
     talk.lose(1)
     talk.say(1, MessageType.PONG, run=0)
@@ -252,7 +241,7 @@ def test_a_worker_that_is_back_is_started_and_gets_jobs():
 
 
 def test_every_life_has_its_number():
-    talk, _ = started(3, Source([1] * 9))
+    talk, _ = started(3, toys.Source([1] * 9))
     for epoch in (1, 2, 3):
         talk.lose(1)
         assert [(each.message.type, each.message.run) for each in talk.say(1, MessageType.PONG, run=0)] == [
@@ -265,7 +254,7 @@ def test_every_life_has_its_number():
 
 
 def test_a_job_goes_to_one_that_was_never_lost():
-    talk, sent = started(3, Source([1]), prefetch=1)
+    talk, sent = started(3, toys.Source([1]), prefetch=1)
     assert jobs(sent) == [(1, [0])]
     assert jobs(talk.lose(1)) == [(2, [0])]
     rejoined(talk, 1)
@@ -273,7 +262,7 @@ def test_a_job_goes_to_one_that_was_never_lost():
 
 
 def test_a_worker_that_rejoins_in_vain_is_given_up():
-    talk, _ = started(2, Source([1] * 9))
+    talk, _ = started(2, toys.Source([1] * 9))
     for epoch in (1, 2, 3, 4):
         talk.lose(1)
         rejoined(talk, 1, epoch)
@@ -286,7 +275,7 @@ def test_a_worker_that_rejoins_in_vain_is_given_up():
 
 
 def test_pauses_without_work_are_no_fault():
-    talk, _ = started(2, Source([1]))  # the other one has the only job
+    talk, _ = started(2, toys.Source([1]))  # the other one has the only job
     for epoch in range(1, 20):
         talk.lose(2)
         rejoined(talk, 2, epoch)
@@ -294,11 +283,11 @@ def test_pauses_without_work_are_no_fault():
 
 
 def test_a_rejoined_worker_forgets_and_gets_setups():
-    talk, _ = started(2, Source([]))
+    talk, _ = started(2, toys.Source([]))
     talk.metrics()
     talk.lose(1)
-    assert summary(talk.master.handle(Drop(SETUP_TEXT))) == [(MessageType.FORGET, 2)]
-    assert summary(talk.begin(Source([1] * 9), setup=OTHER)) == [(MessageType.SETUP, 2)]
+    assert summary(talk.master.handle(Drop(toys.SETUP_TEXT))) == [(MessageType.FORGET, 2)]
+    assert summary(talk.begin(toys.Source([1] * 9), setup=OTHER)) == [(MessageType.SETUP, 2)]
     talk.say(1, MessageType.PONG, run=0)
     sent = talk.restarted(1)
     assert [(each.message.type, each.message.run) for each in sent] == [(MessageType.FORGET, 1), (MessageType.SETUP, 2)]
@@ -306,14 +295,14 @@ def test_a_rejoined_worker_forgets_and_gets_setups():
 
 def test_a_run_that_is_not_measured_uses_rejoined_workers():
     talk = Talk(workers(2))
-    talk.begin(Stream())
+    talk.begin(toys.Stream())
     talk.all_ready()
     talk.lose(2)
     assert rejoined(talk, 2) == []
 
 
 def test_lost_workers_are_told_to_leave_too():
-    talk, _ = started(3, Source([1] * 9))
+    talk, _ = started(3, toys.Source([1] * 9))
     talk.lose(1)
     assert sorted(summary(talk.master.handle(Leave()))) == [
         (MessageType.QUIT, 1),
@@ -326,28 +315,28 @@ def test_lost_workers_are_told_to_leave_too():
 
 
 def test_a_worker_says_that_it_is_there():
-    worker, _ = toy_worker()
+    worker, _ = toys.toy_worker()
     assert [message.type for message in worker.handle(Message(MessageType.PING, 0))] == [MessageType.PONG]
 
 
 def test_a_worker_that_begins_anew_forgets_all_but_its_setups():
-    worker, _ = toy_worker()
-    worker.handle(setup_message(1e6))
+    worker, _ = toys.toy_worker()
+    worker.handle(toys.setup_message(1e6))
     for run in (1, 2):
-        worker.handle(open_message(run, client=run))
-        worker.handle(jobs_message(run, 10, 10**7))
+        worker.handle(toys.open_message(run, client=run))
+        worker.handle(toys.jobs_message(run, 10, 10**7))
         worker.work()
     (answer,) = worker.handle(Message(MessageType.RESET, 5))
     assert (answer.type, answer.run) == (MessageType.RESET_DONE, 5)
     assert not worker.has_work
     assert worker.timers.busy == 0
     setups = dict(worker._setups)
-    assert [message.type for message in worker.handle(setup_message(1e6))] == [MessageType.READY]
+    assert [message.type for message in worker.handle(toys.setup_message(1e6))] == [MessageType.READY]
     assert worker._setups == setups
-    worker.handle(open_message(1))
-    worker.handle(jobs_message(1, 10))
-    (message,) = work(worker)
-    assert results_of(message)["boards"].tolist() == [10]
+    worker.handle(toys.open_message(1))
+    worker.handle(toys.jobs_message(1, 10))
+    (message,) = toys.work(worker)
+    assert toys.results_of(message)["boards"].tolist() == [10]
 
 
 # --- any order ---
@@ -397,7 +386,7 @@ def test_every_run_ends_whatever_is_lost_when(part, full, seed):
         sources = {}
         for number in range(1, rng.randint(2, 5)):
             sizes = random_sizes(rng, (0, 1, 3, 10, 60))
-            sources[number] = Source(sizes, random_sizes(rng, (0, 0, 20)) if sizes else [])
+            sources[number] = toys.Source(sizes, random_sizes(rng, (0, 0, 20)) if sizes else [])
             network.act(random_begin(rng, number, sources[number]))
             network.steps(int(10 ** rng.uniform(0, 2)))
         halted, losses = set(), 0

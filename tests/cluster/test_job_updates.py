@@ -14,18 +14,8 @@ from distsearch.cluster.messages import (
     to_records,
 )
 
+from . import toys
 from .talk import jobs, started, summary
-from .toys import (
-    BatchRunner,
-    Runner,
-    Source,
-    open_message,
-    results_of,
-    results_payload,
-    setup_message,
-    toy_worker,
-    work,
-)
 
 RUN = 1
 LONG = 100_000  # boards: a tenth of a second
@@ -59,16 +49,16 @@ def steered(runner):
     return Steered
 
 
-@pytest.fixture(params=[Runner, BatchRunner])
+@pytest.fixture(params=[toys.Runner, toys.BatchRunner])
 def kind(request):
     return steered(request.param)
 
 
 def at_work(kind, *sizes):
     """A Worker that has begun the first of these jobs, in the window from −9 to 9."""
-    worker, _ = toy_worker(kind)
-    worker.handle(setup_message(1e6))
-    worker.handle(open_message(RUN))
+    worker, _ = toys.toy_worker(kind)
+    worker.handle(toys.setup_message(1e6))
+    worker.handle(toys.open_message(RUN))
     records = np.zeros(len(sizes), JOB)
     records["job_id"], records["boards"], records["low"], records["high"] = range(len(sizes)), sizes, -9, 9
     assert worker.handle(Message(MessageType.JOBS, RUN, from_records(records))) == []
@@ -83,7 +73,7 @@ def steer(*records):
 
 def answers(messages):
     """(node, complete, boards) of the results among messages."""
-    results = [results_of(message) for message in messages if message.type == MessageType.RESULTS]
+    results = [toys.results_of(message) for message in messages if message.type == MessageType.RESULTS]
     return [(int(r["job_id"]), int(r["complete"]), int(r["boards"])) for records in results for r in records]
 
 
@@ -104,14 +94,14 @@ def splits(messages):
 def test_a_queued_job_that_is_dropped_is_answered_as_unsearched(kind):
     worker = at_work(kind, LONG, 10, 20, 30)
     assert answers(worker.handle(steer((2, *DROPPED, *NO_REST)))) == [(2, 0, 0)]
-    assert answers(work(worker)) == [(0, 1, LONG), (1, 1, 10), (3, 1, 30)]
+    assert answers(toys.work(worker)) == [(0, 1, LONG), (1, 1, 10), (3, 1, 30)]
 
 
 def test_all_that_are_queued_may_be_dropped_at_once(kind):
     worker = at_work(kind, LONG, 10, 20)
     sent = worker.handle(steer((1, *DROPPED, *NO_REST), (2, *DROPPED, *NO_REST)))
     assert answers(sent) == [(1, 0, 0), (2, 0, 0)]
-    assert answers(work(worker)) == [(0, 1, LONG)]
+    assert answers(toys.work(worker)) == [(0, 1, LONG)]
 
 
 def test_one_at_work_that_is_dropped_is_answered_as_far_as_it_is(kind):
@@ -119,7 +109,7 @@ def test_one_at_work_that_is_dropped_is_answered_as_far_as_it_is(kind):
     ((node, complete, boards),) = answers(worker.handle(steer((0, *DROPPED, *NO_REST))))
     assert (node, complete) == (0, 0)
     assert 0 < boards < LONG
-    assert answers(work(worker)) == [(1, 1, 10)]
+    assert answers(toys.work(worker)) == [(1, 1, 10)]
 
 
 @pytest.mark.parametrize("sizes", [(LONG,), (LONG, 10)], ids=["alone", "with others"])
@@ -130,13 +120,13 @@ def test_nothing_is_left_to_do_when_all_is_dropped(sizes, kind):
     assert not worker.has_work
     records = np.array([(7, 10, -9, 9)], JOB)
     worker.handle(Message(MessageType.JOBS, RUN, from_records(records)))
-    assert answers(work(worker)) == [(7, 1, 10)]
+    assert answers(toys.work(worker)) == [(7, 1, 10)]
 
 
 def test_a_job_that_is_not_there_any_more_is_passed_over(kind):
     worker = at_work(kind, LONG)
     assert worker.handle(steer((5, *DROPPED, *NO_REST), (6, -1, 1, *NO_REST), (7, -1, 1, 8, 1))) == []
-    assert [message.type for message in work(worker)] == [MessageType.RESULTS]
+    assert [message.type for message in toys.work(worker)] == [MessageType.RESULTS]
     assert worker.handle(steer((0, *DROPPED, *NO_REST))) == []
     assert not worker.has_work
 
@@ -145,7 +135,7 @@ def test_windows_become_narrower(kind):
     worker = at_work(kind, LONG, 10, 20)
     kind.narrowed.clear()
     assert worker.handle(steer((0, -3, 9, *NO_REST), (2, -9, 4, *NO_REST))) == []
-    work(worker)
+    toys.work(worker)
     assert kind.narrowed == [(0, -3, 9), (1, -9, 9), (2, -9, 4)]
 
 
@@ -154,7 +144,7 @@ def test_a_part_is_given_away_as_soon_as_there_is_one(kind):
     assert worker.handle(steer((0, -9, 9, 5, 1))) == []
     sent = worker.work()
     assert splits(sent) == []  # nothing to give yet
-    sent += work(worker)
+    sent += toys.work(worker)
     ((node, rest, part),) = splits(sent)
     assert (node, rest) == (0, 5)
     assert [message.type for message in sent] == [MessageType.SPLIT, MessageType.RESULTS]
@@ -169,7 +159,7 @@ def test_what_is_left_may_be_given_away_again(kind):
         sent += worker.work()
     assert worker.handle(steer((0, *DROPPED, *NO_REST))) == []  # it has another number now
     worker.handle(steer((5, -9, 9, 0, 1)))
-    sent += work(worker)
+    sent += toys.work(worker)
     assert [each[:2] for each in splits(sent)] == [(0, 5), (5, 0)]
     assert answers(sent) == [(0, 1, LONG - sum(part for _, _, part in splits(sent)))]
 
@@ -177,7 +167,7 @@ def test_what_is_left_may_be_given_away_again(kind):
 def test_no_part_is_given_that_is_too_small(kind):
     worker = at_work(kind, LONG)
     worker.handle(steer((0, -9, 9, 5, LONG)))
-    sent = work(worker)
+    sent = toys.work(worker)
     assert splits(sent) == []
     assert answers(sent) == [(0, 1, LONG)]
 
@@ -185,7 +175,7 @@ def test_no_part_is_given_that_is_too_small(kind):
 def test_a_part_of_a_queued_job_is_given_when_it_is_at_work(kind):
     worker = at_work(kind, LONG, LONG)
     worker.handle(steer((1, -9, 9, 5, 1)))
-    sent = work(worker)
+    sent = toys.work(worker)
     assert [each[:2] for each in splits(sent)] == [(1, 5)]
     assert [node for node, _, _ in answers(sent)] == [0, 5]
 
@@ -198,9 +188,9 @@ def test_a_wish_dies_with_its_job(end, kind):
     worker.handle(steer((number, -9, 9, 5, LONG if end == "done" else 1)))
     if end != "done":
         assert len(answers(worker.handle(steer((number, *DROPPED, *NO_REST))))) == 1
-    sent = work(worker)
+    sent = toys.work(worker)
     worker.handle(Message(MessageType.JOBS, RUN, from_records(np.array([(number, 4 * LONG, -9, 9)], JOB))))
-    sent += work(worker)
+    sent += toys.work(worker)
     assert splits(sent) == []
     assert answers(sent)[-1] == (number, 1, 4 * LONG)
 
@@ -208,7 +198,7 @@ def test_a_wish_dies_with_its_job(end, kind):
 # --- the master ---
 
 
-class Steering(Source):
+class Steering(toys.Source):
     """A Source with ``new`` updates, which are returned once; what is split off is one more job."""
 
     updates_jobs = True
@@ -279,9 +269,9 @@ def test_a_job_counts_as_one_when_a_part_of_it_was_given_away():
     source = Steering([1])
     talk, _ = started(2, source)
     talk.say(1, MessageType.SPLIT, given(0, 5))
-    talk.say(1, MessageType.RESULTS, results_payload([5]))
+    talk.say(1, MessageType.RESULTS, toys.results_payload([5]))
     assert not source.done
-    sent = talk.say(2, MessageType.RESULTS, results_payload([1]))
+    sent = talk.say(2, MessageType.RESULTS, toys.results_payload([1]))
     assert source.done
     assert MessageType.STOP not in dict(summary(sent))
 

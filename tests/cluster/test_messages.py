@@ -3,20 +3,8 @@
 import numpy as np
 import pytest
 
-from distsearch.cluster.messages import (
-    HEADER,
-    METRICS_RECORD,
-    OPEN_RECORD,
-    PROGRESS_RECORD,
-    SPLIT_RECORD,
-    UPDATE_RECORD,
-    Message,
-    MessageType,
-    decode,
-    encode,
-    from_records,
-    to_records,
-)
+from distsearch.cluster import messages
+from distsearch.cluster.messages import Message, MessageType, decode, encode, from_records, to_records
 
 from .toys import JOB
 
@@ -36,7 +24,7 @@ def test_a_message_shows_its_type():
 def test_a_message_reads_back(kind, size, rng):
     message = Message(kind, rng.randrange(2**32), np.frombuffer(rng.randbytes(size), np.uint8))
     buffer = encode(message)
-    assert len(buffer) == HEADER.size + size
+    assert len(buffer) == messages.HEADER.size + size
     found = decode(buffer)
     assert (found.type, found.run) == (message.type, message.run)
     assert found.payload.tobytes() == message.payload.tobytes()
@@ -44,7 +32,15 @@ def test_a_message_reads_back(kind, size, rng):
 
 @pytest.mark.parametrize(
     "dtype",
-    [JOB, METRICS_RECORD, OPEN_RECORD, PROGRESS_RECORD, UPDATE_RECORD, SPLIT_RECORD, np.dtype(np.int64)],
+    [
+        JOB,
+        messages.METRICS_RECORD,
+        messages.OPEN_RECORD,
+        messages.PROGRESS_RECORD,
+        messages.UPDATE_RECORD,
+        messages.SPLIT_RECORD,
+        np.dtype(np.int64),
+    ],
     ids=["jobs", "metrics", "run", "progress", "job update", "split", "numbers"],
 )
 @pytest.mark.parametrize("count", [0, 1, 50])

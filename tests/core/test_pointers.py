@@ -7,38 +7,28 @@ import sys
 import numpy as np
 import pytest
 
+from distsearch.core import pointers
 from distsearch.core.jit import compiled
-from distsearch.core.pointers import (
-    address,
-    int16s,
-    int64_struct,
-    int64s,
-    new_record,
-    record_view,
-    set_fields,
-    struct,
-    uint64s,
-)
 
-INNER = int64_struct("a", "b")
-OUTER = struct(("inner", INNER), ("x", np.float64), ("y", np.uint64), ("z", np.int64, 3))
-outer_at = record_view(OUTER)
+INNER = pointers.int64_struct("a", "b")
+OUTER = pointers.struct(("inner", INNER), ("x", np.float64), ("y", np.uint64), ("z", np.int64, 3))
+outer_at = pointers.record_view(OUTER)
 
 
 @compiled
 def first_and_third(a, b, c):
-    x, y, z = uint64s(a), int64s(b), int16s(c)
+    x, y, z = pointers.uint64s(a), pointers.int64s(b), pointers.int16s(c)
     return x[0], x[2], y[0], y[2], z[0], z[2]
 
 
 def test_compiled_functions_see_an_array_by_its_address():
     arrays = [np.array([5, 6, 7], dtype) for dtype in (np.uint64, np.int64, np.int16)]
-    assert first_and_third(*map(address, arrays)) == (5, 7) * 3
+    assert first_and_third(*map(pointers.address, arrays)) == (5, 7) * 3
 
 
 def test_a_part_of_an_array_has_its_own_address():
     array = np.zeros((4, 4))
-    assert address(array[1:]) - address(array) == 4 * array.itemsize
+    assert pointers.address(array[1:]) - pointers.address(array) == 4 * array.itemsize
 
 
 @pytest.mark.parametrize(
@@ -46,7 +36,7 @@ def test_a_part_of_an_array_has_its_own_address():
 )
 def test_an_array_with_gaps_has_no_address(array):
     with pytest.raises(ValueError, match="one after another"):
-        address(array)
+        pointers.address(array)
 
 
 @compiled
@@ -65,17 +55,17 @@ def write(where, i):
 def test_compiled_functions_see_records_by_their_address():
     records = np.zeros(3, OUTER)
     records["inner"]["a"], records["inner"]["b"] = 3, 4
-    assert write(address(records), 2) == 7
+    assert write(pointers.address(records), 2) == 7
     assert records["inner"].tolist() == [(3, 4), (3, 4), (7, 4)]
     assert (records["x"].tolist(), records["y"].tolist()) == ([0, 0, 0.5], [0, 0, 1 << 63])
     assert records["z"].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 7]]
 
 
 def test_python_and_compiled_functions_see_the_same_record():
-    record = new_record(OUTER)
-    set_fields(record["inner"], a=1, b=2)
+    record = pointers.new_record(OUTER)
+    pointers.set_fields(record["inner"], a=1, b=2)
     assert sum_of(record["inner"]) == 3
-    assert write(address(record), 0) == 5
+    assert write(pointers.address(record), 0) == 5
     assert (record["inner"].item(), record["x"]) == ((5, 2), 0.5)
 
 

@@ -14,34 +14,18 @@ from distsearch.games.interface import PASS, Position, legal_moves, step
 
 from ..games import tictactoe
 from ..games.othello_twin import OthelloTwin
-from . import countdown
+from . import countdown, positions
 from .minimax_twin import Worth, alphabeta, grow, minimax, size
-from .positions import (
-    EMPTIES,
-    LATE_EMPTIES,
-    NOTHING,
-    ORDERINGS,
-    Recursion,
-    board_id,
-    ending_positions,
-    engine,
-    evaluate,
-    positions_to_grow,
-    rules,
-    search,
-    searches,
-    state_of,
-    unfinished_states,
-)
+from .positions import engine, evaluate, rules, search
 
 # board → plies of the plain trees below positions of any stage; near the end of a game trees are small
 PLIES = {(4, 4): 6, (5, 6): 4, (8, 8): 3, (9, 8): 3, (16, 16): 2}
 MORE_PLIES = {(4, 4): 8, (5, 6): 5, (8, 8): 4, (9, 8): 4, (16, 16): 2}
 DEPTHS = {(4, 4): 8, (8, 8): 7, (9, 8): 6, (16, 16): 4}
-ALGORITHMS = list(itertools.product(ORDERINGS, (True, False)))  # (ordering, prune)
+ALGORITHMS = list(itertools.product(positions.ORDERINGS, (True, False)))  # (ordering, prune)
 
-boards = pytest.mark.parametrize("board", PLIES, ids=board_id)
-orderings = pytest.mark.parametrize("ordering", ORDERINGS)
+boards = pytest.mark.parametrize("board", PLIES, ids=positions.board_id)
+orderings = pytest.mark.parametrize("ordering", positions.ORDERINGS)
 
 
 class Sample(NamedTuple):
@@ -59,25 +43,25 @@ def samples(seed, full):
     @functools.cache
     def of(board):
         plies = (MORE_PLIES if full else PLIES)[board]
-        return [sample(board, *case) for case in positions_to_grow(seed, board, 12 if full else 3, plies)]
+        return [sample(board, *case) for case in positions.positions_to_grow(seed, board, 12 if full else 3, plies)]
 
     return of
 
 
 def sample(board, position, plies=math.inf, empties="winner"):
     """The Sample of a position of the plain twin."""
-    return Sample(state_of(board, position), grow(OthelloTwin(*board, empties), position, plies), plies)
+    return Sample(positions.state_of(board, position), grow(OthelloTwin(*board, empties), position, plies), plies)
 
 
 def endings(rng, board, n, empties):
     """Samples that reach to the end of every line: from games, and of boards with discs strewn at random."""
-    return [sample(board, position, empties=empties) for position in ending_positions(rng, board, n)]
+    return [sample(board, position, empties=empties) for position in positions.ending_positions(rng, board, n)]
 
 
 # --- values ---
 
 
-@searches(PLIES)
+@positions.searches(PLIES)
 def test_the_value_is_minimax(board, name, samples):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
@@ -90,9 +74,11 @@ def test_the_value_is_minimax(board, name, samples):
 
 
 @pytest.mark.parametrize(
-    "board", [(4, 4), (6, 6), (4, 16), (9, 8), pytest.param((12, 13), marks=pytest.mark.full), (16, 16)], ids=board_id
+    "board",
+    [(4, 4), (6, 6), (4, 16), (9, 8), pytest.param((12, 13), marks=pytest.mark.full), (16, 16)],
+    ids=positions.board_id,
 )
-@pytest.mark.parametrize("empties", EMPTIES)
+@pytest.mark.parametrize("empties", positions.EMPTIES)
 def test_the_value_to_the_end_is_minimax(board, empties, full, rng):
     worth = Worth(board, "static", exact=True)
     for state, tree, _ in endings(rng, board, 30 if full else 5, empties):
@@ -106,8 +92,8 @@ def test_the_value_to_the_end_is_minimax(board, empties, full, rng):
 
 @orderings
 def test_a_search_that_no_depth_cut_off_says_so(ordering, rng):
-    for state in unfinished_states(rng, (8, 8), 10, LATE_EMPTIES):
-        for depth in (None, 2 * LATE_EMPTIES + 1):
+    for state in positions.unfinished_states(rng, (8, 8), 10, positions.LATE_EMPTIES):
+        for depth in (None, 2 * positions.LATE_EMPTIES + 1):
             # leaves of the searches that order moves are no leaves of the search
             assert search(engine((8, 8), "static", ordering), state, depth).evaluated == 0, (state, depth)
     assert search(engine((8, 8), "static", ordering), othello.start(rules((8, 8))).state, 3).evaluated > 0
@@ -128,10 +114,10 @@ def test_the_first_player_gets_the_known_score(board, empties, score):
     assert search(engine(board, empties=empties), othello.start(rules(board)).state).score == score
 
 
-@pytest.mark.parametrize("ordering", [*ORDERINGS, "shallow:4"])
+@pytest.mark.parametrize("ordering", [*positions.ORDERINGS, "shallow:4"])
 def test_deeper_searches_agree_with_minimax(ordering, full, rng):
     board, depth = (6, 6), 8 if full else 7
-    for state in unfinished_states(rng, board, 10 if full else 3):
+    for state in positions.unfinished_states(rng, board, 10 if full else 3):
         expected = search(engine(board, "complex", "none", prune=False), state, depth).score
         assert search(engine(board, "complex", ordering), state, depth).score == expected, state
 
@@ -154,13 +140,13 @@ def test_tictactoe_can_be_won(text, score):
 
 
 def tictactoe_engine(ordering, prune):
-    return AlphaBeta(tictactoe, tictactoe.rules(), NOTHING, prune, ordering)
+    return AlphaBeta(tictactoe, tictactoe.rules(), positions.NOTHING, prune, ordering)
 
 
 # --- boards that are visited ---
 
 
-@searches(PLIES)
+@positions.searches(PLIES)
 def test_boards_of_a_plain_order_are_those_of_plain_search(board, name, samples):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
@@ -181,7 +167,7 @@ def test_minimax_visits_every_node_and_alphabeta_no_more(board, ordering, sample
 
 
 def test_boards_of_ordering_searches_are_counted_apart(rng):
-    for state in [othello.start(rules((8, 8))).state, *unfinished_states(rng, (8, 8), 5, most_empties=40)]:
+    for state in [othello.start(rules((8, 8))).state, *positions.unfinished_states(rng, (8, 8), 5, most_empties=40)]:
         static, shallow = (search(engine((8, 8), "static", ordering), state, 6) for ordering in ("static", "shallow"))
         minimax = search(engine((8, 8), "static", "shallow", prune=False), state, 6)
         assert static.score == shallow.score == minimax.score
@@ -198,11 +184,11 @@ def test_boards_of_ordering_searches_are_counted_apart(rng):
     [((4, 4), 8), ((8, 8), 6), ((9, 8), 5), pytest.param((12, 13), 4, marks=pytest.mark.full), ((16, 16), 4)],
     ids=str,
 )
-@pytest.mark.parametrize("ordering", [*ORDERINGS, "shallow:4"])
+@pytest.mark.parametrize("ordering", [*positions.ORDERINGS, "shallow:4"])
 @pytest.mark.parametrize("prune", [True, False], ids=["alphabeta", "minimax"])
 def test_pausing_changes_nothing(board, depth, ordering, prune, rng):
     searcher = engine(board, "static", ordering, prune)
-    for state in unfinished_states(rng, board, 2):
+    for state in positions.unfinished_states(rng, board, 2):
         for plies in (depth if prune else depth - 1, depth - 2):
             whole = search(searcher, state, plies)
             for budget in (1, 7, 1000):
@@ -211,7 +197,7 @@ def test_pausing_changes_nothing(board, depth, ordering, prune, rng):
 
 def test_a_slice_keeps_to_its_budget(rng):
     searcher = engine((8, 8), "static", "shallow:2")
-    for state in unfinished_states(rng, (8, 8), 5):
+    for state in positions.unfinished_states(rng, (8, 8), 5):
         searcher.begin(state, 7)
         before, done = 0, False
         while not done:
@@ -222,11 +208,11 @@ def test_a_slice_keeps_to_its_budget(rng):
             before = searcher.boards
 
 
-@searches(DEPTHS)
+@positions.searches(DEPTHS)
 @pytest.mark.parametrize("ordering", ["none", "static"])
 def test_recursion_visits_the_same_boards(board, name, ordering, full, rng):
-    recursion, searcher = Recursion(board, name, ordering), engine(board, name, ordering)
-    for state in unfinished_states(rng, board, 10 if full else 2):
+    recursion, searcher = positions.Recursion(board, name, ordering), engine(board, name, ordering)
+    for state in positions.unfinished_states(rng, board, 10 if full else 2):
         for plies in range(1, DEPTHS[board] + 1):
             result = search(searcher, state, plies, budget=50)
             assert (result.score, result.boards) == recursion.search(state, plies), (state, plies)
@@ -235,8 +221,8 @@ def test_recursion_visits_the_same_boards(board, name, ordering, full, rng):
 @pytest.mark.parametrize("ordering", ["none", "static"])
 def test_recursion_to_the_end_visits_the_same_boards(ordering, rng):
     board = (8, 8)
-    recursion, searcher = Recursion(board, "static", ordering), engine(board, "static", ordering)
-    for state in unfinished_states(rng, board, 3, most_empties=10):
+    recursion, searcher = positions.Recursion(board, "static", ordering), engine(board, "static", ordering)
+    for state in positions.unfinished_states(rng, board, 3, most_empties=10):
         result = search(searcher, state, budget=50)
         assert (result.score, result.boards) == recursion.search(state), state
 
@@ -244,7 +230,7 @@ def test_recursion_to_the_end_visits_the_same_boards(ordering, rng):
 @orderings
 def test_an_unfinished_search_leaves_nothing_behind(ordering, rng):
     searcher = engine((8, 8), "static", ordering)
-    states = unfinished_states(rng, (8, 8), 4)
+    states = positions.unfinished_states(rng, (8, 8), 4)
     expected = [search(searcher, state, 6) for state in states]
     for before, state, result in zip(reversed(states), states, expected, strict=True):
         searcher.begin(before, 8)
@@ -256,7 +242,7 @@ def test_a_stopped_search_knows_the_moves_it_finished(rng):
     board = (6, 6)
     for prune in (True, False):
         searcher = engine(board, prune=prune)
-        for state in unfinished_states(rng, board, 5):
+        for state in positions.unfinished_states(rng, board, 5):
             whole = search(searcher, state, 6)
             searcher.begin(state, 6)
             assert searcher.result().score == -INFINITY
@@ -277,12 +263,12 @@ def windows(rng, value):
     return [(value + low, value + high) for low, high in widths]
 
 
-@searches(PLIES)
+@positions.searches(PLIES)
 def test_a_narrow_window_bounds_the_value(board, name, samples, rng):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
         value = minimax(tree, plies, worth)
-        for ordering, (alpha, beta) in itertools.product(ORDERINGS, windows(rng, value)):
+        for ordering, (alpha, beta) in itertools.product(positions.ORDERINGS, windows(rng, value)):
             score = search(engine(board, name, ordering), state, plies, alpha, beta).score
             case = (tree.text, ordering, alpha, beta, score, value)
             if score <= alpha:
@@ -313,7 +299,7 @@ def follow(tree, line, board):
     return tree
 
 
-@searches(PLIES)
+@positions.searches(PLIES)
 def test_the_line_leads_to_the_score(board, name, samples):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
@@ -325,8 +311,8 @@ def test_the_line_leads_to_the_score(board, name, samples):
                 assert (-1) ** len(result.line) * worth(end) == result.score, (tree.text, depth, ordering, prune)
 
 
-@pytest.mark.parametrize("board", [(4, 4), (8, 8), (9, 8)], ids=board_id)
-@pytest.mark.parametrize("empties", EMPTIES)
+@pytest.mark.parametrize("board", [(4, 4), (8, 8), (9, 8)], ids=positions.board_id)
+@pytest.mark.parametrize("empties", positions.EMPTIES)
 def test_the_line_to_the_end_leads_to_the_score(board, empties, rng):
     for state, tree, _ in endings(rng, board, 5, empties):
         for ordering, prune in ALGORITHMS:
@@ -338,7 +324,7 @@ def test_the_line_to_the_end_leads_to_the_score(board, empties, rng):
 def test_a_line_of_a_longer_search_leads_to_its_score(rng):
     board, depth = (8, 8), 7
     r, worth = rules(board), evaluate(board, "complex")
-    for state in unfinished_states(rng, board, 5, most_empties=50):
+    for state in positions.unfinished_states(rng, board, 5, most_empties=50):
         result = search(engine(board, "complex"), state, depth)
         end = Position(state)
         for m in result.line:
@@ -354,8 +340,8 @@ def test_a_line_of_a_longer_search_leads_to_its_score(rng):
 
 def test_a_pass_is_a_ply_of_a_depth_but_not_of_an_exact_search():
     board = (4, 4)
-    forced = state_of(board, ([list(row) for row in ("OX--", "----", "----", "----")], "X"))
-    after = state_of(board, ([list(row) for row in ("OX--", "----", "----", "----")], "O"))
+    forced = positions.state_of(board, ([list(row) for row in ("OX--", "----", "----", "----")], "X"))
+    after = positions.state_of(board, ([list(row) for row in ("OX--", "----", "----", "----")], "O"))
     at_once, one_ply = search(engine(board), forced, 1), search(engine(board), after, 1)
     worth = evaluate(board, "static")
     assert at_once.line == [PASS]
@@ -368,10 +354,10 @@ def test_a_pass_is_a_ply_of_a_depth_but_not_of_an_exact_search():
     assert exact.score == -16
 
 
-@searches(PLIES)
+@positions.searches(PLIES)
 def test_depth_0_is_the_evaluation(board, name, rng):
     worth = evaluate(board, name)
-    for state in unfinished_states(rng, board, 5):
+    for state in positions.unfinished_states(rng, board, 5):
         result = search(engine(board, name), state, 0)
         assert result == (worth.function(state, rules(board), worth.tables), True, [], 0, 0, 1)
 
@@ -380,11 +366,11 @@ def test_depth_0_is_the_evaluation(board, name, rng):
     "rows", ["XXXX XXXX XXXX XXXX", "XXXX XXX- OOOO OOOO", "---- ---- ---- ----", "OO-- ---- ---- ---X"]
 )
 @pytest.mark.parametrize("side", "XO")
-@pytest.mark.parametrize("empties", EMPTIES)
+@pytest.mark.parametrize("empties", positions.EMPTIES)
 def test_a_finished_game_is_worth_its_score(rows, side, empties):
     board, squares = (4, 4), [list(row) for row in rows.split()]
     final = OthelloTwin(*board, empties).final((squares, side))
-    state = state_of(board, (squares, side))
+    state = positions.state_of(board, (squares, side))
     win = evaluate(board, "static").bound * ((final > 0) - (final < 0))
     for ordering, prune in ALGORITHMS:
         searcher = engine(board, "static", ordering, prune, empties)
@@ -396,26 +382,26 @@ def test_a_finished_game_is_worth_its_score(rows, side, empties):
 def test_more_depth_than_game_is_the_whole_game(rng):
     board = (8, 8)
     win = evaluate(board, "static").bound
-    for state in unfinished_states(rng, board, 5, LATE_EMPTIES):
+    for state in positions.unfinished_states(rng, board, 5, positions.LATE_EMPTIES):
         exact, deep = search(engine(board), state), search(engine(board), state, 1000)
         assert deep.evaluated == 0
         assert deep.score == exact.score + win * ((exact.score > 0) - (exact.score < 0))
 
 
-@pytest.mark.parametrize("board", [(4, 4), (4, 5)], ids=board_id)
+@pytest.mark.parametrize("board", [(4, 4), (4, 5)], ids=positions.board_id)
 def test_more_empty_squares_than_at_the_start(board):
     fresh = AlphaBeta(othello, rules(board), evaluate(board, "static"))
     squares = [["-"] * board[1] for _ in range(board[0])]
     squares[1][1:3] = "XO"
-    state = state_of(board, (squares, "X"))
-    recursion = Recursion(board, "static", "static")
+    state = positions.state_of(board, (squares, "X"))
+    recursion = positions.Recursion(board, "static", "static")
     for depth in (None, 10):
         result = search(fresh, state, depth)
         assert (result.score, result.boards) == recursion.search(state, depth)
 
 
 def test_a_line_is_kept_to_its_greatest_length():
-    searcher = AlphaBeta(countdown, countdown.rules(), NOTHING)
+    searcher = AlphaBeta(countdown, countdown.rules(), positions.NOTHING)
     for moves, score in ((LINE_LENGTH, -1), (countdown.LONGEST - 1, 1), (countdown.LONGEST, -1)):
         result = search(searcher, countdown.state(moves))
         assert result.score == score

@@ -15,22 +15,10 @@ from distsearch.games import othello, othello_knowledge
 from distsearch.games.interface import END, PASS
 
 from ..games.othello_twin import OthelloTwin
+from . import positions
 from .depth_searches import CHANGES, DEEP_PLIES, EVERYWHERE, NEVER, check_line, deep, deep_boards, midgame, shuffled
 from .minimax_twin import Worth, grow, minimax
-from .positions import (
-    EMPTIES,
-    LATE_EMPTIES,
-    board_id,
-    engine,
-    evaluate,
-    names,
-    positions_to_grow,
-    rules,
-    search,
-    searches,
-    state_of,
-    unfinished_states,
-)
+from .positions import engine, evaluate, rules, search
 
 # board → plies of the plain trees below positions of any stage; near the end of a game trees are small
 PLIES = {(4, 4): 5, (5, 6): 4, (8, 8): 3, (9, 8): 2}
@@ -39,7 +27,7 @@ MORE_PLIES = {(4, 4): 7, (5, 6): 5, (8, 8): 4, (9, 8): 4, (16, 16): 2}
 boards = pytest.mark.parametrize(
     "board",
     [board if board in PLIES else pytest.param(board, marks=pytest.mark.full) for board in MORE_PLIES],
-    ids=board_id,
+    ids=positions.board_id,
 )
 
 
@@ -47,7 +35,7 @@ class Sample:
     """A position as a state and as a plain tree of so many plies, with its values by some evaluations."""
 
     def __init__(self, board, position, plies, evaluations):
-        self.state, self.plies = state_of(board, position), plies
+        self.state, self.plies = positions.state_of(board, position), plies
         self.tree = grow(OthelloTwin(*board), position, plies)
         worths = {name: Worth(board, name) for name in evaluations}
         self.values = {
@@ -63,8 +51,8 @@ def samples(seed, full):
     def of(board):
         plies = (MORE_PLIES if full else PLIES)[board]
         return [
-            Sample(board, *case, names(board, full))
-            for case in positions_to_grow(seed, board, 12 if full else 2, plies)
+            Sample(board, *case, positions.names(board, full))
+            for case in positions.positions_to_grow(seed, board, 12 if full else 2, plies)
         ]
 
     return of
@@ -78,7 +66,9 @@ def test_the_value_is_minimax(board, samples, full, rng):
     """With entries of all depths, of other positions and of other evaluations around."""
     far = tt.new_shared_table(1)
     limits = {}, EVERYWHERE
-    engines = [(name, deep(board, name, far, changes=changes)) for name in names(board, full) for changes in limits]
+    engines = [
+        (name, deep(board, name, far, changes=changes)) for name in positions.names(board, full) for changes in limits
+    ]
     cases = [(sample, depth) for sample in samples(board) for depth in range(sample.plies + 1)]
     for (name, searcher), (sample, depth) in shuffled(rng, itertools.product(engines, 2 * cases)):
         result = search(searcher, sample.state, depth)
@@ -88,28 +78,28 @@ def test_the_value_is_minimax(board, samples, full, rng):
 
 @deep_boards
 def test_deeper_searches_agree_with_alphabeta(board, full, rng):
-    engines = {name: deep(board, name) for name in names(board, full)}
+    engines = {name: deep(board, name) for name in positions.names(board, full)}
     deepest = DEEP_PLIES[board]
-    for state in unfinished_states(rng, board, 20 if full else 2):
+    for state in positions.unfinished_states(rng, board, 20 if full else 2):
         for name, depth in shuffled(rng, itertools.product(engines, (deepest - 1, deepest))):
             expected = search(engine(board, name), state, depth).score
             assert search(engines[name], state, depth).score == expected, (state, name, depth)
 
 
-@searches(MORE_PLIES, PLIES)
+@positions.searches(MORE_PLIES, PLIES)
 def test_a_score_that_no_depth_cut_off_is_the_games(board, name, endings, rng):
     searcher, win = deep(board, name), evaluate(board, name).bound
     for state in endings(board):
         exact = search(engine(board), state).score
         whole = exact + win * ((exact > 0) - (exact < 0))
-        for depth in shuffled(rng, [*range(2 * LATE_EMPTIES), 1000]):
+        for depth in shuffled(rng, [*range(2 * positions.LATE_EMPTIES), 1000]):
             result = search(searcher, state, depth)
             assert result.score == search(engine(board, name), state, depth).score, (state, depth)
             assert result.score == whole or result.evaluated > 0, (state, depth)
             assert result.evaluated == 0 or depth < 1000, state
 
 
-@searches(MORE_PLIES, PLIES)
+@positions.searches(MORE_PLIES, PLIES)
 def test_depth_0_is_the_evaluation(board, name, samples):
     searcher, worth = deep(board, name), evaluate(board, name)
     for sample in samples(board):
@@ -119,13 +109,13 @@ def test_depth_0_is_the_evaluation(board, name, samples):
 
 @pytest.mark.parametrize("rows", ["XXXX XXXX XXXX XXXX", "XXXX XXX- OOOO OOOO", "---- ---- ---- ----"])
 @pytest.mark.parametrize("side", "XO")
-@pytest.mark.parametrize("empties", EMPTIES)
+@pytest.mark.parametrize("empties", positions.EMPTIES)
 def test_a_finished_game_is_worth_its_score(rows, side, empties):
     board, position = (4, 4), ([list(row) for row in rows.split()], side)
     final = OthelloTwin(*board, empties).final(position)
     win = evaluate(board, "static").bound * ((final > 0) - (final < 0))
     for depth in (0, 1, 5):
-        result = search(deep(board, empties=empties), state_of(board, position), depth)
+        result = search(deep(board, empties=empties), positions.state_of(board, position), depth)
         assert result == (final + win, True, [], 0, 0, 0)
 
 
@@ -136,7 +126,7 @@ def test_a_finished_game_is_worth_its_score(rows, side, empties):
 @pytest.mark.parametrize(("board", "name", "depth"), [((8, 8), "complex", 6), ((9, 8), "static", 5)], ids=str)
 def test_every_technique_has_a_switch(changes, board, name, depth, full, endings, rng):
     searcher = deep(board, name, changes=changes)
-    for state in [*unfinished_states(rng, board, 20 if full else 2), *endings(board)]:
+    for state in [*positions.unfinished_states(rng, board, 20 if full else 2), *endings(board)]:
         for plies in (depth, depth - 1, 2):
             expected = search(engine(board, name), state, plies).score
             assert search(searcher, state, plies).score == expected, (state, plies)
@@ -153,7 +143,7 @@ def test_what_saves_boards(without):
 
 
 def test_recursion_and_frames_visit_the_same_boards(rng):
-    for state in [midgame(), *unfinished_states(rng, (8, 8), 3)]:
+    for state in [midgame(), *positions.unfinished_states(rng, (8, 8), 3)]:
         results = [search(deep((8, 8), changes={"bottom": bottom}), state, 7) for bottom in (0, 1, 3, 5, NEVER)]
         assert len({(result.score, result.boards, result.evaluated) for result in results}) == 1, state
 
@@ -183,7 +173,7 @@ def test_the_order_of_moves_changes_boards_alone(name, hooks, full, rng, monkeyp
         result = search(searcher, state, depth)
         boards += result.boards - search(deep(board), state, depth).boards
     assert boards > 0
-    for state in unfinished_states(rng, board, 20 if full else 2):
+    for state in positions.unfinished_states(rng, board, 20 if full else 2):
         assert search(searcher, state, depth).score == search(engine(board), state, depth).score, state
 
 
@@ -197,7 +187,7 @@ def windows(rng, value):
     return [*((value + low, value + high) for low, high in near), (-all_of_it, all_of_it), (-(10**6), 10**6)]
 
 
-@searches(MORE_PLIES, PLIES)
+@positions.searches(MORE_PLIES, PLIES)
 def test_a_window_cuts_the_score(board, name, samples, rng):
     searcher = deep(board, name)
     for sample in samples(board):
@@ -217,7 +207,7 @@ def test_a_window_cuts_the_score(board, name, samples, rng):
 @deep_boards
 def test_a_window_cuts_the_score_of_longer_searches(board, full, rng):
     searcher, depth = deep(board), DEEP_PLIES[board] - 1
-    for state in unfinished_states(rng, board, 20 if full else 2):
+    for state in positions.unfinished_states(rng, board, 20 if full else 2):
         value = search(engine(board), state, depth).score
         for low, high in windows(rng, value):
             assert search(searcher, state, depth, low, high).score == min(max(value, low), high), (state, low, high)
@@ -226,7 +216,7 @@ def test_a_window_cuts_the_score_of_longer_searches(board, full, rng):
 # --- lines ---
 
 
-@searches(MORE_PLIES, PLIES)
+@positions.searches(MORE_PLIES, PLIES)
 def test_the_line_keeps_the_score(board, name, samples, endings, rng):
     searcher, plain, r = deep(board, name), engine(board, name), rules(board)
     states = [sample.state for sample in samples(board)]
@@ -238,7 +228,7 @@ def test_the_line_keeps_the_score(board, name, samples, endings, rng):
         check_line(searcher, othello, r, state, DEEP_PLIES.get(board, 6), plain)
 
 
-@pytest.mark.parametrize("depth", [LATE_EMPTIES + 3, 2 * LATE_EMPTIES + 1, 1000])
+@pytest.mark.parametrize("depth", [positions.LATE_EMPTIES + 3, 2 * positions.LATE_EMPTIES + 1, 1000])
 def test_the_line_goes_to_the_end_where_the_depth_asked_for_goes_beyond(depth, endings):
     board = (8, 8)
     # no entry of so few nodes is lost there
@@ -251,7 +241,7 @@ def test_the_line_goes_to_the_end_where_the_depth_asked_for_goes_beyond(depth, e
 def test_a_pass_is_a_ply():
     board = (4, 4)
     squares = [list(row) for row in ("OX--", "----", "----", "----")]
-    forced, after = (state_of(board, (squares, side)) for side in "XO")
+    forced, after = (positions.state_of(board, (squares, side)) for side in "XO")
     for depth in range(1, 5):
         passed, rest = search(deep(board), forced, depth), search(deep(board), after, depth - 1)
         assert passed.score == -rest.score
