@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from .. import evaluation
+from ..cluster.protocols import TABLE_COUNTS
 from ..engines.player import plies_for
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import CHANCE, END, MAX_MOVES, step
@@ -34,15 +35,7 @@ class ChanceSearcher(Searcher):
     _joins = True  # ranks of a host can search one subtree together
     _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
     # figures of an Outcome that sum up those of pools: by its names, theirs
-    _counts = {
-        "cpu_seconds": "cpu",
-        "nodes": "boards",
-        "jobs": "jobs",
-        "table_hits": "hits",
-        "table_far_hits": "far_hits",
-        "table_stores": "stores",
-        "table_replacements": "replacements",
-    }
+    _counts = {"cpu_seconds": "cpu", "nodes": "boards"} | {name: name for name in ("jobs", *TABLE_COUNTS)}
 
     def __init__(self, options, *how, **named):
         super().__init__(options, *how, **named)

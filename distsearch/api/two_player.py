@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import evaluation
+from ..cluster.protocols import TABLE_COUNTS
 from ..core.errors import UserError
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import legal_moves
@@ -25,7 +26,6 @@ from .run import prepare
 from .searcher import Searcher
 
 _QUICK_SEARCH = 20_000  # boards, in the same place, of an exact search
-_TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
 _MIN_JOBS_OF_A_GROUP = 2
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
@@ -148,10 +148,8 @@ class TwoPlayerSearcher(Searcher):
         known = complete or score > (options.window or ANY)[0]
         found = _Found(known, score, complete, line, int(record["boards"]), **grown)
         outcome = self._outcome(position, found, self._depth, complete)
-        outcome.seconds, outcome.cpu_seconds = float(record["seconds"]), float(record["cpu"])
-        outcome.ordering_nodes = int(record["ordering_boards"])
-        for name in _TABLE_COUNTS:
-            setattr(outcome, name, int(record[name]))
+        outcome.seconds = float(record["seconds"])
+        _set_counts(outcome, record)
         return outcome
 
     def partial(self, position, pool, boards, seconds):
@@ -216,10 +214,7 @@ class TwoPlayerSearcher(Searcher):
             complete = pool.is_answered(root)
             outcome = self._outcome(position, self._found(pool, root), depth, complete)
             outcome.seconds = took.seconds if len(positions) == 1 else float(totals["seconds"][root])
-            outcome.cpu_seconds = float(totals["cpu"][root])
-            outcome.ordering_nodes = int(totals["ordering_boards"][root])
-            for name in _TABLE_COUNTS:
-                setattr(outcome, name, int(totals[name][root]))
+            _set_counts(outcome, {name: of_roots[root] for name, of_roots in totals.items()})
             outcome.add_run(took)
             yield outcome
 
@@ -241,12 +236,10 @@ class TwoPlayerSearcher(Searcher):
         # a search to a depth has the same score by all policies
         proved = source.proved and not options.by_steps
         outcome = self._outcome(position, self._found(pool, 0), depth, complete, proved)
-        outcome.seconds, outcome.cpu_seconds = seconds, source.spent.cpu
         # what was spent on an iteration that the budget cut short depends on timing, and a budget's answer must not
         spent = source.completed_spent if options.nodes and source.completed else source.spent
-        outcome.nodes, outcome.ordering_nodes, outcome.jobs = spent.boards, spent.ordering_boards, spent.jobs
-        for name in _TABLE_COUNTS:
-            setattr(outcome, name, getattr(spent, name))
+        _set_counts(outcome, spent | {"cpu": source.spent["cpu"]})
+        outcome.seconds, outcome.nodes, outcome.jobs = seconds, spent["boards"], spent["jobs"]
         return outcome
 
     def _resumed(self, kept):
@@ -382,6 +375,13 @@ class TwoPlayerSearcher(Searcher):
                 pass
             yield depth, runner.result(0.0, 0.0)[0], runner.boards
             depth += 1
+
+
+def _set_counts(outcome, counts):
+    """Set an Outcome's nodes of ordering searches, CPU seconds and table counts by COSTS of its jobs."""
+    outcome.ordering_nodes, outcome.cpu_seconds = int(counts["ordering_boards"]), float(counts["cpu"])
+    for name in TABLE_COUNTS:
+        setattr(outcome, name, int(counts[name]))
 
 
 def _within(score, window, relation="exact"):

@@ -9,16 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-_SUMMED = (
-    "boards",
-    "ordering_boards",
-    "evaluated",
-    "table_hits",
-    "table_far_hits",
-    "table_stores",
-    "table_replacements",
-    "cpu",
-)
+from .protocols import COSTS
+
+_SUMMED = tuple(name for name in COSTS if name != "seconds")
 
 
 class _Copied:

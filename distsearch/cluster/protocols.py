@@ -11,6 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
+# Fields of a result record that add up over jobs.
+TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
+COSTS = "boards", "ordering_boards", "evaluated", *TABLE_COUNTS, "seconds", "cpu"
+
 
 class WorkSource(ABC):
     """Hands out jobs and takes their results in. It sends no messages and reads no clock."""

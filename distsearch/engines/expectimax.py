@@ -42,7 +42,7 @@ from ..games import lanes
 from ..games.interface import CHANCE, END, MAX_MOVES
 from .pvs import abdada, side_tables, values
 from .pvs import table as tt
-from .pvs.abdada import PATIENCE, WAIT, mark, ranks_at, wait_for
+from .pvs.abdada import PATIENCE, WAIT, SharedSearch, is_over, mark, ranks_at, wait_for
 from .pvs.growing_table import Growing
 
 moves = play = outcomes = key = turn = expand = evaluate = None  # bound for each game and evaluation
@@ -267,15 +267,6 @@ def unmark_all(c):
         unmark(c, frame_at(c.frames, i))
 
 
-@compiled
-def is_over(c):
-    """Whether the search that this rank has joined is over; tells its owner how many nodes it took here."""
-    if c.sequence_at == 0:
-        return False
-    int64s(c.nodes_at)[0] = c.nodes
-    return int64s(c.sequence_at)[0] != c.sequence
-
-
 def child_of(state, c, f, i):
     """Return (child i of a frame's state, its path probability)."""
     at, path_probability = f.first + i, f.path_probability
@@ -430,13 +421,13 @@ class ExpectimaxResult(NamedTuple):
     boards: int
     expanded: int  # of them, those in which the player's moves were tried
     evaluated: int
-    hits: int
-    stores: int
-    shared_hits: int = 0  # of the hits
-    replacements: int = 0  # of other entries of the shared table
+    table_hits: int
+    table_far_hits: int  # of the hits, those of the shared table
+    table_stores: int
+    table_replacements: int  # of other entries of the shared table
 
 
-class Expectimax:
+class Expectimax(SharedSearch):
     """A pausable expectimax search.
 
     points: whether the points of moves count as well as the evaluation; min_probability: states of chance that are less
@@ -571,23 +562,10 @@ class Expectimax:
         if shared:
             self._use_shared_at_once()
 
-    def watch(self, sequence_at, sequence, boards_at):
-        """Stop when another number than ``sequence`` stands at the first address; write ``nodes`` to the other one."""
-        set_fields(self._control, sequence_at=sequence_at, sequence=sequence, nodes_at=boards_at)
-
-    @property
-    def is_shared(self):
-        return self._control["defer_from"] < tt.NEVER
-
     @property
     def can_be_shared(self):
         """Whether the search begun last is large enough for several ranks, and there is a table to share it by."""
         return bool(self._value is None and self._depth > _DEFER_FROM and self._table["buckets"])
-
-    @property
-    def table_full(self):
-        """The share of the shared table's entries that are used, 0 to 1, by a sample of them."""
-        return tt.full(self._shared[: 2 * tt.BUCKET * int(self._table["buckets"])])
 
     def begin(self, state, depth, path_probability=CERTAIN):
         """Start a search of ``state`` to ``depth`` plies, 0 for its evaluation."""
@@ -600,15 +578,6 @@ class Expectimax:
         opened, value = self.kernels["begin"](state, self.where, plies, int(path_probability))
         if not opened:
             self._value = float(value)
-
-    @property
-    def waited(self):
-        """Time for which it has waited for others so far, in nodes."""
-        return int(self._control["waited"])
-
-    @property
-    def boards(self):
-        return int(self._control["nodes"])
 
     def advance(self, budget):
         """Search on for about ``budget`` nodes; return whether the search is complete."""
@@ -626,6 +595,6 @@ class Expectimax:
             known = [i for i in range(n) if not math.isnan(self._values[i])]
             by_move = {int(self._moves[i]): float(self._values[i]) for i in known}
             move = max(by_move, key=by_move.get) if by_move else None
-        counts = (int(control[name]) for name in ("nodes", "expanded", "evaluated", "hits", "stores", "shared_hits"))
+        counts = (int(control[name]) for name in ("nodes", "expanded", "evaluated", "hits", "shared_hits", "stores"))
         value = self._value if complete else -math.inf
         return ExpectimaxResult(value, complete, move, by_move, *counts, int(self._table["replaced"]))

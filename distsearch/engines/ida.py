@@ -319,8 +319,8 @@ class IdaResult(NamedTuple):
     length: int  # moves to it, the fewest there are; or to the states whose evaluations decided
     boards: int
     evaluated: int
-    hits: int
-    stores: int
+    table_hits: int
+    table_stores: int
 
 
 class Ida:

@@ -5,24 +5,9 @@ A tile 2^e has code e, up to 32768: two of those do not merge. Two tiles merge i
 
 import numpy as np
 
-from ..core import jit
 from ..core.jit import compiled
 from . import sliding
-from .sliding import (  # noqa: F401, the game's interface
-    BOARDS,
-    ENDED_STAYS,
-    PLAYERS,
-    UNIT,
-    draw,
-    due,
-    final,
-    key,
-    move_text,
-    parse_move,
-    start,
-    turn,
-    words,
-)
+from .sliding import *  # noqa: F403, what the games share of the interface
 
 NAME = "2048"
 SPAWN = "2:0.9,4:0.1"
@@ -38,7 +23,7 @@ _LOWEST = np.uint64(0x1111111111111111)
 
 def rules(board=None, spawn=SPAWN):
     """Return the rules array (uint64) of a board of (rows, columns); raises UserError."""
-    return sliding.rules_of(NAME, BITS, MERGES, VALUES, tuple(board or BOARDS[1]), spawn)
+    return sliding.rules_of(NAME, BITS, MERGES, VALUES, tuple(board or sliding.BOARDS[1]), spawn)
 
 
 @compiled
@@ -126,9 +111,4 @@ def code_at(s, cell):
 
 
 _OWN = cells_of, state_of, transpose, slide, rewards, free_cells, cell_of, put, code_at
-_functions = jit.specialise_all(sliding.TEMPLATES, NAME, {function.__name__: function for function in _OWN})
-kind, moves, outcomes, play, moves_left, expand = (
-    _functions[name] for name in ("kind", "moves", "outcomes", "play", "moves_left", "expand")
-)
-_texts = sliding.Texts(NAME, VALUES, _functions)
-parse, text, largest, empties = _texts.parse, _texts.text, _texts.largest, _texts.empties
+kind, moves, outcomes, play, moves_left, expand, parse, text, largest, empties = sliding.interface(NAME, VALUES, _OWN)

@@ -16,10 +16,15 @@ import re
 
 import numpy as np
 
+from ..core import jit
 from ..core.errors import UserError
 from ..core.jit import compiled
 from . import lanes
 from .interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, Position, Rules, State, as_state, board_size
+
+# what every game here takes over as it is
+__all__ = ["BOARDS", "ENDED_STAYS", "PLAYERS", "UNIT"]
+__all__ += ["draw", "due", "final", "key", "move_text", "parse_move", "start", "turn", "words"]
 
 PLAYERS = 1
 UNIT = "points"
@@ -356,6 +361,17 @@ class Texts:
     def empties(self, state: State, r: Rules) -> int:
         """Return the number of empty cells."""
         return int(self._free_cells(state, r)).bit_count()
+
+
+def interface(name, values, own):
+    """Return what a game has of this module, bound to its ``own`` functions: kernels, and functions of texts.
+
+    They are kind, moves, outcomes, play, moves_left, expand; parse, text, largest, empties.
+    """
+    functions = jit.specialise_all(TEMPLATES, name, {function.__name__: function for function in own})
+    texts = Texts(name, values, functions)
+    kernels = (functions[each] for each in ("kind", "moves", "outcomes", "play", "moves_left", "expand"))
+    return *kernels, texts.parse, texts.text, texts.largest, texts.empties
 
 
 def move_text(m, r):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import evaluation
-from ..cluster.protocols import JobRunner
+from ..cluster.protocols import TABLE_COUNTS, JobRunner
 from ..engines.expectimax import Expectimax
 from ..engines.expectiminimax import Expectiminimax
 from ..engines.player import Player
@@ -22,18 +22,7 @@ GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 Ki
 PARTS = 0, 64, 64, 8, 8, 1
 
 EXPECTIMAX_RESULT = record(
-    "job_id",
-    "complete",
-    "move",
-    "value",
-    "boards",
-    "evaluated",
-    "table_hits",
-    "table_far_hits",
-    "table_stores",
-    "table_replacements",
-    "seconds",
-    "cpu",
+    "job_id", "complete", "move", "value", "boards", "evaluated", *TABLE_COUNTS, "seconds", "cpu"
 )
 
 EXPECTIMINIMAX_RESULT = record(
@@ -109,6 +98,13 @@ class EngineRunner(JobRunner):
     def boards(self) -> int:
         return self._engine.boards
 
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
+        record, found = np.zeros(1, self.result_dtype), self._engine.result()._asdict()
+        found |= {"job_id": self.job_id, "seconds": seconds, "cpu": cpu}
+        found["move"] = -1 if found["move"] is None else found["move"]
+        record[0] = tuple(found[name] for name in self.result_dtype.names or ())
+        return record
+
 
 class ExpectimaxRunner(Joinable, EngineRunner):
     """Searches subtrees of games against chance; far: the shared table."""
@@ -131,25 +127,6 @@ class ExpectimaxRunner(Joinable, EngineRunner):
         """Return the record of the job begun last."""
         return np.array([self._job], self.job_dtype)
 
-    def result(self, seconds: float, cpu: float) -> np.ndarray:
-        record, found = np.zeros(1, self.result_dtype), self._engine.result()
-        move = -1 if found.move is None else found.move
-        record[0] = (
-            self.job_id,
-            found.complete,
-            move,
-            found.value,
-            found.boards,
-            found.evaluated,
-            found.hits,
-            found.shared_hits,
-            found.stores,
-            found.replacements,
-            seconds,
-            cpu,
-        )
-        return record
-
 
 class ExpectiminimaxRunner(EngineRunner):
     """Searches subtrees of games in which chance has an adversary."""
@@ -165,22 +142,6 @@ class ExpectiminimaxRunner(EngineRunner):
         self.job_id = int(job["job_id"])
         window = float(job["alpha"]), float(job["beta"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]), *window, int(job["draw"]))
-
-    def result(self, seconds: float, cpu: float) -> np.ndarray:
-        record, found = np.zeros(1, self.result_dtype), self._engine.result()
-        move = -1 if found.move is None else found.move
-        record[0] = (
-            self.job_id,
-            found.complete,
-            found.bound,
-            move,
-            found.value,
-            found.boards,
-            found.evaluated,
-            seconds,
-            cpu,
-        )
-        return record
 
 
 class GameRunner(JobRunner):

@@ -57,8 +57,7 @@ class ExpectimaxPool(NumberedJobs):
         # ``value`` is nan until it is known, ``missing`` counts children without a value.
         self.states, self.parent, self.depth_left, self.path_probability, self.by_chance = [], [], [], [], []
         self.move, self.edge, self.value, self.missing, self.children = [], [], [], [], []
-        self.boards = self.hits = self.far_hits = self.stores = self.replacements = self.evaluated = self.finished = 0
-        self.cpu = 0.0
+        self.finished = 0
         self._best = {}  # node → best move, of those that were jobs
         self._add(state, _NONE, depth, int(CERTAIN), _NONE, 0.0)
         self._queue.extend(self._grown(wanted_subtrees, all_moves))
@@ -144,16 +143,7 @@ class ExpectimaxPool(NumberedJobs):
             if result["complete"]:
                 self.finished += 1
                 self._known(node, float(result["value"]))
-        self._add_up(
-            results,
-            boards="boards",
-            hits="table_hits",
-            far_hits="table_far_hits",
-            stores="table_stores",
-            replacements="table_replacements",
-            evaluated="evaluated",
-            cpu="cpu",
-        )
+        self._add_up(results)
 
     def _known(self, node, value):
         """Set a node's value, and back it up."""

@@ -46,7 +46,6 @@ class ExpectiminimaxPool(NumberedJobs):
     """
 
     result_dtype = EXPECTIMINIMAX_RESULT
-    hits = far_hits = stores = replacements = 0  # no table is used
     resolved = False  # a deeper search may find another value
 
     def __init__(
@@ -69,8 +68,7 @@ class ExpectiminimaxPool(NumberedJobs):
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
         self.states, self.parent, self.depth_left, self.kind, self.draw = [], [], [], [], []
         self.move, self.weight, self.low, self.high, self.closed, self.children = [], [], [], [], [], []
-        self.boards = self.evaluated = self.finished = self.jobs_used = self._wasted = 0
-        self.cpu = 0.0
+        self.finished = self.jobs_used = self._wasted = 0
         self._best = _NONE  # move that the root's own job found
         # A node is an index into columns. ``draw`` is chance's, or ANY; ``move`` led to it; ``weight`` is the
         # probability of a draw; ``low`` and ``high`` bound its value; nothing more is needed of one that is ``closed``.
@@ -245,7 +243,7 @@ class ExpectiminimaxPool(NumberedJobs):
             if result["bound"] != LOWER:
                 self.high[node] = float(result["value"])
             self._close(node)
-        self._add_up(results, boards="boards", evaluated="evaluated", cpu="cpu")
+        self._add_up(results)
 
     def _release(self, node):
         """Queue a node's subtree, or the subtrees that it was grown into."""

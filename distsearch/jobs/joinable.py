@@ -1,5 +1,6 @@
 """Base of runners whose jobs other ranks of the host may join; see ``cluster.joint``."""
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,9 @@ class Joinable(JobRunner):
     can_join = True
     _engine: Any
 
-    @property
-    def table_full(self) -> float:
-        return self._engine.table_full
-
-    @property
-    def can_be_shared(self) -> bool:
-        return self._engine.can_be_shared
-
-    @property
-    def waited(self) -> int:
-        return self._engine.waited
-
-    @property
-    def is_shared(self) -> bool:
-        return self._engine.is_shared
+    table_full, can_be_shared, waited, is_shared = (
+        property(attrgetter(f"_engine.{name}")) for name in ("table_full", "can_be_shared", "waited", "is_shared")
+    )
 
     def share(self, shared: bool) -> None:
         self._engine.share(shared)

@@ -5,14 +5,20 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..cluster.protocols import WorkSource
+from ..cluster.protocols import TABLE_COUNTS, WorkSource
+
+_SUMMED = "boards", "evaluated", *TABLE_COUNTS, "cpu"
 
 
 class NumberedJobs(WorkSource):
     """Jobs by number, which is ``job_id`` in their records and results; a subclass fills in the other fields.
 
-    job_dtype: of records. ``jobs`` is how many were handed out and not lost.
+    job_dtype: of records. ``jobs`` is how many were handed out and not lost. Some attributes are sums over all results
+    so far.
     """
+
+    boards = evaluated = table_hits = table_far_hits = table_stores = table_replacements = 0
+    cpu = 0.0
 
     def __init__(self, job_dtype: np.dtype, numbers: Iterable[int] = ()):
         self._job_dtype = job_dtype
@@ -59,7 +65,8 @@ class NumberedJobs(WorkSource):
             del self._holders[number]
             yield number, result
 
-    def _add_up(self, results, **columns):
-        """Add fields of results to attributes: ``hits="table_hits"``."""
-        for column, field in columns.items():
-            setattr(self, column, getattr(self, column) + results[field].sum().item())
+    def _add_up(self, results, names=_SUMMED):
+        """Add fields of results, if they have them, to the attributes of these names."""
+        for name in names:
+            if name in results.dtype.names:
+                setattr(self, name, getattr(self, name) + results[name].sum().item())

@@ -10,6 +10,7 @@ _TYPES = {
     "move": np.int16,  # the best one's code, -1 where there is none
     "value": np.float64,
     "boards": np.int64,  # nodes
+    "ordering_boards": np.int64,  # nodes of searches that order moves
     "evaluated": np.int64,  # leaves that the depth cut off
     "table_hits": np.int64,
     "table_far_hits": np.int64,  # those of the hits that the shared table had

@@ -72,39 +72,15 @@ class IdaRunner(EngineRunner):
         self.job_id = int(job["job_id"])
         self._engine.begin(tuple(job["state"]), int(job["seed"]), int(job["limit"]))
 
-    def result(self, seconds: float, cpu: float) -> np.ndarray:
-        record, found = np.zeros(1, self.result_dtype), self._engine.result()
-        move = -1 if found.move is None else found.move
-        record[0] = (
-            self.job_id,
-            found.complete,
-            move,
-            found.goal,
-            found.length,
-            found.boards,
-            found.evaluated,
-            found.hits,
-            found.stores,
-            seconds,
-            cpu,
-        )
-        return record
-
 
 class SampledPool(NumberedJobs):
-    """Independent jobs by number, from 0 on. ``known``: which of them are done.
+    """Independent jobs by number, from 0 on. ``known``: which of them are done."""
 
-    ``boards``, ``hits``, ``stores``, ``evaluated``, ``cpu``: of all results so far.
-    """
-
-    far_hits = replacements = 0  # there is no shared table
     resolved = False  # whether a search that goes further would find the same
 
     def __init__(self, count: int, job_dtype: np.dtype):
         super().__init__(job_dtype, range(count))
         self.known = np.zeros(count, bool)
-        self.boards = self.hits = self.stores = self.evaluated = 0
-        self.cpu = 0.0
 
     def _take_in(self, number, result):
         """Keep the result of a job that was done to its end."""
@@ -131,9 +107,7 @@ class SampledPool(NumberedJobs):
             if result["complete"]:
                 self.known[number] = True
                 self._take_in(number, result)
-        self._add_up(
-            results, boards="boards", hits="table_hits", stores="table_stores", evaluated="evaluated", cpu="cpu"
-        )
+        self._add_up(results)
 
 
 class AveragedPool(SampledPool):

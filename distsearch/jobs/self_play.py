@@ -113,7 +113,7 @@ class GamesPool(NumberedJobs):
             elif complete:
                 self._queue.append(number)
         self.slowest = max([self.slowest, *results["slowest"].tolist()])
-        self._add_up(results, moves="moves", boards="boards", expanded="expanded", cpu="cpu")
+        self._add_up(results, ("moves", "boards", "expanded", "cpu"))
 
     def _close(self, played):
         del self._begun[played.number]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import evaluation
-from ..cluster.protocols import JobRunner
+from ..cluster.protocols import COSTS, JobRunner
 from ..engines.alphabeta import INFINITY, LINE_LENGTH, AlphaBeta
 from ..engines.perft import MAX_DEPTH, Perft
 from ..engines.pvs import kernels, probcut
@@ -19,7 +19,7 @@ from ..engines.pvs.depth_search import DepthSearch
 from ..engines.pvs.exact_solver import ExactSolver
 from ..engines.pvs.layout import ANSWER, REQUEST
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
-from .chance import ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
+from .chance import EngineRunner, ExpectimaxRunner, ExpectiminimaxRunner, GameRunner, WeightedGameRunner
 from .joinable import Joinable
 from .records import record
 from .sampled import AveragedRunner, IdaRunner
@@ -27,35 +27,8 @@ from .setups import evaluated, rules_of
 
 TO_THE_END = -1  # as a job's depth: search until the game is over
 
-SUBTREE_RESULT = record(
-    "job_id",
-    "complete",
-    ("score", np.float64),
-    "boards",
-    ("ordering_boards", np.int64),
-    "evaluated",
-    "table_hits",
-    "table_far_hits",
-    "table_stores",
-    "table_replacements",
-    "seconds",
-    "cpu",
-    ("line_length", np.int16),
-    ("line", np.int16, LINE_LENGTH),
-)
-
-# Fields of a result that add up over jobs.
-COSTS = (
-    "boards",
-    "ordering_boards",
-    "evaluated",
-    "table_hits",
-    "table_far_hits",
-    "table_stores",
-    "table_replacements",
-    "seconds",
-    "cpu",
-)
+_LINE = ("line_length", np.int16), ("line", np.int16, LINE_LENGTH)
+SUBTREE_RESULT = record("job_id", "complete", ("score", np.float64), *COSTS, *_LINE)
 
 # The same without a line: 33 bytes instead of 207, which MPI sends in small messages.
 BRIEF_RESULT = record(
@@ -85,7 +58,18 @@ def job_dtype(words: int) -> np.dtype:
     )
 
 
-class _SearchRunner(JobRunner):
+class _SavingRunner(EngineRunner):
+    """Base of runners whose engine saves its progress."""
+
+    def save(self) -> bytes:
+        return self._engine.save()
+
+    def restore(self, job: np.void, content: bytes) -> None:
+        self.begin(job)
+        self._engine.restore(content)
+
+
+class _SearchRunner(_SavingRunner):
     """Base of runners of searches; results have no line where the setup is ``brief``."""
 
     infinity: Any  # scores from here on are none
@@ -93,13 +77,7 @@ class _SearchRunner(JobRunner):
     def __init__(self, setup, game, rules, engine):
         self._brief = setup.get("brief", False)
         self.result_dtype = BRIEF_RESULT if self._brief else SUBTREE_RESULT
-        self.job_dtype = job_dtype(game.words(rules))
-        self._engine = engine
-        self.name, self.compile = engine.name, engine.compile
-
-    @property
-    def boards(self):
-        return self._engine.boards
+        super().__init__(job_dtype(game.words(rules)), engine)
 
     @abstractmethod
     def _start(self, state, depth, window):
@@ -122,13 +100,6 @@ class _SearchRunner(JobRunner):
         if not self._limit:
             return self._engine.advance(budget)
         return self._engine.advance(min(budget, self._limit - self.boards)) or self.boards >= self._limit
-
-    def save(self):
-        return self._engine.save()
-
-    def restore(self, job, content):
-        self.begin(job)
-        self._engine.restore(content)
 
     def result(self, seconds, cpu):
         """Return the record of the job begun last, finished or not, with the wall and CPU seconds it took."""
@@ -290,35 +261,18 @@ class SolveRunner(_TabledRunner):
         return TO_THE_END
 
 
-class PerftRunner(JobRunner):
+class PerftRunner(_SavingRunner):
     """Counts the positions below states."""
 
     result_dtype = PERFT_RESULT
 
     def __init__(self, setup: dict[str, Any]):
         game, rules = rules_of(setup)
-        self.job_dtype = job_dtype(game.words(rules))
-        self._engine = Perft(game, rules)
-        self.name = self._engine.name
-        self.compile = self._engine.compile
-
-    def advance(self, budget: int) -> bool:
-        return self._engine.advance(budget)
-
-    @property
-    def boards(self) -> int:
-        return self._engine.boards
+        super().__init__(job_dtype(game.words(rules)), Perft(game, rules))
 
     def begin(self, job: np.void) -> None:
         self.job_id = int(job["job_id"])
         self._engine.begin(tuple(job["state"]), int(job["depth"]))
-
-    def save(self) -> bytes:
-        return self._engine.save()
-
-    def restore(self, job: np.void, content: bytes) -> None:
-        self.begin(job)
-        self._engine.restore(content)
 
     def result(self, seconds: float, cpu: float) -> np.ndarray:
         record = np.zeros(1, self.result_dtype)

@@ -157,7 +157,7 @@ class Deepenings(_Task):
 
     @property
     def _boards_of_this(self):
-        return self._source.spent.all_boards + self._boards_at_work
+        return self._source.all_boards + self._boards_at_work
 
     @property
     def _complete(self):

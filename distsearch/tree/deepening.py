@@ -2,29 +2,16 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import WorkSource
+from ..cluster.protocols import TABLE_COUNTS, WorkSource
 from .search_tree import SearchTree
 
-
-class Spent(NamedTuple):
-    """What iterations took: nodes (grown ones included; of ordering searches), jobs, CPU seconds, table counts."""
-
-    boards: int = 0
-    ordering_boards: int = 0
-    jobs: int = 0
-    cpu: float = 0.0
-    table_hits: int = 0
-    table_far_hits: int = 0
-    table_stores: int = 0
-    table_replacements: int = 0
-
-    @property
-    def all_boards(self) -> int:
-        return self.boards + self.ordering_boards
+# What iterations took: nodes (grown ones included), jobs, and sums over results.
+_SUMMED = "ordering_boards", "cpu", *TABLE_COUNTS
+_SPENT = "boards", "ordering_boards", "jobs", "cpu", *TABLE_COUNTS
 
 
 class Deepening(WorkSource):
@@ -40,6 +27,7 @@ class Deepening(WorkSource):
 
     result_dtype = SearchTree.result_dtype
     updates_jobs = True
+    done = False
 
     def __init__(
         self,
@@ -52,8 +40,8 @@ class Deepening(WorkSource):
     ):
         self._make_pool, self._deepest, self._step = make_pool, deepest, step
         self._nodes = math.inf if nodes is None else nodes
-        self._done = False
-        self.spent = self.completed_spent = Spent()  # in all, and up to the last completed iteration
+        self.done = False  # whether nothing more is needed
+        self.spent = self.completed_spent = dict.fromkeys(_SPENT, 0)  # in all, and up to the last completed iteration
         self.depth = first  # of the tree at work
         self.proved = False  # the last completed iteration searched every line to the end of the game
         self.completed = None  # the tree of the last completed iteration
@@ -66,18 +54,18 @@ class Deepening(WorkSource):
         self._go_deeper()
 
     def _restore(self, depth, pool, spent, done, completed):
-        self.depth, self._done, self.spent = depth, done, Spent(*spent)
+        self.depth, self.done, self.spent = depth, done, dict(zip(_SPENT, spent, strict=True))
         self.pool = self._make_pool(depth, snapshot=pool)
         if completed:
             self.completed_depth, self.proved = completed["depth"], completed["proved"]
-            self.completed_spent = Spent(*completed["spent"])
+            self.completed_spent = dict(zip(_SPENT, completed["spent"], strict=True))
             self.completed = self._make_pool(self.completed_depth, snapshot=completed["pool"])
-        self._earlier = self.spent.boards - self._searched
+        self._earlier = self.spent["boards"] - self._searched
 
     @property
-    def done(self) -> bool:
-        """Whether nothing more is needed."""
-        return self._done
+    def all_boards(self) -> int:
+        """Nodes so far, those of ordering searches too."""
+        return int(self.spent["boards"] + self.spent["ordering_boards"])
 
     @property
     def progress(self) -> dict:
@@ -91,12 +79,12 @@ class Deepening(WorkSource):
                 "depth": self.completed_depth,
                 "pool": self.completed.snapshot(),
                 "proved": self.proved,
-                "spent": self.completed_spent,
+                "spent": tuple(self.completed_spent.values()),
             }
         return {
             "depth": self.depth,
             "pool": self.pool.snapshot(at_work),
-            "spent": self.spent,
+            "spent": tuple(self.spent.values()),
             "done": self.done,
             "completed": completed,
         }
@@ -124,17 +112,20 @@ class Deepening(WorkSource):
 
     def _begin(self):
         self.pool = self._make_pool(self.depth, previous=self.completed)
-        self._earlier = self.spent.boards  # of iterations before
-        self.spent = self.spent._replace(boards=self._earlier + self._searched)
+        self._earlier = self.spent["boards"]  # of iterations before
+        self._spend()
+
+    def _spend(self, **more):
+        self.spent = self.spent | {"boards": self._earlier + self._searched} | more
 
     def take(self, count: int, worker: int) -> np.ndarray:
         """See ``SearchTree.take``; empty while the last jobs of an iteration are out."""
         if self.done or self.pool.done:
             return self.pool.none
         limited = self._nodes < math.inf and self.completed is not None
-        jobs = self.pool.take(count, worker, int(max(1, self._nodes - self.spent.all_boards)) if limited else 0)
+        jobs = self.pool.take(count, worker, int(max(1, self._nodes - self.all_boards)) if limited else 0)
         if self.pool.done and not self.pool.out:  # growing it was enough
-            self.spent = self.spent._replace(boards=self._earlier + self._searched)
+            self._spend()
             self._go_deeper()
             return self.take(count, worker)
         return jobs
@@ -142,14 +133,11 @@ class Deepening(WorkSource):
     def finish(self, results: np.ndarray) -> None:
         """See ``SearchTree.finish``; goes on to the next depth when an iteration is complete."""
         self.pool.finish(results)
-        spent = self.spent._asdict()
-        for name in spent.keys() - {"jobs", "boards"}:
-            spent[name] += results[name].sum().item()
-        spent["jobs"] += len(results)
-        self.spent = Spent(**{**spent, "boards": self._earlier + self._searched})
+        sums = {name: self.spent[name] + results[name].sum().item() for name in _SUMMED}
+        self._spend(jobs=self.spent["jobs"] + len(results), **sums)
         limited = self._nodes < math.inf and self.completed is not None
-        if limited and (self.spent.all_boards > self._nodes or not results["complete"].all()):
-            self._done = True  # the budget is used up
+        if limited and (self.all_boards > self._nodes or not results["complete"].all()):
+            self.done = True  # the budget is used up
             return
         self._go_deeper()
 
@@ -162,9 +150,9 @@ class Deepening(WorkSource):
         while self.pool.done and not self.pool.out and not self.done:
             self.completed, self.completed_depth, self.completed_spent = self.pool, self.depth, self.spent
             self.proved = not self.pool.totals()["evaluated"].any()
-            spent = self.spent.all_boards >= self._nodes
+            spent = self.all_boards >= self._nodes
             if self.proved or spent or self.depth >= self._deepest:
-                self._done = True
+                self.done = True
             else:
                 self.depth = min(self.depth + self._step, self._deepest)
                 self._begin()

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import WorkSource
+from ..cluster.protocols import COSTS, WorkSource
 from ..engines.alphabeta import LINE_LENGTH
-from ..jobs.two_player import BRIEF_RESULT, COSTS, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
+from ..jobs.two_player import BRIEF_RESULT, SUBTREE_RESULT, TO_THE_END, copied, job_dtype
 from .search_tree import ANY, SearchTree
 
 _FREE, _WAITING, _OUT, _DONE = range(4)  # what a slot holds: OUT is a position that was handed out or grown

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import WorkSource
+from ..cluster.protocols import COSTS, WorkSource
 from ..engines.alphabeta import LINE_LENGTH
 from ..engines.pvs.kernels import INFINITY as NO_BOUND
 from ..engines.pvs.kernels import NO_MOVE
 from ..engines.pvs.work_splitting import last_window
-from ..jobs.two_player import COSTS, SUBTREE_RESULT, TO_THE_END, job_dtype
+from ..jobs.two_player import SUBTREE_RESULT, TO_THE_END, job_dtype
 from . import dispatch, ready_queue, root_export, windows
 from .expansion import Grower, index_again
 from .job_size import largest_depth_left, new_sizes, rate

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import evaluation
-from ..cluster.protocols import SubmasterSource
+from ..cluster.protocols import COSTS, SubmasterSource
 from ..engines.alphabeta import LINE_LENGTH
 from ..jobs.setups import rules_of
-from ..jobs.two_player import COSTS, KINDS, SUBTREE_RESULT, job_dtype
+from ..jobs.two_player import KINDS, SUBTREE_RESULT, job_dtype
 from .expansion import Grower
 from .job_size import min_job_seconds, new_sizes
 from .layout import INFINITY

@@ -93,7 +93,7 @@ def test_what_a_table_knows_saves_boards(rng):
     position = case.position(40)
     engine = case.engine()
     first, again = case.search(engine, position, 6), case.search(engine, position, 6)
-    assert again.hits > 0
+    assert again.table_hits > 0
     assert again.boards < first.boards
     engine.forget()
     assert case.search(engine, position, 6).boards == first.boards
@@ -183,7 +183,7 @@ def test_a_far_table_changes_no_value_whatever_its_size(how, rng):
             position = case.position(rng.randint(2, 60))
             found = case.search(engine, position, 7, budget=500)
             assert found.value == case.search(case.engine(**how), position, 7).value
-    assert found.shared_hits > 0 or how.get("min_probability", 0) > 0.1
+    assert found.table_far_hits > 0 or how.get("min_probability", 0) > 0.1
 
 
 def test_of_a_table_that_grows_the_first_part_is_used(rng):
@@ -196,7 +196,7 @@ def test_of_a_table_that_grows_the_first_part_is_used(rng):
     table.grow()
     again = case.search(engines[1], position, 7)
     assert first.value == again.value == case.search(case.engine(), position, 7).value
-    assert again.shared_hits > 0
+    assert again.table_far_hits > 0
 
 
 def test_entries_of_other_settings_are_not_taken(rng):

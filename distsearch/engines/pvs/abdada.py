@@ -19,7 +19,8 @@ rank that died changes the order of a search, never its answer.
 import numpy as np
 
 from ...core.jit import compiled
-from ...core.pointers import add_to, uint64s
+from ...core.pointers import add_to, int64s, set_fields, uint64s
+from . import table as tt
 from .remote_hosts import queue_order, remote_ranks
 from .side_tables import FIRST_ORDER, LEFT, MARKS, MAX_ORDER_MOVES, ORDER_SIZE, ORDERS, ranks_of
 
@@ -141,3 +142,40 @@ def wait_for_order(t, h, out, scores, at, n):
         return True
     mark(t, h ^ _ORDERING, 0)
     return False
+
+
+@compiled
+def is_over(c):
+    """Whether the search that this rank has joined is over; tells its owner how many nodes it took here."""
+    if c.sequence_at == 0:
+        return False
+    int64s(c.nodes_at)[0] = c.nodes
+    return int64s(c.sequence_at)[0] != c.sequence
+
+
+class SharedSearch:
+    """Base of engines whose searches several ranks can share: what their control blocks and tables say of them."""
+
+    def watch(self, sequence_at, sequence, boards_at):
+        """Stop when another number than ``sequence`` stands at the first address; write ``nodes`` to the other one."""
+        set_fields(self._control, sequence_at=sequence_at, sequence=sequence, nodes_at=boards_at)
+
+    @property
+    def is_shared(self):
+        """Whether other ranks can take part in the search begun last."""
+        return self._control["defer_from"] < tt.NEVER
+
+    @property
+    def waited(self):
+        """Time for which it has waited for others so far, in nodes."""
+        return int(self._control["waited"])
+
+    @property
+    def table_full(self):
+        """The share of the shared table's entries that are used, 0 to 1, by a sample of them."""
+        return tt.full(self._shared[: 2 * tt.BUCKET * int(self._table["buckets"])])
+
+    @property
+    def boards(self):
+        """Nodes searched so far."""
+        return int(self._control["nodes"])

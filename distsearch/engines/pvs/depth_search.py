@@ -70,30 +70,8 @@ def search_result(s, r, c):
     return -kernels.INFINITY, dr.any_move(c), False
 
 
-_BELOW = (
-    kernels.hashed,
-    kernels.root_hash,
-    kernels.ended,
-    kernels.depth_left_after,
-    kernels.entry_usable,
-    kernels.transposition_cut,
-    kernels.apply_entry,
-    kernels.put_in_order,
-    kernels.probe_node,
-    kernels.descend,
-    kernels.open_root,
-)
 _PROBCUT = probcut.thresholds, probcut.start_probe, probcut.finish_probe
-_ABOVE = (
-    kernels.probe_path,
-    kernels.least_crowded_first,
-    kernels.advance,
-    dr.next_depth,
-    dr.iterative_deepening,
-    dr.follow_pv,
-    init_search,
-    search_result,
-)
+_ABOVE = (*kernels.PAUSABLE, dr.next_depth, dr.iterative_deepening, dr.follow_pv, init_search, search_result)
 
 
 class DepthSearch(TableSearch):
@@ -116,10 +94,10 @@ class DepthSearch(TableSearch):
         tag = f"{evaluation.name} {evaluation.bound} {tables}"
         self._tables, self._probcut = evaluation.tables, selective
         functions = _bound(game, evaluation, name)
-        templates = _BELOW + _ABOVE
+        templates = kernels.TEMPLATES + _ABOVE
         if selective is not None:
             name, tag = f"{name}_selective", f"{tag} {hashlib.sha256(selective.tobytes()).hexdigest()}"
-            functions["SELECTIVE"], templates = True, _BELOW + _PROBCUT + _ABOVE
+            functions["SELECTIVE"], templates = True, kernels.TEMPLATES + _PROBCUT + _ABOVE
         super().__init__(game, rules, None if repeatable else table, name, tag, functions, templates, _LIMITS, part)
         self._control["tables"] = address(self._tables)
         if selective is not None:

@@ -96,20 +96,8 @@ def search_result(s, r, c):
 
 
 _TEMPLATES = (
-    kernels.hashed,
-    kernels.root_hash,
-    kernels.ended,
-    kernels.depth_left_after,
-    kernels.entry_usable,
-    kernels.transposition_cut,
-    kernels.apply_entry,
-    kernels.put_in_order,
-    kernels.probe_node,
-    kernels.descend,
-    kernels.open_root,
-    kernels.probe_path,
-    kernels.least_crowded_first,
-    kernels.advance,
+    *kernels.TEMPLATES,
+    *kernels.PAUSABLE,
     dr.import_root_bounds,
     dr.mtd_solve,
     dr.follow_pv,

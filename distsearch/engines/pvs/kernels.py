@@ -371,15 +371,6 @@ def unmark_all(c, first):
             unmark(c, f)
 
 
-@compiled
-def is_over(c):
-    """Whether the search that this rank has joined is over; tells its owner how many nodes it took here."""
-    if c.sequence_at == 0:
-        return False
-    int64s(c.nodes_at)[0] = c.nodes
-    return int64s(c.sequence_at)[0] != c.sequence
-
-
 @outlined
 def probe_path(c):
     """Take in what other ranks have found of the nodes on the path: a frame that is answered ends those above it."""
@@ -419,7 +410,7 @@ def advance(like, c):
     width = len(like)
     while True:
         if c.nodes >= c.next_look:
-            if is_over(c):
+            if abdada.is_over(c):
                 return False
             c.next_look = c.nodes + LOOK_EVERY
             probe_path(c)
@@ -511,3 +502,20 @@ def advance(like, c):
             f.best, f.best_move = value, out[f.first + f.next - 1]
             if f.alpha < value < f.beta and f.given < f.beta:  # better, but how much is not known
                 f.next, f.again = f.next - 1, 1
+
+
+# What engines specialise, in this order; those that pause a search come last.
+TEMPLATES = (
+    hashed,
+    root_hash,
+    ended,
+    depth_left_after,
+    entry_usable,
+    transposition_cut,
+    apply_entry,
+    put_in_order,
+    probe_node,
+    descend,
+    open_root,
+)
+PAUSABLE = probe_path, least_crowded_first, advance

@@ -14,6 +14,7 @@ from ...games.interface import MAX_MOVES, as_state
 from ..alphabeta import LINE_LENGTH, Result
 from . import drivers, kernels, remote_hosts, side_tables, table_exchange, visits, work_splitting
 from . import table as tt
+from .abdada import SharedSearch
 from .growing_table import LONG, LOST_A_STEP, Growing
 from .layout import ANSWER, CONTROL, FRAME, REQUEST
 
@@ -54,7 +55,7 @@ def itself(s, r):
     return s
 
 
-class TableSearch:
+class TableSearch(SharedSearch):
     """A pausable search with a table: the part that does not depend on the question.
 
     table: the shared table (uint64, length a multiple of 8; empty: none), of this engine or of several, or a
@@ -186,14 +187,6 @@ class TableSearch:
         """Address of the shared table, the same for engines that share it."""
         return int(self._table["shared"])
 
-    def watch(self, sequence_at, sequence, boards_at):
-        """Stop when another number than ``sequence`` stands at the first address; write ``nodes`` to the other one."""
-        set_fields(self._control, sequence_at=sequence_at, sequence=sequence, nodes_at=boards_at)
-
-    @property
-    def is_shared(self):
-        return self._control["defer_from"] < tt.NEVER
-
     @property
     def question(self):
         """(state, low, high, depth) of the search begun last: its window, and the plies or moves to search."""
@@ -228,16 +221,6 @@ class TableSearch:
         if not self._kernels["begin"](state, self._where, depth, low, high):
             self._allocate(int(self._game.moves_left(state, self._rules)))
             self._kernels["begin"](state, self._where, depth, low, high)
-
-    @property
-    def waited(self):
-        """Time for which it has waited for others so far, in nodes."""
-        return int(self._control["waited"])
-
-    @property
-    def boards(self):
-        """Nodes searched so far."""
-        return int(self._control["nodes"])
 
     def advance(self, budget):
         """Search on for about ``budget`` nodes; return whether the answer is known."""
@@ -343,11 +326,6 @@ class TableSearch:
         control = self._control
         hits, shared_hits, stores = (int(control[name]) for name in ("hits", "shared_hits", "stores"))
         return hits, shared_hits, stores, int(self._table["replaced"])
-
-    @property
-    def table_full(self):
-        """The share of the shared table's entries that are used, 0 to 1, by a sample of them."""
-        return tt.full(self._shared[: 2 * tt.BUCKET * int(self._table["buckets"])])
 
     def result(self, brief=False):
         """Return the Result so far.
