@@ -106,21 +106,12 @@ class ChanceSearcher(Searcher):
         return depth + self._options.layer_plies
 
     def _pool(self, position, depth):
-        setup, options = self._setup, self._options
+        return ExpectimaxPool(*self._asked_of_tree(position, depth), self._by_host)
+
+    def _asked_of_tree(self, position, depth):
         # the first search must end at once, and sharing it out would cost more than itself
-        target = 1 if depth < options.layer_plies else self.target
-        return ExpectimaxPool(
-            self.game,
-            self.rules,
-            position.state,
-            depth,
-            target,
-            setup["points"],
-            setup["min_probability"],
-            setup["uniform_chance"],
-            options.all_moves,
-            self._by_host,
-        )
+        target = 1 if depth < self._options.layer_plies else self.target
+        return self._setup, position.state, depth, target, self._options.all_moves
 
     def _run(self, pool, depth, limit):
         def describe(boards, seconds):
@@ -183,21 +174,8 @@ class AdversarySearcher(ChanceSearcher):
         return float(self._evaluation.function(state, self.rules, self._evaluation.tables))
 
     def _pool(self, position, depth):
-        setup, options = self._setup, self._options
-        target = 1 if depth < options.layer_plies else self.target
-        return ExpectiminimaxPool(
-            self.game,
-            self.rules,
-            position.state,
-            depth,
-            target,
-            options.par_depth,
-            setup["adversary_chooses_all"],
-            setup["prune"],
-            options.policy == "brothers",
-            options.all_moves,
-            self._evaluate if setup["prune"] else None,
-        )
+        evaluate, waits = self._evaluate if self._setup["prune"] else None, self._options.policy == "brothers"
+        return ExpectiminimaxPool(*self._asked_of_tree(position, depth), self._options.par_depth, waits, evaluate)
 
     def _outcome(self, *found):
         outcome, options = super()._outcome(*found), self._options

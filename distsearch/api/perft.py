@@ -68,7 +68,7 @@ def perft(options, depth, positions, cluster, progress, interrupted, kept=NO_CHE
     # growing costs more a position than counting: a single worker needs no pool
     target = _TARGET * cluster.workers if cluster.workers > 1 else 1
     snapshot, before = (kept.state["source"], kept.state["seconds"]) if kept.state else (None, 0.0)
-    pool = PerftPool(grower, states, depth, target, int(game.ENDED_STAYS), snapshot)
+    pool = PerftPool(grower, states, depth, target, snapshot)
 
     def describe(_, seconds):
         return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"

@@ -72,7 +72,8 @@ class Session:
         self._touched = touched
         self.interrupted = interrupted
         self.progress = progress or Silent()
-        self._device, self._gpu = device, None
+        self._device = device
+        self.gpu: Any = None  # the ``gpu.device.Gpu`` of this rank, if it has one
         self._table: SharedWords | None = None
         self.cluster: Any = None  # a ``cluster.Cluster`` while the session is open, on rank 0
 
@@ -122,15 +123,15 @@ class Session:
         from .devices import chosen
 
         try:
-            self._gpu = chosen(self._comm, self._device)
+            self.gpu = chosen(self._comm, self._device)
         except UserError:
             self.close()
             raise
-        if self._gpu is None:
+        if self.gpu is None:
             return kinds
         from ..jobs.gpu_solve import on_gpu
 
-        return on_gpu(kinds, self._gpu, self._comm is not None and self._comm.Get_size() > 2)
+        return on_gpu(kinds, self.gpu, self._comm is not None and self._comm.Get_size() > 2)
 
     def _shared_table(self):
         """Return the table that the ranks of a host share; all ranks are here."""
@@ -175,14 +176,9 @@ class Session:
             cluster.close()
         if table is not None:
             table.close()
-        gpu, self._gpu = self._gpu, None
+        gpu, self.gpu = self.gpu, None
         if gpu is not None:
             gpu.close()
-
-    @property
-    def gpu(self) -> Any:
-        """The ``gpu.device.Gpu`` of this rank, None if it has none."""
-        return self._gpu
 
     @property
     def ranks(self) -> int:

@@ -26,7 +26,7 @@ from .progress import compact
 from .result import Outcome
 
 # Where a step takes ages, the clock's digits run out.
-_amount, _rate = partial(Option, low=0, high=10**6), partial(Option, low=1, high=10**18)
+_amount, _speed = partial(Option, low=0, high=10**6), partial(Option, low=1, high=10**18)
 _MEASURED = 0.5  # CPU seconds of search that a rate is measured over
 
 
@@ -39,12 +39,12 @@ class Machine:
         str, Option("latency and bandwidth of host (default) or tcp", "NAME", choices=tuple(NETWORKS))
     ] = "host"
     latency: Annotated[float | None, _amount("of a message, in seconds (default: the network's)", "SECONDS")] = None
-    bandwidth: Annotated[float | None, _rate("bytes a second (default: the network's)", "BYTES")] = None
+    bandwidth: Annotated[float | None, _speed("bytes a second (default: the network's)", "BYTES")] = None
     delay: Annotated[
         float, _amount("mean of a random extra delay of each message, in seconds (default 0)", "SECONDS")
     ] = 0.0
-    rate: Annotated[float | None, _rate("nodes a second of one worker (default: measured here)", "NODES")] = None
-    busy_rate: Annotated[float | None, _rate("the same while all workers are busy (default: as rate)", "NODES")] = None
+    rate: Annotated[float | None, _speed("nodes a second of one worker (default: measured here)", "NODES")] = None
+    busy_rate: Annotated[float | None, _speed("the same while all workers are busy (default: as rate)", "NODES")] = None
     spread: Annotated[float, _amount("relative deviation of the workers' rates (default 0)", "X")] = 0.0
     jitter: Annotated[float, _amount("relative deviation of the time of a slice (default 0)", "X")] = 0.0
     message_cost: Annotated[

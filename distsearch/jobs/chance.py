@@ -44,7 +44,7 @@ def expectiminimax_job(words: int) -> np.dtype:
 
 def game_job(words: int) -> np.dtype:
     """Record of a part of a game against chance: its id, plies to search, its seed, turns of chance so far, state."""
-    return record("job_id", "depth", "seed", ("chance_steps", np.int64), ("state", np.uint64, words))
+    return record("job_id", "depth", "seed", "chance_steps", ("state", np.uint64, words))
 
 
 def weighted_game_job(words: int) -> np.dtype:
@@ -55,21 +55,8 @@ def weighted_game_job(words: int) -> np.dtype:
 def game_result(words: int, recorded: bool) -> np.dtype:
     """Record of the result of such a part, with the game's state; recorded: with the codes of its moves."""
     codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
-    return record(
-        "job_id",
-        "complete",
-        ("over", np.int8),
-        ("score", np.int64),
-        ("moves", np.int32),
-        ("chance_steps", np.int64),
-        "boards",
-        ("expanded", np.int64),
-        "seconds",
-        "cpu",
-        ("slowest", np.float32),
-        ("state", np.uint64, words),
-        *codes,
-    )
+    counts = "moves", "chance_steps", "boards", "expanded", "seconds", "cpu", "slowest"
+    return record("job_id", "complete", "over", ("score", np.int64), *counts, ("state", np.uint64, words), *codes)
 
 
 # Of a setup: all that values depend on.

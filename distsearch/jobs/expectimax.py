@@ -5,26 +5,23 @@ one float64 once all of its children have theirs, the maximum over moves or the 
 in the order in which one engine alone adds them, so that any pool gives the same value to the last bit.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..engines.expectimax import CERTAIN, times
-from ..games.interface import CHANCE, END, MAX_MOVES, as_state
+from ..games.interface import CHANCE, END, State, as_state
 from .chance import EXPECTIMAX_RESULT, expectimax_job
-from .numbered import NumberedJobs
+from .numbered import GrownTree
 
-_MIN_DEPTH_LEFT = 4  # plies of a subtree that is worth growing
 _NONE = -1
 
 
-class ExpectimaxPool(NumberedJobs):
+class ExpectimaxPool(GrownTree):
     """Subtrees of one state to so many plies.
 
     Args:
-        game, rules, state, depth: what is searched, to so many plies.
-        wanted_subtrees: to which the tree is grown.
-        points, min_probability, uniform_chance: as in ``engines.expectimax.Expectimax``.
+        setup: of the runners.
+        state, depth: what is searched, to so many plies.
+        target: subtrees to which the tree is grown.
         all_moves: every move of the root is a subtree of its own, or several.
         by_host: a host has one subtree at a time, which its ranks search together; otherwise ranks join another's
             subtree only when none is left for them.
@@ -32,72 +29,34 @@ class ExpectimaxPool(NumberedJobs):
 
     result_dtype = EXPECTIMAX_RESULT
     joint = True  # idle ranks join the jobs of their host
-    resolved = False  # a deeper search may find another value
 
     def __init__(
-        self,
-        game: Any,
-        rules: np.ndarray,
-        state: tuple[int, ...],
-        depth: int,
-        wanted_subtrees: int,
-        points: bool = False,
-        min_probability: float = 0.0,
-        uniform_chance: bool = False,
-        all_moves: bool = False,
-        by_host: bool = False,
+        self, setup: dict, state: State, depth: int, target: int, all_moves: bool = False, by_host: bool = False
     ):
-        super().__init__(expectimax_job(game.words(rules)))
+        super().__init__(setup, expectimax_job)
         self.by_host = by_host
-        self._game, self._rules = game, rules
-        self._points, self._uniform_chance = points, uniform_chance
-        self._min_path_probability = int(times(CERTAIN, min_probability)) if min_probability else 0
-        self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
-        # A node is an index into columns. ``move`` led to it, ``edge`` is that move's points or its probability,
-        # ``value`` is nan until it is known, ``missing`` counts children without a value.
-        self.states, self.parent, self.depth_left, self.path_probability, self.by_chance = [], [], [], [], []
-        self.move, self.edge, self.value, self.missing, self.children = [], [], [], [], []
-        self.finished = 0
+        self._points, self._uniform_chance = setup["points"], setup["uniform_chance"]
+        least = setup["min_probability"]
+        self._min_path_probability = int(times(CERTAIN, least)) if least else 0
+        # ``move`` led to a node, ``edge`` is that move's points or its probability, ``value`` is nan until it is known,
+        # ``missing`` counts children without a value.
+        self.path_probability, self.by_chance, self.edge, self.value, self.missing = [], [], [], [], []
         self._best = {}  # node → best move, of those that were jobs
         self._add(state, _NONE, depth, int(CERTAIN), _NONE, 0.0)
-        self._queue.extend(self._grown(wanted_subtrees, all_moves))
+        self._queue.extend(self._grown(target, all_moves))
         self.subtrees = len(self._queue)
 
     def _add(self, state, parent, depth_left, path_probability, move, edge):
-        for column, value in (
-            (self.states, state),
-            (self.parent, parent),
-            (self.depth_left, depth_left),
-            (self.path_probability, path_probability),
-            (self.by_chance, int(self._game.kind(state, self._rules)) == CHANCE),
-            (self.move, move),
-            (self.edge, edge),
-            (self.value, np.nan),
-            (self.missing, 0),
-            (self.children, []),
-        ):
-            column.append(value)
-        return len(self.parent) - 1
+        by_chance = int(self._game.kind(state, self._rules)) == CHANCE
+        node = {"states": state, "parent": parent, "depth_left": depth_left, "move": move, "edge": edge}
+        return self._append(**node, path_probability=path_probability, by_chance=by_chance, value=np.nan, missing=0)
 
-    def _grown(self, wanted_subtrees, all_moves):
-        """Grow the tree; return the nodes to search, in order."""
-        waiting, at = [0], 0
-        while at < len(waiting) and (len(waiting) < wanted_subtrees or all_moves and waiting[at] == 0):
-            node = waiting[at]
-            if self._can_grow(node, all_moves and node == 0):
-                waiting[at : at + 1] = []
-                waiting += self._grow(node)
-            else:
-                at += 1
-        return waiting
-
-    def _can_grow(self, node, always):
+    def _can_grow(self, node, min_depth_left):
         cut = self.by_chance[node] and self.path_probability[node] < self._min_path_probability
         over = int(self._game.kind(self.states[node], self._rules)) == END
-        return not (cut or over) and self.depth_left[node] >= (1 if always else _MIN_DEPTH_LEFT)
+        return not (cut or over) and self.depth_left[node] >= min_depth_left
 
     def _grow(self, node):
-        """Make the children of a node; return them."""
         state, r = self.states[node], self._rules
         if self.by_chance[node]:
             n = self._game.outcomes(state, r, self._out, self._chances, 0)
@@ -126,11 +85,6 @@ class ExpectimaxPool(NumberedJobs):
     def root_value(self) -> float:
         """The root's value, nan if it is not known."""
         return self.value[0]
-
-    @property
-    def tree_nodes(self) -> int:
-        """Nodes that the master has."""
-        return len(self.parent)
 
     def _fill(self, job, node):
         job["depth"], job["state"] = self.depth_left[node], self.states[node]

@@ -21,92 +21,63 @@ import numpy as np
 
 from ..core.errors import UserError
 from ..engines.expectiminimax import ANY, LOWER, SLACK, TINY, UPPER
-from ..games.interface import CHANCE, END, MAX_MOVES, as_state
+from ..games.interface import CHANCE, END, State, as_state
 from .chance import EXPECTIMINIMAX_RESULT, expectiminimax_job
-from .numbered import NumberedJobs
+from .numbered import GrownTree
 
-_MIN_DEPTH_LEFT = 4  # plies of a subtree that is worth growing
 _MOST_NODES = 200_000  # 5 s of growing
 _NONE = -1
 _PLAYER, _CHANCE, _ADVERSARY = range(3)
 _ALL = -math.inf, math.inf
 
 
-class ExpectiminimaxPool(NumberedJobs):
+class ExpectiminimaxPool(GrownTree):
     """Subtrees of one state to so many plies. Raises UserError if par_depth makes too large a tree.
 
     Args:
-        game, rules, state, depth: what is searched, to so many plies.
-        wanted_subtrees: to which the tree is grown, breadth-first.
+        setup: of the runners.
+        state, depth: what is searched, to so many plies.
+        target: subtrees to which the tree is grown, breadth-first.
         par_depth: plies to which it is grown instead, or None.
-        adversary_chooses_all, prune: as in ``engines.expectiminimax.Expectiminimax``.
         siblings_wait: for the first child of their node.
         all_moves: every move of the root is searched as if it were the only one.
         evaluate: (state) -> float, by which children are put in order, best first, or None.
     """
 
     result_dtype = EXPECTIMINIMAX_RESULT
-    resolved = False  # a deeper search may find another value
 
     def __init__(
         self,
-        game: Any,
-        rules: np.ndarray,
-        state: tuple[int, ...],
+        setup: dict[str, Any],
+        state: State,
         depth: int,
-        wanted_subtrees: int,
-        par_depth: int | None = None,
-        adversary_chooses_all: bool = False,
-        prune: bool = True,
-        siblings_wait: bool = False,
+        target: int,
         all_moves: bool = False,
-        evaluate: Callable[[tuple[int, ...]], float] | None = None,
+        par_depth: int | None = None,
+        siblings_wait: bool = False,
+        evaluate: Callable[[State], float] | None = None,
     ):
-        super().__init__(expectiminimax_job(game.words(rules)))
-        self._game, self._rules, self._evaluate = game, rules, evaluate
-        self._adversary_chooses_all, self._prune, self._siblings_wait = adversary_chooses_all, prune, siblings_wait
-        self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
-        self.states, self.parent, self.depth_left, self.kind, self.draw = [], [], [], [], []
-        self.move, self.weight, self.low, self.high, self.closed, self.children = [], [], [], [], [], []
-        self.finished = self.jobs_used = self._wasted = 0
+        super().__init__(setup, expectiminimax_job)
+        self._evaluate, self._siblings_wait = evaluate, siblings_wait
+        self._adversary_chooses_all, self._prune = setup["adversary_chooses_all"], setup["prune"]
+        self.jobs_used = self._wasted = 0
         self._best = _NONE  # move that the root's own job found
-        # A node is an index into columns. ``draw`` is chance's, or ANY; ``move`` led to it; ``weight`` is the
-        # probability of a draw; ``low`` and ``high`` bound its value; nothing more is needed of one that is ``closed``.
+        # ``draw`` is chance's, or ANY; ``move`` led to a node; ``weight`` is the probability of a draw; ``low`` and
+        # ``high`` bound its value; nothing more is needed of one that is ``closed``.
+        self.kind, self.draw, self.weight, self.low, self.high, self.closed = [], [], [], [], [], []
         self._add(state, _NONE, depth, ANY, _NONE, 1.0)
         self._all_moves = all_moves and self.kind[0] == _PLAYER
-        self.subtrees = self._grown(wanted_subtrees) if par_depth is None else self._grown_to(depth - par_depth)
+        if par_depth is None:
+            self.subtrees = len(self._grown(target, self._all_moves))
+        else:
+            self.subtrees = self._grown_to(depth - par_depth)
         self._release(0)
 
     def _add(self, state, parent, depth_left, draw, move, weight):
         by_chance = int(self._game.kind(state, self._rules)) == CHANCE
         kind = _PLAYER if not by_chance else _ADVERSARY if self._adversary_chooses_all or draw != ANY else _CHANCE
-        for column, value in (
-            (self.states, state),
-            (self.parent, parent),
-            (self.depth_left, depth_left),
-            (self.kind, kind),
-            (self.draw, draw),
-            (self.move, move),
-            (self.weight, weight),
-            (self.low, -math.inf),
-            (self.high, math.inf),
-            (self.closed, False),
-            (self.children, []),
-        ):
-            column.append(value)
-        return len(self.parent) - 1
-
-    def _grown(self, wanted_subtrees):
-        """Grow the tree breadth-first to so many subtrees; return how many there are."""
-        waiting, at = [0], 0
-        while at < len(waiting) and (len(waiting) < wanted_subtrees or self._all_moves and waiting[at] == 0):
-            node = waiting[at]
-            if self._can_grow(node, 1 if self._all_moves and node == 0 else _MIN_DEPTH_LEFT):
-                waiting[at : at + 1] = []
-                waiting += self._grow(node)
-            else:
-                at += 1
-        return len(waiting)
+        node = {"states": state, "parent": parent, "depth_left": depth_left, "kind": kind, "draw": draw, "move": move}
+        return self._append(**node, weight=weight, low=-math.inf, high=math.inf, closed=False)
 
     def _grown_to(self, depth_left):
         """Grow every node that has more plies left; return the number of subtrees."""
@@ -122,12 +93,10 @@ class ExpectiminimaxPool(NumberedJobs):
         return subtrees
 
     def _can_grow(self, node, min_depth_left):
-        """Whether a node is no leaf and has so many plies left."""
         over = int(self._game.kind(self.states[node], self._rules)) == END
         return not over and self.depth_left[node] >= max(min_depth_left, 2 if self.kind[node] == _CHANCE else 1)
 
     def _grow(self, node):
-        """Make the children of a node; return them."""
         state, depth_left = self.states[node], self.depth_left[node] - 1
         if self.kind[node] == _CHANCE:
             draws = {}

@@ -1,12 +1,16 @@
 """Base of work sources whose jobs are numbers: which of them wait, and which worker has which of the others."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..cluster.protocols import TABLE_COUNTS, WorkSource
+from ..games.interface import MAX_MOVES
+from .setups import rules_of
 
+_MIN_DEPTH_LEFT = 4  # plies of a subtree that is worth growing
 _SUMMED = "boards", "evaluated", *TABLE_COUNTS, "cpu"
 
 
@@ -70,3 +74,53 @@ class NumberedJobs(WorkSource):
         for name in names:
             if name in results.dtype.names:
                 setattr(self, name, getattr(self, name) + results[name].sum().item())
+
+
+class GrownTree(NumberedJobs):
+    """The tree of a game against chance, grown breadth-first; its leaves are jobs.
+
+    setup: its game and rules; job_dtype: of a number of words. A node is an index into columns, lists that a subclass
+    has.
+    """
+
+    resolved = False  # a deeper search may find another value
+    finished = 0  # jobs that are done
+
+    def __init__(self, setup: dict[str, Any], job_dtype: Callable[[int], np.dtype]):
+        self._game: Any
+        self._game, self._rules = rules_of(setup)
+        self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
+        self.states, self.parent, self.depth_left, self.move, self.children = [], [], [], [], []
+        super().__init__(job_dtype(self._game.words(self._rules)))
+
+    def _append(self, **columns):
+        """Add a node, without children so far; return it."""
+        for name, value in columns.items():
+            getattr(self, name).append(value)
+        self.children.append([])
+        return len(self.parent) - 1
+
+    def _can_grow(self, node, min_depth_left):
+        """Whether a node is no leaf and has so many plies left."""
+        raise NotImplementedError
+
+    def _grow(self, node):
+        """Make the children of a node; return them."""
+        raise NotImplementedError
+
+    def _grown(self, wanted_subtrees, all_moves):
+        """Grow the tree to so many subtrees, at least the root's if ``all_moves``; return their nodes, in order."""
+        waiting, at = [0], 0
+        while at < len(waiting) and (len(waiting) < wanted_subtrees or all_moves and waiting[at] == 0):
+            node = waiting[at]
+            if self._can_grow(node, 1 if all_moves and node == 0 else _MIN_DEPTH_LEFT):
+                waiting[at : at + 1] = []
+                waiting += self._grow(node)
+            else:
+                at += 1
+        return waiting
+
+    @property
+    def tree_nodes(self) -> int:
+        """Nodes that the master has."""
+        return len(self.parent)

@@ -5,10 +5,19 @@ import numpy as np
 _TYPES = {
     "job_id": np.int32,
     "depth": np.int32,  # plies to search
+    "budget": np.int64,  # nodes to stop at, or 0
+    "low": np.int32,  # the window
+    "high": np.int32,
+    "expected_cut_node": np.int64,  # see ``tree.nodes``
     "seed": np.uint64,
     "complete": np.int8,  # 1: the job was done to its end
     "move": np.int16,  # the best one's code, -1 where there is none
     "value": np.float64,
+    "over": np.int8,  # 1: so is the game
+    "moves": np.int32,
+    "chance_steps": np.int64,  # turns of chance so far
+    "expanded": np.int64,  # nodes in which the player's moves were tried
+    "slowest": np.float32,  # seconds of a move
     "boards": np.int64,  # nodes
     "ordering_boards": np.int64,  # nodes of searches that order moves
     "evaluated": np.int64,  # leaves that the depth cut off

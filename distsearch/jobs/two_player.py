@@ -47,15 +47,7 @@ def job_dtype(words: int) -> np.dtype:
     The window is the side to move's; a score outside it is a bound. A sub-master needs ``expected_cut_node``, see
     ``tree.nodes``, where it expands the job.
     """
-    return record(
-        "job_id",
-        "depth",
-        ("budget", np.int64),
-        ("low", np.int32),
-        ("high", np.int32),
-        ("expected_cut_node", np.int64),
-        ("state", np.uint64, words),
-    )
+    return record("job_id", "depth", "budget", "low", "high", "expected_cut_node", ("state", np.uint64, words))
 
 
 class _SavingRunner(EngineRunner):
@@ -310,6 +302,19 @@ def empty_jobs(count: int, worker: int) -> np.ndarray:
     return jobs
 
 
+_WITH_TABLE = {"deep": DeepRunner, "solve": SolveRunner, "expectimax": ExpectimaxRunner}
+_WITHOUT_TABLE = {
+    "subtree": SubtreeRunner,
+    "perft": PerftRunner,
+    "expectiminimax": ExpectiminimaxRunner,
+    "averaged": AveragedRunner,
+    "ida": IdaRunner,
+    "game": GameRunner,
+    "weighted_game": WeightedGameRunner,
+    "empty": EmptyRunner,
+}
+
+
 class Kinds(dict):
     """Kinds of job by name; one without a row is ``Runner`` of the module of its name here."""
 
@@ -337,19 +342,7 @@ def kinds(far: Any | None = None, log: Any | None = None) -> Kinds:
 
         return make
 
-    return Kinds(
-        subtree=SubtreeRunner,
-        deep=with_table(DeepRunner),
-        solve=with_table(SolveRunner),
-        perft=PerftRunner,
-        expectimax=with_table(ExpectimaxRunner),
-        expectiminimax=ExpectiminimaxRunner,
-        averaged=AveragedRunner,
-        ida=IdaRunner,
-        game=GameRunner,
-        weighted_game=WeightedGameRunner,
-        empty=EmptyRunner,
-    )
+    return Kinds(_WITHOUT_TABLE | {name: with_table(runner) for name, runner in _WITH_TABLE.items()})
 
 
 KINDS = kinds()

@@ -27,7 +27,6 @@ class Deepening(WorkSource):
 
     result_dtype = SearchTree.result_dtype
     updates_jobs = True
-    done = False
 
     def __init__(
         self,
@@ -40,7 +39,7 @@ class Deepening(WorkSource):
     ):
         self._make_pool, self._deepest, self._step = make_pool, deepest, step
         self._nodes = math.inf if nodes is None else nodes
-        self.done = False  # whether nothing more is needed
+        self._done = False
         self.spent = self.completed_spent = dict.fromkeys(_SPENT, 0)  # in all, and up to the last completed iteration
         self.depth = first  # of the tree at work
         self.proved = False  # the last completed iteration searched every line to the end of the game
@@ -54,13 +53,18 @@ class Deepening(WorkSource):
         self._go_deeper()
 
     def _restore(self, depth, pool, spent, done, completed):
-        self.depth, self.done, self.spent = depth, done, dict(zip(_SPENT, spent, strict=True))
+        self.depth, self._done, self.spent = depth, done, dict(zip(_SPENT, spent, strict=True))
         self.pool = self._make_pool(depth, snapshot=pool)
         if completed:
             self.completed_depth, self.proved = completed["depth"], completed["proved"]
             self.completed_spent = dict(zip(_SPENT, completed["spent"], strict=True))
             self.completed = self._make_pool(self.completed_depth, snapshot=completed["pool"])
         self._earlier = self.spent["boards"] - self._searched
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more is needed."""
+        return self._done
 
     @property
     def all_boards(self) -> int:
@@ -137,7 +141,7 @@ class Deepening(WorkSource):
         self._spend(jobs=self.spent["jobs"] + len(results), **sums)
         limited = self._nodes < math.inf and self.completed is not None
         if limited and (self.all_boards > self._nodes or not results["complete"].all()):
-            self.done = True  # the budget is used up
+            self._done = True  # the budget is used up
             return
         self._go_deeper()
 
@@ -152,7 +156,7 @@ class Deepening(WorkSource):
             self.proved = not self.pool.totals()["evaluated"].any()
             spent = self.all_boards >= self._nodes
             if self.proved or spent or self.depth >= self._deepest:
-                self.done = True
+                self._done = True
             else:
                 self.depth = min(self.depth + self._step, self._deepest)
                 self._begin()

@@ -221,6 +221,7 @@ class Grower:
     def __init__(self, game: Game, rules: np.ndarray, engine: Any | None = None):
         """``engine``: of the searches below, which orders moves and knows bounds; None: the game's own order."""
         self._game, self._rules, self._start = game, rules, game.start(rules).state
+        self.ended_stays = bool(game.ENDED_STAYS)  # perft counts a finished game at every deeper depth too
         self.name = f"{games.tag(game)}_grow" if engine is None else f"{engine.name}_grow"
         functions = _plain(game) if engine is None else dict(engine.functions)
         # the solver's next null window; None where the engine takes full windows

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..cluster.protocols import WorkSource
+from ..games.interface import State
 from ..jobs.two_player import PERFT_RESULT, job_dtype
 from .expansion import Grower
 from .layout import DONE, SENT, WAITING
@@ -21,19 +22,11 @@ class PerftPool(WorkSource):
 
     result_dtype = PERFT_RESULT
 
-    def __init__(
-        self,
-        grower: Grower,
-        states: Sequence[tuple[int, ...]],
-        depth: int,
-        wanted_subtrees: int,
-        stays: int = 1,
-        snapshot: dict[str, Any] | None = None,
-    ):
+    def __init__(self, grower: Grower, states: Sequence[State], depth: int, wanted_subtrees: int, snapshot: Any = None):
         """Grow a forest with a root for each of ``states`` until ``wanted_subtrees`` subtrees wait.
 
-        depth: plies to count; stays: 1 if a finished game counts at every deeper depth too, else 0; snapshot: of an
-        earlier pool with these arguments, to go on with; it is grown further if it wanted fewer subtrees.
+        depth: plies to count; snapshot: of an earlier pool with these arguments, to go on with; it is grown further if
+        it wanted fewer subtrees.
         """
         self.roots, self.finished = len(states), 0  # jobs whose complete results are in
         self.progress = {}  # node → the progress of its job in an earlier run, until its result is in
@@ -51,7 +44,7 @@ class PerftPool(WorkSource):
         if snapshot is None or wanted_subtrees > snapshot["wanted_subtrees"]:
             # from the first node on: those that must not be grown are skipped
             grower.grow(self.nodes, 0, len(self._waiting_nodes()), wanted_subtrees)
-        self._count_grown(counted, stays)
+        self._count_grown(counted, grower.ended_stays)
         self._queue = np.concatenate((begun, self._waiting_nodes()))
         self._next = 0
         self._holders = {}  # node of a job that is out → its worker

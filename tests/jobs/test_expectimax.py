@@ -25,6 +25,8 @@ class Case:
 
     def __init__(self, name, rng, plies, **how):
         self.game, self.how = games.find(name), how
+        self.setup = {"game": name, "board": (4, 4), "options": {}, "evaluation": "rows"}
+        self.setup |= {"points": False, "min_probability": 0.0, "uniform_chance": False} | how
         self.rules = self.game.rules()
         position = self.game.start(self.rules)
         while plies and (legal := legal_moves(self.game, position, self.rules)):
@@ -39,11 +41,10 @@ class Case:
         return engine.result()
 
     def pool(self, depth, target, **more):
-        return ExpectimaxPool(self.game, self.rules, self.state, depth, target, **self.how, **more)
+        return ExpectimaxPool(self.setup, self.state, depth, target, **more)
 
     def runner(self):
-        given = {"points": False, "min_probability": 0.0, "uniform_chance": False} | self.how
-        return ExpectimaxRunner({"game": self.game.NAME, "board": (4, 4), "options": {}, "evaluation": "rows"} | given)
+        return ExpectimaxRunner(self.setup)
 
     def work(self, runner, jobs):
         """The results of jobs, in another order."""

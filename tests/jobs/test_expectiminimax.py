@@ -40,6 +40,7 @@ class Case:
             "options": {"spawn": spawn},
             "evaluation": "rows",
             "adversary_chooses_all": adversary_chooses_all,
+            "prune": True,
         }
         position, plies = self.game.start(self.rules), rng.randint(0, 120)
         while plies and (legal := legal_moves(self.game, position, self.rules)):
@@ -56,18 +57,9 @@ class Case:
             pass
         return engine.result()
 
-    def tree(self, depth, wanted_subtrees=1, par_depth=None, **how):
-        how = {"evaluate": self.rng.choice((self.evaluate, None)), **how}
-        return ExpectiminimaxPool(
-            self.game,
-            self.rules,
-            self.state,
-            depth,
-            wanted_subtrees,
-            par_depth,
-            adversary_chooses_all=self.adversary_chooses_all,
-            **how,
-        )
+    def tree(self, depth, wanted_subtrees=1, par_depth=None, prune=True, **how):
+        how = {"evaluate": self.rng.choice((self.evaluate, None)), "par_depth": par_depth, **how}
+        return ExpectiminimaxPool({**self.setup, "prune": prune}, self.state, depth, wanted_subtrees, **how)
 
     def runner(self, prune=True):
         return ExpectiminimaxRunner({**self.setup, "prune": prune})

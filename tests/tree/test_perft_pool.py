@@ -45,7 +45,7 @@ def test_a_finished_game_is_counted_once_where_it_does_not_stay():
     r, depth = tictactoe.rules(), 9
     counter, empty = Perft(tictactoe, r), tictactoe.start(None).state
     for wanted_subtrees in (1, 500, 5000):
-        pool = PerftPool(Grower(tictactoe, r), [empty], depth, wanted_subtrees, stays=int(tictactoe.ENDED_STAYS))
+        pool = PerftPool(Grower(tictactoe, r), [empty], depth, wanted_subtrees)
         for job in pool.take(10**6, worker=1):
             counter.begin(tuple(job["state"]), int(job["depth"]))
             assert counter.advance(NO_PAUSE)
