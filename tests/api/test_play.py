@@ -16,6 +16,8 @@ from distsearch.formats.game_records import GameRecords
 from distsearch.jobs.self_play import Played
 from distsearch.jobs.two_player import KINDS
 
+from .told import Told
+
 
 @pytest.mark.parametrize(
     ("count", "of", "low", "high"),
@@ -95,18 +97,9 @@ def test_nothing_is_known_of_no_game():
 
 
 def test_progress_is_told():
-    class Progress(Silent):
-        shown = []
-
-        def due(self):
-            return True
-
-        def show(self, text):
-            self.shown.append(text)
-
-    options, _, _ = resolve("2048", "3x3", depth=1)
-    play(options, 30, 0, LocalCluster(KINDS), Progress(), lambda: False)
-    assert any(text.split()[0].endswith("/30") and text.endswith(" moves/s") for text in Progress.shown)
+    options, progress = resolve("2048", "3x3", depth=1)[0], Told()
+    play(options, 30, 0, LocalCluster(KINDS), progress, lambda: False)
+    assert any(text.split()[0].endswith("/30") and text.endswith(" moves/s") for text in progress.shown)
 
 
 def over(number):

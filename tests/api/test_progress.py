@@ -41,6 +41,15 @@ def clock(monkeypatch):
     return clock
 
 
+@pytest.fixture
+def live(clock):
+    """(stream, Progress) of a terminal, with a line on it."""
+    stream = Stream(terminal=True)
+    shows = Progress(stream)
+    shows.show("a long line")
+    return stream, shows
+
+
 def shown(shows, clock, seconds, step=0.05):
     """Let so many seconds pass; return when, counted from now, a line was due and shown."""
     began, times = clock.now, []
@@ -73,31 +82,22 @@ def test_nothing_is_due_at_once(clock):
     assert not Progress(Stream(terminal=False)).due()
 
 
-@pytest.mark.usefixtures("clock")
-def test_a_live_line_covers_the_longer_one_before_it():
-    stream = Stream(terminal=True)
-    shows = Progress(stream)
-    shows.show("a long line")
+def test_a_live_line_covers_the_longer_one_before_it(live):
+    stream, shows = live
     shows.show("short")
     assert on_screen(stream.seen) == "short"
 
 
-@pytest.mark.usefixtures("clock")
-def test_a_live_line_goes_away_at_the_end():
-    stream = Stream(terminal=True)
-    shows = Progress(stream)
-    shows.show("a long line")
+def test_a_live_line_goes_away_at_the_end(live):
+    stream, shows = live
     shows.clear()
     shows.clear()
     assert on_screen(stream.seen) == ""
     assert stream.seen.endswith("\r")
 
 
-@pytest.mark.usefixtures("clock")
-def test_a_live_line_makes_room_for_one_that_stays():
-    stream = Stream(terminal=True)
-    shows = Progress(stream)
-    shows.show("a long line")
+def test_a_live_line_makes_room_for_one_that_stays(live):
+    stream, shows = live
     shows.note("stays")
     shows.show("next")
     above, _, last = stream.seen.rpartition("\n")

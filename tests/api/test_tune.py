@@ -16,6 +16,8 @@ from distsearch.cluster.local import LocalCluster
 from distsearch.formats.weights_file import named
 from distsearch.jobs.two_player import KINDS
 
+from .told import Told
+
 BUDGET = TuneBudget(games=3, generations=3, population=4)
 
 
@@ -91,18 +93,9 @@ def test_it_gets_better():
 
 
 def test_progress_is_told():
-    class Progress(Silent):
-        shown = []
-
-        def due(self):
-            return True
-
-        def show(self, text):
-            self.shown.append(text)
-
-    options, _, _ = resolve("2048", "3x3", depth=1)
-    tune(options, BUDGET, 0, LocalCluster(KINDS), Progress(), lambda: False)
-    assert any(text.startswith("generation 2/3: ") and "last one's best averages" in text for text in Progress.shown)
+    options, progress = resolve("2048", "3x3", depth=1)[0], Told()
+    tune(options, BUDGET, 0, LocalCluster(KINDS), progress, lambda: False)
+    assert any(text.startswith("generation 2/3: ") and "last one's best averages" in text for text in progress.shown)
 
 
 def test_mean_logs():

@@ -2,6 +2,8 @@
 
 from .asking import START
 
+UNWRITABLE = ("good.txt", "exists"), ("missing/file", "No such file"), ("", "No such file")
+
 SEARCH = "search", "othello"
 SIMULATE = "simulate", "othello", "--board", "4x4", "--depth", "1"
 PLAY = "play", "2048", "--depth", "1"
@@ -288,13 +290,7 @@ REFUSED = [
     *(((*PLAY, "--seed", seed), "seed") for seed in ("-1", "x", "1.5", "", "9" * 16)),
     *(
         ((*PLAY, "--record", name), "cannot write", why)
-        for name, why in (
-            ("good.txt", "exists"),
-            ("folder", "exists"),
-            ("missing/games", "No such file"),
-            ("", "No such file"),
-            ("x" * 5000, "too long"),
-        )
+        for name, why in (*UNWRITABLE, ("folder", "exists"), ("x" * 5000, "too long"))
     ),
     ((*PLAY, "--empties", "none"), "empties"),
     ((*PLAY, "startpos"), "startpos"),

@@ -12,6 +12,7 @@ from ..engines import expectimax_twin
 from ..evaluation import tuple_network_twin
 from ..games.sliding_twin import twin_of
 from .asking import ask, assert_refused
+from .refused import UNWRITABLE
 
 TRAIN = "train", "2048"
 QUICK = *TRAIN, "--board", "2x2", "--asymmetric", "--tuples", "0,1,2,3"
@@ -69,15 +70,7 @@ REFUSED = [
     ((*TRAIN, "--weights-only"), "save"),
     ((*TRAIN, "--save", "bad.npz", "--resume"), "bad.npz", "weights"),
     ((*TRAIN, "--save", "folder.npz", "--resume"), "folder.npz"),
-    *(
-        ((*QUICK, "--record", name), "cannot write", why)
-        for name, why in (
-            ("good.txt", "exists"),
-            ("folder.npz", "exists"),
-            ("missing/record", "No such file"),
-            ("", "No such file"),
-        )
-    ),
+    *(((*QUICK, "--record", name), "cannot write", why) for name, why in (*UNWRITABLE, ("folder.npz", "exists"))),
     *(((*TRAIN, "--board", board), "board") for board in ("1x4", "5x5", "x", "")),
     ((*TRAIN, "--board", "3x3"), "--asymmetric"),
     ((*TRAIN, "--board", "3x3", "--asymmetric", "--tuples", "0,9"), "0 to 8"),

@@ -5,22 +5,16 @@ import pytest
 from distsearch.cluster import backoff
 from distsearch.cluster.local import LocalCluster
 
+from .test_backoff import Sleeper
 from .toys import SETUP_TEXT, Processor, Source, Stream, kinds
 
 SHORTEST, LONGEST = 50e-6, 5e-3  # seconds
 
 
-class StoppedTime:
-    now = 0.0
-
-    def perf_counter(self):
-        return self.now
-
-
 @pytest.fixture
 def idle(monkeypatch):
     """``idle(cluster)``: nothing happens for a minute."""
-    time = StoppedTime()
+    time = Sleeper()
     monkeypatch.setattr(backoff, "time", time)
 
     def wait(cluster):

@@ -157,11 +157,15 @@ def test_there_are_as_many_runners_as_jobs_were_at_work_at_a_time():
         assert len(made) == 3
 
 
-def test_a_job_tells_its_own_cpu_time_and_the_wall_time_since_it_began():
+def sent_of_two_jobs(boards):
     worker, _ = opened((1, 1, 1.0), (2, 2, 1.0))
-    give(worker, 1, 100_000)
-    give(worker, 2, 100_000)
-    sent = work(worker)
+    give(worker, 1, boards)
+    give(worker, 2, boards)
+    return work(worker)
+
+
+def test_a_job_tells_its_own_cpu_time_and_the_wall_time_since_it_began():
+    sent = sent_of_two_jobs(100_000)
     for run in (1, 2):
         (record,) = records_of(sent, run)
         assert record["cpu"] == pytest.approx(0.1)
@@ -169,10 +173,7 @@ def test_a_job_tells_its_own_cpu_time_and_the_wall_time_since_it_began():
 
 
 def test_every_long_job_reports_once_a_second():
-    worker, _ = opened((1, 1, 1.0), (2, 2, 1.0))
-    give(worker, 1, 2_000_000)
-    give(worker, 2, 2_000_000)
-    sent = work(worker)
+    sent = sent_of_two_jobs(2_000_000)
     for run in (1, 2):
         boards = [
             to_records(each.payload, np.int64)[0]

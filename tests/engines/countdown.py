@@ -8,12 +8,10 @@ import numpy as np
 from distsearch.core.jit import compiled
 from distsearch.games.interface import END, MAX, Position
 
+from ..games.tictactoe import ENDED_STAYS, OPTIONS, PLAYERS, UNIT  # noqa: F401, part of the game
+
 NAME = "countdown"
-UNIT = "points"
-OPTIONS = {}
 BOARDS = ((1, 1), (1, 1), (1, 1))
-PLAYERS = 2
-ENDED_STAYS = False
 LONGEST = 200  # moves
 
 

@@ -2,39 +2,19 @@
 
 import pytest
 
-from distsearch import evaluation, games
 from distsearch.engines.averaged import SampledRun
 from distsearch.engines.player import seed_of
 
-from ..games.sliding_twin import twin_of
 from .sampled_twin import drawn, likely, value
+from .sliding_case import SlidingCase
 
 
-class Case:
-    """A game, its twin, and random positions of both."""
-
+class Case(SlidingCase):
     def __init__(self, name, board, rng, evaluated="rows", **rules):
-        self.game, self.twin, self.rng = games.find(name), twin_of(name, board), rng
-        self.rules = self.game.rules(board, **rules)
-        self.evaluation = evaluation.find(self.game, evaluated, self.rules)
-
-    def state(self, position):
-        return self.game.parse(self.twin.text(position), self.rules).state
-
-    def evaluate(self, position):
-        return float(self.evaluation.function(self.state(position), self.rules, self.evaluation.tables))
+        super().__init__(name, board, rng, evaluated, **rules)
 
     def key(self, position):
         return int(self.game.key(self.state(position), self.rules))
-
-    def position(self, plies):
-        """A random position of the twin, so many plies after the beginning."""
-        position = self.twin.start()
-        for _ in range(plies):
-            if not (options := self.twin.moves(position)):
-                return self.position(plies)
-            position = self.twin.play(position, self.rng.choice(options))[0]
-        return position
 
     def run(self, engine, position, depth, seed, budget=10**9):
         engine.seed(seed)

@@ -4,15 +4,15 @@ import random
 
 import pytest
 
-from distsearch import evaluation, games
+from distsearch import evaluation
 from distsearch.engines import expectimax
 from distsearch.engines.expectimax import Expectimax
 from distsearch.engines.pvs import side_tables
 from distsearch.engines.pvs.growing_table import Growing
 from distsearch.engines.pvs.table import new_shared_table
 
-from ..games.sliding_twin import twin_of
 from .expectimax_twin import value, values
+from .sliding_case import SlidingCase
 
 WAYS = [
     {},
@@ -24,32 +24,12 @@ WAYS = [
 ]
 
 
-class Case:
-    """A game, its twin, and random positions of both."""
-
-    def __init__(self, name, board, rng):
-        self.game, self.twin, self.rng = games.find(name), twin_of(name, board), rng
-        self.rules = self.game.rules(board)
-        self.evaluation = evaluation.find(self.game, evaluation.names(self.game)[0], self.rules)
-
-    def plain_evaluation(self, position):
-        state = self.game.parse(self.twin.text(position), self.rules).state
-        return float(self.evaluation.function(state, self.rules, self.evaluation.tables))
-
-    def position(self, plies):
-        """A random position of the twin, so many plies after the beginning."""
-        position = self.twin.start()
-        for _ in range(plies):
-            if not (options := self.twin.moves(position)):
-                return self.position(plies)
-            position = self.twin.play(position, self.rng.choice(options))[0]
-        return position
-
+class Case(SlidingCase):
     def engine(self, **how):
         return Expectimax(self.game, self.rules, self.evaluation, **how)
 
     def search(self, engine, position, depth, budget=10**9):
-        engine.begin(self.game.parse(self.twin.text(position), self.rules).state, depth)
+        engine.begin(self.state(position), depth)
         while not engine.advance(budget):
             pass
         return engine.result()
@@ -65,11 +45,11 @@ def test_the_values_of_plain_recursion(name, board, how, rng, full):
     for i in range(20 if full else 4):
         position = case.position(rng.randint(0, 12 if board == (2, 2) else 40))
         found = case.search(engine, position, depth := i % (deepest + 1))
-        expected = value(case.twin, position, depth, case.plain_evaluation, **how)
+        expected = value(case.twin, position, depth, case.evaluate, **how)
         assert found.complete
         assert found.value == pytest.approx(expected, rel=1e-12, abs=1e-9)
         if case.twin.kind(position) == "max" and depth > 0:
-            expected = values(case.twin, position, depth, case.plain_evaluation, **how)
+            expected = values(case.twin, position, depth, case.evaluate, **how)
             by_text = {case.game.move_text(m, case.rules): found_value for m, found_value in found.values.items()}
             assert by_text == pytest.approx(expected, rel=1e-12, abs=1e-9)
             assert expected[case.game.move_text(found.move, case.rules)] == pytest.approx(max(expected.values()))
@@ -110,7 +90,7 @@ def test_other_weights_are_another_evaluation(name, rng):
     engine.evaluate_by(case.evaluation.tables)
     assert case.search(engine, position, 3).value == first
     case.evaluation = other
-    expected = value(case.twin, position, 3, case.plain_evaluation)
+    expected = value(case.twin, position, 3, case.evaluate)
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-9)
     assert found != first
 
@@ -137,7 +117,7 @@ def test_a_finished_game_is_worth_its_evaluation(name):
     while case.twin.moves(position):
         position = case.twin.play(position, case.rng.choice(case.twin.moves(position)))[0]
     found = case.search(case.engine(), position, 5)
-    assert (found.value, found.move, found.boards) == (case.plain_evaluation(position), None, 0)
+    assert (found.value, found.move, found.boards) == (case.evaluate(position), None, 0)
 
 
 def together(engines, state, depth, slices):

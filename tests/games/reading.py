@@ -1,6 +1,7 @@
 """The compiled readers of games, called from Python."""
 
 import numpy as np
+import pytest
 
 from distsearch.core.errors import UserError
 from distsearch.games.interface import Position
@@ -20,3 +21,12 @@ def parsed(game, text, r):
         return game.parse(text, r)
     except UserError:
         return None
+
+
+def refusal(read, text, r):
+    """Return the one line by which ``read`` refuses a text."""
+    with pytest.raises(UserError) as raised:
+        read(text, r)
+    message = str(raised.value)
+    assert len(message.splitlines()) == 1
+    return message

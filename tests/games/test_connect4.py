@@ -198,14 +198,6 @@ def test_a_board_that_no_game_leads_to_is_drawn(squares):
     assert connect4.text(at, rules()) == squares
 
 
-def _refusal(read, text, r):
-    with pytest.raises(UserError) as raised:
-        read(text, r)
-    message = str(raised.value)
-    assert len(message.splitlines()) == 1
-    return message
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -237,28 +229,28 @@ def _refusal(read, text, r):
     ],
 )
 def test_a_bad_position_is_refused(text, why):
-    assert why in _refusal(connect4.parse, text, rules())
+    assert why in reading.refusal(connect4.parse, text, rules())
 
 
 @shapes
 def test_a_board_of_another_size_is_refused(board):
     squares = board[0] * board[1]
     for n in (squares - 1, squares + 1):
-        assert f"{squares} of X, O and -" in _refusal(connect4.parse, "-" * n + " X", rules(board))
+        assert f"{squares} of X, O and -" in reading.refusal(connect4.parse, "-" * n + " X", rules(board))
 
 
 @shapes
 def test_a_column_beyond_the_last_is_refused(board):
     beyond = f"{NAMES}y"[board[1]]
     for text in (beyond, f"1{beyond}"):
-        assert f"'{beyond}' is not a column from 1 to {NAMES[board[1] - 1]}" in _refusal(
+        assert f"'{beyond}' is not a column from 1 to {NAMES[board[1] - 1]}" in reading.refusal(
             connect4.parse_move if text == beyond else connect4.parse, text, rules(board)
         )
 
 
 @pytest.mark.parametrize("text", ["", "0", "8", "44", "a", " 4", "-1", "4\n", "²", "ä", "pass"])
 def test_a_bad_move_is_refused(text):
-    assert "1 to 7" in _refusal(connect4.parse_move, text, rules())
+    assert "1 to 7" in reading.refusal(connect4.parse_move, text, rules())
 
 
 _garbage = st.one_of(

@@ -209,11 +209,15 @@ def test_the_first_position(board):
         assert othello.parse(text, r) == first
 
 
+def random_texts(board, rng):
+    twin = OthelloTwin(*board)
+    return [twin.text(random_position(rng, *board)) for _ in range(20)]
+
+
 @shapes
 def test_board_text_reads_back(board, rng):
-    twin, r = OthelloTwin(*board), othello.rules(board)
-    for _ in range(20):
-        text = twin.text(random_position(rng, *board))
+    r = othello.rules(board)
+    for text in random_texts(board, rng):
         at = othello.parse(text, r)
         assert othello.text(at, r) == text
         assert len(at.state) == othello.words(r)
@@ -223,9 +227,8 @@ def test_board_text_reads_back(board, rng):
 
 @shapes
 def test_boards_are_read_as_parsed(board, rng):
-    twin, r = OthelloTwin(*board), othello.rules(board)
-    for _ in range(20):
-        text = twin.text(random_position(rng, *board))
+    r = othello.rules(board)
+    for text in random_texts(board, rng):
         for variant in (text, text.lower(), text.replace("-", "."), f"{text[:-1]}  {text[-1]}"):
             assert reading.read(othello, variant, r) == othello.parse(text, r), variant
         for spoilt in (text[1:], f"-{text}", text[:-1], f"{text}X", f"{text} O", text.replace(" ", "\t"), f" {text}"):
@@ -274,14 +277,6 @@ def test_names_of_squares(board):
     assert othello.parse_move("pass", r) == othello.parse_move("PASS", r) == PASS
 
 
-def _refusal(read, text, r):
-    with pytest.raises(UserError) as raised:
-        read(text, r)
-    message = str(raised.value)
-    assert len(message.splitlines()) == 1
-    return message
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -307,21 +302,21 @@ def _refusal(read, text, r):
     ],
 )
 def test_a_bad_position_is_refused(text, why):
-    assert why in _refusal(othello.parse, text, othello.rules())
+    assert why in reading.refusal(othello.parse, text, othello.rules())
 
 
 @shapes
 def test_a_board_of_another_size_is_refused(board):
     r = othello.rules(board)
     for n in (board[0] * board[1] - 1, board[0] * board[1] + 1):
-        assert f"{board[0]}x{board[1]}" in _refusal(othello.parse, "-" * n + " X", r)
+        assert f"{board[0]}x{board[1]}" in reading.refusal(othello.parse, "-" * n + " X", r)
 
 
 @pytest.mark.parametrize(
     "text", ["", "a", "1", "a0", "a9", "i1", "a11", "q1", "a1b1", " a1", "ä1", "a1\n", "passs", "-1"]
 )
 def test_a_bad_move_is_refused(text):
-    assert "h8" in _refusal(othello.parse_move, text, othello.rules())
+    assert "h8" in reading.refusal(othello.parse_move, text, othello.rules())
 
 
 _garbage = st.one_of(

@@ -12,7 +12,7 @@ from distsearch.tree.search_tree import SearchTree
 
 from ..engines.positions import rules, unfinished_states
 from ..jobs.driving import do, grower, runner
-from .test_policies import DEEP, DrivenWorkers, Hand, check, check_children, policies, searches
+from .test_policies import DEEP, DrivenWorkers, Hand, check, policies, searches
 from .test_position_stream import BOARD, array, expected, stream_of
 
 PLIES = 4
@@ -42,13 +42,10 @@ class LosingWorkers(DrivenWorkers):
 @searches
 def test_the_score_is_that_of_one_worker_whichever_workers_are_lost(search, policy, full, rng):
     for _ in range(100 if full else 3):
-        position, depth, full_width_depth = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
-        source = search.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth)
+        position, depth, full_width_depth, source = search.case(rng, policy)
         team = LosingWorkers(search, rng)
         team.drive_with_losses(source, rng.randint(1, 20))
-        check(search, source, position, depth)
-        if full_width_depth:
-            check_children(search, source, position, depth)
+        check(search, source, position, depth, all_moves=full_width_depth)
         team.drain(source)
         assert source.out == 0
         assert (source.jobs_out["node"] == NONE).all()

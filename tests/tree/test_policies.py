@@ -108,6 +108,12 @@ class Search:
         made._min_split_depth = rng.choice((1, 2, 4))
         return made
 
+    def case(self, rng, policy):
+        """(position, plies to search it, plies down to which all moves get a score, a tree of these)."""
+        position, depth, full_width_depth = self.position(rng), self.depth(rng), rng.choice((0, 0, 1))
+        tree = self.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth)
+        return position, depth, full_width_depth, tree
+
 
 SEARCHES = [
     Search(othello, (4, 4), "solve", range(0, 7)),
@@ -288,8 +294,8 @@ class DrivenWorkers:
         return sum(hand.splits for hand in self.hands.values()) - on_their_way
 
 
-def check(search, source, position, depth, root=0):
-    """The score is that of one worker, and so is that of the line's first move."""
+def check(search, source, position, depth, root=0, all_moves=False):
+    """The score is that of one worker, and so is that of the line's first move; all_moves: of every one."""
     score = source.score(root)
     said = f"{search} {search.game.text(position, search.rules)} to {depth}"
     assert score == search.score(position.state, depth), said
@@ -297,6 +303,8 @@ def check(search, source, position, depth, root=0):
     assert line, said
     assert line[0] in legal_moves(search.game, position, search.rules), said
     assert search.score_after(position, line[0], depth) in (None, score), said
+    if all_moves:
+        check_children(search, source, position, depth)
 
 
 def check_children(search, source, position, depth):
@@ -312,15 +320,10 @@ def check_children(search, source, position, depth):
 @searches
 def test_the_score_is_that_of_one_worker(search, policy, full, rng):
     for _ in range(100 if full else 3):
-        position, depth, full_width_depth = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
-        source, team = (
-            search.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth),
-            DrivenWorkers(search, rng),
-        )
+        position, depth, full_width_depth, source = search.case(rng, policy)
+        team = DrivenWorkers(search, rng)
         team.drive(source)
-        check(search, source, position, depth)
-        if full_width_depth:
-            check_children(search, source, position, depth)
+        check(search, source, position, depth, all_moves=full_width_depth)
         handed_out = source.jobs - team.splits
         team.drain(source)
         assert (source.out, source.jobs - team.splits) == (0, handed_out)
@@ -456,8 +459,7 @@ def test_deepening_goes_on_from_a_snapshot(search, policy, full, rng):
 @searches
 def test_another_schedule_goes_on_from_a_snapshot(search, policy, full, rng):
     for _ in range(50 if full else 3):
-        position, depth, full_width_depth = search.position(rng), search.depth(rng), rng.choice((0, 0, 1))
-        source = search.tree(rng, [position.state], depth, policy, full_width_depth=full_width_depth)
+        position, depth, full_width_depth, source = search.case(rng, policy)
         resumed = 0
         while not source.done:
             team = DrivenWorkers(search, rng)
@@ -471,9 +473,7 @@ def test_another_schedule_goes_on_from_a_snapshot(search, policy, full, rng):
                 )
                 assert source.out == 0
                 resumed += 1
-        check(search, source, position, depth)
-        if full_width_depth:
-            check_children(search, source, position, depth)
+        check(search, source, position, depth, all_moves=full_width_depth)
 
 
 # --- what is new of jobs that are out ---
