@@ -13,6 +13,7 @@ from ..api.options import Options, Resources
 from ..api.session import Session
 from ..formats import stdout
 from ..studies.rank_pool import Stage
+from ..studies.reports import report
 from .flags import add_options, add_resources, add_rules, add_seed, names, number, numbers, resources_of
 from .launch import Launch
 
@@ -21,7 +22,7 @@ _OF_THE_WORK = "depth", "layers", "exact", "algorithm", "evaluation", "ordering"
 
 
 class Study(NamedTuple):
-    """help: a line; add_arguments(parser); module: in ``distsearch.studies``."""
+    """help: a line; add_arguments(parser); module: in ``distsearch.studies``, with ``run``, or a report's ``STUDY``."""
 
     help: str
     add_arguments: Callable
@@ -30,9 +31,11 @@ class Study(NamedTuple):
 
 def run(args, argv):
     launch = Launch(resources_of(args))
-    module = importlib.import_module(f"distsearch.studies.{STUDIES[args.study].module}")
+    place = STUDIES[args.study].module
+    module = importlib.import_module(f"distsearch.studies.{place}")
     asked = launch.comm, launch.interrupts, launch.progress, stdout.print_result, launch.print_error, Session, argv
-    return module.run(args, Stage(*asked))
+    stage = Stage(*asked)
+    return report.run(module.STUDY, args, stage) if place.startswith("reports.") else module.run(args, stage)
 
 
 def _scaling_arguments(parser):

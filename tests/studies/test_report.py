@@ -38,10 +38,7 @@ class Studied:
 
     def sections(self, found, study_size):
         rows = [(number, found.median("square", number=number)) for number in found.points("number")]
-        return [
-            Table("Squares", ("number", "square"), rows, command=study_size.command("squares")),
-            Table("Nothing", ("number",), []),
-        ]
+        return [Table("Squares", ("number", "square"), rows), Table("Nothing", ("number",), [])]
 
     def complaints(self, found):
         return ["two of them"] if found.median("square", number=2) == 4 else []

@@ -14,9 +14,8 @@ from ...engines.alphabeta import AlphaBeta
 from ...games import connect4 as game
 from ...gpu.solver import GpuSolver
 from . import connect4_positions as positions
-from . import report
 from .report import Measurement, Study
-from .tables import UNKNOWN, Table, compared, ratio
+from .tables import UNKNOWN, Table, compared, heads, ratio
 
 _SEQUENTIAL, _PLAIN = "sequential", "plain alpha-beta"
 _THEIRS = {_SEQUENTIAL: 3.67}  # nodes a microsecond, over Test_L3_R1
@@ -85,20 +84,19 @@ def _gpu_way(split, tabled):
     return f"GPU, S = {split}{', table' * tabled}"
 
 
+def _result(given, seconds, boards, table_hits, scores, **more):
+    figures = {"seconds": seconds, "boards": boards, "table_hits": table_hits, "scores": scores}
+    return {**figures, **more, "known": given.scores, "source": given.source}
+
+
 def _alone(make):
     """One core's solver: CPU seconds."""
 
     def body(bench):
         given = make()
         found, seconds = positions.solved(positions.states(given.texts))
-        return {
-            "seconds": seconds,
-            "boards": int(found["boards"].sum()),
-            "scores": found["score"].tolist(),
-            "table_hits": int(found["table_hits"].sum()),
-            "known": given.scores,
-            "source": given.source,
-        }
+        boards, hits = int(found["boards"].sum()), int(found["table_hits"].sum())
+        return _result(given, seconds, boards, hits, found["score"].tolist())
 
     return body
 
@@ -120,14 +118,7 @@ def _plainly(make):
             seconds += time.process_time() - began
             boards += engine.boards
             scores.append(int(engine.result().score))
-        return {
-            "seconds": seconds,
-            "boards": boards,
-            "scores": scores,
-            "table_hits": 0,
-            "known": given.scores,
-            "source": given.source,
-        }
+        return _result(given, seconds, boards, 0, scores)
 
     return body
 
@@ -140,8 +131,8 @@ def _on_ranks(point, make, ranks, repeat):
         asked = {"game": "connect4", "exact": True}
         bench.search(given.texts[: 2 * ranks], ranks, positions.MIB, **asked)  # after which all ranks have the kernels
         found = bench.search(given.texts, ranks, positions.MIB, **asked)
-        keys = "seconds", "boards", "table_hits", "scores", "ranks", "workers"
-        return {**{key: found[key] for key in keys}, "known": given.scores, "source": given.source}
+        figures = (found[key] for key in ("seconds", "boards", "table_hits", "scores"))
+        return _result(given, *figures, ranks=found["ranks"], workers=found["workers"])
 
     return Measurement(point, body, repeat, ranks)
 
@@ -161,28 +152,15 @@ def _on_gpu(point, make, split, tabled, repeat):
                 return {}
         scores, complete, _, counts = solver.result()
         seconds = time.perf_counter() - began
-        return {
-            "seconds": seconds,
-            "boards": counts["boards"],
-            "table_hits": counts["hits"],
-            "scores": scores.tolist(),
-            "complete": bool(complete.all()),
-            "device": bench.gpu.name,
-            "known": given.scores,
-            "source": given.source,
-        }
+        more = {"complete": bool(complete.all()), "device": bench.gpu.name}
+        return _result(given, seconds, counts["boards"], counts["hits"], scores.tolist(), **more)
 
     return Measurement(point, body, repeat, gpus=1)
 
 
 def _sections(found, size):
-    command = size.command("connect4")
-    asked = getattr(size.asked, "positions", None)
-    if asked is not None:
-        command += f" --positions {asked}"
     tables = [_table(found, name) for name in found.points("class")]
-    tables += [_exchanged(found, name) for name in found.points("class")[:1]]
-    return [table._replace(command=command) for table in tables]
+    return tables + [_exchanged(found, name) for name in found.points("class")[:1]]
 
 
 def _figures(found, at):
@@ -243,14 +221,8 @@ def _exchanged(found, name):
     for way in found.points("way", **{"class": name}):
         f = _figures(found, {"class": name, "way": way})
         rows.append((way, f["ANE"], f["TNE"], f["AT, µs"], f["TT, s"], ratio(1, f["nodes/µs"]), f["nodes/µs"]))
-    columns = (
-        "",
-        "under AT: nodes",
-        "under TT: nodes",
-        "under ANE: µs",
-        "under TNE: s",
-        "their quotient",
-        "nodes/µs, put right",
+    columns = heads(
+        " | under AT: nodes | under TT: nodes | under ANE: µs | under TNE: s | their quotient | nodes/µs, put right"
     )
     note = (
         "Ours as the report prints its own: what is headed time are nodes, and what is headed nodes is time. The "
@@ -273,15 +245,5 @@ def _complaints(found):
     return wrong
 
 
-STUDY = Study(
-    "connect4",
-    "Connect 4 with CUDA: the report's table, made again, its columns put right",
-    _measurements,
-    _sections,
-    _complaints,
-)
-
-
-def run(args, stage):
-    """Make the study; see ``report.run``."""
-    return report.run(STUDY, args, stage)
+_TITLE = "Connect 4 with CUDA: the report's table, made again, its columns put right"
+STUDY = Study("connect4", _TITLE, _measurements, _sections, _complaints)

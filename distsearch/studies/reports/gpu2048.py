@@ -6,7 +6,6 @@ cell, by the report's heuristics of monotonicity, smoothness and free cells with
 """
 
 from .. import time_per_move
-from . import report
 from .report import Measurement, Study
 from .tables import UNKNOWN, Figure, Table, percent, ratio
 
@@ -61,8 +60,7 @@ def _games(study_size, depth):
 
 
 def _sections(found, study_size):
-    command = study_size.command("gpu2048")
-    return [each._replace(command=command) for each in (*_of_times(found), _tiles(found), *_scores(found))]
+    return [*_of_times(found), _tiles(found), *_scores(found)]
 
 
 def _of_times(found):
@@ -139,8 +137,3 @@ def _complaints(found):
 
 _TITLE = "A 2048 solver on GPUs: the report's figures, made again"
 STUDY = Study("gpu2048", _TITLE, _measurements, _sections, _complaints)
-
-
-def run(args, stage):
-    """Make the study; see ``report.run``."""
-    return report.run(STUDY, args, stage)

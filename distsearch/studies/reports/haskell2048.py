@@ -18,9 +18,8 @@ from ...api.chance import apply_initial_chance
 from ...api.options import resolve
 from ...engines.expectiminimax import Expectiminimax
 from ...games.interface import legal_moves, step
-from . import report
 from .report import Measurement, Study
-from .tables import UNKNOWN, Figure, Table, compared, ratio
+from .tables import UNKNOWN, Figure, Table, compared, heads, ratio
 
 _EVALUATION = "haskell"
 _PLAYED = 30, 100  # moves that are played at random before a board is taken
@@ -90,14 +89,11 @@ def _together(bench, way, depth, count, seed, ranks, par_depth):
         began = time.perf_counter()
         found = list(searcher.search(positions))
         seconds = time.perf_counter() - began
-    jobs = {name: sum(getattr(one, name) for one in found) for name in ("jobs_used", "jobs_wasted", "jobs_cut")}
-    return {
-        "seconds": seconds,
-        "boards": sum(one.nodes for one in found),
-        **jobs,
-        "scores": [one.score for one in found],
-        "moves": [one.move for one in found],
+    sums = {
+        name: sum(getattr(one, name) for one in found) for name in ("nodes", "jobs_used", "jobs_wasted", "jobs_cut")
     }
+    each = {"scores": [one.score for one in found], "moves": [one.move for one in found]}
+    return {"seconds": seconds, "boards": sums.pop("nodes"), **sums, **each}
 
 
 def _measurements(study_size):
@@ -150,13 +146,11 @@ def _measured(study_size, way, depth, repeat, ranks=1, par_depth=None):
 
 
 def _sections(found, study_size):
-    command = study_size.command("brothers")
     depths = _DEPTH, _DEEP
     parts = [each for depth in depths for each in _of_par_depth(found, depth)]
     parts += [each for depth in depths for each in _of_cores(found, depth)]
     parts += [_final_table(found, depth) for depth in depths]
-    parts += _of_depth(found)
-    return [part._replace(command=command) for part in parts]
+    return parts + _of_depth(found)
 
 
 def _of_par_depth(found, depth):
@@ -207,14 +201,8 @@ def _final_table(found, depth):
         seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "boards"))
         ours, theirs = ratio(base, seconds), _THEIRS["Base"] / _THEIRS[way]
         rows.append((way, searched, seconds, _THEIRS[way], *compared(ours, theirs)))
-    columns = (
-        "way",
-        "boards",
-        "seconds, ours",
-        "seconds, theirs",
-        "Base ÷ it, ours",
-        "Base ÷ it, theirs",
-        "ours ÷ theirs",
+    columns = heads(
+        "way | boards | seconds, ours | seconds, theirs | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs"
     )
     of = max(found.points("boards", depth=depth), default=0)
     note = (
@@ -237,17 +225,9 @@ def _of_depth(found):
             if seconds is not None:
                 (count,) = found.points("boards", **at)
                 base = found.median("seconds", depth=depth, way="Base")
-                rows.append(
-                    (
-                        depth,
-                        way,
-                        count,
-                        found.median("boards", **at) / count,
-                        1e3 * seconds / count,
-                        ratio(base, seconds),
-                    )
-                )
-                times.setdefault(way, []).append((depth, 1e3 * seconds / count))
+                searched, took = found.median("boards", **at) / count, 1e3 * seconds / count
+                rows.append((depth, way, count, searched, took, ratio(base, seconds)))
+                times.setdefault(way, []).append((depth, took))
     columns = "maximum depth", "way", "positions", "boards a position", "ms a position", "Base ÷ it"
     note = f"A move and what follows it are 3 plies. {most} ranks. The report's figures of this are {UNKNOWN}."
     return [
@@ -280,9 +260,4 @@ def _complaints(found):
 
 
 _TITLE = "2048 in parallel Haskell: the report's tables, made again"
-STUDY = Study("brothers", _TITLE, _measurements, _sections, _complaints)
-
-
-def run(args, stage):
-    """Make the study; see ``report.run``."""
-    return report.run(STUDY, args, stage)
+STUDY = Study("haskell2048", _TITLE, _measurements, _sections, _complaints)

@@ -6,9 +6,8 @@ boards do not depend on timing.
 """
 
 from ...api import parallel_evaluation
-from . import report
 from .report import Measurement, Study
-from .tables import Figure, Table, percent, ratio
+from .tables import Figure, Table, heads, percent, ratio
 
 _MIDGAME = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"  # 20 moves played
 _POSITIONS = {"8x8": _MIDGAME, "6x6": "startpos"}  # the two sizes of board
@@ -92,11 +91,9 @@ def spread(comm, text, interrupted=lambda: False, **options):
 
 
 def _sections(found, study_size):
-    command = study_size.command("othellox")
     parts = [each for board in _POSITIONS for each in _of_pruning(found, board)]
     parts += [each for board in _POSITIONS for each in _of_pool(found, board)]
-    parts += _of_evaluation(found) + _of_policies(found)
-    return [part._replace(command=command) for part in parts]
+    return parts + _of_evaluation(found) + _of_policies(found)
 
 
 def _of_pruning(found, board):
@@ -141,18 +138,9 @@ def _of_pool(found, board):
         for factor in factors:
             if row := _scaled(found, {**point, "ranks": count, "load_factor": factor}, point):
                 rows.append((count, factor, *row))
-    columns = (
-        "ranks",
-        "load factor",
-        "seconds",
-        "speedup by time",
-        "efficiency by time",
-        "speedup by boards",
-        "efficiency by boards",
-        "boards ÷ 1 rank's",
-        "load balance",
-        "comm. ÷ comp.",
-        "idle",
+    columns = heads(
+        "ranks | load factor | seconds | speedup by time | efficiency by time | speedup by boards | "
+        "efficiency by boards | boards ÷ 1 rank's | load balance | comm. ÷ comp. | idle"
     )
     note = (
         "By time: seconds of one rank's search ÷ seconds. By boards: boards a second ÷ those of one rank, which does "
@@ -213,27 +201,13 @@ def _of_evaluation(found):
         at = {**point, "ranks": count}
         seconds, boards, rate = (found.median(name, **at) for name in ("seconds", "jobs", "boards_per_second"))
         sharing = {"part": "pool", "board": "8x8", "ranks": count, "load_factor": 4 if count > 1 else 1}
-        rows.append(
-            (
-                count,
-                int(boards),
-                seconds,
-                1e6 * seconds / boards,
-                ratio(found.median("seconds", **point, ranks=1), seconds),
-                found.median("communication_computation", **at) if count > 1 else None,
-                rate,
-                found.median("boards_per_second", **sharing),
-            )
-        )
-    columns = (
-        "ranks",
-        "boards evaluated",
-        "seconds",
-        "µs a board",
-        "speedup",
-        "comm. ÷ comp.",
-        "boards/s",
-        "boards/s, sharing the tree",
+        speedup = ratio(found.median("seconds", **point, ranks=1), seconds)
+        relation = found.median("communication_computation", **at) if count > 1 else None
+        rates = rate, found.median("boards_per_second", **sharing)
+        rows.append((count, int(boards), seconds, 1e6 * seconds / boards, speedup, relation, *rates))
+    columns = heads(
+        "ranks | boards evaluated | seconds | µs a board | speedup | comm. ÷ comp. | boards/s | "
+        "boards/s, sharing the tree"
     )
     note = (
         "A board's squares are spread by Scatterv, and what each rank counts on its own is gathered. The search around "
@@ -252,16 +226,8 @@ def _of_policies(found):
             if row := _scaled(found, {**at, "ranks": count}, at):
                 seconds, by_time, per_rank, _, _, more, balance, relation, idle = row
                 rows.append((count, policy, seconds, by_time, per_rank, more, balance, relation, idle))
-    columns = (
-        "ranks",
-        "policy",
-        "seconds",
-        "speedup",
-        "efficiency",
-        "boards ÷ 1 rank's",
-        "load balance",
-        "comm. ÷ comp.",
-        "idle",
+    columns = heads(
+        "ranks | policy | seconds | speedup | efficiency | boards ÷ 1 rank's | load balance | comm. ÷ comp. | idle"
     )
     series = {policy: _policy_speedups(found, point, counts, policy) for policy in _POLICIES}
     depth = ", ".join(map(str, found.points("depth", **point)))
@@ -297,9 +263,5 @@ def _complaints(found):
     ]
 
 
-STUDY = Study("othellox", "OthelloX with MPI: the report's figures, made again", _measurements, _sections, _complaints)
-
-
-def run(args, stage):
-    """Make the study; see ``report.run``."""
-    return report.run(STUDY, args, stage)
+_TITLE = "OthelloX with MPI: the report's figures, made again"
+STUDY = Study("othellox", _TITLE, _measurements, _sections, _complaints)

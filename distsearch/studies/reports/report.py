@@ -77,7 +77,8 @@ class StudySize:
         ranks = self.ranks if ranks is None else ranks
         launch = f"mpirun -n {ranks} " if ranks > 1 else ""
         repeats = f" --repeats {self.repeats}" if self.repeats else ""
-        return f"{launch}distsearch study {study}{' --full' * self.full}{repeats} --seed {self.seed}"
+        positions = "" if (path := getattr(self.asked, "positions", None)) is None else f" --positions {path}"
+        return f"{launch}distsearch study {study}{' --full' * self.full}{repeats} --seed {self.seed}{positions}"
 
 
 class MeasuredRows:
@@ -180,7 +181,8 @@ def run(study, args, stage):
             rows = _measure(study, planned, study_size, ranks, folder, stage)
         found, have = MeasuredRows(rows), results.done(rows)
         missing = [each for each in planned if _identity(study, each) not in have]
-        sections = [each for each in study.sections(found, study_size) if not each.empty]
+        command = study_size.command(study.name)
+        sections = [each._replace(command=command) for each in study.sections(found, study_size) if not each.empty]
         left_out = [f"# {line}" for line in _left_out(missing, study_size)]
         stage.write("\n\n".join([f"# {study.title}", *map(to_text, sections), *left_out]))
         if folder is not None:

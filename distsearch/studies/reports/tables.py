@@ -58,6 +58,11 @@ class Figure(NamedTuple):
         return Table(title, (self.x, *found), rows, self.note, self.command)
 
 
+def heads(text):
+    """Return headings of columns, a text with " | " between them, as a tuple."""
+    return tuple(text.split(" | "))
+
+
 def shown(value):
     """Return the text of what a table holds: a text, a number, or None for what was not measured."""
     if value is None:

@@ -12,7 +12,7 @@ from ...games.interface import Position
 from ...learning.options import TrainOptions
 from ...learning.train import Files, train
 from .. import td_update_rate, time_per_move
-from . import report, td2584_tables
+from . import td2584_tables
 from .report import Measurement, Study
 
 GAME, EVALUATION = "2584", "ntuple"
@@ -73,12 +73,8 @@ def _curves(study_size):
     """What is learnt by games that a search of 0 to 3 layers plays."""
     for layers, counts in _LEARNT.items():
         count = study_size.choose(*counts)
-        asked = {
-            "line": count // (_LINES if count >= 100 else 2),
-            "games": count,
-            "layers": layers,
-            "seed": study_size.seed,
-        }
+        line = count // (_LINES if count >= 100 else 2)
+        asked = {"line": line, "games": count, "layers": layers, "seed": study_size.seed}
 
         def body(bench, asked=asked):
             return bench.call(learnt, study_size.ranks, **asked)
@@ -192,14 +188,8 @@ def _gpus(study_size):
     for repeat in _repeats(study_size):
         for gpus in _GPUS:
             for exchange in ("games", "weights") if gpus > 1 else ("games",):
-                asked = {
-                    "line": count,
-                    "games": count,
-                    "device": "gpu",
-                    "exchange": exchange,
-                    "seed": study_size.seed,
-                    "merge": "mean",
-                }
+                asked = {"line": count, "games": count, "seed": study_size.seed}
+                asked |= {"device": "gpu", "exchange": exchange, "merge": "mean"}
 
                 def learn(bench, gpus=gpus, asked=asked):
                     return bench.call(learnt, gpus, **asked)
@@ -217,8 +207,3 @@ def _gpus(study_size):
 
 _TITLE = "2584 by expectimax and temporal differences: the report's figures, made again"
 STUDY = Study("td2584", _TITLE, _measurements, td2584_tables.sections, td2584_tables.complaints)
-
-
-def run(args, stage):
-    """Make the study; see ``report.run``."""
-    return report.run(STUDY, args, stage)

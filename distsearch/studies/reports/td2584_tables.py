@@ -1,7 +1,7 @@
 """What the study of the report on 2584 shows: its tables and figures, and what is wrong with what was measured."""
 
 from ...api.sample import CLASSES
-from .tables import UNKNOWN, Figure, Table, compared, percent, ratio
+from .tables import UNKNOWN, Figure, Table, compared, heads, percent, ratio
 
 STAGES = tuple(CLASSES)  # classes of boards
 _METHODS = "naive", "multilevel", "merged"
@@ -18,18 +18,8 @@ _DIGITS = 1e-9  # of scores that several ranks add up in another order
 
 def sections(found, study_size):
     """Return the Tables and Figures of what was MeasuredRows."""
-    parts = (
-        *_curves(found),
-        _played(found),
-        *_decisions(found),
-        *_methods(found),
-        *_trees(found),
-        *_learning(found),
-        _updates(found),
-        _gpus(found),
-        _totals(found),
-    )
-    return [each._replace(command=study_size.command("td2584")) for each in parts]
+    parts = _curves, _played, _decisions, _methods, _trees, _learning, _updates, _gpus, _totals
+    return [section for part in parts for section in part(found)]
 
 
 def _curves(found):
@@ -42,31 +32,14 @@ def _curves(found):
                 point = each["games"], each["average"], each["average"] - error, each["average"] + error
                 series.setdefault(_named(layers), []).append(point)
             last, result = curve[-1], row["result"]
-            rows.append(
-                (
-                    layers,
-                    result["games"],
-                    last["average"],
-                    last["maximum"],
-                    percent(last["win_rate"]),
-                    result["seconds"],
-                    result["moves_per_second"],
-                    result["ranks"],
-                )
-            )
+            games, *took = (result[name] for name in ("games", "seconds", "moves_per_second", "ranks"))
+            rows.append((layers, games, last["average"], last["maximum"], percent(last["win_rate"]), *took))
     note = (
         "Each point is the games of a tenth of the training, or of a half where these are few, played as it learns, "
         f"and its standard error. The same layers choose moves there. Theirs are {UNKNOWN}."
     )
-    columns = (
-        "layers",
-        "games",
-        "average of the last ones",
-        "best of them",
-        f"{_WON} tile in them",
-        "seconds",
-        "moves/s",
-        "ranks",
+    columns = heads(
+        f"layers | games | average of the last ones | best of them | {_WON} tile in them | seconds | moves/s | ranks"
     )
     return (
         Figure("Average score by games learnt from, 0 to 3 layers", "games", "average score", series, note=note),
@@ -79,39 +52,16 @@ def _played(found):
     for layers in found.points("layers", part="play"):
         for row in found.rows(part="play", layers=layers):
             result, games = row["result"], row["point"]["games"]
-            scores = result["scores"]
-            known = layers == 3
-            rows.append(
-                (
-                    layers,
-                    row["point"]["on"],
-                    games,
-                    sum(scores) / games,
-                    _AVERAGE if known else UNKNOWN,
-                    max(scores),
-                    _BEST if known else UNKNOWN,
-                    percent(sum(each >= _WON for each in result["largest"]) / games),
-                    percent(_WINS) if known else UNKNOWN,
-                    result["moves"] / result["seconds"],
-                )
-            )
-    columns = (
-        "layers",
-        "played by",
-        "games",
-        "average",
-        "theirs",
-        "best",
-        "theirs",
-        f"{_WON} tile",
-        "theirs",
-        "moves/s",
-    )
+            scores, won = result["scores"], sum(each >= _WON for each in result["largest"]) / games
+            average, best, wins = (_AVERAGE, _BEST, percent(_WINS)) if layers == 3 else 3 * (UNKNOWN,)
+            figures = sum(scores) / games, average, max(scores), best, percent(won), wins
+            rows.append((layers, row["point"]["on"], games, *figures, result["moves"] / result["seconds"]))
+    columns = heads(f"layers | played by | games | average | theirs | best | theirs | {_WON} tile | theirs | moves/s")
     note = (
         "The network that comes with the package, which was trained for longer than a study takes. Of few games the "
         "average is a rough one: its standard error is half of it for one game."
     )
-    return Table("Play with 0 to 3 layers", columns, rows, note)
+    return [Table("Play with 0 to 3 layers", columns, rows, note)]
 
 
 def _core(found, stage, layers):
@@ -137,15 +87,9 @@ def _decisions(found):
             for name, value in (("one board", ratio(core, one)), ("many boards", times)):
                 if value is not None:
                     series.setdefault(f"{stage}, {name}", []).append((layers, value))
-    columns = (
-        "class",
-        "layers",
-        "CPU, µs",
-        "GPU, one board, µs",
-        "CPU ÷ GPU",
-        "GPU, many boards, µs a board",
-        "CPU ÷ GPU, many",
-        "theirs",
+    columns = heads(
+        "class | layers | CPU, µs | GPU, one board, µs | CPU ÷ GPU | GPU, many boards, µs a board | "
+        "CPU ÷ GPU, many | theirs"
     )
     note = (
         "A decision; starter: the first 20th of a game, normal: its middle fifth, late: its last 20th. CPU: CPU time "
@@ -172,24 +116,10 @@ def _methods(found):
         for layers in found.points("layers", part="decision", on="GPU"):
             for single in (True, False):
                 times = [_us(_gpu(found, stage, layers, method, single)) for method in _METHODS]
-                rows.append(
-                    (
-                        stage,
-                        layers,
-                        "one" if single else "many",
-                        *times,
-                        ratio(times[0], times[1]),
-                        ratio(times[1], times[2]),
-                    )
-                )
-    columns = (
-        "class",
-        "layers",
-        "boards",
-        *(f"{method}, µs" for method in _METHODS),
-        "naive ÷ multilevel",
-        "multilevel ÷ merged",
-    )
+                ratios = ratio(times[0], times[1]), ratio(times[1], times[2])
+                rows.append((stage, layers, "one" if single else "many", *times, *ratios))
+    methods = (f"{method}, µs" for method in _METHODS)
+    columns = "class", "layers", "boards", *methods, "naive ÷ multilevel", "multilevel ÷ merged"
     note = f"A board. Many: as many as fill a GPU, fewer where a method needs more memory. Theirs are {UNKNOWN}."
     return (Table("Naive against multilevel", columns, rows, note),)
 
@@ -213,9 +143,8 @@ def _trees(found):
     columns = "layers", "class", "ranks", "workers", "ms a board", "speedup", "efficiency a worker"
     note = (
         "One board's tree shared out by the pool, wall time, board after board; a rank more than the workers is the "
-        f"master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message "
-        f"and its answer some tenths of one. Theirs are "
-        f"{UNKNOWN}."
+        "master. A tree to 3 layers takes some milliseconds, to 4 some tens of them, and a message and its answer some "
+        f"tenths of one. Theirs are {UNKNOWN}."
     )
     return (
         Table("CPU tree-parallel search", columns, rows, note),
@@ -266,7 +195,7 @@ def _updates(found):
         "is the report's way; combined: the same, threads of a warp add once to a weight; games: each from its end to "
         "its beginning, as a core learns. In all: with the transfer of the games."
     )
-    return Table(f"Update times, {counts} games of 1,000 steps", columns, rows, note)
+    return [Table(f"Update times, {counts} games of 1,000 steps", columns, rows, note)]
 
 
 def _gpus(found):
@@ -285,7 +214,7 @@ def _gpus(found):
         "theirs; where moves are chosen without a search that is half of the work, which no further GPU makes less. "
         "Play: as many games a GPU."
     )
-    return Table("Several GPUs", columns, rows, note)
+    return [Table("Several GPUs", columns, rows, note)]
 
 
 def _totals(found):
@@ -298,24 +227,15 @@ def _totals(found):
         gpu = found.median("combined.seconds", **at, on="GPU")
         for layers in found.points("layers", part="decision"):
             by_core, on_gpu = _core(found, "normal", layers), _gpu(found, "normal", layers, "merged", False)
-            total = _MOVES * (by_core + core / steps)
-            with_gpu = None if None in (on_gpu, gpu) else _MOVES * (on_gpu + gpu / steps)
-            rows.append(
-                (
-                    layers,
-                    1e3 * _MOVES * by_core,
-                    1e3 * _MOVES * core / steps,
-                    1e3 * total,
-                    None if with_gpu is None else 1e3 * with_gpu,
-                    ratio(total, with_gpu),
-                )
-            )
+            moved, learnt = 1e3 * _MOVES * by_core, 1e3 * _MOVES * core / steps
+            with_gpu = None if None in (on_gpu, gpu) else 1e3 * _MOVES * (on_gpu + gpu / steps)
+            rows.append((layers, moved, learnt, moved + learnt, with_gpu, ratio(moved + learnt, with_gpu)))
     columns = ("layers", "CPU, search, ms", "CPU, learning, ms", "CPU, in all, ms", "GPU, in all, ms", "CPU ÷ GPU")
     note = (
         f"A game of {_MOVES:,} moves, worked out from the decisions on normal boards and the updates above: many games "
         f"side by side on the GPU, what chance deals not counted. Theirs are {UNKNOWN}."
     )
-    return Table("Totals: a game that is learnt from", columns, rows, note)
+    return [Table("Totals: a game that is learnt from", columns, rows, note)]
 
 
 def complaints(found):
