@@ -160,9 +160,7 @@ def alone(search, repeats):
     traced, sent = Traced(search.source()), []
     handle(search, traced, sent.append)
     received, outcome = [decode(event.buffer) for event in search.recorded if event.own is None], search.outcome
-    print(
-        f"{outcome.position}: {outcome.score}, {outcome.nodes:,} boards, {outcome.jobs} jobs, {outcome.seconds:.2f} s"
-    )
+    print(f"{outcome.position}: {outcome.score}, {outcome.nodes:,} nodes, {outcome.jobs} jobs, {outcome.seconds:.2f} s")
     print("received", _counted(received, search.jobs))
     print("sent    ", _counted(sent, search.jobs))
     took = {"decode": [], "source": [], "handle": [], "all": []}
@@ -236,7 +234,7 @@ def main():
     parser.add_argument("--workers", type=int, default=63)
     parser.add_argument("--empties", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=2e6, help="boards a second of a virtual worker")
+    parser.add_argument("--rate", type=float, default=2e6, help="nodes a second of a virtual worker")
     parser.add_argument("--policy", default="brothers")
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()

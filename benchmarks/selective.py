@@ -1,4 +1,4 @@
-"""What selective searches save and what they cost: boards, CPU time, scores and moves, and a match.
+"""What selective searches save and what they cost: nodes, CPU time, scores and moves, and a match.
 
     python benchmarks/selective.py --depth 10 12
     python benchmarks/selective.py --match 12 --against 11 --games 100 --selective 0.7
@@ -29,12 +29,12 @@ SEED = 1
 
 
 class Player:
-    """An engine that begins every search with nothing known; seconds and boards: of all searches so far."""
+    """An engine that begins every search with nothing known; seconds and nodes: of all searches so far."""
 
     def __init__(self, game, rules, chosen, table=None):
         self._engine = DepthSearch(game, rules, chosen, np.ones(MIB << 17, np.uint64), selective=table)
         self._engine.compile()
-        self.seconds, self.boards = 0.0, 0
+        self.seconds, self.nodes = 0.0, 0
 
     def search(self, state, depth):
         """Return the Result."""
@@ -44,7 +44,7 @@ class Player:
         self._engine.advance(1 << 40)
         result = self._engine.result(True)
         self.seconds += time.process_time() - began
-        self.boards += result.boards
+        self.nodes += result.nodes
         return result
 
 
@@ -74,21 +74,21 @@ def positions(game, rules, player, count):
 
 def compare(states, full, selective, depth, runs):
     """Print what a selective search of each state to a depth took and found, next to the full one's; the best run."""
-    seconds, boards = [], []
+    seconds, nodes = [], []
     for player in (full, selective):
         took = []
         for _ in range(runs):
-            player.seconds, player.boards = 0.0, 0
+            player.seconds, player.nodes = 0.0, 0
             found = [player.search(state, depth) for state in states]
             took.append(player.seconds)
         seconds.append(min(took))
-        boards.append(player.boards)
+        nodes.append(player.nodes)
         if player is full:
             expected = found
     errors = np.array([a.score - b.score for a, b in zip(found, expected, strict=True)])
     moves = np.mean([a.line[:1] == b.line[:1] for a, b in zip(found, expected, strict=True)])
     print(
-        f"depth {depth}: boards {boards[0]:,} and {boards[1]:,} ({boards[1] / boards[0]:.2f}), "
+        f"depth {depth}: nodes {nodes[0]:,} and {nodes[1]:,} ({nodes[1] / nodes[0]:.2f}), "
         f"CPU s {seconds[0]:.2f} and {seconds[1]:.2f} ({seconds[1] / seconds[0]:.2f}); "
         f"the same score {np.mean(errors == 0):.0%}, move {moves:.0%}; error mean {errors.mean():+.2f}, "
         f"root of mean square {np.sqrt(np.mean(errors**2)):.2f}, largest {abs(errors).max()}",

@@ -101,19 +101,19 @@ def read(path, lines):
 
 
 def time_solver(game, solver, positions):
-    """Return (mean CPU seconds, mean boards, mean table hits, wrong scores)."""
-    r, seconds, boards, hits, wrong = game.rules(), 0.0, 0, 0, 0
+    """Return (mean CPU seconds, mean nodes, mean table hits, wrong scores)."""
+    r, seconds, nodes, hits, wrong = game.rules(), 0.0, 0, 0, 0
     for text, score in positions:
         state = game.parse(text, r).state
         solver.clear()
         began = time.process_time()
         found = solved(solver, state)
         seconds += time.process_time() - began
-        boards += solver.boards
+        nodes += solver.nodes
         hits += solver.table_counts[0]
         wrong += found != score
     n = len(positions)
-    return seconds / n, boards / n, hits / n, wrong
+    return seconds / n, nodes / n, hits / n, wrong
 
 
 def time_bitbully(positions, search):
@@ -161,29 +161,29 @@ def main():
 
 
 def compare_orders(game, positions, args):
-    """Print boards and CPU seconds of each position with the learnt order of moves and without, in turns."""
+    """Print nodes and CPU seconds of each position with the learnt order of moves and without, in turns."""
     r, mib = game.rules(), int(args.tables)
     learnt = evaluation.for_order(game, r)
     engines = [ExactSolver(game, r, np.ones(mib << 17, np.uint64), order=order) for order in (learnt, None)]
-    boards, seconds = np.zeros((len(positions), 2)), np.full((len(positions), 2), np.inf)
+    nodes, seconds = np.zeros((len(positions), 2)), np.full((len(positions), 2), np.inf)
     for engine in engines:
         engine.compile()
     for i, (text, score) in enumerate(positions):
         for _ in range(args.orders):
             for k, engine in enumerate(engines):
-                _, boards[i, k], _, wrong = found = time_solver(game, engine, [(text, score)])
+                _, nodes[i, k], _, wrong = found = time_solver(game, engine, [(text, score)])
                 seconds[i, k] = min(seconds[i, k], found[0])
                 if wrong:
                     raise SystemExit(f"position {i + 1}: a wrong score")
-        print_orders(f"position {i + 1}", boards[i], seconds[i])
-    print_orders("in all", boards.sum(axis=0), seconds.sum(axis=0))
+        print_orders(f"position {i + 1}", nodes[i], seconds[i])
+    print_orders("in all", nodes.sum(axis=0), seconds.sum(axis=0))
 
 
-def print_orders(name, boards, seconds):
+def print_orders(name, nodes, seconds):
     """Print what the learnt order took and what the search without it did."""
     print(
-        f"{name}: {boards[0] / 1e6:.2f} M boards, {seconds[0]:.3f} CPU s; without {boards[1] / 1e6:.2f} M, "
-        f"{seconds[1]:.3f} s: {boards[1] / boards[0]:.2f} times the boards, {seconds[1] / seconds[0]:.2f} the time",
+        f"{name}: {nodes[0] / 1e6:.2f} M nodes, {seconds[0]:.3f} CPU s; without {nodes[1] / 1e6:.2f} M, "
+        f"{seconds[1]:.3f} s: {nodes[1] / nodes[0]:.2f} times the nodes, {seconds[1] / seconds[0]:.2f} the time",
         flush=True,
     )
 
@@ -198,12 +198,12 @@ def measure(game, name, positions, args, factor):
         far = np.ones(mib << 17, np.uint64)  # every page is touched before anything is timed
         solver = ExactSolver(game, game.rules(), far, order=evaluation.for_order(game, game.rules()))
         solver.compile()
-        seconds, boards, hits, wrong = time_solver(game, solver, positions)
+        seconds, nodes, hits, wrong = time_solver(game, solver, positions)
         ratio = f", {seconds / min(peers.values()):.3f} of bitbully's better" if peers else ""
         scaled = f" ({1e3 * seconds / factor:.3f} on the reference)" if args.reference else ""
         print(
             f"{name} table {mib} MiB: {len(positions)} positions, {1e3 * seconds:.3f} ms{scaled}, "
-            f"{boards:,.0f} boards, {hits:,.0f} hits, {boards / seconds / 1e6:.2f} boards/us, {wrong} wrong{ratio}; "
+            f"{nodes:,.0f} nodes, {hits:,.0f} hits, {nodes / seconds / 1e6:.2f} nodes/us, {wrong} wrong{ratio}; "
             f"in all {seconds * len(positions):.2f} CPU s",
             flush=True,
         )

@@ -4,7 +4,7 @@
     benchmarks/standing --update            what does not depend on time is kept as it is now, in standing.toml
     benchmarks/standing --only counts,answers --full
 
-counts: boards, virtual workers, messages and bytes, against benchmarks/standing.toml. answers: the same at 1, 2 and 3
+counts: nodes, virtual workers, messages and bytes, against benchmarks/standing.toml. answers: the same at 1, 2 and 3
 ranks. rates: against the last tagged commit, or --against COMMIT, whose files are unpacked into a temporary folder and
 run by turns with these.
 """

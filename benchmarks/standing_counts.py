@@ -1,4 +1,4 @@
-"""Figures of the standing bars that do not depend on time: boards, virtual workers, messages and bytes.
+"""Figures of the standing bars that do not depend on time: nodes, virtual workers, messages and bytes.
 
 Every group of them can be measured anywhere with the same result, so tests/studies/test_standing.py checks the quick
 ones; ``benchmarks/standing`` checks all.
@@ -53,7 +53,7 @@ class Group(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One search for virtual workers. position: a text; rate: boards a second of a worker; score: if it is known."""
+    """One search for virtual workers. position: a text; rate: nodes a second of a worker; score: if it is known."""
 
     game: str
     position: str
@@ -118,7 +118,7 @@ def _simulate(case):
             raise AssertionError(f"{alone.score} instead of {case.score}: {case.position}")
         if one_answer and result.outcome.score != alone.score:
             raise AssertionError(f"{result.outcome.score} by {workers} workers, {alone.score} by one: {case.position}")
-        found["score"], found["boards of one worker"] = exact(alone.score), most(alone.nodes)
+        found["score"], found["nodes of one worker"] = exact(alone.score), most(alone.nodes)
         found[f"overhead of {workers} workers"] = most(round(result.figures["search_overhead"], 3))
         found[f"speedup of {workers} workers"] = least(round(result.figures["speedup"], 3))
     return found
@@ -158,7 +158,7 @@ def _message(position, limit, machine):
 
 
 def _solved(game, plies, count, seed):
-    """Return the Group of the boards that exact searches of random positions take."""
+    """Return the Group of the nodes that exact searches of random positions take."""
     how = f"distsearch bench {game} --exact --positions FILE, {count} positions of {plies} random plies, seed {seed}"
     return how, partial(_solve, game, plies, count, seed)
 
@@ -170,13 +170,13 @@ def _solve(game, plies, count, seed):
     found = list(searcher.search(positions))
     return {
         "sum of scores": exact(int(sum(outcome.score for outcome in found))),
-        "boards": most(sum(outcome.nodes for outcome in found)),
+        "nodes": most(sum(outcome.nodes for outcome in found)),
     }
 
 
 def _bench():
     rows, signature = bench(Silent(), lambda: False)
-    return {"signature": exact(signature), **{name: most(boards) for name, boards, _ in rows}}
+    return {"signature": exact(signature), **{name: most(nodes) for name, nodes, _ in rows}}
 
 
 def groups():

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 FILE = Path(__file__).with_name("standing.toml")
-SLACK = 10  # per cent: nothing here depends on time, but a small change of a search shifts its boards
+SLACK = 10  # per cent: nothing here depends on time, but a small change of a search shifts its nodes
 _HEAD = """\
 # What must not get worse unseen: see docs/standing-bars.md. Written by `benchmarks/standing --update`, which
 # leaves what has not changed as it is. A figure may be at most `most`, or at least `least`; or it is `exact`.

@@ -43,18 +43,18 @@ class Rate(NamedTuple):
 
 
 RATES = {
-    "exact connect4": Rate("bench connect4 --positions connect4.txt --exact", "nodes", "cpu_seconds", "boards"),
-    "exact othello": Rate("bench othello --positions endings.txt --exact", "nodes", "cpu_seconds", "boards"),
-    "othello to a depth": Rate("bench othello --positions midgames.txt --depth 11", "nodes", "cpu_seconds", "boards"),
+    "exact connect4": Rate("bench connect4 --positions connect4.txt --exact", "nodes", "cpu_seconds", "nodes"),
+    "exact othello": Rate("bench othello --positions endings.txt --exact", "nodes", "cpu_seconds", "nodes"),
+    "othello to a depth": Rate("bench othello --positions midgames.txt --depth 11", "nodes", "cpu_seconds", "nodes"),
     "patterns to a depth": Rate(
-        "bench othello --positions midgames.txt --depth 10 --evaluation patterns", "nodes", "cpu_seconds", "boards"
+        "bench othello --positions midgames.txt --depth 10 --evaluation patterns", "nodes", "cpu_seconds", "nodes"
     ),
     "plain alpha-beta": Rate(
-        f"search othello {_OPENING} --depth 12 --ordering static", "nodes", "cpu_seconds", "boards"
+        f"search othello {_OPENING} --depth 12 --ordering static", "nodes", "cpu_seconds", "nodes"
     ),
     "perft": Rate("perft othello --depth 11", "nodes", "cpu_seconds", "leaves"),
     "expectimax 2048": Rate(
-        "play 2048 --games 1 --depth 7 --min-probability 1e-4", "expanded", "cpu_seconds", "boards of 4 tried moves"
+        "play 2048 --games 1 --depth 7 --min-probability 1e-4", "expanded", "cpu_seconds", "nodes of 4 tried moves"
     ),
     "play 2048": Rate("play 2048 --games 500 --depth 3", "moves", "cpu_seconds", "moves"),
     "train 2048": Rate("train 2048 --games 3000", "moves", "cpu_seconds", "moves"),

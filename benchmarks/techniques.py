@@ -1,4 +1,4 @@
-"""What each technique of the search is worth: the same positions without it, in boards and in CPU time.
+"""What each technique of the search is worth: the same positions without it, in nodes and in CPU time.
 
     python benchmarks/techniques.py connect4 othello depth
 
@@ -131,7 +131,7 @@ def changed(engine, control):
 
 
 def timed(engine, states, *asked):
-    """Return (scores, boards, CPU seconds) of searches that each begin with nothing known; the best of three times."""
+    """Return (scores, nodes, CPU seconds) of searches that each begin with nothing known; the best of three times."""
     runs = [once(engine, states, *asked)]
     while len(runs) < 3 and runs[0][2] < LONG:
         runs.append(once(engine, states, *asked))
@@ -139,7 +139,7 @@ def timed(engine, states, *asked):
 
 
 def once(engine, states, *asked):
-    scores, boards, seconds = [], 0, 0.0
+    scores, nodes, seconds = [], 0, 0.0
     engine.compile()
     for state in states:
         engine.clear()
@@ -149,21 +149,21 @@ def once(engine, states, *asked):
             pass
         seconds += time.process_time() - began
         scores.append(engine.result().score)
-        boards += engine.boards
-    return scores, boards, seconds
+        nodes += engine.nodes
+    return scores, nodes, seconds
 
 
 def compare(title, engines, states, *asked):
     """Print a table of what every technique saves."""
-    print(f"{title}\n{'without':<32} {'boards':>12} {'CPU s':>8} {'x boards':>9} {'x CPU':>6}")
+    print(f"{title}\n{'without':<32} {'nodes':>12} {'CPU s':>8} {'x nodes':>9} {'x CPU':>6}")
     expected = None
     for name, engine in engines:
-        scores, boards, seconds = timed(engine, states, *asked)
+        scores, nodes, seconds = timed(engine, states, *asked)
         if expected is None:
-            expected, least, fastest = scores, boards, seconds
+            expected, least, fastest = scores, nodes, seconds
         assert scores == expected, f"without {name}: other scores"
         print(
-            f"{name or 'nothing':<32} {boards:>12,} {seconds:>8.3f} {boards / least:>9.2f} {seconds / fastest:>6.2f}",
+            f"{name or 'nothing':<32} {nodes:>12,} {seconds:>8.3f} {nodes / least:>9.2f} {seconds / fastest:>6.2f}",
             flush=True,
         )
 

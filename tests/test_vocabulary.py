@@ -29,11 +29,14 @@ RETIRED = {
     **{"CardTeam": "GpuTeam", "CardLearner": "GpuLearner", "by_card": "on_gpu", "exhibits": "sections"},
     **{"desk": "request_queue", "Desk": "RequestQueue", "Conversation": "ClientSession", "Ledger": "AnswerLog"},
     **{"ledger": "answer_log", "spread_evaluation": "parallel_evaluation", "complain": "print_error"},
+    **{"ordering_boards": "ordering_nodes", "boards_at_work": "nodes_at_work", "all_boards": "all_nodes"},
+    **{"compile_once": "compile_with_notice", "go_on": "resume", "_go_on": "_advance"},
     **{"complain_of": "print_traceback", "rehearse": "warm_up_schedule", "mark_seen": "mark_compiled"},
 }
 # a worker, a client or a caller is called that; "a user who" and "who wins" are English
 PHRASES = re.compile(
-    r"\b(?:whoever|somebody|anybody|nobody|beside|(?:is|are|was|were) to be)\b"
+    r"\bboards(?:/s| a second)\b|\bfewer boards\b"
+    r"|\b(?:whoever|somebody|anybody|nobody|beside|(?:is|are|was|were) to be)\b"
     r"|(?<!player )(?<!user )(?<!users )(?<!readers )\bwho\b(?! wins| moves| takes)",
     re.IGNORECASE,
 )

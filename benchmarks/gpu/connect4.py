@@ -9,7 +9,7 @@ won at once. ``check``: positions whose scores are compared with the CPU engine'
 the best of several tables; CPU seconds. ``sweep``: settings, on 1,000 positions of L1_R2. ``gpu``: the best of them;
 seconds of the kernel by events, and from the states in numpy to the scores in numpy, and how often that goes into the
 CPU's time. ``single``: one position of L1_R3 at a time. ``empty``: the empty board. Nodes are positions of which all
-moves were made, boards those moves. ``limit``: nodes a second for which the GPU's rates of random accesses (16-byte
+moves were made, nodes those moves. ``limit``: nodes a second for which the GPU's rates of random accesses (16-byte
 reads and writes, by size of the table) would be enough, and the share of it that was reached.
 """
 
@@ -80,7 +80,7 @@ def row_of(options, count, seconds, launches, nodes, counts, registers):
         "nodes": nodes,
         **counts,
         "nodes_per_second": nodes / kernel,
-        "boards_per_second": counts["boards"] / kernel,
+        "boards_per_second": counts["nodes"] / kernel,
         "nodes_per_position": nodes / count,
         "positions_per_second": count / seconds,
         "limit": limit,
@@ -126,7 +126,7 @@ def main():
         ]
 
         found = measured(gpu, board, check, options)[0]
-        scores, seconds, boards, mib = checked.result()
+        scores, seconds, nodes, mib = checked.result()
         print_row(row="check", positions=len(check), wrong=int((found != scores).sum()))
 
         if real and not args.no_sweep:
@@ -154,15 +154,15 @@ def best_of_sweep(gpu, board, states, options):
 
 def compare(gpu, board, kind, states, sample, cpu, options, every, times):
     """Print rows of what the CPU took for a sample, every so many-th of ``states``, and what the GPU took for all."""
-    scores, seconds, boards, mib = cpu
+    scores, seconds, nodes, mib = cpu
     print_row(
         row="cpu",
         kind=kind,
         positions=len(sample),
         seconds=seconds,
-        boards=boards,
+        nodes=nodes,
         table_mib=mib,
-        boards_per_second=boards / seconds,
+        boards_per_second=nodes / seconds,
         positions_per_second=len(sample) / seconds,
     )
     found, fields = measured(gpu, board, states, options, times)

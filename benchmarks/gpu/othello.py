@@ -53,8 +53,8 @@ def measured(gpu, states, options, times, warm=None):
         "kernel_seconds": kernel,
         "seconds": seconds,
         "launches": launches,
-        "boards": counts["boards"],
-        "boards_per_second": counts["boards"] / kernel,
+        "nodes": counts["nodes"],
+        "boards_per_second": counts["nodes"] / kernel,
         "tried_per_second": counts["tried"] / kernel,
         "lanes_at_work": counts["tried"] / counts["turns"],
         "teams_at_work": counts["ordered"] / max(counts["orders"], 1),
@@ -76,7 +76,7 @@ def compile_all(gpu, kernels):
 
 
 def check(gpu, count, empties, options):
-    """Compare scores with the CPU's on boards of several shapes; raises SystemExit if one differs."""
+    """Compare scores with the CPU's on nodes of several shapes; raises SystemExit if one differs."""
     for board, to, share in (((8, 8), "winner", 1.0), ((8, 8), "none", 0.2), ((6, 6), "winner", 0.2)):
         r = othello.rules(board, to)
         states = drawn("random", max(1, int(share * count)), empties, 7, r)
@@ -128,17 +128,17 @@ def one_by_one(gpu, states, options):
     solver = GpuEndgame(gpu, othello, othello.rules(), **options)
     solver.solve(states[:1])
     for state in states:
-        seconds, score, boards = cpu(state[None], othello.rules(), 1)
+        seconds, score, nodes = cpu(state[None], othello.rules(), 1)
         kernel, took, launches, found = solved(gpu, solver, state[None])
         print_row(
             row="hard",
             **options,
             cpu_seconds=seconds,
-            cpu_boards=boards,
+            cpu_nodes=nodes,
             kernel_seconds=kernel,
             seconds=took,
             launches=launches,
-            boards=solver.counts["boards"],
+            nodes=solver.counts["nodes"],
             wrong=int(found[0] != score[0]),
             times_cpu=seconds / took,
         )
@@ -146,9 +146,9 @@ def one_by_one(gpu, states, options):
 
 def compare(gpu, kind, states, sample, options, limit, times):
     """Measure the GPU on all states and the CPU on a sample of them, and compare the scores."""
-    seconds, scores, boards = cpu(states[:sample], othello.rules())
+    seconds, scores, nodes = cpu(states[:sample], othello.rules())
     each = seconds / len(scores)
-    print_row(row="cpu", kind=kind, positions=len(scores), microseconds=1e6 * each, boards=boards / len(scores))
+    print_row(row="cpu", kind=kind, positions=len(scores), microseconds=1e6 * each, nodes=nodes / len(scores))
     fields, found = measured(gpu, states, options, times, warm=1000)
     print_row(
         row="gpu",

@@ -23,25 +23,25 @@ from .applicability import check
 from .options import Options
 from .progress import compact
 from .result import Outcome
-from .run import compile_once
+from .run import compile_with_notice
 from .searcher import Searcher
 from .two_player import TwoPlayerSearcher
 
 
 class ChanceSearcher(Searcher):
-    """Searches positions of a game against chance; a search keeps nothing of itself: ``kept`` is left as it is."""
+    """Searches positions of a game against chance; a search saves nothing to a ``checkpoint``."""
 
     deepening = True  # positions are taken one after another
     _joins = True  # ranks of a host can search one subtree together
     _first, _effort = 1, "depth"  # what a search under a limit of time begins with, and what that is
     # figures of an Outcome that sum up those of pools: by its names, theirs
-    _counts = {"cpu_seconds": "cpu", "nodes": "boards"} | {name: name for name in ("jobs", *TABLE_COUNTS)}
+    _counts = {"cpu_seconds": "cpu", "nodes": "nodes"} | {name: name for name in ("jobs", *TABLE_COUNTS)}
 
     def __init__(self, options, *how, **named):
         super().__init__(options, *how, **named)
         check(options, {"search": True})
         self._runner = runner = KINDS[self._setup["kind"]](self._setup)
-        compile_once(runner.name, options.game, lambda: self._compile(runner), self._progress)
+        compile_with_notice(runner.name, options.game, lambda: self._compile(runner), self._progress)
 
     def _compile(self, runner):
         runner.compile()
@@ -57,7 +57,7 @@ class ChanceSearcher(Searcher):
         """Those that have subtrees of their own: hosts, or workers."""
         return len(set(self._cluster.hosts.values())) if self._by_host else self._cluster.workers
 
-    def search(self, positions, kept=NO_CHECKPOINT):
+    def search(self, positions, checkpoint=NO_CHECKPOINT):
         """Search positions one after another; the last may be incomplete after an interrupt."""
         for position in positions:
             yield self._search(position)
@@ -87,13 +87,13 @@ class ChanceSearcher(Searcher):
         return outcome
 
     def rate(self, position, seconds):
-        began, boards, depth, runner = time.process_time(), 0, self._first, self._runner
+        began, nodes, depth, runner = time.process_time(), 0, self._first, self._runner
         while (spent := time.process_time() - began) < seconds:
             runner.begin(self._pool(position, depth).take(1, 1)[0])
             while not runner.advance(10_000) and time.process_time() - began < seconds:
                 pass
-            boards, depth = boards + runner.boards, self._more(depth)
-        return boards / spent
+            nodes, depth = nodes + runner.nodes, self._more(depth)
+        return nodes / spent
 
     def _most(self, position):
         """Return what a search goes up to."""
@@ -110,15 +110,15 @@ class ChanceSearcher(Searcher):
 
     def _asked_of_tree(self, position, depth):
         # the first search must end at once, and sharing it out would cost more than itself
-        target = 1 if depth < self._options.layer_plies else self.target
-        return self._setup, position.state, depth, target, self._options.all_moves
+        wanted_subtrees = 1 if depth < self._options.layer_plies else self.wanted_subtrees
+        return self._setup, position.state, depth, wanted_subtrees, self._options.all_moves
 
     def _run(self, pool, depth, limit):
-        def describe(boards, seconds):
-            boards += pool.boards
-            rate = compact(boards / max(seconds, 1e-9))
+        def describe(nodes, seconds):
+            nodes += pool.nodes
+            rate = compact(nodes / max(seconds, 1e-9))
             done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
-            return f"{done}, {compact(boards)} boards, {rate} boards/s"
+            return f"{done}, {compact(nodes)} nodes, {rate} nodes/s"
 
         # values of one of several subtrees are of use to the worker of another one
         setup = {**self._setup, "part": True} if pool.subtrees > 1 and self._options.takes_table else self._setup
@@ -203,23 +203,23 @@ class AveragedSearcher(ChanceSearcher):
 
 
 class IdaSearcher(ChanceSearcher):
-    """Searches positions by IDA* on sampled spawns; see ``engines.ida``. What goes up are runs' boards, not plies."""
+    """Searches positions by IDA* on sampled spawns; see ``engines.ida``. What goes up are runs' nodes, not plies."""
 
     _joins = False
     _first = _FIRST_BOARDS
-    _effort = "boards a run"
+    _effort = "nodes a run"
 
     def _most(self, position):
         return self._options.nodes or _MOST_BOARDS
 
-    def _more(self, boards):
-        return 2 * boards
+    def _more(self, nodes):
+        return 2 * nodes
 
-    def _pool(self, position, boards):
-        return IdaPool(self.game, self.rules, position, boards, self._options.runs, self._options.seed)
+    def _pool(self, position, nodes):
+        return IdaPool(self.game, self.rules, position, nodes, self._options.runs, self._options.seed)
 
-    def _outcome(self, position, pool, boards, interrupted):
-        outcome, options = super()._outcome(position, pool, boards, interrupted), self._options
+    def _outcome(self, position, pool, nodes, interrupted):
+        outcome, options = super()._outcome(position, pool, nodes, interrupted), self._options
         outcome.runs, outcome.goals, outcome.seed = options.runs, pool.goals, options.seed
         outcome.depth, outcome.unit = pool.longest, "of the runs"
         return outcome

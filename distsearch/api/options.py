@@ -396,7 +396,7 @@ class Options:
 
     @property
     def repeatable(self):
-        """Whether boards must depend on nothing but the options, so that no table outlives a job."""
+        """Whether nodes must depend on nothing but the options, so that no table outlives a job."""
         return self.nodes is not None
 
     def deciding(self) -> dict[str, Any]:
@@ -444,7 +444,7 @@ class Options:
             "selective": self.foretelling,
         }
 
-    def target(self, workers):
+    def wanted_subtrees(self, workers):
         """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead.
 
         workers: that each have subtrees of their own.

@@ -22,11 +22,11 @@ from .declarations import shown
 from .options import resolve
 from .progress import Silent
 from .result import Outcome, tidy
-from .run import compile_once
+from .run import compile_with_notice
 
 EVALUATION = "complex"
 _AWAKE = 5e-3  # seconds of waiting before a rank sleeps between two looks; with 0.2 ms a board took 2.6 times as long
-_LOOKS = 256  # boards evaluated between two looks at the interrupt
+_LOOKS = 256  # nodes evaluated between two looks at the interrupt
 _TAKEN = "depth", "algorithm", "ordering", "evaluation"
 _OVER, _GO = 0, 1  # the first word of what a rank is sent
 
@@ -58,7 +58,7 @@ class _Stopped(Exception):  # noqa: N818, it is no error
 
 
 class Spread:
-    """The ranks of a communicator (mpi4py's, or None for this process alone) as one evaluator of boards.
+    """The ranks of a communicator (mpi4py's, or None for this process alone) as one evaluator of positions.
 
     All ranks make one; rank 0 asks for ``value`` and ends with ``close``, the others ``follow``. communication,
     computation: seconds of this rank in collective calls and in counting, which begin with ``start``.
@@ -87,7 +87,7 @@ class Spread:
     def start(self):
         """Begin to measure."""
         self.communication = self.computation = 0.0
-        self.boards = 0
+        self.nodes = 0
 
     def warm(self, state):
         """Count squares of a state here alone, so that this is compiled."""
@@ -104,7 +104,7 @@ class Spread:
         self._scatter(_GO, state)
         self._count()
         self._gather()
-        self.boards += 1
+        self.nodes += 1
         return int(of_counts(*self._all.sum(axis=0).tolist()))
 
     def close(self):
@@ -119,7 +119,7 @@ class Spread:
                 return
             self._count()
             self._gather()
-            self.boards += 1
+            self.nodes += 1
 
     def _scatter(self, go=_OVER, state=None):
         began = time.perf_counter()
@@ -160,13 +160,13 @@ class Spread:
                 rest = BackOff()
 
 
-class _Found(NamedTuple):
+class _Variation(NamedTuple):
     value: int
     line: list
 
 
 class _AlphaBeta:
-    """The same boards in the same order as ``engines.alphabeta`` visits, with leaves that a Spread evaluates."""
+    """The same nodes in the same order as ``engines.alphabeta`` visits, with leaves that a Spread evaluates."""
 
     def __init__(self, game, rules, spread, options, interrupted):
         functions = games.functions(game)
@@ -176,7 +176,7 @@ class _AlphaBeta:
         self._bound = evaluation.find(game, EVALUATION, rules).bound
         self._prune, self._spread, self._interrupted = options.algorithm == "alphabeta", spread, interrupted
         self._out = np.zeros(MAX_MOVES, np.int16)
-        self.boards, self.best = 0, None
+        self.nodes, self.best = 0, None
 
     def search(self, state, depth):
         """Return what was Found of a state that is not finished; ``best`` is what was found of it so far."""
@@ -186,15 +186,15 @@ class _AlphaBeta:
     def _search(self, state, depth, alpha, beta, root=False):
         moves = self._out[: self._moves(state, self._rules, self._out, 0)].tolist()
         if not moves:
-            return _Found(self._finished(state), [])
-        best = _Found(-int(INFINITY), [])
+            return _Variation(self._finished(state), [])
+        best = _Variation(-int(INFINITY), [])
         for m in moves:
             child = as_state(self._play(state, self._rules, m)[0])
-            self.boards += 1
+            self.nodes += 1
             low = max(alpha, best.value) if self._prune else -int(INFINITY)
             found = self._leaf(child) if depth == 1 else self._search(child, depth - 1, -beta, -low)
             if -found.value > best.value:
-                best = _Found(-found.value, [m, *found.line])
+                best = _Variation(-found.value, [m, *found.line])
                 if root:
                     self.best = best
                 if best.value >= beta:
@@ -203,10 +203,10 @@ class _AlphaBeta:
 
     def _leaf(self, state):
         if self._kind(state, self._rules) == END:
-            return _Found(self._finished(state), [])
-        if self._spread.boards % _LOOKS == 0 and self._interrupted():
+            return _Variation(self._finished(state), [])
+        if self._spread.nodes % _LOOKS == 0 and self._interrupted():
             raise _Stopped
-        return _Found(self._spread.value(state), [])
+        return _Variation(self._spread.value(state), [])
 
     def _finished(self, state):
         score = int(self._final(state, self._rules))
@@ -230,7 +230,7 @@ def search(comm, options, position, interrupted=lambda: False, progress=None):
     began, busy, complete = time.perf_counter(), time.process_time(), True
     try:
         if int(game.kind(position.state, rules)) == END:
-            found = _Found(int(game.final(position.state, rules)), [])
+            found = _Variation(int(game.final(position.state, rules)), [])
         else:
             found = engine.search(position.state, options.depth)
     except _Stopped:
@@ -239,7 +239,7 @@ def search(comm, options, position, interrupted=lambda: False, progress=None):
         seconds = time.perf_counter() - began
         spread.close()
     outcome = _outcome(options, game, rules, position, found, complete, spread)
-    outcome.seconds, outcome.cpu_seconds, outcome.nodes = seconds, time.process_time() - busy, engine.boards
+    outcome.seconds, outcome.cpu_seconds, outcome.nodes = seconds, time.process_time() - busy, engine.nodes
     return outcome
 
 
@@ -256,7 +256,7 @@ def _compile(comm, game, rules, spread, progress):
         spread.warm(state)
 
     if spread.rank == 0:
-        compile_once(f"spread-{game.words(rules)}", game.NAME, compile_all, progress)
+        compile_with_notice(f"spread-{game.words(rules)}", game.NAME, compile_all, progress)
     spread.meet()
     if spread.rank > 0:
         compile_all()
@@ -265,7 +265,7 @@ def _compile(comm, game, rules, spread, progress):
 
 def _outcome(options, game, rules, position, found, complete, spread):
     known = found is not None
-    shared = spread.boards > 0 and spread.ranks > 1
+    shared = spread.nodes > 0 and spread.ranks > 1
     relation = spread.communication / spread.computation if shared else 0.0
     over = not legal_moves(game, position, rules)
     return Outcome(
@@ -286,6 +286,6 @@ def _outcome(options, game, rules, position, found, complete, spread):
         policy=options.policy,
         load_factor=1,
         parallel="evaluation",
-        jobs=spread.boards,
+        jobs=spread.nodes,
         communication_computation=round(relation, 6),
     )

@@ -53,10 +53,10 @@ class Count:
         )
 
 
-def perft(options, depth, positions, cluster, progress, interrupted, kept=NO_CHECKPOINT):
+def perft(options, depth, positions, cluster, progress, interrupted, checkpoint=NO_CHECKPOINT):
     """Return a Count of each position to ``depth`` plies; raises UserError for a depth out of range.
 
-    kept: a ``checkpoint.CheckpointHandle``.
+    checkpoint: a ``checkpoint.CheckpointHandle``.
     """
     if not 0 <= depth <= MAX_DEPTH:
         raise UserError(f"depth {depth} is not from 0 to {MAX_DEPTH}")
@@ -67,19 +67,19 @@ def perft(options, depth, positions, cluster, progress, interrupted, kept=NO_CHE
     states = [position.state for position in positions]
     # growing costs more a position than counting: a single worker needs no pool
     target = _TARGET * cluster.workers if cluster.workers > 1 else 1
-    snapshot, before = (kept.state["source"], kept.state["seconds"]) if kept.state else (None, 0.0)
+    snapshot, before = (checkpoint.state["source"], checkpoint.state["seconds"]) if checkpoint.state else (None, 0.0)
     pool = PerftPool(grower, states, depth, target, snapshot)
 
     def describe(_, seconds):
         return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
 
-    def keep(seconds):
+    def save(seconds):
         def state():
             return {"source": pool.snapshot(cluster.request_progress(cluster.current)), "seconds": before + seconds}
 
-        kept.maybe_save(state)
+        checkpoint.maybe_save(state)
 
-    took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, keep=keep)
+    took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, save=save)
     return [
         Count(
             game=game.NAME,

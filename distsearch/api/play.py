@@ -14,7 +14,7 @@ from .metrics import summary
 from .options import CHANCES, DEEPEST, checked_seed
 from .play_summary import Summary
 from .progress import compact
-from .run import compile_once, run
+from .run import compile_with_notice, run
 
 _MOST_GAMES = 10**6
 DEFAULT_GAMES = 100
@@ -40,13 +40,13 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
         "chance": options.chance or CHANCES[0],
         "seed": seed,
     }
-    limits = {"depth_by_empty": options.depth_by_empty, "nodes": options.nodes, "time": options.time}
+    limits = {"depth_by_empty": options.depth_by_empty, "node_limit": options.nodes, "time": options.time}
     asked |= {name: value for name, value in limits.items() if value}
     heading = {**asked, **options.rules}
     with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
         setup = options.setup("game") | {"recorded": record is not None}
         runner = KINDS["game"](setup)
-        compile_once(runner.name, options.game, runner.compile, progress)
+        compile_with_notice(runner.name, options.game, runner.compile, progress)
         ended = None if records is None else records.add
         pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, ended)
         took = run(
@@ -59,7 +59,7 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
         scores=[played.score for played in over],
         largest=[game.largest(played.state, rules) for played in over],
         moves=pool.moves,
-        boards=pool.boards,
+        nodes=pool.nodes,
         expanded=pool.expanded,
         seconds=took.seconds,
         cpu_seconds=pool.cpu,

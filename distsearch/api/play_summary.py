@@ -43,9 +43,9 @@ def reached(largest):
 class Summary:
     """What games came to. scores, largest (tile): of those that are over, in the order of their numbers.
 
-    depth, depth_by_empty, nodes, time: of the search of a move. moves (the player's), boards, expanded (of them, those
-    in which the player's moves were tried), seconds and cpu_seconds (of workers) are of all, of those too that were
-    stopped. slowest: seconds of the move that took longest, of games with a limit of time.
+    depth, depth_by_empty, node_limit, time: of the search of a move. moves (the player's), nodes, expanded (of these,
+    those in which the player's moves were tried), seconds and cpu_seconds (of workers) are of all, of those too that
+    were stopped. slowest: seconds of the move that took longest, of games with a limit of time.
     """
 
     game: str
@@ -59,7 +59,7 @@ class Summary:
     scores: list
     largest: list
     moves: int
-    boards: int
+    nodes: int
     expanded: int
     seconds: float
     cpu_seconds: float
@@ -68,7 +68,7 @@ class Summary:
     jobs: int
     complete: bool
     depth_by_empty: tuple = ()
-    nodes: int | None = None
+    node_limit: int | None = None
     time: float | None = None
     slowest: float = 0.0
     metrics: dict = field(default_factory=dict)
@@ -99,14 +99,14 @@ class Summary:
         """Return the figures for people."""
         figures = self.figures()
         rate, cpu_rate = compact(figures["moves_per_second"]), compact(figures["moves_per_cpu_second"])
-        boards = compact(self.boards / max(self.seconds, 1e-9))
+        nodes = compact(self.nodes / max(self.seconds, 1e-9))
         stopped = "" if self.complete else f" (stopped early: {self.asked} games were asked for)"
         return "\n".join(
             [
                 f"{self.game} {self.board}  {figures['games']} games, {self._how()}",
                 *_score_lines(figures),
                 *_tile_lines(figures),
-                f"  moves      {self.moves:,}: {rate} moves/s, {cpu_rate} a worker's CPU second; {boards} boards/s",
+                f"  moves      {self.moves:,}: {rate} moves/s, {cpu_rate} a worker's CPU second; {nodes} nodes/s",
                 *([f"  slowest    {1000 * self.slowest:.1f} ms a move"] if self.time else []),
                 f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.jobs} jobs{stopped}",
             ]
@@ -115,7 +115,7 @@ class Summary:
     def _how(self):
         limits = {
             "depth": depth_text(self.depth, self.depth_by_empty) if self.depth else None,
-            "nodes": self.nodes,
+            "nodes": self.node_limit,
             "time": self.time,
             "min-probability": self.min_probability or None,
             "chance": None if self.chance == CHANCES[0] else self.chance,

@@ -84,11 +84,11 @@ class Report:
             "answers": self._answers and self._answers.state(),
             "differences": self._differences,
             "batch": self._batch.state(),
-            "target": searcher.target,
+            "wanted_subtrees": searcher.wanted_subtrees,
             "at_work": at_work,
         }
 
-    def _kept(self, searcher):
+    def _of_searcher(self, searcher):
         """Return what is kept of the positions at work, a CheckpointHandle within this one's checkpoint."""
         earlier = self._checkpoint.state and self._checkpoint.state["at_work"]
         return CheckpointHandle(
@@ -120,7 +120,7 @@ class Report:
     def _stream(self, searcher):
         plain = self._style == "lines" and not self._options.all_moves
         solving = StreamSolver(
-            self._session, searcher, self._lines, self._refused, brief=plain, kept=self._kept(searcher)
+            self._session, searcher, self._lines, self._refused, brief=plain, checkpoint=self._of_searcher(searcher)
         )
         for part in solving:
             if self._style == "lines" and not part.records["complete"].all():
@@ -144,22 +144,22 @@ class Report:
             yield self._text(part.chunk, line, outcome)
 
     def _search_one_by_one(self, searcher):
-        kept = self._kept(searcher)
+        checkpoint = self._of_searcher(searcher)
         while not self._lines.ended and not self._halted:
             self._halted = self._session.interrupted()
-            state = kept.state
-            kept.maybe_save(lambda state=state: state)
+            state = checkpoint.state
+            checkpoint.maybe_save(lambda state=state: state)
             chunk = None if self._halted else self._lines.read(1, wait=0.1)
             if chunk is not None:
-                yield from self._search_one(searcher, chunk, kept)
-                kept = kept._replace(state=None)  # which was of the first position
+                yield from self._search_one(searcher, chunk, checkpoint)
+                checkpoint = checkpoint._replace(state=None)  # which was of the first position
 
-    def _search_one(self, searcher, chunk, kept):
+    def _search_one(self, searcher, chunk, checkpoint):
         """Yield the answer to a chunk of one line, unless it is a bad one."""
         for index, text in chunk.errors:
             self._refused(chunk.first + index, text)
         if chunk.good[0]:
-            outcome = next(searcher.search([chunk.position(0)], kept))
+            outcome = next(searcher.search([chunk.position(0)], checkpoint))
             if self._check and outcome.complete:
                 self._expect(chunk.first, int(chunk.scores[0]), outcome.score)
             self._batch.add(outcome)

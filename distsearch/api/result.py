@@ -33,13 +33,13 @@ class Outcome:
     """The answer for one position. Scores are for the side to move; ``pv`` and moves are texts.
 
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
-    nodes: boards searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
-    the time that workers spent on this one; table_far_hits: those of the hits that the far table had, the near ones the
-    others; table_replacements: entries of other positions written over, near and far; table_full: the share of the far
-    table's entries that are used, of the fullest host's, in the end;
+    nodes: nodes searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
+    the time that workers spent on this one; table_far_hits: those of the hits that the shared table had, the L1 ones
+    the others; table_replacements: entries of other positions written over in either; table_full: the share of the
+    shared table's entries that are used, of the fullest host's, in the end;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
     selective: of a search that left lines out, the probability that was asked for; parallel: "evaluation" where the
-    squares of each board were spread over the ranks instead of the tree, and jobs are boards; runs, width, seed: of a
+    squares of each board were spread over the ranks instead of the tree, and jobs are nodes; runs, width, seed: of a
     search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
     jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
     ``add_run`` adds the rest, see ``metrics.summary``.
@@ -133,8 +133,8 @@ class Outcome:
                 f"policy {self._policy_text()}, {self.ranks} rank{'s' * (self.ranks > 1)}",
             ),
             (
-                "boards",
-                f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} boards/s; "
+                "nodes",
+                f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} nodes/s; "
                 f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)",
             ),
         ]
@@ -146,7 +146,7 @@ class Outcome:
                 )
             )
             if self.table_far_hits or self.table_full:
-                rows.append(("far table", f"{self.table_far_hits:,} of the hits, {self.table_full:.1%} full"))
+                rows.append(("shared", f"{self.table_far_hits:,} of the hits, {self.table_full:.1%} full"))
         if self.jobs_used is not None:
             rows.append(("jobs", f"{self.jobs_used:,} used, {self.jobs_wasted:,} wasted, {self.jobs_cut:,} cut"))
         if self.time_share:
@@ -162,7 +162,7 @@ class Outcome:
     def to_line(self, number: int) -> str:
         """Return the outcome as one line of a list of positions."""
         return (
-            f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} boards "
+            f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} nodes "
             f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8] if self.moves is None else self._move_texts())}"
         )
 
@@ -212,21 +212,21 @@ class Batch:
     """What many positions took: averages and totals, in CPU time, as in the report on Connect 4 with CUDA."""
 
     def __init__(self):
-        self.positions, self._seconds, self._boards, self._hits = 0, 0.0, 0, 0
+        self.positions, self._seconds, self._nodes, self._hits = 0, 0.0, 0, 0
         self._wall, self._own, self._ranks = 0.0, 0.0, 1
 
     def add(self, outcome):
         """Take the figures of an Outcome in."""
         self.positions += 1
         self._seconds += outcome.cpu_seconds
-        self._boards += outcome.nodes
+        self._nodes += outcome.nodes
         self._hits += outcome.table_hits
 
     def add_records(self, records):
         """The same for an array of result records."""
         self.positions += len(records)
         self._seconds += float(records["cpu"].sum())
-        self._boards += int(records["boards"].sum())
+        self._nodes += int(records["nodes"].sum())
         self._hits += int(records["table_hits"].sum())
 
     def took(self, seconds, own, ranks):
@@ -249,11 +249,11 @@ class Batch:
     def to_text(self) -> str:
         """Return the figures as a few lines."""
         n, seconds, wall = max(1, self.positions), self._seconds, max(self._wall, 1e-9)
-        rate = self._boards / seconds / 1e6 if seconds else 0.0
+        rate = self._nodes / seconds / 1e6 if seconds else 0.0
         master = f", {100 * self._own / wall:.0f}% of a core for the master" if self._ranks > 1 else ""
         return (
-            f"{self.positions:,} positions: {1e3 * seconds / n:.4g} ms and {self._boards / n:,.0f} boards a position, "
-            f"{rate:.2f} boards/µs,\n  in all {seconds:.3f} CPU s, {self._boards:,} boards, {self._hits:,} table hits"
+            f"{self.positions:,} positions: {1e3 * seconds / n:.4g} ms and {self._nodes / n:,.0f} nodes a position, "
+            f"{rate:.2f} nodes/µs,\n  in all {seconds:.3f} CPU s, {self._nodes:,} nodes, {self._hits:,} table hits"
             f"\n  {self._wall:.2f} s on {self._ranks} rank{'s' * (self._ranks > 1)}: {compact(self.positions / wall)} "
             f"positions/s{master}"
         )

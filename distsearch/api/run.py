@@ -38,11 +38,11 @@ def prepare(setup, game, rules, progress):
         if runner.result_dtype == SearchTree.result_dtype:
             warm_up_search_tree(grower, game.start(rules).state, setup["kind"] == "solve")
 
-    compile_once(f"{runner.name}-{game.words(rules)}", setup["game"], compile_all, progress)
+    compile_with_notice(f"{runner.name}-{game.words(rules)}", setup["game"], compile_all, progress)
     return runner, grower
 
 
-def compile_once(name, game, compile_all, progress):
+def compile_with_notice(name, game, compile_all, progress):
     """Compile what goes by a name, or load it; tells ``progress`` if it was never compiled on this machine."""
     began, fresh = time.perf_counter(), not jit.seen(name)
     if fresh:
@@ -54,12 +54,12 @@ def compile_once(name, game, compile_all, progress):
 
 
 def run(
-    cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2, keep=lambda _: None, **how
+    cluster, setup, source, progress, interrupted, describe, limit=math.inf, prefetch=2, save=lambda _: None, **how
 ):
     """Have ``source`` done by ``cluster`` until it is, for ``limit`` seconds at most; return a Run.
 
-    interrupted(): whether the user wants an end; describe(boards_at_work, seconds): the line to show as progress;
-    keep(seconds): called every few milliseconds, where ``source`` may be looked at and ``cluster.current`` saved, and
+    interrupted(): whether the user wants an end; describe(nodes_at_work, seconds): the line to show as progress;
+    save(seconds): called every few milliseconds, where ``source`` may be looked at and ``cluster.current`` saved, and
     before an early end; how: more of ``events.Begin``.
     """
     asked, began, stopped, busy = cluster.clock(), None, False, 0.0
@@ -71,9 +71,9 @@ def run(
             began, busy = now, cluster.master_seconds
             progress.begin()
         if began is not None and progress.due():
-            progress.show(describe(state.boards_at_work, now - began))
+            progress.show(describe(state.nodes_at_work, now - began))
         stopped = interrupted()
-        keep(0.0 if began is None else now - began)
+        save(0.0 if began is None else now - began)
         return stopped or began is not None and now - began >= limit
 
     records = cluster.run(json.dumps(setup).encode(), source, watch, prefetch, shared=setup.get("share", False), **how)

@@ -16,7 +16,7 @@ class Searcher(ABC):
     """Searches positions of one game and board under one set of options.
 
     cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
-    an end. ``target``: subtrees in a pool. A subclass compiles what it needs after ``__init__``.
+    an end. ``wanted_subtrees``: subtrees in a pool. A subclass compiles what it needs after ``__init__``.
     """
 
     deepening: bool  # whether each position is searched deeper and deeper until a limit ends it; else they are a stream
@@ -37,18 +37,18 @@ class Searcher(ABC):
 
     def _take(self, options):
         self._options = options
-        self.target = options.target(self._sharers)
+        self.wanted_subtrees = options.wanted_subtrees(self._sharers)
 
     @abstractmethod
-    def search(self, positions: Iterable, kept: Any = NO_CHECKPOINT) -> Iterator[Outcome | None]:
-        """Yield an Outcome for each of a list of Positions, in order; kept: a ``CheckpointHandle``, for one.
+    def search(self, positions: Iterable, checkpoint: Any = NO_CHECKPOINT) -> Iterator[Outcome | None]:
+        """Yield an Outcome for each of a list of Positions, in order; checkpoint: a ``CheckpointHandle``, for one.
 
         After an interrupt some are incomplete; None stands for what was never looked at, or the rest is missing.
         """
 
     @abstractmethod
     def rate(self, position: Any, seconds: float) -> float:
-        """Return the boards a CPU second of deeper and deeper searches of ``position`` on this processor."""
+        """Return the nodes a CPU second of deeper and deeper searches of ``position`` on this processor."""
 
     @property
     def _sharers(self):
@@ -71,6 +71,6 @@ class Searcher(ABC):
             "workers": cluster.workers,
             "algorithm": options.algorithm,
             "policy": options.policy,
-            "load_factor": self.target / self._sharers,
+            "load_factor": self.wanted_subtrees / self._sharers,
             "selective": options.selective,
         }

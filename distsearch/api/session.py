@@ -143,7 +143,7 @@ class Session:
         return SharedWords(self._comm, self._size or DEFAULT_MIB, new_shared_table, less=less, touched=self._touched)
 
     def _parts_of_table(self):
-        """Return the far table, and the ``Joint`` by which ranks of this host join each other's jobs, None if alone."""
+        """Return the shared table, and the ``Joint`` by which ranks of this host join jobs, None if alone."""
         if self._table is None or self._table.words is None:
             return None, None
         words, rank, ranks = self._table.words, self._table.rank, self._table.ranks
@@ -153,7 +153,7 @@ class Session:
         return self._far(words[: -joint.WORDS], self._table), slots
 
     def _far(self, words: np.ndarray, table: Any) -> Any:
-        """Return the far table in these words, one that grows where no size was asked for and there is room."""
+        """Return the shared table in these words, one that grows where no size was asked for and there is room."""
         if self._size is not None or self._touched or table.mib <= DEFAULT_MIB:
             return words
 

@@ -98,7 +98,7 @@ class Simulation:
     sequential: Outcome
     machine: Machine
     master_share: float  # of the virtual time, how much the master worked
-    explanation: Explanation | None = None  # where the boards go, if that was asked
+    explanation: Explanation | None = None  # where the nodes go, if that was asked
 
     @property
     def figures(self):
@@ -139,7 +139,7 @@ class Simulation:
         busy = "" if machine.busy_rate is None else f" ({compact(machine.busy_rate)} while all work)"
         return (
             f"{self.outcome.to_text()}\n"
-            f"  simulated  {machine.workers} workers of {rate} boards/s each{busy}, network "
+            f"  simulated  {machine.workers} workers of {rate} nodes/s each{busy}, network "
             f"{machine.network}, seed {machine.seed}\n"
             f"  speedup    {self._speedup_text()}, master busy {figures['master_share']:.1%}"
             + ("" if self.explanation is None else f"\n{self.explanation.to_text()}")
@@ -156,7 +156,7 @@ class Simulation:
 
 
 def simulate(options, machine, position, progress, interrupted, explained=False, sequential=None):
-    """Return the Simulation of a search of ``position``; explained: with an explanation of where the boards go.
+    """Return the Simulation of a search of ``position``; explained: with an explanation of where the nodes go.
 
     The sequential engine searches it first, for the figures, unless ``sequential`` is its Outcome. If the machine has
     no rate, it is the one that this computer reached when first asked, kept with the compiled code, so that a
@@ -180,7 +180,7 @@ def simulate(options, machine, position, progress, interrupted, explained=False,
     found = Simulation(outcome, sequential, machine, cluster.master_share)
     if explained:
         visits = many.columns()
-        found.explanation = explain(one.columns(), visits, max(0, outcome.nodes - int(visits["boards"].sum())))
+        found.explanation = explain(one.columns(), visits, max(0, outcome.nodes - int(visits["nodes"].sum())))
     return found
 
 
@@ -191,7 +191,7 @@ def _only(outcomes: Iterator[Outcome | None]) -> Outcome:
 
 
 def _rate(options, searcher, position):
-    """Return this computer's boards a CPU second under these options, measured once."""
+    """Return this computer's nodes a CPU second under these options, measured once."""
     asked = json.dumps(options.setup()) + games.tag(searcher.game)
     name = hashlib.sha256(asked.encode()).hexdigest()[:16]
     kept = jit.CACHE / f"{name}.rate"

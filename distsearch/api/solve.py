@@ -86,16 +86,17 @@ class StreamSolver:
     lines: a ``lines.Lines`` or like it; print_error(number, text): told of every bad line; brief: without lines of
     play. Memory is bounded: no more is read while many wait for an answer. After an interrupt what is known of the
     rest comes, incomplete. Raises UserError if the session is closed before the end. ``taken()``: a ``RunStats``, of
-    what was spent so far. kept: a ``CheckpointHandle``, of the lines from the first one that was not in a AnswerBatch.
+    what was spent so far. checkpoint: a ``CheckpointHandle``, of the lines from the first one that was not in an
+    AnswerBatch.
     """
 
     def __init__(
-        self, session, searcher, lines, print_error=lambda number, text: None, brief=False, kept=NO_CHECKPOINT
+        self, session, searcher, lines, print_error=lambda number, text: None, brief=False, checkpoint=NO_CHECKPOINT
     ):
         self._session, self._cluster, self._lines, self._print_error = session, session.cluster, lines, print_error
         self._searcher, self.bad = searcher, 0  # lines that could not be read
-        self._stream, self._brief = searcher.stream(brief, snapshot=kept.state), brief
-        self._kept = kept
+        self._stream, self._brief = searcher.stream(brief, snapshot=checkpoint.state), brief
+        self._checkpoint = checkpoint
         self._chunks = deque()
         self._done = 0  # lines of the first chunk that were answered
         self._passed = lines.place  # lines of the input that were answered
@@ -116,7 +117,7 @@ class StreamSolver:
                 if self._read(0.0):
                     self._cluster.more(self._run)
                 yield from self._parts()
-                self._go_on()
+                self._advance()
             yield from self._parts()
             if self.halted:
                 yield from self._rest()
@@ -155,13 +156,13 @@ class StreamSolver:
         stream.closed = lines.ended
         return chunk is not None or stream.closed
 
-    def _go_on(self):
+    def _advance(self):
         cluster, progress = self._cluster, self._session.progress
         if not cluster.is_open(self._run):  # the consumer of a batch let the cluster go on, or closed it
             return
         interrupted = self._session.interrupted()
         if not self.halted:  # then jobs that were stopped would pass for done
-            self._kept.maybe_save(lambda: self._stream.snapshot(self._cluster.request_progress(self._run)))
+            self._checkpoint.maybe_save(lambda: self._stream.snapshot(self._cluster.request_progress(self._run)))
         if interrupted:
             self._stop()
         if self._began is not None and progress.due() and cluster.is_open(self._run):
@@ -275,10 +276,10 @@ class StreamSolver:
 
     def _describe(self):
         stream, seconds = self._stream, time.perf_counter() - (self._began or self._since)
-        boards = stream.boards + self._cluster.state(self._run).boards_at_work
+        nodes = stream.nodes + self._cluster.state(self._run).nodes_at_work
         return (
-            f"{stream.answered:,} positions answered, {stream.in_flight:,} in flight, {compact(boards)} boards, "
-            f"{compact(boards / max(seconds, 1e-9))} boards/s, {seconds:.0f} s"
+            f"{stream.answered:,} positions answered, {stream.in_flight:,} in flight, {compact(nodes)} nodes, "
+            f"{compact(nodes / max(seconds, 1e-9))} nodes/s, {seconds:.0f} s"
         )
 
 

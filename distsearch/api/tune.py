@@ -20,7 +20,7 @@ from .declarations import Option, check_values
 from .options import CHANCES
 from .play_summary import depth_text
 from .progress import compact
-from .run import compile_once, run
+from .run import compile_with_notice, run
 from .weights_search import WeightsSearch
 
 _MOST_GAMES = 10**6  # of a generation, and generations
@@ -128,7 +128,7 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
     search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")
     runner = KINDS["weighted_game"](setup)
-    compile_once(runner.name, options.game, runner.compile, progress)
+    compile_with_notice(runner.name, options.game, runner.compile, progress)
     found = TuneResult(asked, 0, start, None, None, 0, 0, 0.0, 0.0, cluster.ranks)
     with nullcontext() if record is None else RecordFile(record) as lines:
         while not found.complete:

@@ -25,17 +25,17 @@ from .result import Outcome, tidy
 from .run import prepare
 from .searcher import Searcher
 
-_QUICK_SEARCH = 20_000  # boards, in the same place, of an exact search
+_QUICK_SEARCH = 20_000  # nodes, in the same place, of an exact search
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
 _MIN_JOBS_OF_A_GROUP = 2
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 
 
-class _Found(NamedTuple):
+class _SearchResult(NamedTuple):
     """What is known of a position.
 
-    known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; boards: searched; jobs
+    known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; nodes; jobs
     and tree_nodes: of its pool; children: as ``SearchTree.children`` has them.
     """
 
@@ -43,7 +43,7 @@ class _Found(NamedTuple):
     score: float
     exact: bool
     line: list
-    boards: int
+    nodes: int
     jobs: int = 1
     tree_nodes: int = 1
     children: list | None = None
@@ -73,15 +73,15 @@ class TwoPlayerSearcher(Searcher):
         other._take(options)
         return other
 
-    def search(self, positions: Sequence, kept=NO_CHECKPOINT):
+    def search(self, positions: Sequence, checkpoint=NO_CHECKPOINT):
         """Search positions one after another if deepening, else as one forest; see ``Searcher.search``."""
         if self.deepening or self._options.by_steps and len(positions) == 1:
             for position in positions:
-                yield self._deepen(position, kept)
+                yield self._deepen(position, checkpoint)
                 if self._interrupted():
                     return
         else:
-            yield from self._search_forest(positions, kept)
+            yield from self._search_forest(positions, checkpoint)
 
     @property
     def seconds(self):
@@ -106,7 +106,7 @@ class TwoPlayerSearcher(Searcher):
         options = self._options
 
         def make_pool(state, window, shared, snapshot=None):
-            return self._pool([state], self._depth, window, self.target if shared else 1, snapshot=snapshot)
+            return self._pool([state], self._depth, window, self.wanted_subtrees if shared else 1, snapshot=snapshot)
 
         return Stream(
             self.game.words(self.rules),
@@ -146,30 +146,30 @@ class TwoPlayerSearcher(Searcher):
         complete, score = bool(record["complete"]), float(record["score"])
         # what is known of an unanswered one is known from below: nothing, where that is not within the window
         known = complete or score > (options.window or ANY)[0]
-        found = _Found(known, score, complete, line, int(record["boards"]), **grown)
+        found = _SearchResult(known, score, complete, line, int(record["nodes"]), **grown)
         outcome = self._outcome(position, found, self._depth, complete)
         outcome.seconds = float(record["seconds"])
         _set_counts(outcome, record)
         return outcome
 
-    def partial(self, position, pool, boards, seconds):
-        """Return the Outcome of a position that is at work, after so many boards; pool: what it was grown into."""
-        found = _Found(False, -math.inf, False, [], boards) if pool is None else self._found(pool, 0)
+    def partial(self, position, pool, nodes, seconds):
+        """Return the Outcome of a position that is at work, after so many nodes; pool: what it was grown into."""
+        found = _SearchResult(False, -math.inf, False, [], nodes) if pool is None else self._found(pool, 0)
         if not found.known:
             known = {"score": None, "move": None, "bound": "lower", "unit": self.game.UNIT, "depth": 0}
             outcome = Outcome(**self._asked(position), **known)
         else:
             outcome = self._outcome(position, found, self._depth, False)
-        outcome.complete, outcome.nodes, outcome.seconds = False, boards, seconds
+        outcome.complete, outcome.nodes, outcome.seconds = False, nodes, seconds
         return outcome
 
-    def _pool(self, states, depth, window=None, target=None, previous=None, snapshot=None):
+    def _pool(self, states, depth, window=None, wanted_subtrees=None, previous=None, snapshot=None):
         options = self._options
         return SearchTree(
             self._grower,
             states,
             depth,
-            target or self.target,
+            wanted_subtrees or self.wanted_subtrees,
             options.policy,
             # to see every move's score, the root's children must be searched on their own
             full_width_depth=int(options.all_moves),
@@ -184,26 +184,26 @@ class TwoPlayerSearcher(Searcher):
     @property
     def _shares(self):
         """Whether sub-masters share out their jobs."""
-        return self._cluster.groups > 0 and POLICIES[self._options.policy].splits
+        return self._cluster.submasters > 0 and POLICIES[self._options.policy].splits
 
     @property
     def _min_job_seconds(self):
         """CPU seconds of a job that is not worth sharing out."""
         cluster = self._cluster
-        workers, groups = cluster.workers, cluster.groups
+        workers, submasters = cluster.workers, cluster.submasters
         if self._shares:
-            return min_job_seconds(groups) * workers / groups * _MIN_JOBS_OF_A_GROUP
+            return min_job_seconds(submasters) * workers / submasters * _MIN_JOBS_OF_A_GROUP
         return min_job_seconds(workers)
 
     def adopt(self, state):
         """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
         if self._options.nodes:
-            self.target = state["target"]
+            self.wanted_subtrees = state["wanted_subtrees"]
 
-    def _search_forest(self, positions, kept):
+    def _search_forest(self, positions, checkpoint):
         depth = self._depth
-        pool = self._pool([position.state for position in positions], depth, snapshot=self._resumed(kept))
-        took = self._run(pool, lambda: pool, kept)
+        pool = self._pool([position.state for position in positions], depth, snapshot=self._resumed(checkpoint))
+        took = self._run(pool, lambda: pool, checkpoint)
         totals = pool.totals()
         ended = time.perf_counter()
         for root, position in enumerate(positions):
@@ -218,9 +218,9 @@ class TwoPlayerSearcher(Searcher):
             outcome.add_run(took)
             yield outcome
 
-    def _deepen(self, position, kept):
-        source = self.deepen(position, self._resumed(kept))
-        took = self._run(source, lambda: source.pool, kept, self._options.time or math.inf)
+    def _deepen(self, position, checkpoint):
+        source = self.deepen(position, self._resumed(checkpoint))
+        took = self._run(source, lambda: source.pool, checkpoint, self._options.time or math.inf)
         outcome = self.deepened(position, source, took.seconds, took.interrupted)
         outcome.add_run(took)
         return outcome
@@ -239,37 +239,33 @@ class TwoPlayerSearcher(Searcher):
         # what was spent on an iteration that the budget cut short depends on timing, and a budget's answer must not
         spent = source.completed_spent if options.nodes and source.completed else source.spent
         _set_counts(outcome, spent | {"cpu": source.spent["cpu"]})
-        outcome.seconds, outcome.nodes, outcome.jobs = seconds, spent["boards"], spent["jobs"]
+        outcome.seconds, outcome.nodes, outcome.jobs = seconds, spent["nodes"], spent["jobs"]
         return outcome
 
-    def _resumed(self, kept):
+    def _resumed(self, checkpoint):
         """Return the snapshot of a source that an earlier run left, or None."""
-        if kept.state is None:
+        if checkpoint.state is None:
             return None
-        self.adopt(kept.state)
-        return kept.state["source"]
+        self.adopt(checkpoint.state)
+        return checkpoint.state["source"]
 
     def _state(self, source, seconds):
         """Return what a later run needs to go on with a source that is at work; seconds: so far."""
         snapshot = source.snapshot(self._cluster.request_progress(self._cluster.current))
-        return {"source": snapshot, "seconds": seconds, "target": self.target}
+        return {"source": snapshot, "seconds": seconds, "wanted_subtrees": self.wanted_subtrees}
 
-    def _run(self, source, pool, kept, limit=math.inf):
+    def _run(self, source, pool, checkpoint, limit=math.inf):
         """Have a source done by the cluster; ``pool()`` is the one at work. An earlier run's seconds count as well."""
-        before = kept.state["seconds"] if kept.state else 0.0
+        before = checkpoint.state["seconds"] if checkpoint.state else 0.0
 
-        def keep(seconds):
-            kept.maybe_save(lambda: self._state(source, before + seconds))
+        def save(seconds):
+            checkpoint.maybe_save(lambda: self._state(source, before + seconds))
 
         setup = {**self._setup, "part": self._cluster.workers > 1}
         if self._shares:
             setup["share"] = True
         took = self._run_on_cluster(
-            setup,
-            source,
-            lambda boards, seconds: _describe(pool(), boards, before + seconds),
-            limit - before,
-            keep=keep,
+            setup, source, lambda nodes, seconds: _describe(pool(), nodes, before + seconds), limit - before, save=save
         )
         return took._replace(seconds=before + took.seconds)
 
@@ -279,7 +275,9 @@ class TwoPlayerSearcher(Searcher):
         known = exact or score > (self._options.window or ANY)[0]
         line = pool.line(root) if known else []
         children = pool.children(root) if self._options.all_moves else None
-        return _Found(known, score, exact, line, int(pool.nodes.cost[root]), pool.jobs, pool.nodes.size, children)
+        return _SearchResult(
+            known, score, exact, line, int(pool.nodes.cost[root]), pool.jobs, pool.nodes.size, children
+        )
 
     def _outcome(self, position, found, depth, complete, proved=False):
         """Return the Outcome of what is known of a position; the caller adds times and totals."""
@@ -310,7 +308,7 @@ class TwoPlayerSearcher(Searcher):
             complete=bool(complete),
             moves=self._moves(found.children, points) if options.all_moves else None,
             depth=depth,
-            nodes=found.boards,
+            nodes=found.nodes,
             pv=[self.game.move_text(m, self.rules) for m in line],
             jobs=found.jobs,
             tree_nodes=found.tree_nodes,
@@ -340,7 +338,7 @@ class TwoPlayerSearcher(Searcher):
         return found
 
     def _quick_search(self, position):
-        """Return (line, lower bound of the score or None, depth) of the first few thousand boards of a solution."""
+        """Return (line, lower bound of the score or None, depth) of the first few thousand nodes of a solution."""
         job = self._job(position)
         self._runner.begin(job)
         self._runner.advance(_QUICK_SEARCH)
@@ -350,12 +348,12 @@ class TwoPlayerSearcher(Searcher):
         return line, score, int(self.game.moves_left(position.state, self.rules))
 
     def rate(self, position, seconds):
-        began, boards = time.process_time(), 0
+        began, nodes = time.process_time(), 0
         for _, _, searched in self._deepen_here(position, seconds):
-            boards += searched
+            nodes += searched
             if self._options.solving and time.process_time() - began > seconds:
                 break
-        return boards / (time.process_time() - began)
+        return nodes / (time.process_time() - began)
 
     def _job(self, position):
         job: Any = np.zeros((), self._runner.job_dtype)
@@ -364,7 +362,7 @@ class TwoPlayerSearcher(Searcher):
         return job
 
     def _deepen_here(self, position, seconds):
-        """Yield (depth, result record, boards) of deeper and deeper searches until the CPU seconds are used up."""
+        """Yield (depth, result record, nodes) of deeper and deeper searches until the CPU seconds are used up."""
         runner, depth, end = self._runner, 1, time.process_time() + seconds
         job = self._job(position)
         while time.process_time() < end or depth == 1:
@@ -373,13 +371,13 @@ class TwoPlayerSearcher(Searcher):
             first = depth == 1 and not self._options.solving  # it must be complete, however long it takes
             while not runner.advance(10_000) and (time.process_time() < end or first):
                 pass
-            yield depth, runner.result(0.0, 0.0)[0], runner.boards
+            yield depth, runner.result(0.0, 0.0)[0], runner.nodes
             depth += 1
 
 
 def _set_counts(outcome, counts):
     """Set an Outcome's nodes of ordering searches, CPU seconds and table counts by COSTS of its jobs."""
-    outcome.ordering_nodes, outcome.cpu_seconds = int(counts["ordering_boards"]), float(counts["cpu"])
+    outcome.ordering_nodes, outcome.cpu_seconds = int(counts["ordering_nodes"]), float(counts["cpu"])
     for name in TABLE_COUNTS:
         setattr(outcome, name, int(counts[name]))
 
@@ -390,8 +388,8 @@ def _within(score, window, relation="exact"):
     return (low, "upper") if score <= low else (high, "lower") if score >= high else (score, relation)
 
 
-def _describe(pool, boards_at_work, seconds):
-    boards = int(pool.nodes.cost[: pool.roots].sum()) + boards_at_work
+def _describe(pool, nodes_at_work, seconds):
+    nodes = int(pool.nodes.cost[: pool.roots].sum()) + nodes_at_work
     depth = int(pool.nodes.depth_left[: pool.roots].max())
-    rate, subtrees = boards / max(seconds, 1e-9), f"{pool.finished}/{pool.jobs + pool.waiting} subtrees"
-    return f"depth {depth}: {subtrees}, {compact(boards)} boards, {compact(rate)} boards/s, {seconds:.0f} s"
+    rate, subtrees = nodes / max(seconds, 1e-9), f"{pool.finished}/{pool.jobs + pool.waiting} subtrees"
+    return f"depth {depth}: {subtrees}, {compact(nodes)} nodes, {compact(rate)} nodes/s, {seconds:.0f} s"

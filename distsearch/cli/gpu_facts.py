@@ -17,20 +17,20 @@ def gpu_facts(host):
     ``architectures``: of the cards; ``compiles``: whether nvcc makes kernels for all of them; ``missing``: one line
     that says what must be done before this host searches on its GPUs, None if nothing is.
     """
-    cards = _cards()
+    gpus = _gpus()
     nvcc = shutil.which("nvcc")
     found = {
         "host": host,
-        "gpus": [card[0] for card in cards],
-        "architectures": sorted({f"sm_{card[2].replace('.', '')}" for card in cards if card[2]}),
-        "driver": cards[0][1] if cards else None,
-        "cuda": _told(r"CUDA Version: *(\d+\.\d+)", "nvidia-smi") if cards else None,
+        "gpus": [gpu[0] for gpu in gpus],
+        "architectures": sorted({f"sm_{gpu[2].replace('.', '')}" for gpu in gpus if gpu[2]}),
+        "driver": gpus[0][1] if gpus else None,
+        "cuda": _told(r"CUDA Version: *(\d+\.\d+)", "nvidia-smi") if gpus else None,
         "pycuda": _pycuda(),
         "nvcc": _told(r"release (\d+\.\d+)", nvcc, "--version") if nvcc else None,
         "compiles": False,
     }
     refused = [(each, why) for each in found["architectures"] if (why := _refusal(nvcc, each))] if nvcc else []
-    found["compiles"] = bool(nvcc and cards) and not refused
+    found["compiles"] = bool(nvcc and gpus) and not refused
     found["missing"] = _missing(found, refused)
     return found
 
@@ -53,7 +53,7 @@ def _missing(found, refused):
     return None
 
 
-def _cards():
+def _gpus():
     """Return [name, driver, compute capability] of each GPU that nvidia-smi lists, "" for what it does not tell."""
     listed = _run("nvidia-smi", _QUERY, "--format=csv,noheader") if shutil.which("nvidia-smi") else None
     if listed is None or listed.returncode:

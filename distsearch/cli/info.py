@@ -35,8 +35,8 @@ def info(comm, as_json):
         gathered = comm.gather(gathered[0], root=0)
     if mpi_runtime.place()[1] > 0:
         return 0
-    places, cards = [each[0] for each in gathered], [each[1] for each in gathered if each[1]]
-    facts, problems = _facts(hosts, cards), []
+    places, gpus = [each[0] for each in gathered], [each[1] for each in gathered if each[1]]
+    facts, problems = _facts(hosts, gpus), []
     try:
         facts["mpi_library"] = mpi_runtime.library()
     except UserError as error:
@@ -47,7 +47,7 @@ def info(comm, as_json):
     return 1 if problems else 0
 
 
-def _facts(hosts, cards):
+def _facts(hosts, gpus):
     ranks, _, name = mpi_runtime.launcher()
     mpirun = shutil.which("mpirun")
     return {
@@ -62,8 +62,8 @@ def _facts(hosts, cards):
         "mpi_library": None,
         "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
         "cores": len(os.sched_getaffinity(0)),
-        "gpus": cards[0]["gpus"],
-        "gpu_hosts": cards,
+        "gpus": gpus[0]["gpus"],
+        "gpu_hosts": gpus,
         "games": games.names(),
         "cache": str(jit.CACHE),
     }

@@ -34,7 +34,7 @@ class Cluster:
         self._timeline = None  # of the master in the latest run that was traced
 
     clock = staticmethod(time.perf_counter)
-    groups = 0  # sub-masters
+    submasters = 0  # sub-masters
     on_gpu = False  # whether workers may search on a GPU
     joint = False  # whether idle ranks join the jobs of their host, see ``joint``
     host: str | None = None  # of the master, where it is a rank of its own and not in one process with a worker

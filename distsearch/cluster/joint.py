@@ -23,7 +23,7 @@ WORDS = SLOTS * _SIZE + _FLAGS
 _SEQUENCE, _SETUP, _RUN, _BYTES = range(4)
 # The job that this rank has joined, last or now: its slot + 1 (0: none) and sequence number; 1 if it is searched now;
 # what this rank has spent on it, this time and before.
-_JOINED, _JOINED_SEQUENCE, _AT_IT, _BOARDS, _NANOSECONDS, _BOARDS_BEFORE, _NANOSECONDS_BEFORE = range(4, 11)
+_JOINED, _JOINED_SEQUENCE, _AT_IT, _NODES, _NANOSECONDS, _NODES_BEFORE, _NANOSECONDS_BEFORE = range(4, 11)
 _RENEWED = 11  # counts the slices of work of its rank while it is open
 MOST_BYTES = 8 * (_SIZE - _HEAD)  # of a record
 PATIENCE = 2.0  # seconds without a slice after which an owner counts as lost; it may rejoin
@@ -81,11 +81,11 @@ class Joint:
 
     @property
     def spent(self) -> tuple[int, float]:
-        """(boards, CPU seconds) that ranks which have joined the job of this one have spent on it."""
+        """(nodes, CPU seconds) that ranks which have joined the job of this one have spent on it."""
         at = self._slots
         rows = at[(at[:, _JOINED] == self._slot + 1) & (at[:, _JOINED_SEQUENCE] == self._own[_SEQUENCE])]
-        boards = int((rows[:, _BOARDS] + rows[:, _BOARDS_BEFORE]).sum())
-        return boards, 1e-9 * int((rows[:, _NANOSECONDS] + rows[:, _NANOSECONDS_BEFORE]).sum())
+        nodes = int((rows[:, _NODES] + rows[:, _NODES_BEFORE]).sum())
+        return nodes, 1e-9 * int((rows[:, _NANOSECONDS] + rows[:, _NANOSECONDS_BEFORE]).sum())
 
     def close(self) -> tuple[int, float]:
         """End what other ranks search of the job of this one; return ``spent``."""
@@ -145,22 +145,22 @@ class Joint:
         return count != seen or now - since < PATIENCE
 
     def join(self, job: Open) -> tuple[int, int]:
-        """Say that this rank searches a job; return the addresses of its sequence number and of boards spent here."""
+        """Say that this rank searches a job; return the addresses of its sequence number and of nodes spent here."""
         own = self._own
         if own[_JOINED] == job.slot + 1 and own[_JOINED_SEQUENCE] == job.sequence:
-            own[_BOARDS_BEFORE] += own[_BOARDS]
+            own[_NODES_BEFORE] += own[_NODES]
             own[_NANOSECONDS_BEFORE] += own[_NANOSECONDS]
         else:
-            own[_JOINED] = own[_BOARDS_BEFORE] = own[_NANOSECONDS_BEFORE] = 0
-        own[_BOARDS] = own[_NANOSECONDS] = 0
+            own[_JOINED] = own[_NODES_BEFORE] = own[_NANOSECONDS_BEFORE] = 0
+        own[_NODES] = own[_NANOSECONDS] = 0
         own[_JOINED_SEQUENCE] = job.sequence
         own[_JOINED], own[_AT_IT] = job.slot + 1, 1
         base, row = self._slots.ctypes.data, 8 * _SIZE
-        return base + row * job.slot + 8 * _SEQUENCE, base + row * self._slot + 8 * _BOARDS
+        return base + row * job.slot + 8 * _SEQUENCE, base + row * self._slot + 8 * _NODES
 
-    def spend(self, boards: int, seconds: float) -> None:
+    def spend(self, nodes: int, seconds: float) -> None:
         """Note what the joined job has taken here so far; within a slice the engine writes the nodes itself."""
-        self._own[_BOARDS], self._own[_NANOSECONDS] = boards, int(1e9 * seconds)
+        self._own[_NODES], self._own[_NANOSECONDS] = nodes, int(1e9 * seconds)
 
     def leave(self, done: Open | None = None) -> None:
         """Say that this rank searches no other rank's job any more; done: an Open job that came to its end here."""

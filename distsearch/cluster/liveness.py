@@ -4,17 +4,17 @@ from collections.abc import Collection, Iterable
 
 _COMPILES = 900.0  # seconds: compiling takes up to minutes, on a busy computer more, and looks at no mail
 LAST_WAITS = 10  # deadlines for which a master waits for its last worker, as no other can do its work
-_STEP = 6  # parts of the deadline; time in which the master did not look counts for one at most
+_STEP = 6  # parts of the timeout; time in which the master did not look counts for one at most
 
 
 class Liveness:
     """Knows when each worker was heard from last. The caller, which has the clock and the mail, asks it often.
 
     Where the master itself was away for long, all mail has waited for it: such a time counts for a sixth of the
-    deadline at most.
+    timeout at most.
 
     Args:
-        deadline: seconds of silence after which a worker is lost; after a third of it, it is pinged.
+        timeout: seconds of silence after which a worker is lost; after a third of it, it is pinged.
         ranks: of the workers.
         now: seconds.
         compiles: extra seconds for workers that may be compiling.
@@ -22,9 +22,9 @@ class Liveness:
     """
 
     def __init__(
-        self, deadline: float, ranks: Iterable[int], now: float = 0.0, compiles: float = _COMPILES, last: int = 1
+        self, timeout: float, ranks: Iterable[int], now: float = 0.0, compiles: float = _COMPILES, last: int = 1
     ):
-        self._deadline, self._latest, self._compiles, self._last = deadline, now, compiles, last
+        self._timeout, self._latest, self._compiles, self._last = timeout, now, compiles, last
         self._passed = 0.0  # seconds that count
         self._heard = dict.fromkeys(ranks, 0.0)
         self._pinged = dict.fromkeys(ranks, 0.0)
@@ -35,8 +35,8 @@ class Liveness:
             self._heard[rank] = self._pass(now)
 
     def due(self, now: float) -> list[int]:
-        """Return the ranks to ping now; they are due again after another third of the deadline."""
-        passed, third = self._pass(now), self._deadline / 3
+        """Return the ranks to ping now; they are due again after another third of the timeout."""
+        passed, third = self._pass(now), self._timeout / 3
         ranks = [rank for rank, heard in self._heard.items() if passed - max(heard, self._pinged[rank]) >= third]
         self._pinged.update(dict.fromkeys(ranks, passed))
         return ranks
@@ -46,7 +46,7 @@ class Liveness:
         passed = self._pass(now)
 
         def is_silent(rank, deadlines):
-            waits = deadlines * self._deadline + (self._compiles if rank in preparing else 0.0)
+            waits = deadlines * self._timeout + (self._compiles if rank in preparing else 0.0)
             return passed - self._heard[rank] >= waits
 
         lost = [rank for rank in self._heard if is_silent(rank, 1)]
@@ -65,6 +65,6 @@ class Liveness:
         self._heard[rank] = self._pinged[rank] = self._pass(now)
 
     def _pass(self, now):
-        self._passed += min(max(now - self._latest, 0.0), self._deadline / _STEP)
+        self._passed += min(max(now - self._latest, 0.0), self._timeout / _STEP)
         self._latest = max(self._latest, now)
         return self._passed

@@ -64,15 +64,15 @@ class Master:
 
     Args:
         hosts: the host of each worker by rank.
-        groups: rank → {rank of a worker: its host}, of the ranks that are sub-masters (see ``submaster``). One of those
-            has jobs for each of its workers, or, of a shared run, a few, each of which all its workers search.
+        submasters: rank → {rank of a worker: its host} of each sub-master (see ``submaster``). One of those has jobs
+            for each of its workers, or, of a shared run, a few, each of which all its workers search.
     """
 
     has_no_workers = False  # without any worker it raises an error; see ``Submaster``
 
-    def __init__(self, hosts: Mapping[int, str], groups: Mapping[int, Mapping[int, str]] | None = None):
+    def __init__(self, hosts: Mapping[int, str], submasters: Mapping[int, Mapping[int, str]] | None = None):
         self._hosts = hosts
-        self._groups = groups or {}
+        self._submasters = submasters or {}
         self._registry = WorkerRegistry(hosts)
         self.lost, self.rejoined = self._registry.lost, self._registry.rejoined
         self._logs_jobs = log.isEnabledFor(logging.DEBUG)  # looked up once: a job costs the master microseconds
@@ -208,7 +208,7 @@ class Master:
             if run.measured:
                 out = [Outgoing(rank, run.start) for rank in self._registry.workers]
         run.work_wanted = True
-        return out + self._go_on(run, None)
+        return out + self._continue(run, None)
 
     def _request_metrics(self, run, last=False):
         message = Message(MessageType.METRICS_REQUEST, run.number, from_records(np.ones(int(last), np.int64)))
@@ -232,7 +232,7 @@ class Master:
         run = self._runs.get(message.run)
         if message.type is _RESULTS and run is not None:  # by far the most
             results = to_records(message.payload, run.source.result_dtype)
-            return self._take_in(run, worker, results) + self._go_on(run, worker)
+            return self._take_in(run, worker, results) + self._continue(run, worker)
         match message.type:
             case MessageType.READY:
                 return self._take_in_ready(worker, message)
@@ -277,7 +277,7 @@ class Master:
             case MessageType.METRICS:
                 self._take_in_metrics(run, worker, to_records(message.payload, METRICS_RECORD))
                 return []
-        return self._go_on(run, worker)
+        return self._continue(run, worker)
 
     def _on_split(self, run, worker, payload):
         """Take in the subtree that a worker split off its job."""
@@ -296,9 +296,9 @@ class Master:
         self._answered(run, worker, 1 - len(ids))
         run.work_wanted = True
         message = Message(MessageType.EXPORT_IDS, run.number, from_records(np.array([job, *ids], np.int64)))
-        return [Outgoing(worker.rank, message), *self._go_on(run, worker)]
+        return [Outgoing(worker.rank, message), *self._continue(run, worker)]
 
-    def _go_on(self, run, worker):
+    def _continue(self, run, worker):
         """Hand out jobs, and wind the run up when it is over, which a source may be once its last job is taken."""
         out = [] if run.over else self._hand_out(run, worker)
         if run.over:
@@ -375,7 +375,7 @@ class Master:
         """How many more jobs of a run could be at work."""
         if self._goes_by_host(run):
             return len(self._one_a_host(run))
-        if not self._groups:
+        if not self._submasters:
             return len(self._registry.idle & run.without)
         ready = self._registry.ready_for(run.setup)
         return sum(max(0, self._slots(run, rank) - self._registry.workers[rank].load) for rank in ready)
@@ -399,12 +399,12 @@ class Master:
 
     def _slots(self, run, rank):
         """How many jobs of a run are at work at once at a worker, or at a sub-master's."""
-        workers = len(self._groups.get(rank, (rank,)))
+        workers = len(self._submasters.get(rank, (rank,)))
         return min(_SHARED_AT_ONCE, workers) if run.shared else workers
 
     def host_behind(self, leader: int, rank: int) -> str:
         """Return the host of a sub-master's worker."""
-        return self._groups[leader][rank]
+        return self._submasters[leader][rank]
 
     def _hand_out(self, run, worker):
         """Hand out jobs that wait or, where none does, copies of jobs at work."""
@@ -431,7 +431,7 @@ class Master:
         workers = self._registry.workers
         if by_host:
             return out
-        slots = max((self._slots(run, rank) for rank in self._groups), default=1)
+        slots = max((self._slots(run, rank) for rank in self._submasters), default=1)
         for level in range(2, run.most_batches * slots + 1):  # no second batch before all have one
             if level > slots and run.source.waiting < len(workers):
                 return out

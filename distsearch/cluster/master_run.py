@@ -15,7 +15,7 @@ class State(NamedTuple):
     """Whether a run has started, and the node count of unfinished jobs as reported last."""
 
     started: bool
-    boards_at_work: int
+    nodes_at_work: int
 
 
 class MasterRun:
@@ -37,7 +37,7 @@ class MasterRun:
         self.state = State(False, 0)  # kept up to date, since callers look at it more often than it changes
         self.out = {}  # rank → jobs sent and not answered, of the workers that know the run
         self.without = set()  # ranks of the workers that are ready for it and have no job of it
-        self.boards = {}  # rank → nodes of its job at work, as reported last
+        self.nodes = {}  # rank → nodes of its job at work, as reported last
         self.stopping = set()  # ranks that were told to stop
         self.halted = False
         self.metrics = {}  # rank → its latest METRICS_RECORD
@@ -69,17 +69,17 @@ class MasterRun:
         """Whether a job makes a batch, as far as is known."""
         return self.jobs > 0 and self.seconds > self.jobs * self.batch_seconds
 
-    def count(self, rank: int, boards: int) -> None:
+    def count(self, rank: int, nodes: int) -> None:
         """Note the node count of a worker's job at work."""
-        change = boards - self.boards.get(rank, 0)
+        change = nodes - self.nodes.get(rank, 0)
         if change:
-            self.state = State(self.state.started, self.state.boards_at_work + change)
-            self.boards[rank] = boards
+            self.state = State(self.state.started, self.state.nodes_at_work + change)
+            self.nodes[rank] = nodes
 
     def lose(self, rank: int) -> None:
         """Expect nothing more from a worker, and give its jobs back to the source."""
         self.count(rank, 0)
-        for by_rank in (self.out, self.boards, self.metrics, self.progress, self.offload_requests):
+        for by_rank in (self.out, self.nodes, self.metrics, self.progress, self.offload_requests):
             by_rank.pop(rank, None)
         for ranks in (self.without, self.stopping, self.awaiting_progress):
             ranks.discard(rank)

@@ -26,7 +26,7 @@ class MessageType(IntEnum):
     OPEN = 3  # master → w: one OPEN_RECORD: the client and the setup of the run
     JOBS = 4  # master → w: job records, done in this order
     RESULTS = 5  # w → master: result records
-    NODE_COUNT = 6  # w → master: int64, boards of the job at work so far, once a second
+    NODE_COUNT = 6  # w → master: int64, nodes of the job at work so far, once a second
     STOP = 7  # master → w: drop queued jobs, stop the one at work, send its result
     STOPPED = 8  # w → master: nothing of this run is left to do
     END = 9  # master → w: the run is over

@@ -1,9 +1,9 @@
 """The transport between ranks: rank 0 is the master, all others are workers, or sub-masters of some of them.
 
-With a ``deadline``, or with an MPI that reports failures (see ``mpi_runtime.tells_of_failures``), the search goes on
-without workers that have died. MPI reports them within a second. Without its help a worker is lost that was pinged and
-has been silent for so many seconds; it may be only slow, and rejoin. The death of a process of the same host is known
-at once, for its wakeup socket is gone. The workers of a sub-master that has died leave with it.
+With a ``worker_timeout``, or with an MPI that reports failures (see ``mpi_runtime.tells_of_failures``), the search goes
+on without workers that have died. MPI reports them within a second. Without its help a worker is lost that was pinged
+and has been silent for so many seconds; it may be only slow, and rejoin. The death of a process of the same host is
+known at once, for its wakeup socket is gone. The workers of a sub-master that has died leave with it.
 """
 
 import time
@@ -36,31 +36,31 @@ _BEGINNING = 120.0  # seconds until its first message
 class MpiCluster(Cluster):
     """The master's side: runs sources of work on the workers of a communicator (rank 0 of two or more).
 
-    deadline: seconds after which a silent worker is lost, or None; say(text): takes a line that says so; groups:
-    sub-masters, see ``submaster.blocks``, 0 for none.
+    worker_timeout: seconds after which a silent worker is lost, or None; say(text): takes a line that says so;
+    submasters: how many, see ``submaster.blocks``, 0 for none.
     """
 
     def __init__(
         self,
         comm: MPI.Intracomm,
-        deadline: float | None = None,
+        worker_timeout: float | None = None,
         say: Callable[[str], None] = lambda text: None,
-        groups: int = 0,
+        submasters: int = 0,
     ):
         super().__init__()
         self.comm, self._say = comm, say
-        self.ranks, self.groups = comm.Get_size(), groups
-        self.workers = self.ranks - 1 - groups
+        self.ranks, self.submasters = comm.Get_size(), submasters
+        self.workers = self.ranks - 1 - submasters
         wakeup = Wakeup()
-        survives, known, self._peers = _begin(comm, deadline, wakeup, groups)
-        leaders = blocks(self.ranks, groups)
+        survives, known, self._peers = _begin(comm, worker_timeout, wakeup, submasters)
+        leaders = blocks(self.ranks, submasters)
         self.host = known[_MASTER][0]
         self.hosts = {rank: known[rank][0] for rank in range(1, self.ranks)}
         ranks = list(leaders) or list(range(1, self.ranks))
         behind = {leader: {rank: known[rank][0] for rank in its} for leader, its in leaders.items()}
-        self._master = Master({rank: known[rank][0] for rank in ranks}, groups=behind)
+        self._master = Master({rank: known[rank][0] for rank in ranks}, submasters=behind)
         self._links = WorkerLinks(
-            comm, self._master, self._master, ranks, known, wakeup, deadline, survives, say, LAST_WAITS
+            comm, self._master, self._master, ranks, known, wakeup, worker_timeout, survives, say, LAST_WAITS
         )
         self._closed = False
 
@@ -99,13 +99,13 @@ class MpiCluster(Cluster):
         self._links.close()
 
 
-def _begin(comm, deadline, wakeup, groups):
+def _begin(comm, worker_timeout, wakeup, submasters):
     """Prepare to go on without some of the ranks, if that is wanted; collective over all ranks.
 
     Returns (whether a run survives their loss, (host, name of its wakeup socket) of each rank, the communicator for
     ``PeerMailbox`` or None).
     """
-    survives = deadline is not None or mpi_runtime.tells_of_failures()
+    survives = worker_timeout is not None or mpi_runtime.tells_of_failures()
     if survives:
         comm.Set_errhandler(MPI.ERRORS_RETURN)
         if mpi_runtime.tells_of_failures():
@@ -115,18 +115,18 @@ def _begin(comm, deadline, wakeup, groups):
             mpi_runtime.unlink_shared_memory()
     known = comm.allgather((MPI.Get_processor_name(), wakeup.name))
     mpi_runtime.begun()
-    peers = comm.Dup() if not groups and len({host for host, _ in known[1:]}) > 1 else None
+    peers = comm.Dup() if not submasters and len({host for host, _ in known[1:]}) > 1 else None
     if peers and survives:
         peers.Set_errhandler(MPI.ERRORS_RETURN)
     return survives, known, peers
 
 
 class _Guard:
-    """Knows on a worker, where there is a deadline, whether its master, rank ``above``, is still there."""
+    """Knows on a worker, where there is a timeout, whether its master, rank ``above``, is still there."""
 
-    def __init__(self, deadline, above, known):
+    def __init__(self, worker_timeout, above, known):
         """known: (host, name of its wakeup socket) of every rank: a host knows at once that its process has ended."""
-        self._deadline, self._next, self.above = deadline, 0.0, above
+        self._worker_timeout, self._next, self.above = worker_timeout, 0.0, above
         host, wakeup = known[above]
         here = host == MPI.Get_processor_name()
         self._wakeup = wakeup if here and wakeup and Wakeup.exists(wakeup) else None
@@ -137,7 +137,7 @@ class _Guard:
         """Note a message."""
         now = time.monotonic()
         if not self._begun:
-            self._begun, self._liveness = True, Liveness(_MASTERS * self._deadline, [self.above], now)
+            self._begun, self._liveness = True, Liveness(_MASTERS * self._worker_timeout, [self.above], now)
         self._liveness.heard(self.above, now)
 
     def due(self):
@@ -147,7 +147,7 @@ class _Guard:
     def look(self):
         """Return whether to ping the master; raises RanksLostError if it does not answer."""
         now = time.monotonic()
-        self._next = now + self._deadline / 4
+        self._next = now + self._worker_timeout / 4
         if self._liveness.silent(now) or self._wakeup and not Wakeup.exists(self._wakeup):
             raise RanksLostError(f"rank {self.above} is lost")
         return bool(self._liveness.due(now))
@@ -156,8 +156,8 @@ class _Guard:
 def work_for_master(
     comm: MPI.Intracomm,
     kinds: Mapping[str, Callable[[dict], Runner]],
-    deadline: float | None = None,
-    groups: int = 0,
+    worker_timeout: float | None = None,
+    submasters: int = 0,
     shares: Mapping[str, Callable] | None = None,
     joint: Joint | None = None,
 ) -> None:
@@ -167,18 +167,18 @@ def work_for_master(
     sub-master is lost, its workers leave.
     """
     wakeup = Wakeup()
-    survives, known, peers = _begin(comm, deadline, wakeup, groups)
-    leaders, rank = blocks(comm.Get_size(), groups), comm.Get_rank()
+    survives, known, peers = _begin(comm, worker_timeout, wakeup, submasters)
+    leaders, rank = blocks(comm.Get_size(), submasters), comm.Get_rank()
     above = next((leader for leader, ranks in leaders.items() if rank in ranks), _MASTER)
-    guard = _Guard(deadline, above, known) if deadline else None
+    guard = _Guard(worker_timeout, above, known) if worker_timeout else None
     try:
         if rank in leaders:
-            _lead(comm, leaders[rank], kinds, shares, known, wakeup, deadline, survives, guard)
+            _lead(comm, leaders[rank], kinds, shares, known, wakeup, worker_timeout, survives, guard)
         else:
             worker, mailbox = Worker(kinds, joint=joint), Mailbox(comm, above)
             peer_mailbox = PeerMailbox(peers) if peers else None
             _work(worker, mailbox, wakeup, guard, above, peer_mailbox)
-            _leave(comm, worker, mailbox, deadline or PARTING, survives, above, peer_mailbox)
+            _leave(comm, worker, mailbox, worker_timeout or PARTING, survives, above, peer_mailbox)
     except MPI.Exception as error:
         if not (survives and tells_of_a_failure(error)):
             raise
@@ -195,10 +195,10 @@ def _without(above):
     mpi_runtime.forgo_finalize()
 
 
-def _lead(comm, ranks, kinds, shares, known, wakeup, deadline, survives, guard):
+def _lead(comm, ranks, kinds, shares, known, wakeup, worker_timeout, survives, guard):
     """Be the sub-master of some ranks."""
     submaster, rest = Submaster({rank: known[rank][0] for rank in ranks}, kinds, shares), BackOff()
-    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, deadline, survives)
+    links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, worker_timeout, survives)
     while not submaster.has_left:
         arrived = links.poll()
         if guard and arrived and arrived[0] == _MASTER:
@@ -214,7 +214,7 @@ def _lead(comm, ranks, kinds, shares, known, wakeup, deadline, survives, guard):
         return
     if submaster.leaves_alone:
         links.leave()
-    _leave(comm, submaster, links.mailbox, deadline or PARTING, survives, _MASTER)
+    _leave(comm, submaster, links.mailbox, worker_timeout or PARTING, survives, _MASTER)
 
 
 def _work(worker, mailbox, wakeup, guard, above, peer_mailbox):

@@ -13,7 +13,7 @@ import numpy as np
 
 # Fields of a result record that add up over jobs.
 TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
-COSTS = "boards", "ordering_boards", "evaluated", *TABLE_COUNTS, "seconds", "cpu"
+COSTS = "nodes", "ordering_nodes", "evaluated", *TABLE_COUNTS, "seconds", "cpu"
 
 
 class WorkSource(ABC):
@@ -137,7 +137,7 @@ class Runner(ABC):
 
     @property
     @abstractmethod
-    def boards(self) -> int:
+    def nodes(self) -> int:
         """Nodes of the jobs at work so far."""
 
     def unsearched(self, jobs: np.ndarray) -> np.ndarray:
@@ -198,11 +198,11 @@ class JobRunner(Runner):
     def share(self, shared: bool) -> None:
         """Search together with other ranks of the host, or alone from now on."""
 
-    def join(self, run: int, job: np.void, sequence: int, sequence_at: int, boards_at: int) -> None:
+    def join(self, run: int, job: np.void, sequence: int, sequence_at: int, nodes_at: int) -> None:
         """Begin a job (a record) that another rank is at, to search it together.
 
         The search stops when the word at address ``sequence_at`` is not ``sequence`` any more, and writes its nodes to
-        address ``boards_at``.
+        address ``nodes_at``.
         """
         raise NotImplementedError
 
@@ -224,7 +224,7 @@ class JobRunner(Runner):
 
 
 class BatchRunner(Runner):
-    """Does many jobs at a time, as a GPU needs them; ``boards`` is the sum over the jobs at work.
+    """Does many jobs at a time, as a GPU needs them; ``nodes`` is the sum over the jobs at work.
 
     Once it has ``failed``, it has returned records of all its jobs, which are not complete. Where a run's source
     ``offloads``, other workers search parts of a few large jobs.

@@ -1,6 +1,6 @@
 """The simulated transport: the real master and the real workers in virtual time.
 
-Work is really done, slice by slice, but takes the time that its boards would take at each virtual worker's own rate.
+Work is really done, slice by slice, but takes the time that its nodes would take at each virtual worker's own rate.
 Messages take a latency and time for their bytes, and keep their order between two ranks. The master takes its
 calibrated time for each message, one after another. Idle ranks sleep as in ``backoff``. Workers may die, or be so slow
 that they are declared lost (``Faults``). Everything random comes from one seed, so a run repeats itself exactly.
@@ -53,19 +53,19 @@ class Processors(NamedTuple):
 class Faults(NamedTuple):
     """What goes wrong; dictionaries are by rank."""
 
-    deadline: float  # seconds of silence after which a worker is declared lost
+    worker_timeout: float  # seconds of silence after which a worker is declared lost
     deaths: dict = {}  # time of its death in seconds; messages that it sent before arrive
     slow: dict = {}  # how many times slower it is
     late: dict = {}  # probability that a message from or to it is late
     delay: float = 0.0  # mean delay of these (exponential), in seconds
 
 
-_NO_FAULTS = Faults(deadline=inf)
+_NO_FAULTS = Faults(worker_timeout=inf)
 # Seconds of a slice of a job that several ranks search. Real ranks see each other's results at once; with slices of
 # 2 ms they would see them too late or too early. It is about as long as real ranks take between two looks at the shared
 # table: with 30 µs FFO #47 took 15 workers 1.56 times the nodes of one, and with 14 µs 1.79; real ones took 1.91.
 _SHARED_SLICE = 14e-6
-_LOOKS = 6  # for lost workers, in the time of a deadline
+_LOOKS = 6  # for lost workers, in the time of a timeout
 
 # One way between two ranks of one host, measured: shared memory, and TCP through the loopback device.
 NETWORKS = {"host": Network(2e-6, 2e9), "tcp": Network(9e-6, 1e9)}
@@ -107,7 +107,7 @@ class _TimedRunner:
 
     @property
     def _took(self):
-        return self._runner.boards + self._runner.waited
+        return self._runner.nodes + self._runner.waited
 
 
 class _VirtualWorker:
@@ -122,8 +122,8 @@ class _VirtualWorker:
         speed = max(0.1, chance.gauss(1, processors.spread)) / slowness
         self.dies = dies
 
-        def duration(boards):
-            return boards / (rate() * speed) * max(0.1, chance.gauss(1, processors.jitter))
+        def duration(nodes):
+            return nodes / (rate() * speed) * max(0.1, chance.gauss(1, processors.jitter))
 
         def timed(kind) -> Callable[[dict], Any]:
             return lambda setup: _TimedRunner(kind(setup), self.clock, processors.job, duration)
@@ -145,7 +145,7 @@ class _VirtualMaster:
         self.machine = machine
         self.master = machine if isinstance(machine, Master) else machine.master
         # it takes no virtual time to compile
-        self.liveness = Liveness(faults.deadline, ranks, compiles=faults.deadline, last=last)
+        self.liveness = Liveness(faults.worker_timeout, ranks, compiles=faults.worker_timeout, last=last)
         self.watches = False  # a look for lost workers is planned
         self.free = 0.0  # when it has done what it has begun
         self.idle_since = 0.0  # since when its sleeps grow longer: reports of progress do not end them
@@ -163,7 +163,7 @@ class SimulatedCluster(Cluster):
         network, processors: their costs.
         seed: of all random numbers.
         faults: None where nothing goes wrong.
-        groups: sub-masters, each with a block of the workers, which rank before them, 0 for none.
+        submasters: of them, each with a block of the workers, which rank before them, 0 for none.
         shares: as for a ``Submaster``.
     """
 
@@ -175,21 +175,21 @@ class SimulatedCluster(Cluster):
         processors: Processors,
         seed: int = 0,
         faults: Faults | None = None,
-        groups: int = 0,
+        submasters: int = 0,
         shares: Mapping[str, Callable] | None = None,
     ):
         super().__init__()
-        self.workers, self.groups, self.ranks = workers, groups, workers + groups + 1
+        self.workers, self.submasters, self.ranks = workers, submasters, workers + submasters + 1
         self._network, self._processors = network, processors
         self._chance, self._faults = random.Random(seed), faults or _NO_FAULTS
         by_host = kinds if isinstance(kinds, list) else [kinds]
-        leaders, hosts, self._above = _ranks(workers, groups, len(by_host))
+        leaders, hosts, self._above = _ranks(workers, submasters, len(by_host))
         self._mates = {}  # host → ranks of its workers
         for rank in self._above:
             if rank not in leaders:
                 self._mates.setdefault(hosts[rank], []).append(rank)
         shared = _joints(self._mates)
-        self.joint = not groups and None not in shared.values()
+        self.joint = not submasters and None not in shared.values()
         self._workers = {
             rank: _VirtualWorker(
                 by_host[hosts[rank]],
@@ -282,7 +282,7 @@ class SimulatedCluster(Cluster):
         if not (isinstance(event, Received) and event.message.type == MessageType.NODE_COUNT):
             virtual.idle_since = now
         virtual.busy += now - began
-        if self._faults.deadline < inf and not virtual.watches and self._master.has_runs:
+        if self._faults.worker_timeout < inf and not virtual.watches and self._master.has_runs:
             virtual.watches = True
             self._at(self._now, self._watch, rank)
 
@@ -301,7 +301,7 @@ class SimulatedCluster(Cluster):
             return
         virtual.watches = self._master.has_runs
         if virtual.watches:
-            self._at(self._now + self._faults.deadline / _LOOKS, self._watch, rank)
+            self._at(self._now + self._faults.worker_timeout / _LOOKS, self._watch, rank)
         for lost in virtual.liveness.silent(self._now, virtual.master.preparing):
             virtual.liveness.lost(lost)
             self._take_in(rank, Lost(lost))
@@ -415,14 +415,14 @@ def _joints(mates):
     return found
 
 
-def _ranks(workers, groups, hosts):
+def _ranks(workers, submasters, hosts):
     """Return ({sub-master: its workers}, {rank: host}, {rank: the rank above it}); of sub-masters there may be none."""
-    if not groups:
+    if not submasters:
         ranks = range(1, workers + 1)
         return {}, {0: 0, **{rank: (rank - 1) * hosts // workers for rank in ranks}}, dict.fromkeys(ranks, _MASTER)
-    leaders, host, above = blocks(workers + groups + 1, groups), {0: 0}, {}
+    leaders, host, above = blocks(workers + submasters + 1, submasters), {0: 0}, {}
     for i, (leader, ranks) in enumerate(leaders.items()):
         for rank in (leader, *ranks):
-            host[rank], above[rank] = i * hosts // groups, leader
+            host[rank], above[rank] = i * hosts // submasters, leader
         above[leader] = _MASTER
     return leaders, host, above

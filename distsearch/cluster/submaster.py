@@ -34,13 +34,13 @@ _ABOUT_RUNS = {
 }
 
 
-def blocks(size: int, groups: int) -> dict[int, list[int]]:
-    """Return {sub-master: the ranks of its workers} for so many ranks and groups.
+def blocks(size: int, submasters: int) -> dict[int, list[int]]:
+    """Return {sub-master: the ranks of its workers} for so many ranks and sub-masters.
 
     Each group is a block of successive ranks, and its first rank is the sub-master. If all hosts have equally many
-    ranks, and there are as many groups as hosts, each group is a host, without rank 0.
+    ranks, and there are as many sub-masters as hosts, each group is a host, without rank 0.
     """
-    cuts = [1 + i * (size - 1) // groups for i in range(groups + 1)] if groups else []
+    cuts = [1 + i * (size - 1) // submasters for i in range(submasters + 1)] if submasters else []
     return {first: list(range(first + 1, end)) for first, end in zip(cuts, cuts[1:], strict=False)}
 
 
@@ -221,8 +221,8 @@ class Submaster:
             and event.message.type == MessageType.NODE_COUNT
             and self.master.is_open(event.message.run)
         ):
-            boards = np.array([self.master.state(event.message.run).boards_at_work], np.int64)
-            out.append(Outgoing(ABOVE, Message(MessageType.NODE_COUNT, event.message.run, from_records(boards))))
+            nodes = np.array([self.master.state(event.message.run).nodes_at_work], np.int64)
+            out.append(Outgoing(ABOVE, Message(MessageType.NODE_COUNT, event.message.run, from_records(nodes))))
         if self._epoch is not None and not self.master.has_runs:
             out.append(Outgoing(ABOVE, Message(MessageType.RESET_DONE, self._epoch)))
             self._epoch = None

@@ -17,11 +17,11 @@ class TimeSplitter:
         self.seconds += seconds
         self.cpu += cpu
 
-    def attribute(self, records: np.ndarray, boards_at_work: int) -> None:
-        """Give records their times; boards_at_work: nodes of the jobs that have no record. The last records get all."""
-        shares = records["boards"] + 1.0
+    def attribute(self, records: np.ndarray, nodes_at_work: int) -> None:
+        """Give records their times; nodes_at_work: nodes of the jobs that have no record. The last records get all."""
+        shares = records["nodes"] + 1.0
         self._jobs -= len(records)
-        shares /= max(float(shares.sum()) + boards_at_work + self._jobs, 1.0)
+        shares /= max(float(shares.sum()) + nodes_at_work + self._jobs, 1.0)
         records["seconds"], records["cpu"] = shares * self.seconds, shares * self.cpu
         used = float(shares.sum())
         self.seconds -= used * self.seconds

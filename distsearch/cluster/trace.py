@@ -32,7 +32,7 @@ EVENT = np.dtype(
         ("low", np.int32),
         ("high", np.int32),
         ("jobs", np.int32),
-        ("boards", np.int64),
+        ("nodes", np.int64),
         ("score", np.float64),
         ("state", np.uint64, _WORDS),
     ],
@@ -72,7 +72,7 @@ class Trace:
             event["words"] = len(job["state"])
             event["state"][: len(job["state"])] = job["state"]
         event["outcome"] = DONE if result["complete"] else STOPPED
-        event["boards"] = result["boards"] if "boards" in result.dtype.names else 0
+        event["nodes"] = result["nodes"] if "nodes" in result.dtype.names else 0
         event["score"] = next((result[name] for name in ("score", "value") if name in result.dtype.names), np.nan)
 
     def instant(self, kind: int, now: float, job_id: int, low: int = 0, high: int = 0) -> None:

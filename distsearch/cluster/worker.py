@@ -16,7 +16,7 @@ from .messages import Message, MessageType, Outgoing, from_records, to_records
 from .protocols import BatchRunner, Runner
 from .time_splitter import TimeSplitter
 from .trace import NARROWED, SPLIT, WORK, Timers
-from .worker_state import FIRST_BUDGET, Run, Setup
+from .worker_state import FIRST_BUDGET, Setup, WorkerRun
 
 SLICE = 0.002  # CPU seconds of work between two looks at the mail
 _ENOUGH = 0.75  # of a slice: a long job that goes on in the remainder may make two slices of it
@@ -146,7 +146,7 @@ class Worker:
         log.info("run %d opens", message.run)
         record = to_records(message.payload, messages.OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
-        self._runs[message.run] = Run(
+        self._runs[message.run] = WorkerRun(
             message.run,
             setup,
             int(record["client"]),
@@ -337,7 +337,7 @@ class Worker:
         self._end_exchange_of(run, [run.runner.job_id] if run.exchange else ())
         result = run.runner.result(now - began, cpu)
         if run.joint:
-            result["boards"] += run.joined[0]
+            result["nodes"] += run.joined[0]
             result["cpu"] += run.joined[1]
             run.was_joined = run.joined[0] > 0
             run.joined = 0, 0.0
@@ -410,10 +410,10 @@ class Worker:
             self._leave(run)
         elif run.job and now - run.reported > _REPORT:
             run.reported = now
-            boards = run.runner.boards + run.joined[0]
+            nodes = run.runner.nodes + run.joined[0]
             if self._opened is run:
-                boards += self._joint.spent[0]
-            out.append(Message(MessageType.NODE_COUNT, run.number, from_records(np.array([boards], np.int64))))
+                nodes += self._joint.spent[0]
+            out.append(Message(MessageType.NODE_COUNT, run.number, from_records(np.array([nodes], np.int64))))
         self.timers.cpu += self._cpu_clock() - cpu_began
         self.slice = began, self._clock()
         self.timers.busy += self.slice[1] - began
@@ -450,8 +450,8 @@ class Worker:
     def _close(self, run):
         """Stop the ranks that have joined a run's job at work, and note what they have spent."""
         if self._opened is run:
-            boards, cpu = self._joint.close()
-            run.joined = run.joined[0] + boards, run.joined[1] + cpu
+            nodes, cpu = self._joint.close()
+            run.joined = run.joined[0] + nodes, run.joined[1] + cpu
             self._opened = None
 
     @property
@@ -479,12 +479,12 @@ class Worker:
             job, setup = found
             self._joined_job = _JoinedJob(job, setup, setup.guest(job, self._joint.join(job)))
         joined = self._joined_job
-        before = joined.runner.boards
+        before = joined.runner.nodes
         done = joined.runner.advance(joined.budget)
         cpu = self._cpu_clock() - cpu_began
-        _adapt(joined, joined.runner.boards - before, cpu, self._shared_slice)
+        _adapt(joined, joined.runner.nodes - before, cpu, self._shared_slice)
         joined.cpu += cpu
-        self._joint.spend(joined.runner.boards, joined.cpu)
+        self._joint.spend(joined.runner.nodes, joined.cpu)
         if done or not self._joint.lasts(joined.job, began):
             self._leave_joined_job(joined.job if done else None)
         self.timers.cpu += self._cpu_clock() - cpu_began
@@ -523,10 +523,10 @@ class Worker:
                     self._open(run)
                     length = self._length_of(run)
                     end, enough = now + length, now + _ENOUGH * length
-            before, cpu_before = runner.boards, cpu
+            before, cpu_before = runner.nodes, cpu
             done = runner.advance(run.budget)
             cpu = self._cpu_clock()
-            _adapt(run, runner.boards - before, cpu - cpu_before, length)
+            _adapt(run, runner.nodes - before, cpu - cpu_before, length)
             job_began, job_cpu = run.job
             run.job = job_began, job_cpu + cpu - cpu_before
             if done:
@@ -563,7 +563,7 @@ class Worker:
 
     def _take_in(self, run, records):
         """Keep the records of some jobs of a batch runner."""
-        run.time_splitter.attribute(records, run.runner.boards)
+        run.time_splitter.attribute(records, run.runner.nodes)
         self._log_ended(run, records)
         if len(records):
             run.results.append(records)
@@ -592,14 +592,14 @@ class Worker:
         jobs = run.queue.popleft()
         records = run.runner.batch(jobs, run.budget)
         unfinished = len(jobs) > len(records)
-        at_work = run.runner.boards if unfinished else 0
+        at_work = run.runner.nodes if unfinished else 0
         now, cpu = self._clock(), self._cpu_clock()
-        boards = int(records["boards"].sum()) + at_work
+        nodes = int(records["nodes"].sum()) + at_work
         # no clock is read in there: the time is shared by node counts, at least one for each job
-        counted = boards + len(records) + unfinished
-        shares = (records["boards"] + 1) / counted
+        counted = nodes + len(records) + unfinished
+        shares = (records["nodes"] + 1) / counted
         records["seconds"], records["cpu"] = shares * (now - began), shares * (cpu - cpu_began)
-        _adapt(run, boards, cpu - cpu_began)
+        _adapt(run, nodes, cpu - cpu_began)
         self._log_ended(run, records)
         self.timers.jobs += len(records)
         if len(records):
@@ -624,7 +624,7 @@ def _first(queue):
     return jobs[0]
 
 
-def _adapt(run, boards, cpu, length=SLICE):
+def _adapt(run, nodes, cpu, length=SLICE):
     """Make the next slice last about ``length`` seconds, from the rate of this one, if it was long enough to tell."""
-    if boards >= run.budget or cpu > length:
-        run.budget = int(min(max(boards / max(cpu, 1e-6) * length, 100), run.budget * _FASTEST_GROWTH))
+    if nodes >= run.budget or cpu > length:
+        run.budget = int(min(max(nodes / max(cpu, 1e-6) * length, 100), run.budget * _FASTEST_GROWTH))

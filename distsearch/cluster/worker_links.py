@@ -17,7 +17,7 @@ from .messages import Message, MessageType
 from .wakeup import Wakeup
 
 _GLANCE = 0.05  # seconds between two looks for lost workers
-PARTING = 10.0  # seconds to wait for ranks that leave, where there is no deadline
+PARTING = 10.0  # seconds to wait for ranks that leave, where there is no timeout
 
 
 class Failures:
@@ -60,7 +60,7 @@ class WorkerLinks:
         ranks: of the workers.
         known: (host, name of its wakeup socket) of every rank of the communicator.
         wakeup: this rank's.
-        deadline: seconds after which a silent worker is lost, or None.
+        worker_timeout: seconds after which a silent worker is lost, or None.
         survives: whether to go on without some workers.
         say: takes a line that says that a worker is lost.
         last: see ``Liveness``.
@@ -74,7 +74,7 @@ class WorkerLinks:
         ranks: Iterable[int],
         known: Sequence[tuple[str, bytes]],
         wakeup: Wakeup,
-        deadline: float | None,
+        worker_timeout: float | None,
         survives: bool,
         say: Callable[[str], None] = lambda text: None,
         last: int = 1,
@@ -86,9 +86,9 @@ class WorkerLinks:
         self.mailbox = Mailbox(comm, survives=survives)
         self._survives = survives
         self._failures = Failures(comm) if mpi_runtime.tells_of_failures() else None
-        self._liveness = Liveness(deadline, self._hosts, time.monotonic(), last=last) if deadline else None
-        self._glance, self._parting = min(_GLANCE, (deadline or 1.0) / 20), deadline or PARTING
-        self._watched = {rank for rank, name in self._wakeups.items() if deadline and self._wakeup.exists(name)}
+        self._liveness = Liveness(worker_timeout, self._hosts, time.monotonic(), last=last) if worker_timeout else None
+        self._glance, self._parting = min(_GLANCE, (worker_timeout or 1.0) / 20), worker_timeout or PARTING
+        self._watched = {rank for rank, name in self._wakeups.items() if worker_timeout and self._wakeup.exists(name)}
         # A silent worker is pinged once: MPICH keeps each message that is not received in one of 64 places, and when
         # all are full the master cannot send to any rank.
         self._pinged = set()

@@ -13,7 +13,7 @@ from .protocols import Runner
 from .time_splitter import TimeSplitter
 
 _SPARE = 4  # runners of a setup that are kept for the next runs: each has a table of a mebibyte
-FIRST_BUDGET = 1000  # boards of a slice, before the rate is known
+FIRST_BUDGET = 1000  # nodes of a slice, before the rate is known
 
 
 class Setup:
@@ -27,7 +27,7 @@ class Setup:
     def __repr__(self):
         return f"<Setup {self._setup}>"
 
-    def take(self, run: "Run") -> Any:
+    def take(self, run: "WorkerRun") -> Any:
         """Return a runner for a run."""
         runner = self._free.pop() if self._free else self._make(self._setup)
         runner.open(run.number)
@@ -63,7 +63,7 @@ class Setup:
         return self._any.table_full
 
 
-class Run:
+class WorkerRun:
     """A worker's part of a run."""
 
     def __init__(self, number: int, setup: Setup, client: int, weight: float, joint: bool):
@@ -84,7 +84,7 @@ class Run:
         self.split_requests = {}  # job id → (id of its remainder, the least depth left of the subtree)
         self.offloads = None  # (how many, the most depth left) of parts to offload, where that is requested
         self.reported = 0.0
-        self.budget = FIRST_BUDGET  # boards of a slice
+        self.budget = FIRST_BUDGET  # nodes of a slice
 
     def __repr__(self):
         queued = sum(map(len, self.queue))

@@ -220,8 +220,8 @@ class Result(NamedTuple):
     score: int  # side to move's view
     complete: bool  # False: stopped early, and score is a lower bound from the moves searched so far
     line: list  # move codes, the best first; empty if the game is over
-    boards: int
-    ordering_boards: int
+    nodes: int
+    ordering_nodes: int
     evaluated: int  # leaves that the depth limit cut off; 0: every line was searched to the end of the game
 
 
@@ -298,8 +298,8 @@ class AlphaBeta:
         )
 
     @property
-    def boards(self):
-        """Boards searched so far, those of ordering searches included."""
+    def nodes(self):
+        """Nodes searched so far, those of ordering searches included."""
         return int(self._control["nodes"] + self._control["ordering_nodes"])
 
     def advance(self, budget):

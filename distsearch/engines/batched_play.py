@@ -25,7 +25,7 @@ GAME = int64_struct(
     "until",  # how many it may have
     "score",  # points of the player's moves
     "moves",  # the player's
-    "boards",  # nodes of the searches: its share
+    "nodes",  # of the searches: its share
     "over",  # 1: the game has come to its end
 )
 _game_at, _GAME_SIZE = record_view(GAME), GAME.itemsize
@@ -34,12 +34,12 @@ FOUND = 5  # numbers that a search finds: the values of four moves, and of the n
 _MOVES = 4
 
 
-def step(like, where, games, rows, count, found, boards, states, ended):
+def step(like, where, games, rows, count, found, nodes, states, ended):
     """Have games go on by the best of their moves, the first of equals, and by what chance does then.
 
     like: any state (it tells the width); games: address of the table of all; rows: address of the rows in it (int64)
     of those that go on; found: address of what searches of them found (float64, FOUND a game; moves that are not legal
-    −1e300), or 0: nothing yet, only chance may have a turn; boards: nodes of all those searches. Writes the rows of
+    −1e300), or 0: nothing yet, only chance may have a turn; nodes: of all those searches. Writes the rows of
     games that must be searched next over ``rows``, their states (uint64) to the address ``states`` and the rows of
     those that are over, or have had their moves, to ``ended`` (int64); returns how many must be searched.
     """
@@ -59,7 +59,7 @@ def step(like, where, games, rows, count, found, boards, states, ended):
                 value = values[FOUND * i + move]
                 if value > best:
                     best, chosen = value, move
-            g.boards += boards // count + (i < boards % count)
+            g.nodes += nodes // count + (i < nodes % count)
             over = chosen < 0
             if not over:
                 s, gain = play(s, r, chosen)
@@ -134,10 +134,10 @@ class BatchedPlay:
         """Free rows."""
         self._free = np.concatenate([self._free, rows])
 
-    def step(self, rows, found=None, boards=0):
+    def step(self, rows, found=None, nodes=0):
         """Have the games of rows (int64) go on by the best move that was found for each; see ``step`` above.
 
-        found: float64 (n, FOUND), None: they are new; boards: nodes of the searches. Returns (rows of those that must
+        found: float64 (n, FOUND), None: they are new; nodes: of the searches. Returns (rows of those that must
         be searched next, their states (uint64), rows of those that have no more moves).
         """
         count, rows = len(rows), np.array(rows, np.int64)
@@ -151,7 +151,7 @@ class BatchedPlay:
                 address(rows),
                 count,
                 values,
-                int(boards),
+                int(nodes),
                 address(states),
                 address(ended),
             )

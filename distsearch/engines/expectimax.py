@@ -418,7 +418,7 @@ class ExpectimaxResult(NamedTuple):
     complete: bool
     move: int | None  # the best of the player's moves, if it is the player's turn
     values: dict  # of the moves at the root that were searched to their end, by code
-    boards: int
+    nodes: int
     expanded: int  # of them, those in which the player's moves were tried
     evaluated: int
     table_hits: int

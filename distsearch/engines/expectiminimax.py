@@ -281,7 +281,7 @@ class ExpectiminimaxResult(NamedTuple):
     complete: bool
     move: int | None  # the best of the player's moves, if it is the player's turn
     values: dict  # of the moves at the root whose values are exact, by code
-    boards: int
+    nodes: int
     evaluated: int
 
 
@@ -346,7 +346,7 @@ class Expectiminimax:
             self._value = float(value)
 
     @property
-    def boards(self):
+    def nodes(self):
         return int(self._control["nodes"])
 
     def advance(self, budget):
@@ -365,7 +365,7 @@ class Expectiminimax:
             root = self._frames[0]
             value, move = float(root["value"]), None if root["best"] < 0 else int(root["best"])
         evaluated = int(self._control["evaluated"])
-        return ExpectiminimaxResult(value, self._bound(value, complete), complete, move, values, self.boards, evaluated)
+        return ExpectiminimaxResult(value, self._bound(value, complete), complete, move, values, self.nodes, evaluated)
 
     def _bound(self, value, complete):
         if not complete:

@@ -317,7 +317,7 @@ class IdaResult(NamedTuple):
     move: int | None  # the move to make, None where the player has none
     goal: bool  # whether the larger tile was made
     length: int  # moves to it, the fewest there are; or to the states whose evaluations decided
-    boards: int
+    nodes: int
     evaluated: int
     table_hits: int
     table_stores: int
@@ -410,7 +410,7 @@ class Ida:
             self._kernels["begin"](state, self._where, np.uint64(seed))
 
     @property
-    def boards(self):
+    def nodes(self):
         return int(self._control["nodes"])
 
     def advance(self, budget):

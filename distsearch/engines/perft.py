@@ -141,7 +141,7 @@ class Perft:
         return self._top < 0
 
     @property
-    def boards(self):
+    def nodes(self):
         """Leaves counted so far."""
         return int(self.counts[self._depth])
 

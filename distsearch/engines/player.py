@@ -44,16 +44,16 @@ def plies_for(game, rules, state, depth, depth_by_empty):
 class Player:
     """Plays on from a state by an ``Expectimax`` engine, and can be paused.
 
-    depth_by_empty: as ``plies_for`` has it; nodes, seconds: limits of a move, under which its searches get deeper and
-    deeper, 0: none. codes: moves since ``begin``, the player's and chance's; moves: of them the player's; score: what
-    they brought; boards, expanded: of their searches; times: seconds that each of the player's moves took, of a player
-    with a limit of them; over: the game has come to its end.
+    depth_by_empty: as ``plies_for`` has it; node_limit, seconds: limits of a move, under which its searches get deeper
+    and deeper, 0: none. codes: moves since ``begin``, the player's and chance's; moves: of them the player's; score:
+    what they brought; nodes, expanded: of their searches; times: seconds that each of the player's moves took, of a
+    player with a limit of them; over: the game has come to its end.
     """
 
-    def __init__(self, game, rules, engine, depth_by_empty=(), nodes=0, seconds=0.0):
+    def __init__(self, game, rules, engine, depth_by_empty=(), node_limit=0, seconds=0.0):
         self._game, self._rules, self._engine = game, rules, engine
-        self._depth_by_empty, self._nodes, self._seconds = depth_by_empty, nodes, seconds
-        self._limited = bool(nodes or seconds)
+        self._depth_by_empty, self._node_limit, self._seconds = depth_by_empty, node_limit, seconds
+        self._limited = bool(node_limit or seconds)
         self._out, self._chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
 
     def compile(self):
@@ -69,7 +69,7 @@ class Player:
         self.state, self._depth, self._seed, self._most = state, depth, seed, most
         self.chance_steps = chance_steps
         self.codes, self.times, self.moves, self.score, self.over = [], [], 0, 0, False
-        self._boards, self.expanded, self._searching = 0, 0, False
+        self._nodes, self.expanded, self._searching = 0, 0, False
         self._engine.forget()  # so that nodes are the same on every rank
 
     @property
@@ -78,12 +78,12 @@ class Player:
         return self.over or len(self.codes) == self._most
 
     @property
-    def boards(self):
-        return self._boards + (self._engine.boards if self._searching else 0)
+    def nodes(self):
+        return self._nodes + (self._engine.nodes if self._searching else 0)
 
     def advance(self, budget):
         """Play on for about ``budget`` nodes; return whether that is ``complete``."""
-        limit = self.boards + budget
+        limit = self.nodes + budget
         while not self.complete:
             kind = int(self._game.kind(self.state, self._rules))
             if kind == CHANCE:
@@ -99,10 +99,10 @@ class Player:
     def _search(self, limit):
         """Search the next move until so many nodes; return whether it is found."""
         if not self._searching:
-            if self.boards >= limit:
+            if self.nodes >= limit:
                 return False
             self._open()
-        while self.boards < limit:
+        while self.nodes < limit:
             if not self._engine.advance(self._slice(limit)):
                 if not self._spent:
                     continue
@@ -121,7 +121,7 @@ class Player:
     def _open(self):
         """Begin the first search of a move."""
         self._deepest = plies_for(self._game, self._rules, self.state, self._depth, self._depth_by_empty)
-        self._move, self._began, self._before = None, time.perf_counter(), self._boards
+        self._move, self._began, self._before = None, time.perf_counter(), self._nodes
         self._begin(1 if self._limited else self._deepest)
 
     def _begin(self, plies):
@@ -129,10 +129,10 @@ class Player:
         self._engine.begin(self.state, plies)
 
     def _slice(self, limit):
-        """Boards until there is something to look at."""
-        left = limit - self.boards
-        if self._nodes:
-            left = min(left, self._before + self._nodes - self.boards)
+        """Nodes until there is something to look at."""
+        left = limit - self.nodes
+        if self._node_limit:
+            left = min(left, self._before + self._node_limit - self.nodes)
         return max(1, min(left, _CHUNK) if self._seconds else left)
 
     @property
@@ -140,14 +140,14 @@ class Player:
         """Whether a move has had all that it may have; its first search, of a handful of nodes, ends in any case."""
         if self._move is None:
             return False
-        out_of_boards = self._nodes and self.boards - self._before >= self._nodes
-        return out_of_boards or self._seconds and time.perf_counter() - self._began >= self._seconds
+        out_of_nodes = self._node_limit and self.nodes - self._before >= self._node_limit
+        return out_of_nodes or self._seconds and time.perf_counter() - self._began >= self._seconds
 
     def _settle(self):
         """A search has ended: take its move, if what it knows is about the last one's as well."""
         found = self._engine.result()
         self._searching = False
-        self._boards += found.boards
+        self._nodes += found.nodes
         self.expanded += found.expanded
         if found.complete or self._move in found.values:
             self._move = found.move

@@ -30,7 +30,7 @@ GAME = int64_struct(
     "count",  # moves so far, the player's and chance's
     "score",  # points of the player's moves
     "moves",  # the player's
-    "boards",  # nodes of the searches
+    "nodes",  # of the searches
     "expanded",  # of these, those in which the player's moves were tried
     "over",  # 1: the game has come to its end
 )
@@ -110,7 +110,7 @@ def play_on(like, where, game, until, limit):
         count += 1
     lanes.store(words, np.int64(0), s)
     g.count, g.chance_steps, g.score, g.moves, g.over = count, turns, score, tried, over
-    g.boards += c.nodes
+    g.nodes += c.nodes
     g.expanded += c.expanded
 
 
@@ -131,7 +131,7 @@ def play_games(like, where, games, count, most, part, budget):
             budget -= c.nodes
             if budget <= 0 and not g.over and g.count < most:
                 return i
-        budget -= g.boards == 0
+        budget -= g.nodes == 0
     return count
 
 
@@ -180,9 +180,9 @@ class SelfPlay:
         return self._end - 1
 
     @property
-    def boards(self):
+    def nodes(self):
         """Of the last game."""
-        return int(self.table["boards"][self.last])
+        return int(self.table["nodes"][self.last])
 
     @property
     def complete(self):

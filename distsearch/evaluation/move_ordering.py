@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class MoveOrdering(NamedTuple):
-    """They change how many boards an exact search takes, never its score."""
+    """They change how many nodes an exact search takes, never its score."""
 
     least_left: int  # moves left in the game from which on moves are ordered so, at first by searches of 0 plies
     left_per_ply: int  # how many more moves left make the searches a ply deeper

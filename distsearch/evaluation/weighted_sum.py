@@ -20,7 +20,7 @@ _PART = re.compile(r"(?:(\d*\.?\d+(?:[eE]-?\d+)?)\*)?(\w+)")
 before = part = None  # bound for each sum: the sum of the parts before the last one, and the last one
 
 
-class Part(NamedTuple):
+class Term(NamedTuple):
     """An evaluation's name, and how often it counts."""
 
     name: str
@@ -47,7 +47,7 @@ def parse(text, known):
             raise UserError(f"evaluation '{text[:40]}': '{found[2][:40]}' is not {' or '.join(known)}")
         if not 0 < weight <= _MOST_WEIGHT:
             raise UserError(f"evaluation '{text[:40]}': weight {weight:g} is not above 0 and up to {_MOST_WEIGHT:g}")
-        parts.append(Part(found[2], weight))
+        parts.append(Term(found[2], weight))
     return parts
 
 

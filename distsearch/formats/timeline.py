@@ -70,7 +70,7 @@ def _job(event, position_text):
         "job": int(event["job_id"]),
         "position": position_text(state) if state else None,
         "window": _window(event),
-        "boards": int(event["boards"]),
+        "nodes": int(event["nodes"]),
         "score": score if np.isfinite(score) else None,
         "outcome": "done" if event["outcome"] == DONE else "stopped",
     }

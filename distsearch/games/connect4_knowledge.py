@@ -24,13 +24,13 @@ from .ordering import insert
 
 _ONE = np.uint64(1)
 
-MIRRORED = 12  # stones up to which a position and its mirror image are one: 1.5 times fewer boards from an empty 5×6
+MIRRORED = 12  # stones up to which a position and its mirror image are one: 1.5 times fewer nodes from an empty 5×6
 
 # Moves left from which on the solver uses what: its table, its shared table, enhanced cut-offs; and recursion up to.
 SOLVER = {"table": 5, "shared": 18, "cut": 12, "bottom": 12}
 
 
-_LATE = 20  # moves left from which on lines are blocked often enough: 1.25 times fewer boards, 1.05 times the speed
+_LATE = 20  # moves left from which on lines are blocked often enough: 1.25 times fewer nodes, 1.05 times the speed
 
 
 @compiled
@@ -128,7 +128,7 @@ def bounds(s, r, left, beta):
 def solver_moves(s, r, left, squares, out, scores, at):
     """Write the moves that do not lose at once to ``out``, those that threaten most first; return how many.
 
-    Against the order from left to right: 8 to 100 times fewer boards.
+    Against the order from left to right: 8 to 100 times fewer nodes.
     """
     if squares & squares - _ONE == 0:
         out[at] = column_of(squares, r)
@@ -136,7 +136,7 @@ def solver_moves(s, r, left, squares, out, scores, at):
     own = s[0]
     empty = r[BOARD] & ~s[1]
     columns = np.int64(r[COLUMNS])
-    threats = np.uint64(at + columns)  # of each column: counted without branches, 1.15 times the boards a second
+    threats = np.uint64(at + columns)  # of each column: counted without branches, 1.15 times the nodes a second
     for c in range(np.uint64((columns + LANES - 1) & -LANES)):
         scores[threats + c] = lanes.popcount(winning_squares(own | squares & r[COLUMN_MASKS + c], empty, r))
     n = at
@@ -155,7 +155,7 @@ def next_beta(s, r, low, high, latest):
     """Return the score to ask for next, given the latest answer.
 
     Early in the game, whether it is large, then whether it is middling: a search for a fast win is short and fills the
-    table for the next one. Of 6×7 openings, those with a fast win take 15 times fewer boards, those with a slower one
+    table for the next one. Of 6×7 openings, those with a fast win take 15 times fewer nodes, those with a slower one
     1.5 times fewer, and hard ones up to 1.25 times more. Later the answer so far is the best guess.
     """
     squares = np.int64(r[SQUARES])

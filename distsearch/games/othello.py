@@ -137,7 +137,7 @@ def reach(own, opp, empty, r):
 @compiled
 def can_move(own, opp, empty, r):
     """Return whether ``own`` may move anywhere."""
-    # nearly always some move turns a single disc, which two shifts show: 1.15 times the boards/s of a search
+    # nearly always some move turns a single disc, which two shifts show: 1.15 times the nodes/s of a search
     step = lanes.load(lanes.on_axes(own), r, STEPS)
     mask = lanes.both(lanes.on_axes(opp), lanes.load(step, r, AXES))
     up = lanes.axes_up(lanes.both(mask, lanes.axes_up(lanes.on_axes(own), step)), step)

@@ -1,6 +1,6 @@
 """Othello's last moves on boards of one word: exact scores of up to four empty squares, and discs that stay.
 
-Masks are uint64, squares, scores and counts of boards int64; scores are the side to move's and, from two squares on,
+Masks are uint64, squares, scores and counts of nodes int64; scores are the side to move's and, from two squares on,
 fail-soft at ``beta``: at least it, or below it, as the true score is. A *region* is a quarter of the board; the
 side that moves last in a region gains, so regions with an odd number of empty squares are played in first (parity).
 """
@@ -31,7 +31,7 @@ def margin(own, opp, left, r):
 
 @compiled
 def last_one(own, opp, a, r):
-    """Return (score, boards) with the empty square a left."""
+    """Return (score, nodes) with the empty square a left."""
     mine = lanes.popcount(flips(own, opp, a, r))
     ahead = lanes.popcount(own) - lanes.popcount(opp)
     if mine > 0:
@@ -44,84 +44,84 @@ def last_one(own, opp, a, r):
 
 @compiled
 def last_two(own, opp, a, b, beta, r):
-    """Return (score, boards) of own's moves with two empty squares left; −_WON if it has none."""
-    best, boards = _NO_MOVE, np.int64(0)
+    """Return (score, nodes) of own's moves with two empty squares left; −_WON if it has none."""
+    best, nodes = _NO_MOVE, np.int64(0)
     discs = flips(own, opp, a, r)
     if discs:
         value, more = last_one(opp & ~discs, own | discs | _ONE << np.uint64(a), b, r)
-        best, boards = -value, more + 1
+        best, nodes = -value, more + 1
         if best >= beta:
-            return best, boards
+            return best, nodes
     discs = flips(own, opp, b, r)
     if discs:
         value, more = last_one(opp & ~discs, own | discs | _ONE << np.uint64(b), a, r)
-        best, boards = max(best, -value), boards + more + 1
-    return best, boards
+        best, nodes = max(best, -value), nodes + more + 1
+    return best, nodes
 
 
 @compiled
 def two(own, opp, a, b, beta, r):
-    """Return (score, boards) with two empty squares left."""
-    best, boards = last_two(own, opp, a, b, beta, r)
+    """Return (score, nodes) with two empty squares left."""
+    best, nodes = last_two(own, opp, a, b, beta, r)
     if best > _NO_MOVE:
-        return best, boards
-    best, boards = last_two(opp, own, a, b, 1 - beta, r)
+        return best, nodes
+    best, nodes = last_two(opp, own, a, b, 1 - beta, r)
     if best > _NO_MOVE:
-        return -best, boards + 1
+        return -best, nodes + 1
     return margin(own, opp, np.int64(2), r), np.int64(0)
 
 
 @compiled
 def last_three(own, opp, a, b, c, beta, r):
     """As ``last_two`` with three empty squares."""
-    best, boards = _NO_MOVE, np.int64(0)
+    best, nodes = _NO_MOVE, np.int64(0)
     for i in range(3):
         discs = flips(own, opp, a, r)
         if discs:
             value, more = two(opp & ~discs, own | discs | _ONE << np.uint64(a), b, c, 1 - beta, r)
-            best, boards = max(best, -value), boards + more + 1
+            best, nodes = max(best, -value), nodes + more + 1
             if best >= beta:
                 break
         a, b, c = (b, a, c) if i == 0 else (c, b, a)
-    return best, boards
+    return best, nodes
 
 
 @compiled
 def three(own, opp, a, b, c, beta, r):
-    """Return (score, boards) with three empty squares left."""
-    best, boards = last_three(own, opp, a, b, c, beta, r)
+    """Return (score, nodes) with three empty squares left."""
+    best, nodes = last_three(own, opp, a, b, c, beta, r)
     if best > _NO_MOVE:
-        return best, boards
-    best, boards = last_three(opp, own, a, b, c, 1 - beta, r)
+        return best, nodes
+    best, nodes = last_three(opp, own, a, b, c, 1 - beta, r)
     if best > _NO_MOVE:
-        return -best, boards + 1
+        return -best, nodes + 1
     return margin(own, opp, np.int64(3), r), np.int64(0)
 
 
 @compiled
 def last_four(own, opp, a, b, c, d, beta, r):
     """As ``last_two`` with four empty squares."""
-    best, boards = _NO_MOVE, np.int64(0)
+    best, nodes = _NO_MOVE, np.int64(0)
     for i in range(4):
         discs = flips(own, opp, a, r)
         if discs:
             value, more = three(opp & ~discs, own | discs | _ONE << np.uint64(a), b, c, d, 1 - beta, r)
-            best, boards = max(best, -value), boards + more + 1
+            best, nodes = max(best, -value), nodes + more + 1
             if best >= beta:
                 break
         a, b, c, d = (b, a, c, d) if i == 0 else (c, b, a, d) if i == 1 else (d, b, c, a)
-    return best, boards
+    return best, nodes
 
 
 @compiled
 def four(own, opp, a, b, c, d, beta, r):
-    """Return (score, boards) with four empty squares left."""
-    best, boards = last_four(own, opp, a, b, c, d, beta, r)
+    """Return (score, nodes) with four empty squares left."""
+    best, nodes = last_four(own, opp, a, b, c, d, beta, r)
     if best > _NO_MOVE:
-        return best, boards
-    best, boards = last_four(opp, own, a, b, c, d, 1 - beta, r)
+        return best, nodes
+    best, nodes = last_four(opp, own, a, b, c, d, 1 - beta, r)
     if best > _NO_MOVE:
-        return -best, boards + 1
+        return -best, nodes + 1
     return margin(own, opp, np.int64(4), r), np.int64(0)
 
 
@@ -145,7 +145,7 @@ def next_square(first, rest):
 
 @compiled
 def last_moves(own, opp, left, beta, r):
-    """Return (score, boards) of a position with up to four empty squares, fail-soft at ``beta``."""
+    """Return (score, nodes) of a position with up to four empty squares, fail-soft at ``beta``."""
     empty = r[BOARD] & ~(own | opp)
     if left == 0:
         return margin(own, opp, left, r), np.int64(0)

@@ -1,7 +1,7 @@
 """Othello's end games on a GPU: exact scores of many positions at a time, see ``cuda/endgame.cu``.
 
 The search is that of ``engines.pvs``: principal variation, moves ordered by the replies they leave and by parity at
-the end, a table of positions; without its stability, which saves 3 to 6% of the boards from 10 to 12 empty squares and
+the end, a table of positions; without its stability, which saves 3 to 6% of the nodes from 10 to 12 empty squares and
 would cost as much.
 """
 
@@ -225,7 +225,7 @@ class GpuEndgame:
     @property
     def counts(self):
         """What was done since ``begin``: a dictionary of int, see ``Count`` in the source."""
-        names = "boards", "tried", "turns", "ordered", "orders", "hits", "stores"
+        names = "nodes", "tried", "turns", "ordered", "orders", "hits", "stores"
         return dict(zip(names, self._counts.get().tolist(), strict=True))
 
     def solve(self, states, low=None, high=None):
@@ -251,7 +251,7 @@ def _count(masks):
 
 
 def _largeness(states, left, rules):
-    """Return a number (int64) for each position, the greater the more boards it may take.
+    """Return a number (int64) for each position, the greater the more nodes it may take.
 
     An empty square more makes it 2.2 times as many on average, a move more of the side to move 1.13 times.
     """

@@ -30,7 +30,7 @@ JOB = struct(  # a node of the forest: a position that was asked for, or one tha
 COUNTS = struct(  # takes a job's place, before the first one
     "Counts",
     [
-        *((name, COUNTER) for name in ("nodes", "boards", "looks", "hits", "stores")),  # looks: at the table
+        *((name, COUNTER) for name in ("expanded", "nodes", "looks", "hits", "stores")),  # looks: at the table
         ("next", "u4"),  # job that no group has taken
         ("busy", "u4"),  # groups that stopped in the middle
     ],
@@ -290,18 +290,18 @@ class GpuSolver:
         self._jobs[i]["window_high"] = UNKNOWN
 
     def result(self):
-        """Return (scores, complete, nodes, counts) so far: int32 and bool, shape (n,), int, dictionary.
+        """Return (scores, complete, expanded, counts) so far: int32 and bool, shape (n,), int, dictionary.
 
         A complete score is the true one, or the end of the window that it lies at or beyond unless the game is over;
-        else a lower bound. nodes: positions whose moves were all made; counts: ``boards`` made so, ``looks`` at the
+        else a lower bound. expanded: positions whose moves were all made; counts: ``nodes``, ``looks`` at the
         table, its ``hits`` and ``stores``.
         """
         jobs, known = self._jobs, self._known() & ~self._dropped
         scores = np.where(jobs["high"] <= jobs["window_low"], jobs["high"], jobs["low"])
         beyond = known & ~self._game.ended(jobs["state"], self._rules)
         scores = np.where(beyond, np.clip(scores, jobs["window_low"], jobs["window_high"]), scores)
-        counts = {name: int(self._counts[name]) for name in ("boards", "looks", "hits", "stores")}
-        return scores, known, int(self._counts["nodes"]), counts
+        counts = {name: int(self._counts[name]) for name in ("nodes", "looks", "hits", "stores")}
+        return scores, known, int(self._counts["expanded"]), counts
 
     def solve(self, states, low=None, high=None):
         """Return what ``result`` does once all of ``states`` is known."""

@@ -21,12 +21,10 @@ GAME_PART = 1024  # moves of a game in a record, the player's and chance's: 2 Ki
 # network. Jobs that end with the part would be mostly messages: half a millisecond each without a search.
 PARTS = 0, 64, 64, 8, 8, 1
 
-EXPECTIMAX_RESULT = record(
-    "job_id", "complete", "move", "value", "boards", "evaluated", *TABLE_COUNTS, "seconds", "cpu"
-)
+EXPECTIMAX_RESULT = record("job_id", "complete", "move", "value", "nodes", "evaluated", *TABLE_COUNTS, "seconds", "cpu")
 
 EXPECTIMINIMAX_RESULT = record(
-    "job_id", "complete", ("bound", np.int8), "move", "value", "boards", "evaluated", "seconds", "cpu"
+    "job_id", "complete", ("bound", np.int8), "move", "value", "nodes", "evaluated", "seconds", "cpu"
 )
 
 
@@ -55,7 +53,7 @@ def weighted_game_job(words: int) -> np.dtype:
 def game_result(words: int, recorded: bool) -> np.dtype:
     """Record of the result of such a part, with the game's state; recorded: with the codes of its moves."""
     codes = [("length", np.int16), ("codes", np.int16, GAME_PART)] if recorded else []
-    counts = "moves", "chance_steps", "boards", "expanded", "seconds", "cpu", "slowest"
+    counts = "moves", "chance_steps", "nodes", "expanded", "seconds", "cpu", "slowest"
     return record("job_id", "complete", "over", ("score", np.int64), *counts, ("state", np.uint64, words), *codes)
 
 
@@ -82,8 +80,8 @@ class EngineRunner(JobRunner):
         return self._engine.advance(budget)
 
     @property
-    def boards(self) -> int:
-        return self._engine.boards
+    def nodes(self) -> int:
+        return self._engine.nodes
 
     def result(self, seconds: float, cpu: float) -> np.ndarray:
         record, found = np.zeros(1, self.result_dtype), self._engine.result()._asdict()
@@ -152,8 +150,8 @@ class GameRunner(JobRunner):
         self._games.compile()
 
     @property
-    def boards(self) -> int:
-        return self._games.boards if self._is_shallow else self._player.boards
+    def nodes(self) -> int:
+        return self._games.nodes if self._is_shallow else self._player.nodes
 
     def batch(self, jobs: np.ndarray, budget: int) -> np.ndarray:
         """See ``JobRunner.batch``; of jobs with deep searches, only begin the first."""
@@ -196,7 +194,7 @@ class GameRunner(JobRunner):
             player.score,
             player.moves,
             player.chance_steps,
-            player.boards,
+            player.nodes,
             player.expanded,
             seconds,
             cpu,
@@ -216,7 +214,7 @@ class GameRunner(JobRunner):
         records["job_id"], records["state"] = self._job_ids[first:end], table["state"]
         records["complete"] = self._games.complete[first:end]
         records["chance_steps"] = table["chance_steps"]
-        for name in ("over", "score", "moves", "boards", "expanded"):
+        for name in ("over", "score", "moves", "nodes", "expanded"):
             records[name] = table[name]
         if self._recorded:
             records["length"], records["codes"] = table["count"], self._games.codes[first:end]
@@ -235,17 +233,17 @@ class WeightedGameRunner(GameRunner):
     def batch(self, jobs: np.ndarray, budget: int) -> np.ndarray:
         others = np.flatnonzero((jobs["weights"] != jobs["weights"][0]).any(axis=1))
         same = int(others[0]) if len(others) else len(jobs)
-        self._weigh(jobs[0])
+        self._take_weights(jobs[0])
         records = super().batch(jobs[:same], budget)
         if len(records) == same < len(jobs):
             self.begin(jobs[same])
         return records
 
     def begin(self, job: np.void) -> None:
-        self._weigh(job)
+        self._take_weights(job)
         super().begin(job)
 
-    def _weigh(self, job):
+    def _take_weights(self, job):
         if (weights := Weights(*job["weights"].tolist())) != self._weights:
             self._engine.evaluate_by(self._tables_of(self._rules, weights))
             self._weights = weights

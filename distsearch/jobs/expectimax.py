@@ -52,9 +52,9 @@ class ExpectimaxPool(GrownTree):
         return self._append(**node, path_probability=path_probability, by_chance=by_chance, value=np.nan, missing=0)
 
     def _can_grow(self, node, min_depth_left):
-        cut = self.by_chance[node] and self.path_probability[node] < self._min_path_probability
+        improbable = self.by_chance[node] and self.path_probability[node] < self._min_path_probability
         over = int(self._game.kind(self.states[node], self._rules)) == END
-        return not (cut or over) and self.depth_left[node] >= min_depth_left
+        return not (improbable or over) and self.depth_left[node] >= min_depth_left
 
     def _grow(self, node):
         state, r = self.states[node], self._rules
@@ -73,7 +73,7 @@ class ExpectimaxPool(GrownTree):
                 self._add(as_state(child), node, self.depth_left[node] - 1, probability, int(self._out[i]), edge)
             )
         self.missing[node] = n
-        self.boards += n
+        self.nodes += n
         return self.children[node]
 
     @property

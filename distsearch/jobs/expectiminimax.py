@@ -113,7 +113,7 @@ class ExpectiminimaxPool(GrownTree):
                 self._add(as_state(self._game.play(state, self._rules, np.int64(m))[0]), node, depth_left, ANY, m, 0.0)
                 for m in self._moves(node)
             ]
-            self.boards += len(made)
+            self.nodes += len(made)
             if evaluate := self._evaluate:
                 sign = -1 if self.kind[node] == _PLAYER else 1
                 made.sort(key=lambda child: sign * evaluate(self.states[child]))

@@ -86,7 +86,7 @@ class GpuExpectimaxRunner(_OnGpu):
         self._waiting = np.zeros(0, self.job_dtype)
 
     @property
-    def boards(self) -> int:
+    def nodes(self) -> int:
         """None: a job is done by the call that begins it."""
         return 0
 
@@ -107,9 +107,9 @@ class GpuExpectimaxRunner(_OnGpu):
         records = np.zeros(len(jobs), self.result_dtype)
         records["job_id"], records["complete"] = jobs["job_id"], True
         records["move"], records["value"] = found.moves, found.values
-        records["boards"] = found.leaves // len(jobs)
-        records["boards"][: found.leaves % len(jobs)] += 1
-        records["evaluated"] = records["boards"]
+        records["nodes"] = found.leaves // len(jobs)
+        records["nodes"][: found.leaves % len(jobs)] += 1
+        records["evaluated"] = records["nodes"]
         return records
 
     def stop(self) -> np.ndarray:
@@ -149,11 +149,11 @@ class GpuGamesRunner(_OnGpu):
         self._job_ids = np.zeros(_SLOTS, np.int32)  # of rows
         self._waiting = np.zeros(0, self.job_dtype)
         self._ready, self._at_gpu = deque(), None  # groups to search, and the one that the GPU searches
-        self._boards = 0  # evaluations for the games at work so far
+        self._nodes = 0  # evaluations for the games at work so far
 
     @property
-    def boards(self) -> int:
-        return self._boards
+    def nodes(self) -> int:
+        return self._nodes
 
     def compile(self) -> None:
         super().compile()
@@ -172,12 +172,12 @@ class GpuGamesRunner(_OnGpu):
     def advance(self) -> np.ndarray:
         """Play a move of every game of a group; return the records of the jobs that are done by that."""
         group, self._at_gpu = self._at_gpu, None
-        moves, boards = (None, 0) if group is None else self._search.found()
+        moves, nodes = (None, 0) if group is None else self._search.found()
         groups = self._groups()
         size = -(-self.at_work // groups)
         if self._ready and not (group and len(group.rows) + len(self._ready[0].rows) <= size):
             self._launch(size)  # the GPU searches it while the moves of the other group are played
-        ended = [] if group is None else [self._play(group, moves, boards, size)]
+        ended = [] if group is None else [self._play(group, moves, nodes, size)]
         while len(self._waiting) and len(self._ready) + (self._at_gpu is not None) < groups:
             ended.append(self._begin(size))
         if self._at_gpu is None and self._ready:
@@ -198,10 +198,10 @@ class GpuGamesRunner(_OnGpu):
         self._search.begin(group.states, self._depth)
         self._at_gpu = group
 
-    def _play(self, group, moves, boards, size):
+    def _play(self, group, moves, nodes, size):
         """Play what was found for a group, and have new games join it; return the rows that have no more moves."""
-        rows, states, ended = self._games.step(group.rows, moves, boards)
-        self._boards += boards
+        rows, states, ended = self._games.step(group.rows, moves, nodes)
+        self._nodes += nodes
         group = _Group(rows, states)
         if len(rows) < size and len(self._waiting):
             more, over = self._add_games(size - len(rows))
@@ -236,11 +236,11 @@ class GpuGamesRunner(_OnGpu):
         records["job_id"], records["state"] = self._job_ids[rows], table["state"]
         records["complete"] = (table["over"] > 0) | (table["count"] == table["until"])
         records["chance_steps"] = table["chance_steps"]
-        for name in ("over", "score", "moves", "boards"):
+        for name in ("over", "score", "moves", "nodes"):
             records[name] = table[name]
         if self._recorded:
             records["length"], records["codes"] = table["count"], self._games.codes[rows]
-        self._boards -= int(records["boards"].sum())
+        self._nodes -= int(records["nodes"].sum())
         self._games.remove_games(rows)
         return records
 

@@ -100,7 +100,7 @@ class _Connect4:
 
     def __init__(self, gpu, rules):
         self.solver = GpuSolver(gpu, connect4, rules, _room(gpu, _TABLE_MIB))
-        self.boards = 0
+        self.nodes = 0
 
     def fits(self, states):
         return np.ones(len(states), bool)
@@ -108,7 +108,7 @@ class _Connect4:
     def found(self):
         """Return (scores, complete, moves) of the batch; None for moves if there are none."""
         scores, complete, _, counts = self.solver.result()
-        self.boards = counts["boards"]
+        self.nodes = counts["nodes"]
         return scores, complete, None
 
 
@@ -135,8 +135,8 @@ class _Othello:
         return self.solver.result()
 
     @property
-    def boards(self):
-        return self.solver.counts["boards"]
+    def nodes(self):
+        return self.solver.counts["nodes"]
 
 
 _SOLVERS = {"connect4": _Connect4, "othello": _Othello}
@@ -168,7 +168,7 @@ class GpuSolveRunner(BatchRunner):
         self._jobs = np.zeros(0, self.job_dtype)  # the batch at work
         self._open = np.zeros(0, bool)  # those of it that have no answer yet
         self._requested = None  # (how many, the most depth left) of parts to offload
-        self._answers, self._news = {}, []  # results of such parts; rows of OFFLOAD
+        self._answers, self._offloaded_rows = {}, []  # results of such parts; rows of OFFLOAD
         self._launches = 0  # of the batch
         self._counted = self._spare = 0  # nodes of the batch so far; those not attributed to a job yet
 
@@ -181,7 +181,7 @@ class GpuSolveRunner(BatchRunner):
         """Keep the tables: their entries are true in any run."""
         self._plain.open(run)
         self._make_solver()
-        self._requested, self._answers, self._news = None, {}, []
+        self._requested, self._answers, self._offloaded_rows = None, {}, []
 
     def _make_solver(self):
         if self._on_gpu is not None:
@@ -211,8 +211,8 @@ class GpuSolveRunner(BatchRunner):
         return int(np.count_nonzero(self._open)) + waiting
 
     @property
-    def boards(self) -> int:
-        return self._spare + (self._plain.boards if self._at_cpu is not None else 0)
+    def nodes(self) -> int:
+        return self._spare + (self._plain.nodes if self._at_cpu is not None else 0)
 
     def add(self, jobs: np.ndarray) -> None:
         """Take an array of jobs in."""
@@ -259,7 +259,7 @@ class GpuSolveRunner(BatchRunner):
     def _ask(self, states, low, high):
         self._counted = 0
         if self._on_gpu.offloads:
-            self._news += [self._row(number) for number in self._on_gpu.solver.offloaded]
+            self._offloaded_rows += [self._row(number) for number in self._on_gpu.solver.offloaded]
         self._on_gpu.solver.begin(states, low, high)
 
     def offload(self, count: int, depth_left: int) -> None:
@@ -268,7 +268,7 @@ class GpuSolveRunner(BatchRunner):
 
     def new_offloads(self) -> np.ndarray:
         """See ``BatchRunner.new_offloads``."""
-        news, self._news = self._news, []
+        news, self._offloaded_rows = self._offloaded_rows, []
         return np.concatenate(news) if news else np.zeros(0, np.int64)
 
     def on_offload_results(self, rows: np.ndarray) -> None:
@@ -285,11 +285,13 @@ class GpuSolveRunner(BatchRunner):
             return
         solver, answers, self._answers = self._on_gpu.solver, self._answers, {}
         fresh, gone = solver.offload(*self._requested, answers)
-        self._news += [self._row(number) for number in gone if number not in answers]
+        self._offloaded_rows += [self._row(number) for number in gone if number not in answers]
         for number in fresh:
             job, state, beta = solver.offloaded[number]
             depth_left = int(self._game.moves_left(tuple(state), self._rules))
-            self._news.append(offloaded.row(int(self._jobs["job_id"][job]), number, beta - 1, beta, depth_left, state))
+            self._offloaded_rows.append(
+                offloaded.row(int(self._jobs["job_id"][job]), number, beta - 1, beta, depth_left, state)
+            )
 
     def _row(self, number):
         """Return a row that ends a part."""
@@ -299,9 +301,9 @@ class GpuSolveRunner(BatchRunner):
         done = self._on_gpu.solver.advance()
         self._launches += 1
         scores, complete, moves = self._on_gpu.found()
-        boards = self._on_gpu.boards
-        self._spare += boards - self._counted
-        self._counted = boards
+        nodes = self._on_gpu.nodes
+        self._spare += nodes - self._counted
+        self._counted = nodes
         if self._children is not None:
             self._on_gpu.solver.seconds = _LAUNCH
             return self._replies(scores, complete)
@@ -350,9 +352,9 @@ class GpuSolveRunner(BatchRunner):
         records["job_id"], records["complete"] = self._jobs["job_id"][at], scores is not None
         records["score"] = -np.inf if scores is None else scores
         if len(at):
-            records["boards"] = self._spare // unanswered
-            records["boards"][0] += self._spare % unanswered if len(at) == unanswered else 0
-            self._spare -= int(records["boards"].sum())
+            records["nodes"] = self._spare // unanswered
+            records["nodes"][0] += self._spare % unanswered if len(at) == unanswered else 0
+            self._spare -= int(records["nodes"].sum())
         if moves is not None:
             records["line_length"] = moves != _NO_MOVE
             records["line"][:, 0] = np.where(moves != _NO_MOVE, moves, 0)

@@ -21,8 +21,8 @@ class Joinable(JobRunner):
     def share(self, shared: bool) -> None:
         self._engine.share(shared)
 
-    def join(self, run: int, job: np.void, sequence: int, sequence_at: int, boards_at: int) -> None:
+    def join(self, run: int, job: np.void, sequence: int, sequence_at: int, nodes_at: int) -> None:
         self.open(run)
         self.begin(job)
         self.share(True)
-        self._engine.watch(sequence_at, sequence, boards_at)
+        self._engine.watch(sequence_at, sequence, nodes_at)

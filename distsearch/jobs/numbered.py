@@ -11,7 +11,7 @@ from ..games.interface import MAX_MOVES
 from .setups import rules_of
 
 _MIN_DEPTH_LEFT = 4  # plies of a subtree that is worth growing
-_SUMMED = "boards", "evaluated", *TABLE_COUNTS, "cpu"
+_SUMMED = "nodes", "evaluated", *TABLE_COUNTS, "cpu"
 
 
 class NumberedJobs(WorkSource):
@@ -21,7 +21,7 @@ class NumberedJobs(WorkSource):
     so far.
     """
 
-    boards = evaluated = table_hits = table_far_hits = table_stores = table_replacements = 0
+    nodes = evaluated = table_hits = table_far_hits = table_stores = table_replacements = 0
     cpu = 0.0
 
     def __init__(self, job_dtype: np.dtype, numbers: Iterable[int] = ()):

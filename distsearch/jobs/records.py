@@ -18,8 +18,8 @@ _TYPES = {
     "chance_steps": np.int64,  # turns of chance so far
     "expanded": np.int64,  # nodes in which the player's moves were tried
     "slowest": np.float32,  # seconds of a move
-    "boards": np.int64,  # nodes
-    "ordering_boards": np.int64,  # nodes of searches that order moves
+    "nodes": np.int64,
+    "ordering_nodes": np.int64,  # nodes of searches that order moves
     "evaluated": np.int64,  # leaves that the depth cut off
     "table_hits": np.int64,
     "table_far_hits": np.int64,  # those of the hits that the shared table had

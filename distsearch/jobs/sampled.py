@@ -27,7 +27,7 @@ IDA_RESULT = record(
     "move",
     ("goal", np.int8),
     ("length", np.int32),
-    "boards",
+    "nodes",
     "evaluated",
     "table_hits",
     "table_stores",
@@ -159,7 +159,7 @@ class AveragedPool(SampledPool):
 
 
 class IdaPool(SampledPool):
-    """Runs of one ``Position``, each of about ``limit`` boards; seed: of all of them.
+    """Runs of one ``Position``, each of about ``limit`` nodes; seed: of all of them.
 
     A move is worth the share of the runs that vote for it. Of two with as many votes the better one is that of which
     more runs made the larger tile, then that which took fewer moves to do so, then the first in the order of codes.
@@ -171,7 +171,7 @@ class IdaPool(SampledPool):
         self._state, self._limit, self._runs = position.state, limit, runs
         self._seeds = [seed_of(seed, run) for run in range(runs)]
         self._votes = {}  # code → (runs, of them those that made the tile, minus the moves these took)
-        self.goals = self.longest = self._cut = 0  # _cut: runs that their limit ended
+        self.goals = self.longest = self._limited = 0  # _cut: runs that their limit ended
         super().__init__(runs, ida_job(game.words(rules)))
 
     tree_nodes = 1  # that the master has
@@ -182,7 +182,7 @@ class IdaPool(SampledPool):
     def _take_in(self, number, result):
         length, goal, move = int(result["length"]), int(result["goal"]), int(result["move"])
         self.goals += goal
-        self._cut += int(result["boards"]) >= self._limit
+        self._limited += int(result["nodes"]) >= self._limit
         self.longest = max(self.longest, length)
         if move >= 0:
             votes, made, minus = self._votes.get(move, (0, 0, 0))
@@ -191,7 +191,7 @@ class IdaPool(SampledPool):
     @property
     def resolved(self) -> bool:
         """Whether no run would find anything else with a higher limit."""
-        return self.done and not self._cut
+        return self.done and not self._limited
 
     def best(self) -> int | None:
         """Return the move with the most votes so far as a code, None if there is none."""

@@ -62,7 +62,7 @@ class GamesPool(NumberedJobs):
         self.result_dtype = game_result(game.words(rules), ended is not None)
         self._next = 0  # number of the first game that was not begun
         self._begun = {}  # number → Played, of those that are not over
-        self.moves = self.boards = self.expanded = 0
+        self.moves = self.nodes = self.expanded = 0
         self.cpu = self.slowest = 0.0  # seconds; slowest: of any move, where moves have a limit of time
 
     @property
@@ -113,7 +113,7 @@ class GamesPool(NumberedJobs):
             elif complete:
                 self._queue.append(number)
         self.slowest = max([self.slowest, *results["slowest"].tolist()])
-        self._add_up(results, ("moves", "boards", "expanded", "cpu"))
+        self._add_up(results, ("moves", "nodes", "expanded", "cpu"))
 
     def _close(self, played):
         del self._begun[played.number]

@@ -32,7 +32,7 @@ SUBTREE_RESULT = record("job_id", "complete", ("score", np.float64), *COSTS, *_L
 
 # The same without a line: 33 bytes instead of 207, which MPI sends in small messages.
 BRIEF_RESULT = record(
-    "job_id", "complete", ("score", np.float32), "boards", "table_hits", ("seconds", np.float32), ("cpu", np.float32)
+    "job_id", "complete", ("score", np.float32), "nodes", "table_hits", ("seconds", np.float32), ("cpu", np.float32)
 )
 
 PERFT_RESULT = record("job_id", "complete", "seconds", "cpu", ("counts", np.int64, MAX_DEPTH + 1))
@@ -91,7 +91,7 @@ class _SearchRunner(_SavingRunner):
         """Search on for about ``budget`` nodes; return whether the job is done or its own budget used up."""
         if not self._limit:
             return self._engine.advance(budget)
-        return self._engine.advance(min(budget, self._limit - self.boards)) or self.boards >= self._limit
+        return self._engine.advance(min(budget, self._limit - self.nodes)) or self.nodes >= self._limit
 
     def result(self, seconds, cpu):
         """Return the record of the job begun last, finished or not, with the wall and CPU seconds it took."""
@@ -102,8 +102,8 @@ class _SearchRunner(_SavingRunner):
             self.job_id,
             found.complete,
             found.score if abs(found.score) < self.infinity else -np.inf,
-            found.boards,
-            found.ordering_boards,
+            found.nodes,
+            found.ordering_nodes,
             found.evaluated,
             *self._table_counts(),
             seconds,
@@ -281,7 +281,7 @@ class EmptyRunner(JobRunner):
         self._record: np.ndarray = np.zeros(1, EMPTY_RESULT)
 
     @property
-    def boards(self) -> int:
+    def nodes(self) -> int:
         return 0
 
     def begin(self, job: np.void) -> None:

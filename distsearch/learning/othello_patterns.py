@@ -25,7 +25,7 @@ from .regression import Regression, Samples, joined
 
 _MOST_PLIES = 128  # of a game, passes among them
 _AT_ONCE = 256  # games that are played side by side, so that a call searches a position of each
-_BUDGET = 1 << 40  # boards: no search stops early
+_BUDGET = 1 << 40  # nodes: no search stops early
 
 
 class RoundPlan(NamedTuple):
@@ -80,7 +80,7 @@ def _together(n, plan, engines, rules, rng):
             if plies == 0:
                 known[asked] = score
         kept.append(good)
-        _go_on(states, rules, chosen, ended)
+        _play_moves(states, rules, chosen, ended)
     return _labelled(history, scores, kept)
 
 
@@ -126,7 +126,7 @@ def _look(states, r, draws, chosen, known, empty, ended, out):
 
 
 @compiled
-def _go_on(states, r, chosen, ended):
+def _play_moves(states, r, chosen, ended):
     """Play a move in each state that is not finished."""
     for i in range(len(states)):
         if not ended[i]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import games
 from ..api.progress import Silent, compact
-from ..api.run import compile_once
+from ..api.run import compile_with_notice
 from ..cluster import mpi_runtime
 from ..core.errors import UserError, print_error
 from ..evaluation import tuple_network
@@ -149,7 +149,7 @@ def _gpu_learner(options, game, team, gpu, progress):
         )
 
     name = f"cuda-{game.NAME}-{options.tuples}-{options.asymmetric:d}{options.coherence:d}-{gpu.architecture}"
-    compile_once(name, f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
+    compile_with_notice(name, f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
     return made
 
 
@@ -174,7 +174,7 @@ def _compile(team, options, learner, merger, pages, progress):
 
     if team.first_here:
         name = f"{learner.name}-{options.layers > 0}"
-        compile_once(name, options.game, compile_all, progress if team.first else Silent())
+        compile_with_notice(name, options.game, compile_all, progress if team.first else Silent())
     team.meet()
     if not team.first_here:
         compile_all()

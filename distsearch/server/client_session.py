@@ -39,7 +39,7 @@ class ClientSession:
 
     @property
     def reading(self) -> bool:
-        """Whether ``go_on`` must be called before the next line is taken."""
+        """Whether ``read_more`` must be called before the next line is taken."""
         return self._query is not None
 
     def take(self, line: bytes | None) -> None:
@@ -55,7 +55,7 @@ class ClientSession:
         except Exception as error:
             self._refuse(protocol.identity(message), error)
 
-    def go_on(self) -> None:
+    def read_more(self) -> None:
         """Read a few more positions of the latest request; after the last one it goes to the queue."""
         query = self._query
         if query is None:
@@ -96,7 +96,7 @@ class ClientSession:
         if message["id"] in self._open:
             raise Refused("duplicate_id", f"request {message['id']!r} is still open")
         self._query = protocol.Query(message, self._limits)
-        self.go_on()
+        self.read_more()
 
     def _submit(self, query):
         request = Request(self._client, query.options, query.positions, query.priority, query.progress)

@@ -109,7 +109,7 @@ class Connection(ABC):
     def step(self) -> None:
         """Take one line, or go on with the latest one, if that takes longer."""
         if self.session.reading:
-            self.session.go_on()
+            self.session.read_more()
         else:
             self.session.take(self._lines.popleft())
 

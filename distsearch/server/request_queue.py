@@ -40,9 +40,9 @@ class RequestQueue:
         self._active = {}  # client → requests at work
         self._withdrawn = []  # requests that were cancelled while they waited, and have not been told
         self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
-        self._answered = self._boards = 0
+        self._answered = self._nodes = 0
         self._began = time.monotonic()
-        self._samples = deque([(self._began, 0)])  # (time, boards)
+        self._samples = deque([(self._began, 0)])  # (time, nodes)
         self._busy = False
 
     def warm(self, names: Iterable[str]) -> None:
@@ -191,21 +191,21 @@ class RequestQueue:
         if not self._active[request.client]:
             del self._active[request.client]
         self._answered += task.answered
-        self._boards += task.boards
+        self._nodes += task.nodes
         request.on_end(task.state, task.failure)
 
     def _sample(self, now):
-        self._samples.append((now, self._boards_so_far))
+        self._samples.append((now, self._nodes_so_far))
         while now - self._samples[0][0] > _LATELY and len(self._samples) > 2:
             self._samples.popleft()
 
     @property
-    def _boards_so_far(self):
-        return self._boards + sum(task.boards for task in self._tasks.values())
+    def _nodes_so_far(self):
+        return self._nodes + sum(task.nodes for task in self._tasks.values())
 
     def status(self) -> dict[str, Any]:
         """Return what the queue does, as a dictionary of plain types; see ``fields.STATE``."""
-        now, boards = time.monotonic(), self._boards_so_far
+        now, nodes = time.monotonic(), self._nodes_so_far
         answered = self._answered + sum(task.answered for task in self._tasks.values())
         since, before = self._samples[0]
         return {
@@ -214,8 +214,8 @@ class RequestQueue:
             "active": len(self._tasks),
             "queued": len(self._waiting),
             "answered": answered,
-            "boards": boards,
-            "boards_per_second": round((boards - before) / max(now - since, 1e-3)),
+            "nodes": nodes,
+            "boards_per_second": round((nodes - before) / max(now - since, 1e-3)),
             "uptime_seconds": round(now - self._began, 3),
             "games": games.names(players=2),
             "table_mib": self._session.table_mib,

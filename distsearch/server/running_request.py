@@ -15,10 +15,10 @@ class _Task(ABC):
     """What tasks share: a run at a time, a clock for partial answers, and ways to end.
 
     over: nothing more will come, ``state`` and ``failure`` say what to tell (see ``request.Request``); answered:
-    positions so far; boards: searched so far, which never falls; more: there are answers that wait for the next turn.
+    positions so far; nodes: searched so far, which never falls; more: there are answers that wait for the next turn.
     """
 
-    boards: int
+    nodes: int
 
     def __init__(self, cluster: Any, searcher: Any, request: Request):
         self._cluster, self.searcher, self._request = cluster, searcher, request
@@ -38,7 +38,7 @@ class _Task(ABC):
         """Have the run end."""
 
     @abstractmethod
-    def _go_on(self, now: float) -> None:
+    def _advance(self, now: float) -> None:
         """Tell what is new, and go on."""
 
     @abstractmethod
@@ -56,8 +56,8 @@ class _Task(ABC):
         return self._cluster.is_open(self._run)
 
     @property
-    def _boards_at_work(self):
-        return self._cluster.state(self._run).boards_at_work if self._open else 0
+    def _nodes_at_work(self):
+        return self._cluster.state(self._run).nodes_at_work if self._open else 0
 
     def cancel(self) -> None:
         """End without more answers."""
@@ -75,7 +75,7 @@ class _Task(ABC):
     def turn(self, now: float) -> None:
         """Tell what is new, and go on as far as that is up to this task; now: of ``time.monotonic``."""
         if self.state == "done":
-            self._go_on(now)
+            self._advance(now)
         self.over = not self._open and (self.state != "done" or self._complete)
 
     def _answer(self, index, outcome):
@@ -103,8 +103,8 @@ class Positions(_Task):
         self._begin(self._stream)
 
     @property
-    def boards(self):
-        return self._stream.boards + self._boards_at_work
+    def nodes(self):
+        return self._stream.nodes + self._nodes_at_work
 
     @property
     def _complete(self):
@@ -114,7 +114,7 @@ class Positions(_Task):
         self._stream.halted = True
         self._cluster.halt(self._run)
 
-    def _go_on(self, now):
+    def _advance(self, now):
         if self._stream.answered > self.answered:
             end = time.perf_counter() + _TELLING
             for index, record in self._stream.collect_any():
@@ -135,7 +135,7 @@ class Positions(_Task):
     def _so_far(self, now):
         index = int(np.argmin(self._told))
         position, pool = self._request.positions[index], self._stream.pool(index)
-        return index, self.searcher.partial(position, pool, self.boards, now - self._began)
+        return index, self.searcher.partial(position, pool, self.nodes, now - self._began)
 
 
 class Deepenings(_Task):
@@ -143,7 +143,7 @@ class Deepenings(_Task):
 
     def __init__(self, cluster, searcher, request):
         super().__init__(cluster, searcher, request)
-        self._earlier = 0  # boards of positions that are done
+        self._earlier = 0  # nodes of positions that are done
         self._next()
 
     def _next(self):
@@ -152,12 +152,12 @@ class Deepenings(_Task):
         self._begin(self._source)
 
     @property
-    def boards(self):
-        return self._earlier + self._boards_of_this
+    def nodes(self):
+        return self._earlier + self._nodes_of_this
 
     @property
-    def _boards_of_this(self):
-        return self._source.all_boards + self._boards_at_work
+    def _nodes_of_this(self):
+        return self._source.all_nodes + self._nodes_at_work
 
     @property
     def _complete(self):
@@ -167,7 +167,7 @@ class Deepenings(_Task):
         self._halted = True
         self._cluster.halt(self._run)
 
-    def _go_on(self, now):
+    def _advance(self, now):
         if self._open:
             self._watch_the_clock(now)
             self._tell(now)
@@ -179,7 +179,7 @@ class Deepenings(_Task):
         if not self._cluster.state(self._run).started:
             self._began = now
         late = self.searcher.seconds is not None and now - self._began >= self.searcher.seconds
-        # without a first iteration there is no answer; it takes a few boards, and the wait for another request's slice
+        # without a first iteration there is no answer; it takes a few nodes, and the wait for another request's slice
         if late and not self._halted and self._source.completed is not None:
             self._halt()
 
@@ -189,11 +189,11 @@ class Deepenings(_Task):
         outcome = self.searcher.deepened(position, self._source, now - self._began, False)
         self._answer(self.answered, outcome)
         if not self._complete:
-            self._earlier += self._boards_of_this
+            self._earlier += self._nodes_of_this
             self._next()
 
     def _so_far(self, now):
         position, seconds = self._request.positions[self.answered], now - self._began
         if self._source.completed is None:
-            return self.answered, self.searcher.partial(position, None, self._boards_of_this, seconds)
+            return self.answered, self.searcher.partial(position, None, self._nodes_of_this, seconds)
         return self.answered, self.searcher.deepened(position, self._source, seconds, True)

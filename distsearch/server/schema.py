@@ -141,7 +141,7 @@ workers | integer | ranks that search
 active | integer | requests at work
 queued | integer | requests that wait
 answered | integer | positions answered since the start
-boards | integer | searched since the start
+nodes | integer | searched since the start
 boards_per_second | number | as of late
 uptime_seconds | number | since the start
 games | texts | that can be asked about

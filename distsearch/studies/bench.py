@@ -57,7 +57,7 @@ _TASKS = 3_000  # through mpi4py.futures, which is a hundred times slower
 
 
 def bench(progress, interrupted):
-    """Return (rows, signature): a row (name, boards, CPU seconds) a search, and the sum of all boards.
+    """Return (rows, signature): a row (name, nodes, CPU seconds) a search, and the sum of all nodes.
 
     After an interrupt there are the rows so far and no signature (None).
     """
@@ -75,7 +75,7 @@ def bench(progress, interrupted):
     if interrupted():
         return rows, None
     rows.append((f"perft {_PERFT} 8x8", sum(count.counts), count.cpu_seconds))
-    return rows, sum(boards for _, boards, _ in rows)
+    return rows, sum(nodes for _, nodes, _ in rows)
 
 
 def bench_positions(options, positions, name, progress, interrupted):
@@ -96,15 +96,15 @@ def _row(name, outcomes):
 
 def bench_text(rows, signature):
     """Return the table of ``bench``."""
-    lines = [f"{'search':<16} {'boards':>12} {'CPU s':>8} {'boards/CPU-s':>13}"]
-    for name, boards, cpu in rows:
-        lines.append(f"{name:<16} {boards:>12,} {cpu:>8.3f} {compact(boards / max(cpu, 1e-9)):>13}")
+    lines = [f"{'search':<16} {'nodes':>12} {'CPU s':>8} {'nodes/CPU-s':>13}"]
+    for name, nodes, cpu in rows:
+        lines.append(f"{name:<16} {nodes:>12,} {cpu:>8.3f} {compact(nodes / max(cpu, 1e-9)):>13}")
     return "\n".join([*lines, f"signature {signature or 'unknown: stopped early'}"])
 
 
 def bench_json(rows, signature):
     """Return ``bench``'s results as one line of JSON."""
-    searches = [{"name": name, "nodes": boards, "cpu_seconds": round(cpu, 6)} for name, boards, cpu in rows]
+    searches = [{"name": name, "nodes": nodes, "cpu_seconds": round(cpu, 6)} for name, nodes, cpu in rows]
     return json.dumps({"signature": signature, "searches": searches, "version": __version__})
 
 

@@ -4,15 +4,7 @@ from ..api.metrics import summary
 from ..api.solve import InMemoryPositions, StreamSolver, outcomes
 
 _FOUND = "score", "unit", "move", "depth", "proved"  # of one position
-_COUNTS = (  # figure → field of an Outcome, of which many positions have the sum
-    ("boards", "nodes"),
-    ("ordering_boards", "ordering_nodes"),
-    ("jobs", "jobs"),
-    ("tree_nodes", "tree_nodes"),
-    ("table_hits", "table_hits"),
-    ("table_stores", "table_stores"),
-    ("table_replacements", "table_replacements"),
-)
+_COUNTS = "nodes", "ordering_nodes", "jobs", "tree_nodes", "table_hits", "table_stores", "table_replacements"  # sums
 _SUMS = "seconds", "cpu_seconds", "startup_seconds", "master_seconds"
 _TIMERS = "wall", "busy", "communication", "idle", "cpu", "jobs", "messages", "bytes"
 
@@ -20,10 +12,10 @@ _TIMERS = "wall", "busy", "communication", "idle", "cpu", "jobs", "messages", "b
 def measure(session, options, positions):
     """Have the Positions of a list searched under checked Options; return a row's ``result``, of plain types.
 
-    One position is searched as ``search`` does it, several as ``solve`` does. Figures are those of ``search --json``,
-    but that ``boards`` and ``ordering_boards`` are called nodes there; seconds are wall time from when all workers were
-    ready. ``scores`` are those of all positions in their order, None for what was not finished; ``score``, ``unit``,
-    ``move``, ``depth`` and ``proved`` are told of a single one. Not ``complete``: an interrupt has ended it.
+    One position is searched as ``search`` does it, several as ``solve`` does. Figures are those of ``search --json``;
+    seconds are wall time from when all workers were ready. ``scores`` are those of all positions in their order, None
+    for what was not finished; ``score``, ``unit``, ``move``, ``depth`` and ``proved`` are of a single one. Not
+    ``complete``: an interrupt has ended it.
     """
     searcher = session.searcher(options)
     if len(positions) == 1 or searcher.deepening:
@@ -39,14 +31,14 @@ def measure(session, options, positions):
         "complete": complete,
         "positions": len(positions),
         **{name: round(seconds, 6) for name, seconds in took.items()},
-        **{name: sum(getattr(outcome, field) for outcome in found) for name, field in _COUNTS},
+        **{name: sum(getattr(outcome, name) for outcome in found) for name in _COUNTS},
         "scores": [outcome.score if outcome.complete else None for outcome in found],
     }
-    result["boards_per_second"] = round(result["boards"] / took["seconds"]) if took["seconds"] else 0
+    result["boards_per_second"] = round(result["nodes"] / took["seconds"]) if took["seconds"] else 0
     if len(positions) == len(found) == 1:
         result.update((name, getattr(found[0], name)) for name in _FOUND)
     result["algorithm"], result["policy"] = options.algorithm, options.policy
-    result["load_factor"] = options.target(session.cluster.workers) / session.cluster.workers
+    result["load_factor"] = options.wanted_subtrees(session.cluster.workers) / session.cluster.workers
     return {**result, **summary(workers), "per_worker": workers}
 
 

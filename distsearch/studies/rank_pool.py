@@ -79,7 +79,7 @@ class Ranks:
             return
         if kind is not None and issubclass(kind, RanksLostError | KeyboardInterrupt):
             return  # that ends the job, and some may hear nothing more
-        self._say(range(1, self.size), 0)
+        self._send(range(1, self.size), 0)
         self._leave()
 
     @contextlib.contextmanager
@@ -90,7 +90,7 @@ class Ranks:
         """
         if not 1 <= ranks <= self.size:
             raise UserError(f"ranks {ranks} is not from 1 to {self.size}, as this launch has")
-        self._say(range(1, ranks), ranks, table, device)
+        self._send(range(1, ranks), ranks, table, device)
         with self._open_session(self._party(ranks), table, device=device, touched=True, **how) as session:
             yield session
             if session.cluster is not None and session.cluster.lost:
@@ -102,12 +102,12 @@ class Ranks:
         It is called with their communicator, None for one rank, and given, a dictionary of plain values; ``here``:
         more of what it takes, that rank 0 alone needs.
         """
-        self._say(range(1, ranks), -ranks)
+        self._send(range(1, ranks), -ranks)
         for rank in range(1, ranks):
             self._comm.send((function.__module__, function.__name__, given), rank, _TAG)
         return function(self._party(ranks), **given, **here)
 
-    def _say(self, to, ranks, table=None, device="cpu"):
+    def _send(self, to, ranks, table=None, device="cpu"):
         """Tell ranks of the next party, by 0 ranks that there will be none, or by fewer that they are to call."""
         table = _DEFAULT if table is None else table
         word = np.array([(ranks, table, DEVICES.index(device))], _WORD).view(np.int64)
@@ -119,7 +119,7 @@ class Ranks:
         while True:
             word = np.zeros(1, _WORD)
             request = self._comm.Irecv(word.view(np.int64), 0, _TAG)
-            sleep_until(request.Test, _nap)
+            sleep_until(request.Test, _wait)
             ranks, table, device = word[0].tolist()
             if ranks == 0:
                 self._leave()
@@ -150,5 +150,5 @@ class Ranks:
         self._parties.clear()
 
 
-def _nap(_):
+def _wait(_):
     time.sleep(_NAP)

@@ -10,8 +10,8 @@ from ..cluster.protocols import TABLE_COUNTS, WorkSource
 from .search_tree import SearchTree
 
 # What iterations took: nodes (grown ones included), jobs, and sums over results.
-_SUMMED = "ordering_boards", "cpu", *TABLE_COUNTS
-_SPENT = "boards", "ordering_boards", "jobs", "cpu", *TABLE_COUNTS
+_SUMMED = "ordering_nodes", "cpu", *TABLE_COUNTS
+_SPENT = "nodes", "ordering_nodes", "jobs", "cpu", *TABLE_COUNTS
 
 
 class Deepening(WorkSource):
@@ -59,7 +59,7 @@ class Deepening(WorkSource):
             self.completed_depth, self.proved = completed["depth"], completed["proved"]
             self.completed_spent = dict(zip(_SPENT, completed["spent"], strict=True))
             self.completed = self._make_pool(self.completed_depth, snapshot=completed["pool"])
-        self._earlier = self.spent["boards"] - self._searched
+        self._earlier = self.spent["nodes"] - self._searched
 
     @property
     def done(self) -> bool:
@@ -67,9 +67,9 @@ class Deepening(WorkSource):
         return self._done
 
     @property
-    def all_boards(self) -> int:
+    def all_nodes(self) -> int:
         """Nodes so far, those of ordering searches too."""
-        return int(self.spent["boards"] + self.spent["ordering_boards"])
+        return int(self.spent["nodes"] + self.spent["ordering_nodes"])
 
     @property
     def progress(self) -> dict:
@@ -116,18 +116,18 @@ class Deepening(WorkSource):
 
     def _begin(self):
         self.pool = self._make_pool(self.depth, previous=self.completed)
-        self._earlier = self.spent["boards"]  # of iterations before
+        self._earlier = self.spent["nodes"]  # of iterations before
         self._spend()
 
     def _spend(self, **more):
-        self.spent = self.spent | {"boards": self._earlier + self._searched} | more
+        self.spent = self.spent | {"nodes": self._earlier + self._searched} | more
 
     def take(self, count: int, worker: int) -> np.ndarray:
         """See ``SearchTree.take``; empty while the last jobs of an iteration are out."""
         if self.done or self.pool.done:
             return self.pool.none
         limited = self._nodes < math.inf and self.completed is not None
-        jobs = self.pool.take(count, worker, int(max(1, self._nodes - self.all_boards)) if limited else 0)
+        jobs = self.pool.take(count, worker, int(max(1, self._nodes - self.all_nodes)) if limited else 0)
         if self.pool.done and not self.pool.out:  # growing it was enough
             self._spend()
             self._go_deeper()
@@ -140,7 +140,7 @@ class Deepening(WorkSource):
         sums = {name: self.spent[name] + results[name].sum().item() for name in _SUMMED}
         self._spend(jobs=self.spent["jobs"] + len(results), **sums)
         limited = self._nodes < math.inf and self.completed is not None
-        if limited and (self.all_boards > self._nodes or not results["complete"].all()):
+        if limited and (self.all_nodes > self._nodes or not results["complete"].all()):
             self._done = True  # the budget is used up
             return
         self._go_deeper()
@@ -154,7 +154,7 @@ class Deepening(WorkSource):
         while self.pool.done and not self.pool.out and not self.done:
             self.completed, self.completed_depth, self.completed_spent = self.pool, self.depth, self.spent
             self.proved = not self.pool.totals()["evaluated"].any()
-            spent = self.all_boards >= self._nodes
+            spent = self.all_nodes >= self._nodes
             if self.proved or spent or self.depth >= self._deepest:
                 self._done = True
             else:

@@ -111,7 +111,7 @@ def take_in(tree, results, totals, sizes, lines):
     """Take result records in: the scores of their nodes, what they took, and how large such jobs are.
 
     A score outside the job's window is the end of the window that it lies at or beyond. The score of a job that is not
-    complete is a lower bound, or −inf. totals: float64 of shape (roots, 8), the ``COSTS`` but for boards; sizes: see
+    complete is a lower bound, or −inf. totals: float64 of shape (roots, 8), the ``COSTS`` but for nodes; sizes: see
     ``job_size``. Returns how many of the records have a line to keep; writes (record, node, whether it is no better
     than what was known) to ``lines``.
     """
@@ -130,17 +130,17 @@ def take_in(tree, results, totals, sizes, lines):
         if j.state == PREEMPTED:
             t.preempted -= 1
         n.status = WAITING
-        spend(tree, i, record.boards)
+        spend(tree, i, record.nodes)
         low, high = -INFINITY, INFINITY
         if record.score > -1e18:
             low = np.int64(record.score)
         if record.complete:
             high = low if low < j.high else INFINITY
             low = low if low > j.low else -INFINITY
-            record_job(sizes, n.depth_left, record.boards, record.cpu)
+            record_job(sizes, n.depth_left, record.nodes, record.cpu)
         release(tree, job)
         mine = totals[n.root]
-        mine[0] += record.ordering_boards
+        mine[0] += record.ordering_nodes
         mine[1] += record.evaluated
         mine[2] += record.table_hits
         mine[3] += record.table_far_hits

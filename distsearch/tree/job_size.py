@@ -27,30 +27,30 @@ def new_sizes() -> np.ndarray:
 
 
 @compiled
-def record_job(sizes, depth_left, boards, cpu):
+def record_job(sizes, depth_left, nodes, cpu):
     """Take in a job that is complete."""
     row = sizes[min(depth_left, _SIZE - 1)]
     row[0] += 1
-    row[1] += (boards - row[1]) * max(1 / row[0], _MEMORY)
-    sizes[_SIZE, 0] += boards
+    row[1] += (nodes - row[1]) * max(1 / row[0], _MEMORY)
+    sizes[_SIZE, 0] += nodes
     sizes[_SIZE, 1] += cpu
 
 
 def rate(sizes: np.ndarray) -> float:
     """Return the nodes a CPU second of the jobs so far."""
-    boards, cpu = sizes[_SIZE]
-    return boards / cpu if cpu > 1e-3 else _RATE
+    nodes, cpu = sizes[_SIZE]
+    return nodes / cpu if cpu > 1e-3 else _RATE
 
 
-def largest_depth_left(sizes: np.ndarray, boards: float, exact: bool) -> int:
+def largest_depth_left(sizes: np.ndarray, nodes: float, exact: bool) -> int:
     """Return the largest depth left at which a job is estimated to take no more than so many nodes."""
-    return int(_largest_depth_left(sizes, float(boards), _GROWTH[exact]))
+    return int(_largest_depth_left(sizes, float(nodes), _GROWTH[exact]))
 
 
 @compiled
-def _largest_depth_left(sizes, boards, growth):
+def _largest_depth_left(sizes, nodes, growth):
     depth_left = 0
-    while depth_left < _LARGEST and _estimate(sizes, depth_left + 1, growth) <= boards:
+    while depth_left < _LARGEST and _estimate(sizes, depth_left + 1, growth) <= nodes:
         depth_left += 1
     return depth_left
 

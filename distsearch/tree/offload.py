@@ -84,13 +84,13 @@ class Offloads:
                 self._end(worker, part)
         return found
 
-    def boards(self) -> int:
+    def nodes(self) -> int:
         """Return the nodes that were searched for parts since the last time (but for parts that ended long ago)."""
         cost = self._tree.nodes.cost
         at = [*self._spare, *self._expanded, *(node for _, node in self._out.values())]
-        boards = int(cost[at].sum()) if at else 0
+        nodes = int(cost[at].sum()) if at else 0
         cost[at] = 0
-        return boards
+        return nodes
 
 
 def _is_free(nodes, node):

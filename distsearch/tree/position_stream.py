@@ -50,7 +50,7 @@ class _Hard:
             line = pool.line(0)[:LINE_LENGTH]
             record["score"], record["line_length"] = pool.score(0), len(line)
             record["line"][: len(line)] = line
-            record["boards"], record["complete"] = pool.nodes.cost[0], pool.done
+            record["nodes"], record["complete"] = pool.nodes.cost[0], pool.done
         if not record["complete"] and record["score"] <= self.spent["score"]:
             _copy(self.spent, record)
         _add(self.spent, record)
@@ -123,7 +123,7 @@ class Stream(WorkSource):
         self.grown = {}  # number → pool, of answered positions that were grown; the caller takes them away
         self.closed = False  # no more positions will come
         self.halted = False  # unanswered positions are not tried again
-        self.boards = 0  # of results so far
+        self.nodes = 0  # of results so far
         self.progress = {}  # job id → its progress in an earlier run, until its result is in
         # number → (its entry of a snapshot, its pool's snapshot or None, its job's progress or None), until it comes
         self._known = {}
@@ -326,7 +326,7 @@ class Stream(WorkSource):
 
     def finish(self, results: np.ndarray) -> None:
         """Take an array of result records in."""
-        self.boards += int(results["boards"].sum())
+        self.nodes += int(results["nodes"].sum())
         for job_id in results["job_id"].tolist() if self.progress else ():
             self.progress.pop(job_id, None)
         subtrees = results["job_id"] < 0
@@ -375,7 +375,7 @@ class Stream(WorkSource):
         if ahead < _NEXT_TRY * float(hard.spent["seconds"]):
             self._grow(number, float(hard.spent["score"]))
         else:
-            hard.budget = int(record["boards"]) * _NEXT_TRY
+            hard.budget = int(record["nodes"]) * _NEXT_TRY
             self._retries.append(number)
 
     def _grow(self, number, at_least, shared=True):

@@ -113,7 +113,7 @@ class SearchTree(WorkSource):
             self._grow_ahead(snapshot is None)
         for root in range(self.roots):
             windows.ask_root(self._tree, root, *self._window)
-        self._go_on()
+        self._ask_pending()
 
     def _root_nodes(self, states, depth):
         nodes = NodeArray(len(states[0]), 2 * len(states) + 1024)
@@ -148,7 +148,7 @@ class SearchTree(WorkSource):
             self._table = np.zeros(entries, np.int64)
             index_again(self.nodes.address, self._table, self.nodes.size)
 
-    def _go_on(self):
+    def _ask_pending(self):
         """Choose the next null window of the nodes that are closing in on their score."""
         nodes = self.nodes
         while self._control.pending_count.item():
@@ -262,7 +262,7 @@ class SearchTree(WorkSource):
         previous = self._previous or nodes
         self._grower.expand(nodes, node, self._scoring, previous, self._table, all_moves)
         windows.on_expanded(self._tree, node)
-        self._go_on()
+        self._ask_pending()
 
     def question_of(self, job: int) -> tuple[int, int, int]:
         """Return the node, low and high of a job that is out."""
@@ -282,10 +282,10 @@ class SearchTree(WorkSource):
         if len(self._offloaded_parts):
             for worker, job in zip(workers, results["job_id"].tolist(), strict=True):
                 self._offloaded_parts.end(worker, (job,))
-            self.nodes.cost[0] += self._offloaded_parts.boards()
+            self.nodes.cost[0] += self._offloaded_parts.nodes()
         self._adapt_job_size()
         if self._control.pending_count.item():
-            self._go_on()
+            self._ask_pending()
 
     def moved(self, job: int, worker: int) -> None:
         """Note that a job has lost its worker, but another worker has it as well."""
@@ -337,7 +337,7 @@ class SearchTree(WorkSource):
         self._changed = True
         self.progress.pop(job, None)
         self.jobs += 1
-        self._go_on()
+        self._ask_pending()
 
     def on_export(self, job: int, words: np.ndarray) -> list[int]:
         """Take in the root, a job's node, that a sub-master exports; return the ids of the jobs made of it.
@@ -351,7 +351,7 @@ class SearchTree(WorkSource):
         job_ids = self._arrays.take_ids(int(np.count_nonzero(exported["alpha"] < exported["beta"])))
         root_export.import_children(self._tree, job, first_child, exported, job_ids)
         self.jobs += len(job_ids)
-        self._go_on()
+        self._ask_pending()
         return job_ids.tolist()
 
     def _adopt(self, job, levels):
@@ -377,7 +377,7 @@ class SearchTree(WorkSource):
     def ask(self, root: int, low: int, high: int) -> None:
         """Ask a root something new; nothing, where low >= high."""
         windows.ask_root(self._tree, root, low, high)
-        self._go_on()
+        self._ask_pending()
 
     def change_id(self, job: int) -> None:
         """Give a job another id, as if its worker had split off nothing."""
@@ -406,15 +406,15 @@ class SearchTree(WorkSource):
         if self.finished < self._adapted_until:
             return
         self._adapted_until = self.finished + _RESULTS_AT_A_TIME
-        boards = self._min_job_seconds * rate(self.sizes)
+        nodes = self._min_job_seconds * rate(self.sizes)
         nearly_all = int(self.nodes.depth_left[: self.roots].max()) - _ALWAYS_SPLIT_PLIES
-        self._min_split_depth = max(2, min(largest_depth_left(self.sizes, boards / 4, self._exact) + 1, nearly_all))
+        self._min_split_depth = max(2, min(largest_depth_left(self.sizes, nodes / 4, self._exact) + 1, nearly_all))
         if self._shares:
-            self._control.expand_above[0] = largest_depth_left(self.sizes, boards, self._exact)
+            self._control.expand_above[0] = largest_depth_left(self.sizes, nodes, self._exact)
             if self.finished >= _RESULTS_AT_A_TIME:
                 deepest = int(self.nodes.depth_left[0]) - 2
                 self.offload_depth = max(
-                    1, min(largest_depth_left(self.sizes, _MIN_JOBS_IN_AN_OFFLOAD * boards, self._exact), deepest)
+                    1, min(largest_depth_left(self.sizes, _MIN_JOBS_IN_AN_OFFLOAD * nodes, self._exact), deepest)
                 )
 
     def totals(self) -> dict[str, np.ndarray]:

@@ -73,7 +73,7 @@ class SubmasterTrees(SubmasterSource):
             )
             tree.nodes.expected_cut_node[0] = job["expected_cut_node"]
             self._jobs[int(job["job_id"])] = slot, 0
-            self._spent["boards"] += tree.nodes.size - 1
+            self._spent["nodes"] += tree.nodes.size - 1
 
     def update(self, records: np.ndarray) -> None:
         for job_id, low, high, _, min_depth_left in records.tolist():
@@ -140,9 +140,9 @@ class SubmasterTrees(SubmasterSource):
         self._count(record, int(nodes.cost[root]))
         return record
 
-    def _count(self, record, boards):
+    def _count(self, record, nodes):
         """Report a share of what was spent in a record: the job's, and in that of the last job all that remains."""
-        share = min(1.0, boards / max(1, self._spent["boards"])) if len(self._jobs) > 1 or self._without_ids else 1.0
+        share = min(1.0, nodes / max(1, self._spent["nodes"])) if len(self._jobs) > 1 or self._without_ids else 1.0
         for name in COSTS:
             spent = self._spent[name] if share == 1.0 else record[name].dtype.type(self._spent[name] * share)
             record[name] = spent
@@ -166,7 +166,7 @@ class SubmasterTrees(SubmasterSource):
             if tree.waiting:
                 size = tree.nodes.size
                 jobs = tree.take(count, worker)
-                self._spent["boards"] += tree.nodes.size - size
+                self._spent["nodes"] += tree.nodes.size - size
                 if len(jobs):
                     jobs["job_id"] += slot << _TREE_SHIFT
                     return jobs

@@ -239,12 +239,12 @@ def _from_the_top(tree, count):
 
 
 @compiled
-def spend(tree, i, boards):
+def spend(tree, i, searched):
     """Count nodes that were searched below a node."""
     nodes = tree_at(tree, 0).nodes
     while i != NONE:
         n = node_at(nodes, i)
-        n.cost += boards
+        n.cost += searched
         i = n.parent
 
 

@@ -42,11 +42,11 @@ SEARCHES = [  # game, board, plies played before, limits
 ]
 WAYS = ["search"] * 6 + ["moves", "perft", "solve", "solve"]
 LONGEST = 10_000  # deadlines: what takes longer hangs
-FIRST_SLICE = 1000  # boards, of a worker that does not know its rate yet
+FIRST_SLICE = 1000  # nodes, of a worker that does not know its rate yet
 
 
 class Case(NamedTuple):
-    """A run to do: how (see WAYS), and of what; first_try: boards after which a stream's position is hard."""
+    """A run to do: how (see WAYS), and of what; first_try: nodes after which a stream's position is hard."""
 
     way: str
     options: Options
@@ -122,13 +122,13 @@ def answers(case, cluster, interrupted=lambda: False, **changed):
     return [(outcome.complete, outcome.score, outcome.moves and _scores(outcome.moves)) for outcome in found]
 
 
-def _try_briefly(searcher, boards):
-    """Have a searcher's streams take positions for hard after so many boards."""
+def _try_briefly(searcher, nodes):
+    """Have a searcher's streams take positions for hard after so many nodes."""
     make = searcher.stream
 
     def stream(*args, **options):
         made = make(*args, **options)
-        made._first_try = made._first_try and boards
+        made._first_try = made._first_try and nodes
         return made
 
     searcher.stream = stream
@@ -158,7 +158,7 @@ def do(seed, tell=lambda line: None):
     tell(f"{case.way} {case.options}\n{case.machine}")
     cluster = case.machine.cluster()
     try:
-        found = answers(case, cluster, lambda: cluster.clock() > LONGEST * case.machine.faults.deadline)
+        found = answers(case, cluster, lambda: cluster.clock() > LONGEST * case.machine.faults.worker_timeout)
         expected = answers(case, LocalCluster(kinds_alone()), policy="pool", load_factor=1)
         wrong = None if found == expected else f"{found} instead of {expected}"
     except Exception:

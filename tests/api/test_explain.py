@@ -1,4 +1,4 @@
-"""Where the boards go: classes by hand, and of searches on virtual workers."""
+"""Where the nodes go: classes by hand, and of searches on virtual workers."""
 
 import json
 import random
@@ -18,15 +18,15 @@ LATE = {"othello": 42, "connect4": 14}
 
 
 def run(*visits):
-    """A run's columns from rows (node, low, high, boards, since, until) with what else is different by name."""
+    """A run's columns from rows (node, low, high, nodes, since, until) with what else is different by name."""
     rows = []
-    for node, low, high, boards, since, until, *more in visits:
+    for node, low, high, nodes, since, until, *more in visits:
         row = dict.fromkeys(ROW.names, 0) | {
             "node": node,
             "left": 12,
             "low": low,
             "high": high,
-            "boards": boards,
+            "nodes": nodes,
             "since": since,
             "until": until,
             "answered": 1,
@@ -42,16 +42,16 @@ ONE = run((1, -1, 0, 100, 0, 9), (2, 0, 1, 50, 1, 2), (2, 3, 4, 30, 3, 4), (3, 0
 
 
 def explained(*visits):
-    """{class: (boards, visits)} of those that there are."""
+    """{class: (nodes, visits)} of those that there are."""
     found = explain(ONE, run(*visits))
-    assert sum(part.boards for part in found.classes.values()) == found.many.boards
+    assert sum(part.nodes for part in found.classes.values()) == found.many.nodes
     assert list(found.classes) == list(MEANINGS)
-    return {name: (part.boards, part.visits) for name, part in found.classes.items() if part != (0, 0, 0)}
+    return {name: (part.nodes, part.visits) for name, part in found.classes.items() if part != (0, 0, 0)}
 
 
 def test_the_same_visits_are_those_of_one_worker():
     found = explain(ONE, ONE)
-    assert {name for name, part in found.classes.items() if part.boards} == {"as_one_worker"}
+    assert {name for name, part in found.classes.items() if part.nodes} == {"as_one_worker"}
     assert found.classes["as_one_worker"] == found.one == found.many == (250, 4, 0)
     assert found.unasked == 0
 
@@ -119,17 +119,17 @@ def searched(name, workers, chance, **given):
 
 @pytest.mark.parametrize("workers", [1, 2, 15])
 @pytest.mark.parametrize("name", ["othello", "connect4"])
-def test_classes_add_up_to_all_boards(name, workers, rng):
+def test_classes_add_up_to_all_nodes(name, workers, rng):
     found = searched(name, workers, rng)
     explanation, classes = found.explanation, found.explanation.classes
-    assert explanation.many.boards == found.outcome.nodes
-    assert explanation.one.boards == found.sequential.nodes
-    assert sum(part.boards for part in classes.values()) == found.outcome.nodes
-    assert min(part.boards for part in classes.values()) >= 0
-    assert classes["as_one_worker"].boards + explanation.unasked == found.sequential.nodes
-    assert classes["dropped"].boards == 0
+    assert explanation.many.nodes == found.outcome.nodes
+    assert explanation.one.nodes == found.sequential.nodes
+    assert sum(part.nodes for part in classes.values()) == found.outcome.nodes
+    assert min(part.nodes for part in classes.values()) >= 0
+    assert classes["as_one_worker"].nodes + explanation.unasked == found.sequential.nodes
+    assert classes["dropped"].nodes == 0
     if workers == 1:
-        assert classes["as_one_worker"].boards == found.outcome.nodes
+        assert classes["as_one_worker"].nodes == found.outcome.nodes
         assert explanation.many.given_up == 0
 
 
@@ -140,18 +140,18 @@ def test_classes_add_up_to_all_boards(name, workers, rng):
 )
 def test_other_ways_to_share_a_search_out(given, rng):
     found = searched("connect4", 6, rng, **given)
-    boards = sum(part.boards for part in found.explanation.classes.values())
-    # of a rank that has joined one job after another the first ones' boards may be told too late to count
-    assert boards == found.explanation.many.boards >= found.outcome.nodes
+    nodes = sum(part.nodes for part in found.explanation.classes.values())
+    # of a rank that has joined one job after another the first ones' nodes may be told too late to count
+    assert nodes == found.explanation.many.nodes >= found.outcome.nodes
     if given.get("policy") == "pool":
-        assert 0 < found.explanation.classes["grown"].boards <= found.outcome.tree_nodes
+        assert 0 < found.explanation.classes["grown"].nodes <= found.outcome.tree_nodes
 
 
 def test_json_and_text():
     found = searched("connect4", 2, random.Random(3))
     told = json.loads(found.to_json())
     classes = told["explain"]["classes"]
-    assert sum(part["boards"] for part in classes.values()) == told["nodes"] == told["explain"]["workers"]["boards"]
+    assert sum(part["nodes"] for part in classes.values()) == told["nodes"] == told["explain"]["workers"]["nodes"]
     assert classes.keys() == MEANINGS.keys()
     text = found.to_text()
     assert all(meaning in text for meaning in MEANINGS.values())

@@ -27,7 +27,7 @@ searches = pytest.mark.parametrize("asked", SEARCHES, ids=str)
 
 
 def found(states, asked, **machine):
-    """(scores, boards) of a stream of states."""
+    """(scores, nodes) of a stream of states."""
     cluster = Machine(rate=1e4, **machine).cluster()
     searcher = TwoPlayerSearcher(Options(othello.NAME, board=BOARD, evaluation="static", **asked), cluster)
     stream = searcher.stream(capacity=8)
@@ -36,7 +36,7 @@ def found(states, asked, **machine):
     cluster.finish(cluster.begin(searcher.setup(), stream, measured=True))
     assert stream.done
     records = dict(stream.collect_any())
-    return [records[i]["score"] for i in range(len(states))], [records[i]["boards"] for i in range(len(states))]
+    return [records[i]["score"] for i in range(len(states))], [records[i]["nodes"] for i in range(len(states))]
 
 
 @searches
@@ -58,8 +58,8 @@ def test_sub_masters_are_of_hosts_as_well(submasters, rng, seed):
 @pytest.mark.parametrize("asked", [each for each in SEARCHES if "ordering" in each or "algorithm" in each], ids=str)
 def test_nobody_searches_twice_what_ranks_cannot_share(asked, rng):
     states = unfinished_states(rng, BOARD, 3, most_empties=9 if "exact" in asked else 30)
-    boards = [found(states, asked, workers=4, hosts=hosts, table=1)[1] for hosts in (1, 2)]
-    assert boards[0] == boards[1]
+    nodes = [found(states, asked, workers=4, hosts=hosts, table=1)[1] for hosts in (1, 2)]
+    assert nodes[0] == nodes[1]
 
 
 def test_where_hosts_search_jobs_together_no_parts_are_given(monkeypatch):

@@ -42,8 +42,8 @@ def test_the_usual_policy(given, policy):
 
 
 def test_a_load_factor_is_for_policies_that_expand_ahead():
-    assert Options("othello", depth=3, load_factor=0.1).target(10) == 1
-    assert Options("othello", depth=3, load_factor=0.1, policy="split").target(10) == 40
+    assert Options("othello", depth=3, load_factor=0.1).wanted_subtrees(10) == 1
+    assert Options("othello", depth=3, load_factor=0.1, policy="split").wanted_subtrees(10) == 40
 
 
 @pytest.mark.parametrize("limit", [{"depth": 3}, {"nodes": 9}, {"exact": True}], ids=str)
@@ -173,7 +173,7 @@ def test_an_unknown_game_is_refused_with_the_known_ones():
     ("factor", "workers", "target"), [(None, 1, 1), (None, 3, 12), (0.1, 3, 1), (2.5, 3, 8), (1, 7, 7), (8, 1, 8)]
 )
 def test_the_pool_holds_load_factor_times_workers_subtrees(factor, workers, target):
-    assert Options("othello", load_factor=factor).target(workers) == target
+    assert Options("othello", load_factor=factor).wanted_subtrees(workers) == target
 
 
 def test_a_setup_is_plain_and_says_all_that_workers_need():
@@ -212,7 +212,7 @@ def test_what_an_adversary_chooses_and_what_is_pruned(given, whole, pruned):
 @pytest.mark.parametrize("policy", ["pool", "brothers"])
 def test_a_load_factor_holds_for_both_policies_against_chance(policy):
     options = Options("2048", depth=7, algorithm="expectiminimax", policy=policy, load_factor=6)
-    assert options.target(5) == 30
+    assert options.wanted_subtrees(5) == 30
 
 
 def test_expectiminimax_needs_to_know_what_is_drawn(monkeypatch):

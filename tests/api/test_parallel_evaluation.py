@@ -30,13 +30,13 @@ def rules_of(board):
 
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("how", [{}, {"ordering": "none"}, {"algorithm": "minimax"}], ids=str)
-def test_the_boards_and_the_score_are_the_engines(board, how, rng):
+def test_the_nodes_and_the_score_are_the_engines(board, how, rng):
     game, rules = rules_of(board)
     for depth in (1, 2, 3, 4):
         position = random_position(game, rules, range(14), rng)
         found, alone = asked(board, position, depth=depth, **how)
         text = game.text(position, rules), depth
-        assert (found.score, found.nodes) == (alone.score, alone.boards), text
+        assert (found.score, found.nodes) == (alone.score, alone.nodes), text
         assert found.jobs == alone.evaluated, text
         assert found.move == game.move_text(alone.line[0], rules), text
         assert (found.complete, found.parallel) == (True, "evaluation")
@@ -47,7 +47,7 @@ def test_lines_that_end_the_game(rng):
     for _ in range(5):
         position = random_position(game, rules, range(8, 12), rng)
         found, alone = asked("4x4", position, depth=9)
-        assert (found.score, found.nodes) == (alone.score, alone.boards), game.text(position, rules)
+        assert (found.score, found.nodes) == (alone.score, alone.nodes), game.text(position, rules)
 
 
 def test_a_finished_game():

@@ -84,7 +84,7 @@ def test_json_keeps_whole_scores_whole():
     assert '"score": 2.5,' in outcome(score=tidy(2.5)).to_json()
 
 
-def test_rate_is_boards_by_seconds():
+def test_rate_is_nodes_by_seconds():
     assert outcome().boards_per_second == 1_500_000
     assert outcome(seconds=0.0).boards_per_second == 0
 
@@ -116,7 +116,7 @@ def test_text_has_the_facts():
     assert text["line"] == "d3 c3"
     assert "depth 7" in text["search"]
     assert "3 ranks" in text["search"]
-    assert text["boards"] == "3,000,000 in 2.00 s (1.5 M boards/s; 9 jobs, 1.90 CPU s)"
+    assert text["nodes"] == "3,000,000 in 2.00 s (1.5 M nodes/s; 9 jobs, 1.90 CPU s)"
     assert text["workers"].startswith("busy 50.0%, communication 12.5%, idle 37.5%")
 
 
@@ -161,8 +161,8 @@ def test_a_batch_has_averages_and_totals():
     )
     assert found.positions == 3
     assert found.to_text().splitlines() == [
-        "3 positions: 250 ms and 500,000 boards a position, 2.00 boards/µs,",
-        "  in all 0.750 CPU s, 1,500,001 boards, 1,234 table hits",
+        "3 positions: 250 ms and 500,000 nodes a position, 2.00 nodes/µs,",
+        "  in all 0.750 CPU s, 1,500,001 nodes, 1,234 table hits",
         "  0.50 s on 1 rank: 6 positions/s",
     ]
 
@@ -174,19 +174,19 @@ def test_a_batch_counts_the_time_of_workers_not_that_of_clocks():
 def test_a_large_batch_is_legible():
     found = batch(*[outcome(cpu_seconds=0.001, nodes=12_300, table_hits=5)] * 1000)
     assert found.to_text().splitlines() == [
-        "1,000 positions: 1 ms and 12,300 boards a position, 12.30 boards/µs,",
-        "  in all 1.000 CPU s, 12,300,000 boards, 5,000 table hits",
+        "1,000 positions: 1 ms and 12,300 nodes a position, 12.30 nodes/µs,",
+        "  in all 1.000 CPU s, 12,300,000 nodes, 5,000 table hits",
         "  0.50 s on 1 rank: 2 k positions/s",
     ]
 
 
 def test_a_batch_without_positions_or_time_divides_by_nothing():
     assert batch(took=(0.0, 0.0, 1)).to_text().splitlines() == [
-        "0 positions: 0 ms and 0 boards a position, 0.00 boards/µs,",
-        "  in all 0.000 CPU s, 0 boards, 0 table hits",
+        "0 positions: 0 ms and 0 nodes a position, 0.00 nodes/µs,",
+        "  in all 0.000 CPU s, 0 nodes, 0 table hits",
         "  0.00 s on 1 rank: 0 positions/s",
     ]
-    assert "7 boards a position, 0.00 boards/µs" in batch(outcome(cpu_seconds=0.0, nodes=7)).to_text()
+    assert "7 nodes a position, 0.00 nodes/µs" in batch(outcome(cpu_seconds=0.0, nodes=7)).to_text()
 
 
 @given(st.lists(OUTCOMES, max_size=5))
@@ -196,7 +196,7 @@ def test_a_batch_of_anything_has_three_lines(outcomes):
 
 def test_a_batch_of_easy_positions_has_digits_to_tell():
     found = batch(*[outcome(cpu_seconds=1.5e-6, nodes=9)] * 10)
-    assert found.to_text().startswith("10 positions: 0.0015 ms and 9 boards a position, 6.00 boards/µs,\n")
+    assert found.to_text().startswith("10 positions: 0.0015 ms and 9 nodes a position, 6.00 nodes/µs,\n")
 
 
 def test_a_batch_of_several_ranks_says_what_the_master_took():
@@ -206,7 +206,7 @@ def test_a_batch_of_several_ranks_says_what_the_master_took():
 
 def test_a_batch_takes_records_as_it_does_outcomes():
     records = np.zeros(2, SUBTREE_RESULT)
-    records["cpu"], records["boards"], records["table_hits"] = (0.5, 0.25), (1_000_000, 500_000), (30, 4)
+    records["cpu"], records["nodes"], records["table_hits"] = (0.5, 0.25), (1_000_000, 500_000), (30, 4)
     found, same = (
         batch(),
         batch(

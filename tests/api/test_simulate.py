@@ -20,7 +20,7 @@ from ..engines.positions import EVALUATIONS, engine, rules, search, unfinished_p
 from ..games.othello_twin import OthelloTwin
 
 BOARDS = ((4, 4), (5, 4), (6, 6), (8, 8))
-RATE = 1e7  # boards a second; given, so that nothing is measured
+RATE = 1e7  # nodes a second; given, so that nothing is measured
 
 
 def drawn(seed, full=False):
@@ -111,7 +111,7 @@ def test_busy_workers_slow_each_other_down():
 
 
 def test_the_real_search_gives_the_same_tree():
-    """With one worker nothing depends on timing: the virtual search and the real one visit the same boards."""
+    """With one worker nothing depends on timing: the virtual search and the real one visit the same nodes."""
     options = Options("othello", board=(8, 8), depth=8, load_factor=16, evaluation="static")
     start = othello.start(rules((8, 8)))
     real = next(TwoPlayerSearcher(options, LocalCluster(kinds())).search([start]))

@@ -271,7 +271,7 @@ REFUSED = [
     (("play", "2048"), "depth", "layers"),
     ((*PLAY, "--time", "1", "--record", "games"), "record", "time"),
     *(((*PLAY, "--time", seconds), "time") for seconds in ("x", "0", "-1", "nan")),
-    *(((*PLAY, "--nodes", boards), "nodes") for boards in ("x", "0", "1.5")),
+    *(((*PLAY, "--nodes", nodes), "nodes") for nodes in ("x", "0", "1.5")),
     *(
         ((*PLAY, "--depth-by-empty", text), "depth-by-empty")
         for text in ("", "x", "3", "3:0", "3:1001", "16:3", "3:5,2:7", "2:5,2:7")

@@ -185,7 +185,7 @@ def test_what_is_missing_is_said_in_a_line(
     else:
         monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     monkeypatch.setattr(gpu_facts, "_pycuda", lambda: pycuda)
-    monkeypatch.setattr(gpu_facts, "_cards", lambda: [["NVIDIA H200", "550.1", "9.0"]])
+    monkeypatch.setattr(gpu_facts, "_gpus", lambda: [["NVIDIA H200", "550.1", "9.0"]])
     found = gpu_facts.gpu_facts("here")
     assert found["compiles"] == (nvcc is not None and status == 0)
     assert missing in found["missing"] if missing else found["missing"] is None

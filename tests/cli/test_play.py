@@ -50,7 +50,7 @@ def test_a_summary_and_a_record_of_games(name, tmp_path):
         assert 0 <= tile["low"] < tile["share"] <= tile["high"] <= 1
     assert found["moves"] == sum("@" not in move for line in lines for move in line["moves"].split())
     assert (found["ranks"], found["version"]) == (1, __version__)
-    assert min(found["moves_per_second"], found["moves_per_cpu_second"], found["boards"]) > 0
+    assert min(found["moves_per_second"], found["moves_per_cpu_second"], found["nodes"]) > 0
 
 
 def test_text_has_the_same_figures():
@@ -82,8 +82,8 @@ def test_games_are_those_of_their_seed_and_options(tmp_path):
     ("limits", "expected"),
     [
         (("--depth", "1", "--depth-by-empty", "2:5,4:3"), {"depth_by_empty": [[2, 5], [4, 3]], "depth": 1}),
-        (("--nodes", "300"), {"nodes": 300, "depth": None}),
-        (("--nodes", "300", "--depth", "3"), {"nodes": 300, "depth": 3}),
+        (("--nodes", "300"), {"node_limit": 300, "depth": None}),
+        (("--nodes", "300", "--depth", "3"), {"node_limit": 300, "depth": 3}),
     ],
 )
 def test_limits_of_a_move_are_in_summary_and_record(limits, expected, tmp_path):

@@ -110,7 +110,7 @@ def test_all_moves_scores_every_legal_move(limit):
     assert max(scores.values()) == scores[found["move"]] == found["score"]
 
 
-def test_minimax_finds_the_same_score_with_more_boards():
+def test_minimax_finds_the_same_score_with_more_nodes():
     pruned, plain = search("--exact"), search("--exact", "--algorithm", "minimax")
     assert plain["algorithm"] == "minimax"
     assert plain["score"] == pruned["score"]
@@ -162,7 +162,7 @@ def test_boards_of_other_sizes(board):
     assert len(found["position"]) == 32
 
 
-def test_a_budget_of_boards_gives_the_same_answer_again():
+def test_a_budget_of_nodes_gives_the_same_answer_again():
     promised = JSON_TYPES.keys() - {"seconds", "cpu_seconds", "boards_per_second", "time_share"}
     first, second = (search("--nodes", "20000", position="startpos", board="6x6") for _ in range(2))
     assert {name: first[name] for name in promised} == {name: second[name] for name in promised}
@@ -170,7 +170,7 @@ def test_a_budget_of_boards_gives_the_same_answer_again():
 
 
 @pytest.mark.parametrize("nodes", [2**63 - 1, 2**63, 10**30])
-def test_a_budget_of_boards_beyond_all_arrays_causes_no_traceback(nodes):
+def test_a_budget_of_nodes_beyond_all_arrays_causes_no_traceback(nodes):
     assert_no_accident(ask("search", "othello", START, "--board", "4x4", "--nodes", nodes))
 
 

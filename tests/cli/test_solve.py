@@ -140,10 +140,10 @@ def summary(lines, *options):
 def test_many_positions_are_summed_up_on_stderr(limit):
     answer, each = solve(POSITIONS, *limit), solve(POSITIONS, *limit, "--json").results
     averages, totals, wall = answer.err.splitlines()
-    boards, hits = (sum(found[name] for found in each) for name in ("nodes", "table_hits"))
-    assert re.fullmatch(r"6 positions: [0-9.]+ ms and [0-9,]+ boards a position, [0-9.]+ boards/µs,", averages)
-    assert f" {boards / 6:,.0f} boards a position" in averages
-    assert totals.endswith(f" CPU s, {boards:,} boards, {hits:,} table hits")
+    nodes, hits = (sum(found[name] for found in each) for name in ("nodes", "table_hits"))
+    assert re.fullmatch(r"6 positions: [0-9.]+ ms and [0-9,]+ nodes a position, [0-9.]+ nodes/µs,", averages)
+    assert f" {nodes / 6:,.0f} nodes a position" in averages
+    assert totals.endswith(f" CPU s, {nodes:,} nodes, {hits:,} table hits")
     assert re.fullmatch(r"  [0-9.]+ s on 1 rank: [0-9.]+( [kM])? positions/s", wall)
     assert len(answer.out.splitlines()) == 6
 

@@ -29,7 +29,7 @@ def test_a_table_and_a_file(folder):
         assert each["result"]["score"] == alike["score"] == -10
         assert each["meta"]["arguments"].startswith("study scaling othello startpos")
         assert each["meta"]["seed"] == 0
-    assert all(each["result"]["boards"] == alike["nodes"] for each in rows if each["point"]["policy"] == "split")
+    assert all(each["result"]["nodes"] == alike["nodes"] for each in rows if each["point"]["policy"] == "split")
 
 
 def test_what_is_in_the_file_is_not_done_again(folder, monkeypatch):

@@ -13,7 +13,7 @@ from distsearch.engines.pvs import table
 from .asking import ask, assert_refused, search
 
 LIMITS = pytest.mark.parametrize("limit", [["--exact"], ["--depth", "6"], ["--time", "5"]], ids=" ".join)
-MIDGAME = "d5e3e2e5c2b4a5c1b5d2e4f4"  # 20 empty squares on 6×6, and millions of boards to the end
+MIDGAME = "d5e3e2e5c2b4a5c1b5d2e4f4"  # 20 empty squares on 6×6, and millions of nodes to the end
 LARGE = [  # searches that fill the near table
     {"limit": ["--exact"], "position": MIDGAME, "board": "6x6"},
     {"limit": ["--depth", "11"], "position": "startpos", "board": "6x6"},
@@ -108,6 +108,6 @@ def test_text_has_a_row_for_the_table_where_there_is_one():
 
 def test_text_tells_how_the_far_table_was_used_where_it_was():
     text = ask("search", "othello", MIDGAME, "--board", "6x6", "--exact").out
-    hits, full = re.search(r"far table +([0-9,]+) of the hits, ([0-9.]+)% full", text).groups()
+    hits, full = re.search(r"shared +([0-9,]+) of the hits, ([0-9.]+)% full", text).groups()
     assert int(hits.replace(",", "")) > 0
     assert 0 <= float(full) < 100

@@ -56,7 +56,7 @@ def test_a_window_may_begin_with_a_minus(spelt, last):
     assert (found["score"], found["bound"]) == (-1, "upper")
 
 
-def test_a_narrow_window_takes_fewer_boards():
+def test_a_narrow_window_takes_fewer_nodes():
     assert search("--exact", "--window", "-1,1")["nodes"] < search("--exact")["nodes"]
 
 

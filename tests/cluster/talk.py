@@ -37,8 +37,8 @@ class Talk:
     def answer(self, worker, nodes, seconds=1.0, run=None):
         return self.say(worker, MessageType.RESULTS, results_payload(nodes, seconds), run)
 
-    def progress(self, worker, boards, run=None):
-        return self.say(worker, MessageType.NODE_COUNT, from_records(np.array([boards], np.int64)), run)
+    def progress(self, worker, nodes, run=None):
+        return self.say(worker, MessageType.NODE_COUNT, from_records(np.array([nodes], np.int64)), run)
 
     def ready(self, worker, setup=1):
         """A worker is ready for the so manieth setup."""

@@ -15,12 +15,12 @@ def job(node, budget=0):
     return np.array([(node, -10, 10, budget)], JOB)
 
 
-def result(node, boards=1, complete=1, score=0, dtype=BRIEF_RESULT):
+def result(node, nodes=1, complete=1, score=0, dtype=BRIEF_RESULT):
     records = np.zeros(1, dtype)
     records["job_id"], records["complete"], records["score"] = node, complete, score
     for name in _SUMMED:
         if name in dtype.names:
-            records[name] = boards
+            records[name] = nodes
     return records
 
 
@@ -145,7 +145,7 @@ def test_of_incomplete_answers_the_best_one_counts(copies):
     for rank, score in ((5, -3), (1, 2), (3, -np.inf)):
         finished, stop = copies.take_in(rank, result(0, 10, complete=0, score=score))
         assert stop == []
-    assert (finished["score"][0], finished["complete"][0], finished["boards"][0]) == (2, 0, 30)
+    assert (finished["score"][0], finished["complete"][0], finished["nodes"][0]) == (2, 0, 30)
 
 
 def test_a_complete_answer_beats_those_that_came_before(copies):
@@ -153,7 +153,7 @@ def test_a_complete_answer_beats_those_that_came_before(copies):
     copies.take_in(5, result(0, 1, complete=0, score=50))
     assert copies.take_in(1, result(0, 1, score=-4))[1] == [(3, 0)]
     (finished,), _ = copies.take_in(3, result(0, 1, complete=0, score=50))
-    assert (finished["score"], finished["complete"], finished["boards"]) == (-4, 1, 3)
+    assert (finished["score"], finished["complete"], finished["nodes"]) == (-4, 1, 3)
 
 
 def test_a_dropped_job_is_dropped_once(copies):
@@ -194,7 +194,7 @@ def test_the_others_go_on_without_one_that_is_lost(copies):
     assert copies.lost(5) == ([], [(0, 3)])
     assert changed_owners(copies) == {0: [3]}
     finished, stop = copies.take_in(3, result(0, 9))
-    assert (finished["boards"].tolist(), stop) == ([9], [])
+    assert (finished["nodes"].tolist(), stop) == ([9], [])
 
 
 def test_a_host_may_come_in_for_one_that_is_lost(copies):
@@ -218,7 +218,7 @@ def test_an_answer_counts_when_the_stopped_owner_is_lost(copies):
     copies.take_in(3, result(0, 100))
     assert copies.lost(1) == ([], [(0, 5)])
     (finished,), kept = copies.lost(5)
-    assert (finished["job_id"].tolist(), finished["boards"].tolist(), kept) == ([0], [100], [])
+    assert (finished["job_id"].tolist(), finished["nodes"].tolist(), kept) == ([0], [100], [])
 
 
 def test_an_owner_that_has_answered_is_lost_while_others_search(copies):
@@ -229,7 +229,7 @@ def test_an_owner_that_has_answered_is_lost_while_others_search(copies):
     assert copies.lost(1) == ([], [])
     copies.take_in(3, result(0, 1, complete=0))
     (finished,), _ = copies.take_in(5, result(0, 1, complete=0))
-    assert (finished["boards"], finished["complete"]) == (102, 1)
+    assert (finished["nodes"], finished["complete"]) == (102, 1)
 
 
 def test_a_worker_without_a_job_is_lost_without_harm(copies):
@@ -262,7 +262,7 @@ class Model:
         )
 
 
-def test_every_job_is_passed_on_once_with_the_boards_of_all_that_answered(full, rng):
+def test_every_job_is_passed_on_once_with_the_nodes_of_all_that_answered(full, rng):
     for _ in range(1_000 if full else 100):
         a_run_at_random(rng, rng.randint(1, 60))
 
@@ -326,7 +326,7 @@ def a_run_at_random(rng, most):
             del model.holders[node]
             assert node not in passed_on
             passed_on[node] = each
-            assert each["boards"] == sum(answer["boards"] for answer in answers)
+            assert each["nodes"] == sum(answer["nodes"] for answer in answers)
             best = max((answer["complete"][0], answer["score"][0]) for answer in answers)
             assert (each["complete"][0], each["score"][0]) == best
         for node, ranks in copies.changed_owners():

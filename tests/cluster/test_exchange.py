@@ -21,7 +21,7 @@ from .test_worker_joint import Joinable
 from .toys import JOB, RESULT, Clock, Runner, Source, jobs_message, kinds, open_message, setup_message, toy_worker, work
 
 RUN, NODE = 7, 0
-LARGE = 100_000  # boards of a job, of a million a second
+LARGE = 100_000  # nodes of a job, of a million a second
 RANKS = (3, 5, 8)  # owners by host
 
 
@@ -456,10 +456,10 @@ def begun(sizes, hosts=TWO_HOSTS, source=Spanning, **how):
     return talk, made_of, talk.all_ready()
 
 
-def answer(talk, worker, nodes, boards=1, complete=1):
+def answer(talk, worker, job_ids, nodes=1, complete=1):
     """A worker tells of jobs; returns what the master sends."""
-    records = np.zeros(len(nodes), SCORED)
-    records["job_id"], records["complete"], records["boards"], records["seconds"] = nodes, complete, boards, 1.0
+    records = np.zeros(len(job_ids), SCORED)
+    records["job_id"], records["complete"], records["nodes"], records["seconds"] = job_ids, complete, nodes, 1.0
     return talk.say(worker, MessageType.RESULTS, from_records(records))
 
 
@@ -572,13 +572,13 @@ def test_one_after_another_comes_in_for_the_lost():
 def test_an_owner_that_has_answered_is_lost_while_the_others_stop():
     """The source believes that it still has the job."""
     talk, source, _ = begun([10])
-    answer(talk, 1, [0], boards=5)
+    answer(talk, 1, [0], nodes=5)
     talk.lose(1)
     assert source.taken == [(1, 0)]
     assert source.moves == [(0, 3)]
-    answer(talk, 3, [0], boards=2, complete=0)
+    answer(talk, 3, [0], nodes=2, complete=0)
     assert source.finished == [0]
-    assert source.results[0]["boards"] == 7
+    assert source.results[0]["nodes"] == 7
 
 
 def test_an_owner_lost_after_the_first_answer_is_not_waited_for():
@@ -603,9 +603,9 @@ def test_what_one_has_found_of_a_halted_run_counts_though_the_other_had_not_begu
     talk.halt()
     for rank in order:
         if rank == 1:
-            answer(talk, 1, [0], boards=5, complete=0)
+            answer(talk, 1, [0], nodes=5, complete=0)
         talk.stopped([rank])
-    assert [record["boards"] for record in source.results] == [5]
+    assert [record["nodes"] for record in source.results] == [5]
 
 
 class OfOneHost(Spanning):

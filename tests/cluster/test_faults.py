@@ -55,12 +55,12 @@ def test_a_worker_is_lost_once():
     assert talk.master.lost == [(1, "here")]
 
 
-def test_boards_at_work_are_no_more():
+def test_nodes_at_work_are_no_more():
     talk, _ = started(2, toys.Source([1] * 2))
     talk.progress(1, 100)
     talk.progress(2, 30)
     talk.lose(1)
-    assert talk.state.boards_at_work == 30
+    assert talk.state.nodes_at_work == 30
 
 
 def test_a_lost_worker_asks_for_nothing():
@@ -336,7 +336,7 @@ def test_a_worker_that_begins_anew_forgets_all_but_its_setups():
     worker.handle(toys.open_message(1))
     worker.handle(toys.jobs_message(1, 10))
     (message,) = toys.work(worker)
-    assert toys.results_of(message)["boards"].tolist() == [10]
+    assert toys.results_of(message)["nodes"].tolist() == [10]
 
 
 # --- any order ---

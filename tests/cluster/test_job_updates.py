@@ -18,14 +18,14 @@ from . import toys
 from .talk import jobs, started, summary
 
 RUN = 1
-LONG = 100_000  # boards: a tenth of a second
+LONG = 100_000  # nodes: a tenth of a second
 DROPPED = 0, 0  # a window
 NO_REST = -1, 0
-JOB = np.dtype([("job_id", np.int32), ("boards", np.int64), ("low", np.int32), ("high", np.int32)])
+JOB = np.dtype([("job_id", np.int32), ("nodes", np.int64), ("low", np.int32), ("high", np.int32)])
 
 
 def steered(runner):
-    """That kind of Runner, one that can be steered: it gives half of what is left, if that is ``least`` boards."""
+    """That kind of Runner, one that can be steered: it gives half of what is left, if that is ``least`` nodes."""
 
     class Steered(runner):
         job_dtype = JOB
@@ -39,10 +39,10 @@ def steered(runner):
             self.narrowed.append((self.job_id, low, high))
 
         def split_off(self, remainder, least):
-            half = (int(self._job["boards"]) - self.boards) // 2
-            if half < least or self.boards < LONG // 4:
+            half = (int(self._job["nodes"]) - self.nodes) // 2
+            if half < least or self.nodes < LONG // 4:
                 return None
-            self._job["job_id"], self._job["boards"] = remainder, self._job["boards"] - half
+            self._job["job_id"], self._job["nodes"] = remainder, self._job["nodes"] - half
             self.job_id = remainder
             return np.array([half], np.int64).view(np.uint8)
 
@@ -60,7 +60,7 @@ def at_work(kind, *sizes):
     worker.handle(toys.setup_message(1e6))
     worker.handle(toys.open_message(RUN))
     records = np.zeros(len(sizes), JOB)
-    records["job_id"], records["boards"], records["low"], records["high"] = range(len(sizes)), sizes, -9, 9
+    records["job_id"], records["nodes"], records["low"], records["high"] = range(len(sizes)), sizes, -9, 9
     assert worker.handle(Message(MessageType.JOBS, RUN, from_records(records))) == []
     assert worker.work() == []
     return worker
@@ -72,9 +72,9 @@ def steer(*records):
 
 
 def answers(messages):
-    """(node, complete, boards) of the results among messages."""
+    """(node, complete, nodes) of the results among messages."""
     results = [toys.results_of(message) for message in messages if message.type == MessageType.RESULTS]
-    return [(int(r["job_id"]), int(r["complete"]), int(r["boards"])) for records in results for r in records]
+    return [(int(r["job_id"]), int(r["complete"]), int(r["nodes"])) for records in results for r in records]
 
 
 def splits(messages):
@@ -106,9 +106,9 @@ def test_all_that_are_queued_may_be_dropped_at_once(kind):
 
 def test_one_at_work_that_is_dropped_is_answered_as_far_as_it_is(kind):
     worker = at_work(kind, LONG, 10)
-    ((node, complete, boards),) = answers(worker.handle(steer((0, *DROPPED, *NO_REST))))
+    ((node, complete, nodes),) = answers(worker.handle(steer((0, *DROPPED, *NO_REST))))
     assert (node, complete) == (0, 0)
-    assert 0 < boards < LONG
+    assert 0 < nodes < LONG
     assert answers(toys.work(worker)) == [(1, 1, 10)]
 
 

@@ -96,13 +96,13 @@ def test_what_is_spent_on_a_job_is_told_when_it_closes(ranks):
     owner, other, third = ranks
     owner.open(1, 1, RECORD)
     assert not owner.joined
-    for guest, boards in ((other, 100), (third, 20)):
+    for guest, nodes in ((other, 100), (third, 20)):
         guest.join(guest.find({1}, 0))
-        guest.spend(boards, 0.5)
+        guest.spend(nodes, 0.5)
     assert owner.joined
     other.leave()
     other.join(other.find({1}, 0))  # again: what it spent before is not lost
-    other._own[joint._BOARDS] = 5  # which an engine writes, by its address
+    other._own[joint._NODES] = 5  # which an engine writes, by its address
     assert owner.close() == (125, pytest.approx(1.0))
     assert owner.close() == (0, 0.0)
 
@@ -119,15 +119,15 @@ def test_a_job_that_was_searched_to_its_end_is_not_joined_again(ranks):
     assert other.find({1}, 0) is not None
 
 
-def test_addresses_are_those_of_the_sequence_number_and_of_the_boards(ranks):
+def test_addresses_are_those_of_the_sequence_number_and_of_the_nodes(ranks):
     owner, other, _ = ranks
     owner.open(1, 1, RECORD)
     job = other.find({1}, 0)
-    sequence_at, boards_at = other.join(job)
+    sequence_at, nodes_at = other.join(job)
     start = owner._slots.ctypes.data
     words = owner._slots.reshape(-1)
     assert words[(sequence_at - start) // 8] == job.sequence
-    words[(boards_at - start) // 8] = 9
+    words[(nodes_at - start) // 8] = 9
     assert owner.spent[0] == 9
 
 

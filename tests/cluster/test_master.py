@@ -197,9 +197,9 @@ def test_progress_is_of_the_jobs_at_work():
     assert talk.progress(1, 1000) == []
     talk.progress(2, 500)
     talk.progress(1, 2000)
-    assert talk.state.boards_at_work == 2500
+    assert talk.state.nodes_at_work == 2500
     talk.answer(1, [0])
-    assert talk.state.boards_at_work == 500
+    assert talk.state.nodes_at_work == 500
 
 
 # --- the end ---
@@ -340,7 +340,7 @@ def test_late_messages_of_a_run_that_is_over_are_ignored(kind, payload):
     assert talk.say(1, kind, payload, run=talk.run - 1) == []
     assert source.taken == taken
     assert source.results == []
-    assert talk.state.boards_at_work == 0
+    assert talk.state.nodes_at_work == 0
     talk.halt()
     talk.stopped([1, 2])
     assert talk.is_open  # no metrics are in

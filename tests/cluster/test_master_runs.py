@@ -97,7 +97,7 @@ def test_progress_is_counted_by_run():
     talk.progress(1, 300, run=second)
     talk.progress(2, 70, run=second)
     talk.answer(1, [0], run=first)
-    assert [talk.master.state(run).boards_at_work for run in (first, second)] == [0, 370]
+    assert [talk.master.state(run).nodes_at_work for run in (first, second)] == [0, 370]
 
 
 def test_the_size_of_batches_is_learned_by_run():

@@ -26,7 +26,7 @@ from .toys import (
 
 RATE = 1e6
 RUN = 1
-SIZE = 100_000  # boards: a tenth of a second
+SIZE = 100_000  # nodes: a tenth of a second
 
 
 def saving(runner):
@@ -34,11 +34,11 @@ def saving(runner):
 
     class Saving(runner):
         def save(self):
-            return b"" if self._job["boards"] > SIZE else b"%d" % self.boards
+            return b"" if self._job["nodes"] > SIZE else b"%d" % self.nodes
 
         def restore(self, job, content):
             self.begin(job)
-            self.boards = int(content)
+            self.nodes = int(content)
 
     return Saving
 
@@ -73,21 +73,21 @@ def test_another_worker_goes_on_where_one_was(runner):
     (answer,) = worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))
     assert (answer.type, answer.run) == (MessageType.PROGRESS, RUN)
     record = to_records(answer.payload[: PROGRESS_RECORD.itemsize], PROGRESS_RECORD)[0]
-    boards = int(answer.payload[PROGRESS_RECORD.itemsize :].tobytes())
+    nodes = int(answer.payload[PROGRESS_RECORD.itemsize :].tobytes())
     assert record["job_id"] == 0
-    assert record["cpu"] == pytest.approx(boards / RATE)
-    assert 0 < boards < SIZE
+    assert record["cpu"] == pytest.approx(nodes / RATE)
+    assert 0 < nodes < SIZE
 
     other, clock = at_work(runner)
     job = np.zeros(1, JOB)
-    job["job_id"], job["boards"] = 77, SIZE
+    job["job_id"], job["nodes"] = 77, SIZE
     other.handle(Message(MessageType.RESTORE_PROGRESS, RUN, np.concatenate((from_records(job), answer.payload))))
     other.handle(jobs_message(RUN, 5, 5))
     results = np.concatenate([results_of(message) for message in work(other) if message.type == MessageType.RESULTS])
     assert results["job_id"].tolist() == [77, 0, 1]
-    assert results["boards"].tolist() == [SIZE, 5, 5]
+    assert results["nodes"].tolist() == [SIZE, 5, 5]
     assert results["cpu"][0] == pytest.approx(SIZE / RATE)
-    assert clock.now == pytest.approx((SIZE - boards + 10) / RATE)
+    assert clock.now == pytest.approx((SIZE - nodes + 10) / RATE)
 
 
 @runners
@@ -101,11 +101,11 @@ def test_a_worker_may_have_nothing_to_tell(runner, sizes):
 def test_what_was_queued_is_forgotten_at_a_stop():
     worker, _ = at_work(Runner)
     job = np.zeros(1, JOB)
-    job["boards"] = 10
+    job["nodes"] = 10
     worker.handle(Message(MessageType.RESTORE_PROGRESS, RUN, np.concatenate((from_records(job), saved(0)))))
     assert [message.type for message in worker.handle(Message(MessageType.STOP, RUN))] == [MessageType.STOPPED]
     worker.handle(jobs_message(RUN, 10))
-    assert results_of(work(worker)[0])["boards"].tolist() == [10]
+    assert results_of(work(worker)[0])["nodes"].tolist() == [10]
 
 
 # --- the master ---
@@ -168,12 +168,12 @@ def test_a_run_goes_on_in_another_cluster(runner):
         cluster.turn()
     answer = cluster.request_progress(run)
     assert list(answer) == [0]
-    boards = int(answer[0][PROGRESS_RECORD.itemsize :].tobytes())
-    assert 0 < boards < SIZE
+    nodes = int(answer[0][PROGRESS_RECORD.itemsize :].tobytes())
+    assert 0 < nodes < SIZE
 
     second, begun = Source([SIZE]), []
     second.progress = answer
-    kind.advance = lambda self, budget: begun.append(self.boards) or runner.advance(self, budget)
+    kind.advance = lambda self, budget: begun.append(self.nodes) or runner.advance(self, budget)
     LocalCluster(kinds(Processor(), kind)).run(SETUP_TEXT, second, lambda state: False)
-    assert [record["boards"] for record in second.results] == [SIZE]
-    assert begun[0] == boards
+    assert [record["nodes"] for record in second.results] == [SIZE]
+    assert begun[0] == nodes

@@ -24,7 +24,7 @@ class Network:
     def __init__(self, hosts, rng, groups=0):
         leaders = blocks(len(hosts) + 1, groups)
         behind = {leader: {rank: hosts[rank] for rank in ranks} for leader, ranks in leaders.items()}
-        self.master = Master({rank: hosts[rank] for rank in leaders or hosts}, groups=behind)
+        self.master = Master({rank: hosts[rank] for rank in leaders or hosts}, submasters=behind)
         self.groups = {leader: Submaster(known, kinds(Clock()), {}) for leader, known in behind.items()}
         self._above = {rank: leader for leader, ranks in leaders.items() for rank in ranks}
         ranks = self._above if leaders else hosts

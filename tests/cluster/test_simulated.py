@@ -10,11 +10,11 @@ from distsearch.cluster.worker import SLICE
 
 from .toys import SETUP_TEXT, Clock, Source, kinds
 
-ALONE, BUSY = 1e6, 5e5  # boards a second
+ALONE, BUSY = 1e6, 5e5  # nodes a second
 
 
 def seconds(sizes, workers, **processors):
-    """What jobs of so many boards take."""
+    """What jobs of so many nodes take."""
     cluster = SimulatedCluster(kinds(Clock()), workers, NETWORKS["host"], Processors(ALONE, **processors))
     source = Source(sizes)
     cluster.run(SETUP_TEXT, source, lambda _: False)
@@ -93,7 +93,7 @@ def test_a_short_job_of_another_client_takes_about_two_slices(workers):
 def faulty(workers, **faults):
     """A cluster where a worker is lost after half a second of silence."""
     return SimulatedCluster(
-        kinds(Clock()), workers, NETWORKS["host"], Processors(ALONE), faults=Faults(deadline=0.5, **faults)
+        kinds(Clock()), workers, NETWORKS["host"], Processors(ALONE), faults=Faults(worker_timeout=0.5, **faults)
     )
 
 
@@ -123,7 +123,7 @@ def test_what_a_worker_sent_before_it_died_counts():
 
 def test_a_worker_that_is_too_slow_is_taken_for_lost_and_comes_back():
     cluster, source = faulty(2, slow={1: 1000}), Source([2_000_000] * 3)
-    cluster.run(SETUP_TEXT, source, lambda _: False)  # 1000 boards, its first slice, take a second
+    cluster.run(SETUP_TEXT, source, lambda _: False)  # 1000 nodes, its first slice, take a second
     assert cluster.lost[0] == cluster.rejoined[0] == (1, "virtual0")
     assert sorted(source.finished) == [0, 1, 2]
     assert source.done
@@ -153,7 +153,7 @@ def test_no_worker_is_lost_while_there_are_no_runs():
 
 def test_a_machine_without_faults_repeats_what_it_did_before(seed):
     times = []
-    for faults in (None, Faults(deadline=1e9)):
+    for faults in (None, Faults(worker_timeout=1e9)):
         processors = Processors(ALONE, BUSY, spread=0.2, jitter=0.1)
         cluster = SimulatedCluster(kinds(Clock()), 5, NETWORKS["tcp"], processors, seed, faults)
         cluster.run(SETUP_TEXT, Source([10_000] * 50), lambda _: False)

@@ -44,7 +44,7 @@ class Talk:
         """A run with so many jobs; returns what they lead to."""
         self.above(MessageType.OPEN, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD)))
         records = np.zeros(count, JOB)
-        records["job_id"], records["boards"] = np.arange(count), 10
+        records["job_id"], records["nodes"] = np.arange(count), 10
         return self.above(MessageType.JOBS, from_records(records))
 
 

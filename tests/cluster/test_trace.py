@@ -9,7 +9,7 @@ from distsearch.cluster.trace import COMMUNICATION, EVENT, IDLE, JOB, SPLIT, WOR
 from .toys import jobs_message, open_message, setup_message, toy_worker, work
 
 JOB_RECORD = np.dtype([("job_id", "i4"), ("low", "i4"), ("high", "i4"), ("state", "u8", 2)])
-RESULT = np.dtype([("complete", "i1"), ("boards", "i8"), ("score", "f8")])
+RESULT = np.dtype([("complete", "i1"), ("nodes", "i8"), ("score", "f8")])
 KINDS = WORK, COMMUNICATION, IDLE
 
 
@@ -79,11 +79,11 @@ def test_a_job_is_told_with_all_that_its_record_has():
     trace = Trace()
     job, result = np.zeros((), JOB_RECORD), np.zeros((), RESULT)
     job["job_id"], job["low"], job["high"], job["state"] = 7, -3, 5, (11, 12)
-    result["complete"], result["boards"], result["score"] = 1, 1000, -2
+    result["complete"], result["nodes"], result["score"] = 1, 1000, -2
     trace.job(job, result, 1.0, 2.0)
     (event,) = trace.records()
     assert event["kind"] == JOB
-    assert event[["job_id", "low", "high", "boards", "score", "words"]].item() == (7, -3, 5, 1000, -2, 2)
+    assert event[["job_id", "low", "high", "nodes", "score", "words"]].item() == (7, -3, 5, 1000, -2, 2)
     assert event["state"][:2].tolist() == [11, 12]
 
 
@@ -113,5 +113,5 @@ def test_a_worker_tells_its_timeline_once_the_run_is_over(traced):
         events = to_records(messages[0].payload, EVENT)
         assert sums(events)[0] == pytest.approx(clock.now - began)
         spans = events[events["kind"] == JOB]
-        assert sorted(spans["boards"].tolist()) == [100, 5000, 9000]
+        assert sorted(spans["nodes"].tolist()) == [100, 5000, 9000]
         assert spans["ended"].max() == clock.now

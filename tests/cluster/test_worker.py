@@ -71,7 +71,7 @@ def test_jobs_are_done_in_order(opened):
     assert {(message.type, message.run) for message in sent} == {(MessageType.RESULTS, RUN)}
     records = np.concatenate([results_of(message) for message in sent])
     assert records["job_id"].tolist() == [0, 1, 2, 0]
-    assert records["boards"].tolist() == [5000, 1, 7000, 20]
+    assert records["nodes"].tolist() == [5000, 1, 7000, 20]
     assert records["complete"].all()
 
 
@@ -204,7 +204,7 @@ def test_a_long_job_takes_one_slice_at_a_time_on_a_processor_of_changing_speed(o
     assert max(slices[5:]) <= 1.3 * SLICE
 
 
-def test_slices_shorten_when_boards_take_longer(opened):
+def test_slices_shorten_when_nodes_take_longer(opened):
     worker, clock = opened(rate=1e8)
     give(worker, 10**8)
     work(worker)
@@ -228,8 +228,8 @@ def test_a_long_job_reports_once_a_second(opened):
     give(worker, 4_500_000)
     sent = work(worker)
     assert types(sent) == [MessageType.NODE_COUNT] * 4 + [MessageType.RESULTS]
-    boards = [int(to_records(message.payload, np.int64)[0]) for message in sent[:-1]]
-    assert boards == pytest.approx([1_000_000, 2_000_000, 3_000_000, 4_000_000], rel=0.02)
+    nodes = [int(to_records(message.payload, np.int64)[0]) for message in sent[:-1]]
+    assert nodes == pytest.approx([1_000_000, 2_000_000, 3_000_000, 4_000_000], rel=0.02)
 
 
 # --- stopping ---
@@ -243,7 +243,7 @@ def test_a_stop_sends_what_the_job_at_work_knows(opened):
     done, partial = (results_of(message)[0] for message in sent[:2])
     assert (done["job_id"], done["complete"]) == (0, 1)
     assert (partial["job_id"], partial["complete"]) == (1, 0)
-    assert 0 < partial["boards"] < 1_000_000
+    assert 0 < partial["nodes"] < 1_000_000
     assert not worker.has_work
 
 

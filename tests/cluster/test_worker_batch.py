@@ -61,7 +61,7 @@ def test_a_job_that_a_slice_is_too_short_for_goes_on_in_the_next(opened):
     worker, _, calls = opened
     give(worker, 10, 20, 50_000, 30, 40)
     records = records_of(work(worker))
-    assert records["boards"].tolist() == [10, 20, 50_000, 30, 40]
+    assert records["nodes"].tolist() == [10, 20, 50_000, 30, 40]
     assert records["complete"].all()
     assert calls == [(5, 2), (2, 2)]
 
@@ -76,14 +76,14 @@ def test_the_time_of_all_jobs_is_the_time_that_work_took(sizes, opened):
     for name in ("seconds", "cpu"):
         assert (records[name] > 0).all()
         assert records[name].sum() == pytest.approx(clock.now - began)
-    boards = records["boards"] + 1
-    small = boards <= 10
+    nodes = records["nodes"] + 1
+    small = nodes <= 10
     assert records["seconds"][small].sum() <= 0.01
     assert worker.timers.jobs == len(sizes)
     assert worker.timers.busy == pytest.approx(clock.now - began)
 
 
-def test_time_is_shared_out_by_boards(opened):
+def test_time_is_shared_out_by_nodes(opened):
     worker, _, _ = opened
     give(worker, 9, 99, 399)
     seconds = records_of(work(worker))["seconds"]
@@ -99,7 +99,7 @@ def test_a_stop_in_the_middle_sends_what_is_known_and_drops_the_rest(opened):
     records = records_of(sent)
     assert records["complete"].tolist() == [1, 0]
     assert records["job_id"].tolist() == [0, 1]
-    assert 0 < records["boards"][1] < 1_000_000
+    assert 0 < records["nodes"][1] < 1_000_000
     assert not worker.has_work
     assert worker.timers.jobs == 1
 
@@ -127,6 +127,6 @@ def test_what_comes_back_is_the_same_with_and_without(rng):
         for first in range(0, 100, 7):
             give(worker, *sizes[first : first + 7])
         found.append(records_of(work(worker)))
-    for name in ("job_id", "boards", "complete"):
+    for name in ("job_id", "nodes", "complete"):
         assert found[0][name].tolist() == found[1][name].tolist()
     assert found[0]["cpu"].sum() == pytest.approx(found[1]["cpu"].sum())

@@ -11,11 +11,11 @@ from .toys import JOB, RESULT, Clock, jobs_message, open_message, results_of, se
 
 RUN, RATE = 7, 1e6
 LAUNCH = 0.01  # seconds
-STEP = 100  # boards of each job in a launch
+STEP = 100  # nodes of each job in a launch
 
 
 class ManyRunner(BatchRunner):
-    """Does ``STEP`` boards of each job in a launch."""
+    """Does ``STEP`` nodes of each job in a launch."""
 
     job_dtype, result_dtype, slots = JOB, RESULT, 8
 
@@ -31,11 +31,11 @@ class ManyRunner(BatchRunner):
         return len(self._jobs)
 
     @property
-    def boards(self):
+    def nodes(self):
         return sum(done for done, _ in self._jobs.values())
 
     def add(self, jobs):
-        self._jobs.update((int(job["job_id"]), (0, int(job["boards"]))) for job in jobs)
+        self._jobs.update((int(job["job_id"]), (0, int(job["nodes"]))) for job in jobs)
         self.most = max(self.most, len(self._jobs))
 
     def advance(self):
@@ -59,8 +59,8 @@ class ManyRunner(BatchRunner):
         records = np.zeros(len(nodes), RESULT)
         for record, node in zip(records, nodes, strict=True):
             record["job_id"] = node
-            record["boards"], size = self._jobs.pop(node)
-            record["complete"] = record["boards"] == size
+            record["nodes"], size = self._jobs.pop(node)
+            record["complete"] = record["nodes"] == size
         return records
 
 
@@ -100,7 +100,7 @@ def test_all_that_fit_are_at_work_at_once_and_answered_as_they_end(opened):
     rest = records_of(work(worker))
     records = np.concatenate([first, rest])
     records.sort(order="job_id")
-    assert records["boards"].tolist() == sizes
+    assert records["nodes"].tolist() == sizes
     assert records["complete"].all()
     assert runner.most == runner.slots
     assert records["seconds"].sum() == pytest.approx(clock.now - began)
@@ -115,7 +115,7 @@ def test_one_of_many_is_narrowed_or_dropped(opened):
     assert steer(worker, 1, -3, 4) == []
     assert runner.narrowed == [(1, -3, 4)]
     (message,) = steer(worker, 2, 0, 0)
-    assert results_of(message)[["job_id", "complete", "boards"]].tolist() == [(2, 0, STEP)]
+    assert results_of(message)[["job_id", "complete", "nodes"]].tolist() == [(2, 0, STEP)]
     assert sorted(records_of(work(worker))["job_id"].tolist()) == [0, 1]
     worker.handle(jobs_message(RUN, 1000))
     worker.work()
@@ -145,9 +145,9 @@ def test_long_ones_tell_of_their_progress(opened):
     answer = []
     while not answer:
         answer = [message for message in worker.work() if message.type == MessageType.NODE_COUNT]
-    boards = int(np.frombuffer(answer[0].payload, np.int64)[0])
-    assert boards > 0
-    assert boards % (3 * STEP) == 0
+    nodes = int(np.frombuffer(answer[0].payload, np.int64)[0])
+    assert nodes > 0
+    assert nodes % (3 * STEP) == 0
 
 
 def test_a_job_that_waits_is_narrowed_or_dropped_as_well(opened):
@@ -155,7 +155,7 @@ def test_a_job_that_waits_is_narrowed_or_dropped_as_well(opened):
     worker.handle(jobs_message(RUN, *[1000] * 10))  # two more than there are slots
     worker.work()
     (message,) = steer(worker, 9, 0, 0)
-    assert results_of(message)[["job_id", "boards"]].tolist() == [(9, 0)]
+    assert results_of(message)[["job_id", "nodes"]].tolist() == [(9, 0)]
     assert sorted(records_of(work(worker))["job_id"].tolist()) == list(range(9))
 
 
@@ -174,4 +174,4 @@ def test_jobs_of_an_earlier_run_begin_again(opened):
     worker.handle(Message(MessageType.RESTORE_PROGRESS, RUN, payload))
     worker.work()
     assert [len(message.payload) for message in worker.handle(Message(MessageType.PROGRESS_REQUEST, RUN))] == [0]
-    assert records_of(work(worker))[["job_id", "boards"]].tolist() == [(5, 1000)]
+    assert records_of(work(worker))[["job_id", "nodes"]].tolist() == [(5, 1000)]

@@ -10,7 +10,7 @@ from distsearch.cluster.worker import Worker
 from .toys import Clock, Runner, jobs_message, kinds, setup_message
 
 RUN = 7
-LARGE = 100_000  # boards of a job, of a million a second: some fifty slices
+LARGE = 100_000  # nodes of a job, of a million a second: some fifty slices
 
 
 class Joinable(Runner):
@@ -26,7 +26,7 @@ class Joinable(Runner):
     def job_now(self):
         return np.array([self._job], self.job_dtype)
 
-    def join(self, run, job, sequence, sequence_at, boards_at):
+    def join(self, run, job, sequence, sequence_at, nodes_at):
         self.begin(job)
 
 

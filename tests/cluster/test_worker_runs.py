@@ -13,7 +13,7 @@ from distsearch.cluster.worker import SLICE, Worker
 from .toys import BatchRunner, Clock, Runner, jobs_message, open_message, results_of, setup_message, toy_worker, work
 
 RATE = 1e6
-LONG = 10**9  # boards
+LONG = 10**9  # nodes
 runners = pytest.mark.parametrize("runner", [Runner, BatchRunner])
 
 
@@ -37,8 +37,8 @@ def records_of(messages, run):
 
 
 def boards_of(worker, *runs):
-    """Stop runs; return the boards of each one's job at work."""
-    return [int(records_of(worker.handle(Message(MessageType.STOP, run)), run)["boards"].sum()) for run in runs]
+    """Stop runs; return the nodes of each one's job at work."""
+    return [int(records_of(worker.handle(Message(MessageType.STOP, run)), run)["nodes"].sum()) for run in runs]
 
 
 def settled(worker):
@@ -127,10 +127,10 @@ def test_two_jobs_of_one_setup_are_at_work_at_a_time(runner):
     give(worker, 1, 30_000, 50)
     give(worker, 2, 40_000, 60)
     sent = work(worker)
-    for run, boards in ((1, [30_000, 50]), (2, [40_000, 60])):
+    for run, nodes in ((1, [30_000, 50]), (2, [40_000, 60])):
         records = records_of(sent, run)
         assert records["job_id"].tolist() == [0, 1]
-        assert records["boards"].tolist() == boards
+        assert records["nodes"].tolist() == nodes
         assert records["complete"].all()
 
 
@@ -157,10 +157,10 @@ def test_there_are_as_many_runners_as_jobs_were_at_work_at_a_time():
         assert len(made) == 3
 
 
-def sent_of_two_jobs(boards):
+def sent_of_two_jobs(nodes):
     worker, _ = opened((1, 1, 1.0), (2, 2, 1.0))
-    give(worker, 1, boards)
-    give(worker, 2, boards)
+    give(worker, 1, nodes)
+    give(worker, 2, nodes)
     return work(worker)
 
 
@@ -175,12 +175,12 @@ def test_a_job_tells_its_own_cpu_time_and_the_wall_time_since_it_began():
 def test_every_long_job_reports_once_a_second():
     sent = sent_of_two_jobs(2_000_000)
     for run in (1, 2):
-        boards = [
+        nodes = [
             to_records(each.payload, np.int64)[0]
             for each in sent
             if (each.type, each.run) == (MessageType.NODE_COUNT, run)
         ]
-        assert boards == pytest.approx([500_000, 1_000_000, 1_500_000], rel=0.02)
+        assert nodes == pytest.approx([500_000, 1_000_000, 1_500_000], rel=0.02)
 
 
 # --- stopping and forgetting ---
@@ -198,7 +198,7 @@ def test_a_stop_is_of_one_run_only(runner):
     sent = work(worker)
     assert not len(records_of(sent, 2))
     for run in (1, 3):
-        assert records_of(sent, run)["boards"].tolist() == [50_000, 70_000]
+        assert records_of(sent, run)["nodes"].tolist() == [50_000, 70_000]
 
 
 @runners
@@ -287,6 +287,6 @@ def test_every_job_of_every_run_is_done_once_and_in_order(runner, full, seed):
         sent += work(worker)
         for run, sizes in given.items():
             records = records_of(sent, run)
-            assert [int(record["boards"]) for record in records] == sizes
+            assert [int(record["nodes"]) for record in records] == sizes
             assert all(record["complete"] for record in records)
         assert worker.timers.jobs == sum(map(len, given.values()))

@@ -10,9 +10,9 @@ from distsearch.cluster.messages import OPEN_RECORD, Message, MessageType, from_
 from distsearch.cluster.protocols import JobRunner, WorkSource
 from distsearch.cluster.worker import Worker
 
-JOB = np.dtype([("job_id", np.int32), ("boards", np.int64)])
+JOB = np.dtype([("job_id", np.int32), ("nodes", np.int64)])
 RESULT = np.dtype(
-    [("job_id", np.int32), ("complete", np.int8), ("boards", np.int64), ("seconds", np.float64), ("cpu", np.float64)]
+    [("job_id", np.int32), ("complete", np.int8), ("nodes", np.int64), ("seconds", np.float64), ("cpu", np.float64)]
 )
 SETUP_TEXT = json.dumps({"kind": "toy", "rate": 1e6}).encode()
 
@@ -41,10 +41,10 @@ class Processor:
 
 
 class Runner(JobRunner):
-    """Counts the boards of a job, so many a second of the clock as the setup says."""
+    """Counts the nodes of a job, so many a second of the clock as the setup says."""
 
     job_dtype, result_dtype = JOB, RESULT
-    boards = 0
+    nodes = 0
 
     def __init__(self, clock, compiled, setup):
         """``compiled``: the set of rates compiled for, of the whole process as kernels are."""
@@ -55,17 +55,17 @@ class Runner(JobRunner):
 
     def begin(self, job):
         assert self._rate in self._compiled
-        self._job, self.job_id, self.boards = job, int(job["job_id"]), 0
+        self._job, self.job_id, self.nodes = job, int(job["job_id"]), 0
 
     def advance(self, budget):
-        step = min(budget, int(self._job["boards"]) - self.boards)
-        self.boards += step
+        step = min(budget, int(self._job["nodes"]) - self.nodes)
+        self.nodes += step
         self._clock.spend(step / self._rate)
-        return self.boards == self._job["boards"]
+        return self.nodes == self._job["nodes"]
 
     def result(self, seconds, cpu):
         record = np.zeros(1, RESULT)
-        record[0] = self._job["job_id"], self.boards == self._job["boards"], self.boards, seconds, cpu
+        record[0] = self._job["job_id"], self.nodes == self._job["nodes"], self.nodes, seconds, cpu
         return record
 
 
@@ -79,7 +79,7 @@ class BatchRunner(Runner):
         for job in jobs:
             self.begin(job)
             done = self.advance(budget)
-            budget -= self.boards
+            budget -= self.nodes
             if not done:
                 break
             records.append(self.result(0.0, 0.0))
@@ -87,7 +87,7 @@ class BatchRunner(Runner):
 
 
 class Source(WorkSource):
-    """Hands out a job for each of ``sizes`` (in boards).
+    """Hands out a job for each of ``sizes`` (in nodes).
 
     more: sizes of jobs that appear when all before them are in; enough: results after which nothing more is needed.
     """
@@ -173,9 +173,9 @@ class Stream(WorkSource):
 
 
 def jobs_for(nodes, sizes):
-    """The job records of nodes; ``sizes``: boards by node."""
+    """The job records of nodes; ``sizes``: nodes by node."""
     jobs = np.zeros(len(nodes), JOB)
-    jobs["job_id"], jobs["boards"] = nodes, [sizes[node] for node in nodes]
+    jobs["job_id"], jobs["nodes"] = nodes, [sizes[node] for node in nodes]
     return jobs
 
 
@@ -208,12 +208,12 @@ def results_payload(nodes, seconds=1.0):
 
 
 def jobs_payload(*sizes):
-    """The payload of jobs of so many boards, numbered from 0."""
+    """The payload of jobs of so many nodes, numbered from 0."""
     return from_records(Source(sizes).take(len(sizes), worker=0))
 
 
 def setup_message(rate, number=1):
-    """A SETUP for runners of so many boards a second."""
+    """A SETUP for runners of so many nodes a second."""
     text = json.dumps({"kind": "toy", "rate": rate}).encode()
     return Message(MessageType.SETUP, number, np.frombuffer(text, np.uint8))
 

@@ -22,7 +22,7 @@ from ..games.othello_twin import OthelloTwin, random_game, random_position
 EVALUATIONS = [name for name in evaluation.names(othello) if not evaluation.learnt(othello, name)]  # for any board
 EMPTIES = othello.OPTIONS["empties"]
 ORDERINGS = ("none", "static", "shallow", "shallow:2")
-NO_PAUSE = 10**9  # boards; more than any search here takes
+NO_PAUSE = 10**9  # nodes; more than any search here takes
 LATE_EMPTIES = 6  # squares, at most; trees from there on are small
 LATE_PLIES = 5
 _FEW, _WIDE = ["static", "complex"], ["static"]  # evaluations of the short run; for boards of several words a side
@@ -74,7 +74,7 @@ def engine(board, name="static", ordering="static", prune=True, empties="winner"
 
 
 def search(searcher, state, depth=None, alpha=-ab.INFINITY, beta=ab.INFINITY, budget=NO_PAUSE):
-    """Return the Result of a search to ``depth`` plies, or to the end if None, in slices of ``budget`` boards."""
+    """Return the Result of a search to ``depth`` plies, or to the end if None, in slices of ``budget`` nodes."""
     searcher.begin(state, depth, alpha, beta)
     while not searcher.advance(budget):
         pass
@@ -95,7 +95,7 @@ class Recursion:
         set_fields(self._control, prune=prune, static_order=parse_ordering(ordering)[0])
 
     def search(self, state, depth=None):
-        """Return (score, boards)."""
+        """Return (score, nodes)."""
         exact = depth is None
         control = self._control
         set_fields(control, pass_plies=0 if exact else 1, win_bonus=0 if exact else self._evaluation.bound, nodes=0)

@@ -12,14 +12,14 @@ class SelectiveTwin:
     """Searches states of a game by an Evaluation.
 
     tests: (stage, deep) → [(shallow, slope, offset, margin)], the shallowest first; stage: moves left that make one;
-    ordered(state, left) → the moves in their order. ``boards`` counts positions reached by a move, ``cuts`` nodes that
+    ordered(state, left) → the moves in their order. ``nodes`` counts positions reached by a move, ``cuts`` nodes that
     a shallow search has answered.
     """
 
     def __init__(self, game, rules, evaluation, stage, tests, ordered):
         self._game, self._r, self._evaluation = game, rules, evaluation
         self._stage, self._tests, self._ordered = stage, tests, ordered
-        self.boards = self.cuts = 0
+        self.nodes = self.cuts = 0
 
     def search(self, state, depth):
         """Return the score of a state."""
@@ -62,7 +62,7 @@ class SelectiveTwin:
 
     def _after(self, state, m, left, low, high, null):
         child, _ = self._game.play(state, self._r, m)
-        self.boards += 1
+        self.nodes += 1
         return -self._node(as_state(child), left - 1, -(low + 1 if null else high), -low)[0]
 
     def _asked(self, state, left, alpha, beta):

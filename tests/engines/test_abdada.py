@@ -132,11 +132,11 @@ def test_a_rank_that_joined_stops_when_the_search_is_over(seed):
     engine.share(True)
     engine.watch(words.ctypes.data, 5, words.ctypes.data + 8)
     assert not engine.advance(5_000)
-    assert words[1] > 0  # its boards
+    assert words[1] > 0  # its nodes
     words[0] = 6
-    before = engine.boards
+    before = engine.nodes
     assert not engine.advance(10**9)
-    assert engine.boards - before < 100_000
+    assert engine.nodes - before < 100_000
 
 
 def test_an_order_of_moves_is_found_by_its_hash_alone(seed):

@@ -87,7 +87,7 @@ def test_the_value_to_the_end_is_minimax(board, empties, full, rng):
             result = search(engine(board, "static", ordering, prune, empties), state)
             assert result.score == expected, (tree.text, ordering, prune)
             assert result.complete
-            assert prune or result.boards == size(tree)
+            assert prune or result.nodes == size(tree)
 
 
 @orderings
@@ -129,7 +129,7 @@ def test_tictactoe_is_a_draw(ordering, prune):
         result = search(searcher, empty, depth)
         assert result.score == 0
         assert len(result.line) == 9
-        assert prune or result.boards == 549_945  # the positions that perft counts at plies 1 to 9
+        assert prune or result.nodes == 549_945  # the positions that perft counts at plies 1 to 9
 
 
 @pytest.mark.parametrize(("text", "score"), [("XX-OO---- X", 1), ("X-X-O-X-O O", -1), ("XXXOO---- O", -1)])
@@ -143,17 +143,17 @@ def tictactoe_engine(ordering, prune):
     return AlphaBeta(tictactoe, tictactoe.rules(), positions.NOTHING, prune, ordering)
 
 
-# --- boards that are visited ---
+# --- nodes that are visited ---
 
 
 @positions.searches(PLIES)
-def test_boards_of_a_plain_order_are_those_of_plain_search(board, name, samples):
+def test_nodes_of_a_plain_order_are_those_of_plain_search(board, name, samples):
     worth = Worth(board, name)
     for state, tree, plies in samples(board):
         for depth in range(plies + 1):
             minimal = search(engine(board, name, "none"), state, depth)
-            assert (minimal.score, minimal.boards) == alphabeta(tree, depth, worth), (tree.text, depth)
-            assert minimal.ordering_boards == 0
+            assert (minimal.score, minimal.nodes) == alphabeta(tree, depth, worth), (tree.text, depth)
+            assert minimal.ordering_nodes == 0
 
 
 @boards
@@ -162,18 +162,18 @@ def test_minimax_visits_every_node_and_alphabeta_no_more(board, ordering, sample
     for state, tree, plies in samples(board):
         for depth in range(plies + 1):
             nodes = size(tree, depth)
-            assert search(engine(board, "static", ordering, prune=False), state, depth).boards == nodes
-            assert search(engine(board, "static", ordering), state, depth).boards <= nodes
+            assert search(engine(board, "static", ordering, prune=False), state, depth).nodes == nodes
+            assert search(engine(board, "static", ordering), state, depth).nodes <= nodes
 
 
-def test_boards_of_ordering_searches_are_counted_apart(rng):
+def test_nodes_of_ordering_searches_are_counted_apart(rng):
     for state in [othello.start(rules((8, 8))).state, *positions.unfinished_states(rng, (8, 8), 5, most_empties=40)]:
         static, shallow = (search(engine((8, 8), "static", ordering), state, 6) for ordering in ("static", "shallow"))
         minimax = search(engine((8, 8), "static", "shallow", prune=False), state, 6)
         assert static.score == shallow.score == minimax.score
-        assert static.ordering_boards == 0
-        assert minimax.boards == search(engine((8, 8), "static", "none", prune=False), state, 6).boards
-    assert search(engine((8, 8), "static", "shallow"), othello.start(rules((8, 8))).state, 6).ordering_boards > 0
+        assert static.ordering_nodes == 0
+        assert minimax.nodes == search(engine((8, 8), "static", "none", prune=False), state, 6).nodes
+    assert search(engine((8, 8), "static", "shallow"), othello.start(rules((8, 8))).state, 6).ordering_nodes > 0
 
 
 # --- pausing ---
@@ -203,28 +203,28 @@ def test_a_slice_keeps_to_its_budget(rng):
         while not done:
             done = searcher.advance(100)
             # the last board of a slice may have two plies below it
-            assert searcher.boards - before < 100 + 40 * 40
-            assert done or searcher.boards - before >= 100
-            before = searcher.boards
+            assert searcher.nodes - before < 100 + 40 * 40
+            assert done or searcher.nodes - before >= 100
+            before = searcher.nodes
 
 
 @positions.searches(DEPTHS)
 @pytest.mark.parametrize("ordering", ["none", "static"])
-def test_recursion_visits_the_same_boards(board, name, ordering, full, rng):
+def test_recursion_visits_the_same_nodes(board, name, ordering, full, rng):
     recursion, searcher = positions.Recursion(board, name, ordering), engine(board, name, ordering)
     for state in positions.unfinished_states(rng, board, 10 if full else 2):
         for plies in range(1, DEPTHS[board] + 1):
             result = search(searcher, state, plies, budget=50)
-            assert (result.score, result.boards) == recursion.search(state, plies), (state, plies)
+            assert (result.score, result.nodes) == recursion.search(state, plies), (state, plies)
 
 
 @pytest.mark.parametrize("ordering", ["none", "static"])
-def test_recursion_to_the_end_visits_the_same_boards(ordering, rng):
+def test_recursion_to_the_end_visits_the_same_nodes(ordering, rng):
     board = (8, 8)
     recursion, searcher = positions.Recursion(board, "static", ordering), engine(board, "static", ordering)
     for state in positions.unfinished_states(rng, board, 3, most_empties=10):
         result = search(searcher, state, budget=50)
-        assert (result.score, result.boards) == recursion.search(state), state
+        assert (result.score, result.nodes) == recursion.search(state), state
 
 
 @orderings
@@ -286,7 +286,7 @@ def test_a_narrow_window_gives_the_plain_bound(board, samples, rng):
         for alpha, beta in windows(rng, minimax(tree, plies, worth)):
             result = search(engine(board, "static", "none"), state, plies, alpha, beta)
             expected = alphabeta(tree, plies, worth, alpha, beta)
-            assert (result.score, result.boards) == expected, (tree.text, alpha, beta)
+            assert (result.score, result.nodes) == expected, (tree.text, alpha, beta)
 
 
 # --- lines ---
@@ -347,7 +347,7 @@ def test_a_pass_is_a_ply_of_a_depth_but_not_of_an_exact_search():
     assert at_once.line == [PASS]
     assert at_once.score == -worth.function(after, rules(board), worth.tables)
     assert search(engine(board), forced, 2) == one_ply._replace(
-        score=-one_ply.score, line=[PASS, *one_ply.line], boards=one_ply.boards + 1
+        score=-one_ply.score, line=[PASS, *one_ply.line], nodes=one_ply.nodes + 1
     )
     exact = search(engine(board), forced)
     assert [othello.move_text(m, rules(board)) for m in exact.line] == ["pass", "c1"]
@@ -397,7 +397,7 @@ def test_more_empty_squares_than_at_the_start(board):
     recursion = positions.Recursion(board, "static", "static")
     for depth in (None, 10):
         result = search(fresh, state, depth)
-        assert (result.score, result.boards) == recursion.search(state, depth)
+        assert (result.score, result.nodes) == recursion.search(state, depth)
 
 
 def test_a_line_is_kept_to_its_greatest_length():
@@ -405,7 +405,7 @@ def test_a_line_is_kept_to_its_greatest_length():
     for moves, score in ((LINE_LENGTH, -1), (countdown.LONGEST - 1, 1), (countdown.LONGEST, -1)):
         result = search(searcher, countdown.state(moves))
         assert result.score == score
-        assert result.boards == moves
+        assert result.nodes == moves
         assert result.line == list(range(moves, moves - LINE_LENGTH, -1))
 
 

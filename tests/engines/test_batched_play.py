@@ -47,10 +47,10 @@ def test_games_are_those_of_a_player(name, board, options, seed):
     until = [10_000, 7, 10_000, 2, 40]
     rows = table.add_games([case.start] * 5, seeds, [0] * 5, until)
     assert table.room == 0
-    (at_work, states, ended), over, boards = table.step(rows), [], 0
+    (at_work, states, ended), over, nodes = table.step(rows), [], 0
     while len(at_work):
         over += ended.tolist()
-        boards += 3 * len(at_work) + 1
+        nodes += 3 * len(at_work) + 1
         at_work, states, ended = table.step(at_work, case.found(states), 3 * len(at_work) + 1)
     assert sorted(over + ended.tolist()) == sorted(rows.tolist())
     for row, each, most in zip(rows, seeds, until, strict=True):
@@ -59,7 +59,7 @@ def test_games_are_those_of_a_player(name, board, options, seed):
         figures = [int(line[name]) for name in ("score", "moves", "chance_steps", "over")]
         assert figures == [player.score, player.moves, player.chance_steps, player.over]
         assert tuple(table.table["state"][row].tolist()) == tuple(map(int, player.state))
-    assert table.table["boards"].sum() == boards
+    assert table.table["nodes"].sum() == nodes
     table.remove_games(rows[:3])
     assert table.room == 3
 

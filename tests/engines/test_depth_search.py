@@ -133,19 +133,19 @@ def test_every_technique_has_a_switch(changes, board, name, depth, full, endings
 
 
 def boards_of(changes, depth=8):
-    """Boards of a search of a fixed position in the middle of a game."""
-    return search(deep((8, 8), "complex", changes=changes), midgame(), depth).boards
+    """Nodes of a search of a fixed position in the middle of a game."""
+    return search(deep((8, 8), "complex", changes=changes), midgame(), depth).nodes
 
 
 @pytest.mark.parametrize("without", ["no table", "no null windows", "no deepening"])
-def test_what_saves_boards(without):
+def test_what_saves_nodes(without):
     assert boards_of({}) < boards_of(CHANGES[without])
 
 
-def test_recursion_and_frames_visit_the_same_boards(rng):
+def test_recursion_and_frames_visit_the_same_nodes(rng):
     for state in [midgame(), *positions.unfinished_states(rng, (8, 8), 3)]:
         results = [search(deep((8, 8), changes={"bottom": bottom}), state, 7) for bottom in (0, 1, 3, 5, NEVER)]
-        assert len({(result.score, result.boards, result.evaluated) for result in results}) == 1, state
+        assert len({(result.score, result.nodes, result.evaluated) for result in results}) == 1, state
 
 
 @compiled
@@ -163,16 +163,16 @@ def worst_first(s, r, out, scores, at):
     [("unordered", {}), ("worst_first", {"ordered_moves_slow": worst_first})],
     ids=["no hooks", "worst first"],
 )
-def test_the_order_of_moves_changes_boards_alone(name, hooks, full, rng, monkeypatch):
+def test_the_order_of_moves_changes_nodes_alone(name, hooks, full, rng, monkeypatch):
     board, depth = (8, 8), 6
     monkeypatch.setattr(games, "knowledge", lambda game: SimpleNamespace(**hooks))
     # kernels are told apart by their evaluation's name
     searcher = DepthSearch(othello, rules(board), evaluate(board, "static")._replace(name=name), tt.new_shared_table(1))
-    boards = 0
+    nodes = 0
     for state in [midgame(seed=seed) for seed in range(1, 4)]:
         result = search(searcher, state, depth)
-        boards += result.boards - search(deep(board), state, depth).boards
-    assert boards > 0
+        nodes += result.nodes - search(deep(board), state, depth).nodes
+    assert nodes > 0
     for state in positions.unfinished_states(rng, board, 20 if full else 2):
         assert search(searcher, state, depth).score == search(engine(board), state, depth).score, state
 

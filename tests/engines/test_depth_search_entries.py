@@ -56,14 +56,14 @@ def test_no_limit_and_no_size_of_table_changes_a_score(near_bits, full, rng, mon
                 assert result.score == search(engine(board), state, depth).score, (state, depth, limits)
 
 
-def test_a_shared_table_saves_boards():
+def test_a_shared_table_saves_nodes():
     far, state, depth = tt.new_shared_table(4), midgame(), 8
     first, same = (search(deep((8, 8), far=far), state, depth) for _ in range(2))
     other = search(deep((8, 8), "complex", far), state, depth)
     assert first.score == same.score
-    assert same.boards < first.boards / 2
+    assert same.nodes < first.nodes / 2
     # the others' entries may have taken the place of some of its own
-    assert other.boards == pytest.approx(search(deep((8, 8), "complex"), state, depth).boards, rel=0.01)
+    assert other.nodes == pytest.approx(search(deep((8, 8), "complex"), state, depth).nodes, rel=0.01)
 
 
 def test_nothing_is_found_after_clear():
@@ -71,8 +71,8 @@ def test_nothing_is_found_after_clear():
     first = search(searcher, state, depth)
     searcher.clear()
     cleared = search(searcher, state, depth)
-    assert (cleared.score, cleared.boards) == (first.score, first.boards)
-    assert search(searcher, state, depth).boards < first.boards  # it was there to be found
+    assert (cleared.score, cleared.nodes) == (first.score, first.nodes)
+    assert search(searcher, state, depth).nodes < first.nodes  # it was there to be found
 
 
 def test_entries_are_of_the_age_at_which_they_were_written():

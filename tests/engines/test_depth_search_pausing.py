@@ -46,9 +46,9 @@ def test_a_slice_keeps_to_its_budget(rng):
         while not done:
             done = searcher.advance(100)
             # the last board of a slice may have three plies below it
-            assert searcher.boards - before < 100 + 30**3
-            assert done or searcher.boards - before >= 100
-            before = searcher.boards
+            assert searcher.nodes - before < 100 + 30**3
+            assert done or searcher.nodes - before >= 100
+            before = searcher.nodes
 
 
 def test_an_unfinished_search_leaves_no_trace_in_the_next_ones_score(rng):
@@ -78,7 +78,7 @@ def test_a_stopped_search_knows_a_lower_bound(rng):
 
 
 def stopped_results(searcher, state, depth, window, budget):
-    """Results of a search after each of its slices of ``budget()`` boards but the last."""
+    """Results of a search after each of its slices of ``budget()`` nodes but the last."""
     searcher.begin(state, depth, *window)
     while not searcher.advance(budget()):
         yield searcher.result()

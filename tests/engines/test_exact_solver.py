@@ -35,7 +35,7 @@ def shared_solver(board):
 
 
 def solve(engine, state, low=-kernels.INFINITY, high=kernels.INFINITY, budget=NO_PAUSE):
-    """Return the Result of a search in slices of ``budget`` boards."""
+    """Return the Result of a search in slices of ``budget`` nodes."""
     engine.begin(state, low, high)
     while not engine.advance(budget):
         pass
@@ -208,7 +208,7 @@ def long_searches(seed, full):
         (plain,) = random_positions(rng, twin, 1, range(26, 31))
         engine = solver()
         solve(engine, state_of(plain, twin))
-        if 2 * tt.EASY < engine.boards < 2_000_000:
+        if 2 * tt.EASY < engine.nodes < 2_000_000:
             found.append(state_of(plain, twin))
     return found
 
@@ -241,10 +241,10 @@ def test_a_slice_keeps_to_its_budget(long_searches):
         engine.begin(state)
         done, longest = False, 0
         while not done:
-            before = engine.boards
+            before = engine.nodes
             done = engine.advance(1_000)
-            longest = max(longest, engine.boards - before)
-            assert done or engine.boards - before >= 1_000
+            longest = max(longest, engine.nodes - before)
+            assert done or engine.nodes - before >= 1_000
         assert longest < 50_000
 
 
@@ -315,8 +315,8 @@ def test_nothing_is_found_after_clear(far_mib, long_searches):
         first = solve(engine, state)
         engine.clear()
         cleared = solve(engine, state)
-        assert (cleared.score, cleared.boards) == (first.score, first.boards)
-        assert solve(engine, state).boards != first.boards  # it was there to be found
+        assert (cleared.score, cleared.nodes) == (first.score, first.nodes)
+        assert solve(engine, state).nodes != first.nodes  # it was there to be found
 
 
 def test_what_engines_of_one_far_table_share(long_searches):
@@ -326,9 +326,9 @@ def test_what_engines_of_one_far_table_share(long_searches):
         fresh = solve(first, state)
         again, apart = solve(same, state), solve(other, state)
         assert again.score == apart.score == fresh.score
-        assert again.boards != fresh.boards
+        assert again.nodes != fresh.nodes
         # the others' entries may have taken the place of some of its own
-        assert apart.boards == pytest.approx(fresh.boards, rel=0.01)
+        assert apart.nodes == pytest.approx(fresh.nodes, rel=0.01)
 
 
 # --- other games ---

@@ -64,19 +64,19 @@ def test_slices_and_tables_change_nothing(name, rng):
         whole = case.search(engine, position, 7)
         again = case.search(engine, position, 7, budget=rng.choice((1, 50, 1000)))  # by what is in the table now
         assert (again.value, again.values) == (whole.value, whole.values)
-        assert again.boards <= whole.boards
+        assert again.nodes <= whole.nodes
         assert case.search(small, position, 7, budget=77).value == whole.value
 
 
-def test_what_a_table_knows_saves_boards(rng):
+def test_what_a_table_knows_saves_nodes(rng):
     case = Case("2048", (4, 4), rng)
     position = case.position(40)
     engine = case.engine()
     first, again = case.search(engine, position, 6), case.search(engine, position, 6)
     assert again.table_hits > 0
-    assert again.boards < first.boards
+    assert again.nodes < first.nodes
     engine.forget()
-    assert case.search(engine, position, 6).boards == first.boards
+    assert case.search(engine, position, 6).nodes == first.nodes
 
 
 @pytest.mark.parametrize("name", ["2048", "2584"])
@@ -117,7 +117,7 @@ def test_a_finished_game_is_worth_its_evaluation(name):
     while case.twin.moves(position):
         position = case.twin.play(position, case.rng.choice(case.twin.moves(position)))[0]
     found = case.search(case.engine(), position, 5)
-    assert (found.value, found.move, found.boards) == (case.evaluate(position), None, 0)
+    assert (found.value, found.move, found.nodes) == (case.evaluate(position), None, 0)
 
 
 def together(engines, state, depth, slices):
@@ -186,7 +186,7 @@ def test_entries_of_other_settings_are_not_taken(rng):
     for engine, how in zip(engines, settings, strict=True):
         assert case.search(engine, position, 7).value == case.search(case.engine(**how), position, 7).value
     again = case.engine(**settings[0], table=far, tag=str(settings[0]), part=True)
-    assert case.search(again, position, 7).boards < 50  # the entries of these are taken
+    assert case.search(again, position, 7).nodes < 50  # the entries of these are taken
 
 
 def test_a_rank_waits_no_longer_than_it_has_patience(rng):

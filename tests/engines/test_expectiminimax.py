@@ -94,18 +94,18 @@ def test_pruning_changes_no_value(name, spawn, whole, rng, full):
     case = Case(name, spawn, (4, 4), rng)
     plain, pruned = (case.engine(adversary_chooses_all=whole, prune=pruned) for pruned in (False, True))
     most = 7 if spawn.count(":") <= 2 and not whole else 5 if spawn.count(":") <= 4 or full else 4
-    boards = [0, 0]
+    nodes = [0, 0]
     for depth in [min(5, most)] * (20 if full else 5) + [most] * (20 if full else 3):
         state = case.state(case.any_position())
         one, other = search(plain, state, depth), search(pruned, state, depth)
         assert (other.value, other.bound) == (one.value, EXACT)  # to the last bit
-        assert other.boards <= one.boards
+        assert other.nodes <= one.nodes
         if one.move is not None:
             assert one.values[other.move] == one.value
             assert other.values == {move: one.values[move] for move in other.values}
-        boards[0] += one.boards
-        boards[1] += other.boards
-    assert boards[1] < boards[0]
+        nodes[0] += one.nodes
+        nodes[1] += other.nodes
+    assert nodes[1] < nodes[0]
 
 
 @pytest.mark.parametrize(("evaluated", "spawn"), [("haskell", "2:1,4:1e-20"), ("free", "2:0.7,4:0.2,8:0.1")])
@@ -194,7 +194,7 @@ def test_a_finished_game_is_worth_its_evaluation(name):
     case = Case(name, SPAWNS[name][0], (2, 2), random.Random(1))
     position = case.position(1000)
     found = search(case.engine(), case.state(position), 5)
-    assert (found.value, found.move, found.boards) == (case.evaluate(position), None, 0)
+    assert (found.value, found.move, found.nodes) == (case.evaluate(position), None, 0)
 
 
 def test_a_tile_on_a_known_board():

@@ -186,5 +186,5 @@ def test_a_short_search_leaves_it_as_it_is(monkeypatch, seed):
         engine.begin(random_position(game, game.rules(), range(16, 20), random.Random(seed)).state)
         while not engine.advance(10_000):
             pass
-    assert engine.boards < growing.LONG
+    assert engine.nodes < growing.LONG
     assert table.buckets == table.first

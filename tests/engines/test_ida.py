@@ -87,7 +87,7 @@ def test_what_is_too_far_is_decided_by_the_last_depth(name, rng):
     for _ in range(3):
         position, seed = case.position_to_play(rng.randint(4, 20)), rng.getrandbits(64)
         engine.begin(case.state(position), seed, 60)
-        engine._kernels["to_depth"](engine._control)  # as if half of the boards were gone
+        engine._kernels["to_depth"](engine._control)  # as if half of the nodes were gone
         while not engine.advance(7):
             pass
         found = engine.result()
@@ -99,7 +99,7 @@ def test_what_is_too_far_is_decided_by_the_last_depth(name, rng):
         layers = last_layer(spawns, position, found.length)
         best = {move: max(map(case.evaluate, layer)) for move, layer in layers.items()}
         assert best[case.move_of(found)] == max(best.values())
-        assert found.boards >= 60
+        assert found.nodes >= 60
 
 
 def test_no_tile_is_larger_than_the_largest(rng):
@@ -114,7 +114,7 @@ def test_no_tile_is_larger_than_the_largest(rng):
 def test_without_a_move_there_is_nothing_to_search(position, rng):
     case = Runs("2048", (2, 2), rng)
     found = case.run(case.engine(), position, 1)
-    assert (found.complete, found.move, found.boards) == (True, None, 0)
+    assert (found.complete, found.move, found.nodes) == (True, None, 0)
 
 
 def test_slices_change_nothing_and_a_limit_holds(rng):
@@ -124,7 +124,7 @@ def test_slices_change_nothing_and_a_limit_holds(rng):
         found = case.run(engine, position, seed, limit)
         assert case.run(engine, position, seed, limit, budget=rng.choice((1, 13))) == found
         assert found.move is not None
-        assert found.boards <= limit + ida.MOST
+        assert found.nodes <= limit + ida.MOST
 
 
 def test_a_stopped_run_is_not_complete(rng):

@@ -51,30 +51,30 @@ def test_scores_do_not_depend_on_the_order(ranked, rng, full, seed):
         assert solve(by_nonsense, state, low, low + 1).score == min(max(expected.score, low), low + 1)
 
 
-def test_the_order_saves_boards():
+def test_the_order_saves_nodes():
     """With the weights that are shipped, over positions late enough to take little time: the same ones every time."""
     learnt, plain = solver(evaluation.for_order(othello, rules(BOARD))), solver(None)
     late = unfinished_states(random.Random(2), BOARD, 120, 18)
     states = [state for state in late if othello.moves_left(state, rules(BOARD)) == 18]
-    boards = {learnt: 0, plain: 0}
+    nodes = {learnt: 0, plain: 0}
     for state in states:
-        for engine in boards:
+        for engine in nodes:
             solve(engine, state)
-            boards[engine] += engine.boards
-    assert boards[learnt] < 0.9 * boards[plain]
+            nodes[engine] += engine.nodes
+    assert nodes[learnt] < 0.9 * nodes[plain]
 
 
 def test_the_first_guess_is_short_and_counts(rng):
-    """Without a limit it would take millions of boards of some of these positions."""
+    """Without a limit it would take millions of nodes of some of these positions."""
     engine, most = solver(evaluation.for_order(othello, rules(BOARD))), move_ordering.MAX_GUESS_NODES
-    boards = []
+    nodes = []
     for state in unfinished_states(rng, BOARD, 300):
         engine.begin(state)
-        boards.append(engine.boards)
+        nodes.append(engine.nodes)
         engine.begin(state, -1, 1)  # who wins is one question, whatever the guess
-        assert engine.boards == 0
-    assert most <= max(boards) < most + 6 * MOST_MOVES  # where it gives up, the moves on the way are still played
-    assert sum(0 < n < most for n in boards) > 50
+        assert engine.nodes == 0
+    assert most <= max(nodes) < most + 6 * MOST_MOVES  # where it gives up, the moves on the way are still played
+    assert sum(0 < n < most for n in nodes) > 50
 
 
 def test_boards_of_eight_and_six_have_an_order():
@@ -85,18 +85,18 @@ def test_boards_of_eight_and_six_have_an_order():
 
 
 def test_the_order_of_a_smaller_board_saves_more():
-    """Scores of 6×6 are those without it, by half of the boards or less."""
+    """Scores of 6×6 are those without it, by half of the nodes or less."""
     order = evaluation.for_order(othello, rules((6, 6)))
     engines = [ExactSolver(othello, rules((6, 6)), new_shared_table(16), order=order) for order in (order, None)]
     late = unfinished_states(random.Random(3), (6, 6), 40, 22)
     states = [state for state in late if othello.moves_left(state, rules((6, 6))) >= 21][:3]
     assert len(states) == 3
-    boards = [0, 0]
+    nodes = [0, 0]
     for state in states:
         found = [solve(engine, state) for engine in engines]
         assert found[0].score == found[1].score
-        boards = [n + engine.boards for n, engine in zip(boards, engines, strict=True)]
-    assert boards[0] < boards[1] / 2
+        nodes = [n + engine.nodes for n, engine in zip(nodes, engines, strict=True)]
+    assert nodes[0] < nodes[1] / 2
 
 
 def test_the_first_player_loses_on_6x6_by_four(full):

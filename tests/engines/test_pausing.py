@@ -1,5 +1,5 @@
 """Searches that are paused in one engine and gone on with in another: the same answers, and without tables the same
-boards."""
+nodes."""
 
 import pytest
 
@@ -17,7 +17,7 @@ boards = pytest.mark.parametrize("board", BOARDS, ids=str)
 
 
 def relayed(make, begin, rng, longest):
-    """Have a search done by one new engine after another, each for a random number of boards; return the last one."""
+    """Have a search done by one new engine after another, each for a random number of nodes; return the last one."""
     runner = make()
     begin(runner)
     while not runner.advance(rng.randrange(longest)):
@@ -31,7 +31,7 @@ def relayed(make, begin, rng, longest):
 
 @boards
 @pytest.mark.parametrize("ordering", ["none", "static", "shallow:2"])
-def test_plain_alpha_beta_visits_the_same_boards(board, ordering, rng):
+def test_plain_alpha_beta_visits_the_same_nodes(board, ordering, rng):
     def make():
         return AlphaBeta(othello, rules(board), evaluate(board, "static"), True, ordering)
 
@@ -85,10 +85,10 @@ def test_solutions_are_the_same(tables, rng):
             2_000_000,
         )
         assert found.result().score == min(max(whole.result().score, window[0]), window[1])
-        assert found.boards > 0
+        assert found.nodes > 0
 
 
-def test_the_boards_so_far_are_counted_and_little_is_saved():
+def test_the_nodes_so_far_are_counted_and_little_is_saved():
     board = (9, 8)
     state = othello.start(rules(board)).state
     first = deep(board)
@@ -98,7 +98,7 @@ def test_the_boards_so_far_are_counted_and_little_is_saved():
     second = deep(board)
     second.begin(state, 14)
     second.restore(content)
-    assert (second.boards, second.table_counts) == (first.boards, first.table_counts)
+    assert (second.nodes, second.table_counts) == (first.nodes, first.table_counts)
     assert len(content) < 50_000
 
 

@@ -92,12 +92,12 @@ def test_a_slice_keeps_to_its_budget():
     engine.begin(othello.start(rules((6, 6))).state, 8)
     slices, done = 0, False
     while not done:
-        before = engine.boards
+        before = engine.nodes
         done = engine.advance(500)
         slices += 1
         # the last position of a slice may have three plies below it
-        assert engine.boards - before < 500 + 15**3
-        assert done or engine.boards - before >= 500
+        assert engine.nodes - before < 500 + 15**3
+        assert done or engine.nodes - before >= 500
     assert slices > 50
 
 

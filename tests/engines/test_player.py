@@ -14,7 +14,7 @@ from distsearch.games.interface import Position, legal_moves, step
 from ..games.sliding_twin import twin_of
 
 SEED = 5
-WHOLE = 10**9  # moves or boards
+WHOLE = 10**9  # moves or nodes
 PLAYED = [("2048", (2, 2)), ("2048", (3, 3)), ("2584", (2, 3)), ("2584", (4, 4))]
 
 
@@ -63,7 +63,7 @@ def test_every_move_is_legal_and_the_twin_counts_the_same_score(name, board, dep
 def test_the_player_moves_as_its_engine_says():
     game, rules, _ = table("2048", (3, 3))
     engine = Expectimax(game, rules, evaluation.find(game, evaluation.names(game)[0], rules))
-    position, boards, expanded = game.start(rules), 0, 0
+    position, nodes, expanded = game.start(rules), 0, 0
     player = played("2048", (3, 3), depth=3, most=300)
     for code in player.codes:
         if code < 4:
@@ -71,10 +71,10 @@ def test_the_player_moves_as_its_engine_says():
             assert engine.advance(WHOLE)
             found = engine.result()
             assert found.move == code
-            boards, expanded = boards + found.boards, expanded + found.expanded
+            nodes, expanded = nodes + found.nodes, expanded + found.expanded
         assert code in legal_moves(game, position, rules)
         position = step(game, position, rules, code)
-    assert (player.boards, player.expanded) == (boards, expanded)
+    assert (player.nodes, player.expanded) == (nodes, expanded)
 
 
 def test_the_fewest_empty_cells_that_fit_say_how_deep():
@@ -89,30 +89,32 @@ def test_the_fewest_empty_cells_that_fit_say_how_deep():
         assert plies_for(game, rules, game.parse(text, rules).state, 4, ()) == 4
 
 
-@pytest.mark.parametrize("limits", [{"depth_by_empty": ((2, 5), (5, 3))}, {"nodes": 300}, {"nodes": 1}], ids=str)
+@pytest.mark.parametrize(
+    "limits", [{"depth_by_empty": ((2, 5), (5, 3))}, {"node_limit": 300}, {"node_limit": 1}], ids=str
+)
 def test_the_player_moves_as_its_engine_says_within_limits(limits):
-    """A limit of boards ends a search as it would end the engine's, and its last whole one decides if it must."""
+    """A limit of nodes ends a search as it would end the engine's, and its last whole one decides if it must."""
     game, rules, _ = table("2048", (3, 3))
     engine = Expectimax(game, rules, evaluation.find(game, evaluation.names(game)[0], rules))
-    position, boards = game.start(rules), 0
+    position, nodes = game.start(rules), 0
     player = played("2048", (3, 3), most=150, depth=1 if "depth_by_empty" in limits else 9, **limits)
     for code in player.codes:
         if code < 4:
-            left = limits.get("nodes", WHOLE)
+            left = limits.get("node_limit", WHOLE)
             deep = plies_for(game, rules, position.state, 1, limits.get("depth_by_empty", ()))
             move = None
-            for plies in range(1, 10, 2) if "nodes" in limits else [deep]:
+            for plies in range(1, 10, 2) if "node_limit" in limits else [deep]:
                 engine.begin(position.state, plies)
                 engine.advance(left if move is not None else WHOLE)
                 found = engine.result()
                 if found.complete or move in found.values:
                     move = found.move
-                left, boards = left - found.boards, boards + found.boards
+                left, nodes = left - found.nodes, nodes + found.nodes
                 if left <= 0:
                     break
             assert move == code
         position = step(game, position, rules, code)
-    assert player.boards == boards
+    assert player.nodes == nodes
 
 
 def test_a_limit_of_time_is_used_and_kept():
@@ -129,33 +131,33 @@ def test_a_limit_of_time_is_used_and_kept():
 
 
 @pytest.mark.parametrize(("name", "board"), PLAYED)
-@pytest.mark.parametrize("limits", [{}, {"nodes": 500}], ids=str)
+@pytest.mark.parametrize("limits", [{}, {"node_limit": 500}], ids=str)
 def test_slices_change_nothing(name, board, limits, rng):
     most = 100 if limits else 200
     whole = played(name, board, depth=3, most=most, **limits)
     sliced = played(name, board, depth=3, most=most, budgets=lambda: rng.choice((1, 7, 500)), **limits)
-    for what in ("codes", "score", "moves", "boards", "expanded", "state", "chance_steps"):
+    for what in ("codes", "score", "moves", "nodes", "expanded", "state", "chance_steps"):
         assert getattr(sliced, what) == getattr(whole, what)
 
 
 @pytest.mark.parametrize(("name", "board"), PLAYED)
 def test_parts_make_the_same_game(name, board, rng):
-    """At one ply boards are the same as well, as no table is asked."""
-    whole, codes, score, moves, boards, state, chance_steps = played(name, board), [], 0, 0, 0, None, 0
+    """At one ply nodes are the same as well, as no table is asked."""
+    whole, codes, score, moves, nodes, state, chance_steps = played(name, board), [], 0, 0, 0, None, 0
     while True:
         part = played(name, board, most=rng.randint(1, 50), state=state, chance_steps=chance_steps)
         state, chance_steps = part.state, part.chance_steps
-        codes, score, moves, boards = codes + part.codes, score + part.score, moves + part.moves, boards + part.boards
+        codes, score, moves, nodes = codes + part.codes, score + part.score, moves + part.moves, nodes + part.nodes
         if part.over:
             break
-    assert (codes, score, moves, boards) == (whole.codes, whole.score, whole.moves, whole.boards)
+    assert (codes, score, moves, nodes) == (whole.codes, whole.score, whole.moves, whole.nodes)
     assert (state, chance_steps) == (whole.state, whole.chance_steps)
 
 
 def test_a_game_that_is_over_stays_over():
     end = played("2048", (2, 2))
     again = played("2048", (2, 2), state=end.state, chance_steps=end.chance_steps)
-    assert (again.over, again.complete, again.codes, again.boards) == (True, True, [], 0)
+    assert (again.over, again.complete, again.codes, again.nodes) == (True, True, [], 0)
 
 
 def test_games_have_seeds_of_their_own():

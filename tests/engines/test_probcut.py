@@ -89,7 +89,7 @@ def test_it_searches_what_a_plain_twin_does(full, rng):
             depth = min(depth, 2 * int(tictactoe.moves_left(state, R)) + 1)
             score = twin.search(state, depth)
             result = search(searcher, state, depth, budget=rng.choice((1, 7, NO_PAUSE)))
-            assert (result.score, result.boards) == (score, twin.boards), (values[:9], fitted, state, depth)
+            assert (result.score, result.nodes) == (score, twin.nodes), (values[:9], fitted, state, depth)
             cuts += twin.cuts
     assert cuts > 20
 
@@ -139,7 +139,7 @@ def test_tests_that_are_always_right_change_no_score_however_it_is_steered(chang
         assert searcher.result().score == max(window[0], min(score, window[1])), (state, depth, window)
         whole = search(searcher, state, depth), search(plain, state, depth)
         assert whole[0].score == whole[1].score == truth(state)
-        saved += whole[1].boards - whole[0].boards
+        saved += whole[1].nodes - whole[0].nodes
     assert given > 0
     assert changes != PLAIN or saved > 0
 
@@ -175,12 +175,12 @@ def test_a_saved_search_goes_on(rng):
 
 def test_it_searches_less(rng):
     searcher, plain = othellos(PAIRS, 1.0), othellos((), 0.0)
-    boards = [0, 0]
+    nodes = [0, 0]
     for state in unfinished_states(rng, (6, 6), 20, 24):
         for i, each in enumerate((searcher, plain)):
             each.clear()
-            boards[i] += search(each, state, 6).boards
-    assert boards[0] < boards[1]
+            nodes[i] += search(each, state, 6).nodes
+    assert nodes[0] < nodes[1]
 
 
 def test_no_search_takes_what_another_selectivity_left(full, rng):

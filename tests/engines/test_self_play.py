@@ -12,7 +12,7 @@ from distsearch.games.interface import as_state
 
 from ..games import short_2048
 
-WHOLE = 10**9  # boards
+WHOLE = 10**9  # nodes
 EVERYTHING = {"min_probability": 1e-3, "points": True, "uniform_chance": True}
 WAYS = [{}, {"points": True}, {"uniform_chance": True}, {"min_probability": 0.02}, EVERYTHING]
 CASES = [
@@ -25,7 +25,7 @@ CASES = [
     ("2584", (4, 4), {}),
     ("2584", (3, 3), {"spawn": "1:1"}),
 ]
-COLUMNS = {name: name for name in ("score", "moves", "boards", "expanded", "over")} | {"drawn": "chance_steps"}
+COLUMNS = {name: name for name in ("score", "moves", "nodes", "expanded", "over")} | {"drawn": "chance_steps"}
 
 
 class Case:
@@ -46,7 +46,7 @@ class Case:
             player.begin(state, depth, seed, figures["drawn"], min(part, most - len(codes)))
             assert player.advance(WHOLE)
             codes, state = codes + player.codes, player.state
-            for name in ("score", "moves", "boards", "expanded"):
+            for name in ("score", "moves", "nodes", "expanded"):
                 figures[name] += getattr(player, name)
             figures["drawn"], figures["over"] = player.chance_steps, player.over
         return codes, figures, state
@@ -122,10 +122,10 @@ def test_what_waits_can_be_dropped():
     while here.games.at < 2:
         here.games.advance(1)
     here.games.drop_waiting()
-    assert (here.games.last, here.games.at, here.games.boards) == (2, 2, here.games.table["boards"][2])
+    assert (here.games.last, here.games.at, here.games.nodes) == (2, 2, here.games.table["nodes"][2])
     assert here.games.advance(WHOLE)
     assert here.games.complete.tolist() == [True] * 3 + [False] * 3
-    assert here.games.boards == here.games.table["boards"][2] > 0
+    assert here.games.nodes == here.games.table["nodes"][2] > 0
     assert not here.games.table["count"][3:].any()
     assert here.games.codes.size == 0  # they were not asked for
 
@@ -135,4 +135,4 @@ def test_a_game_that_is_over_stays_over():
     _, figures, state = here.one_by_one(1, 5, 10**6, 10**6)
     here.games.begin([state] * 2, [1] * 2, [5] * 2, [figures["drawn"]] * 2, 10, 10)
     assert here.games.advance(1)
-    assert here.games.table[["over", "count", "boards"]].tolist() == [(1, 0, 0)] * 2
+    assert here.games.table[["over", "count", "nodes"]].tolist() == [(1, 0, 0)] * 2

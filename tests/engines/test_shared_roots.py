@@ -54,7 +54,7 @@ def test_the_answers_of_two_hosts_together_have_a_move_of_that_score(kind, rng):
             for row in order:
                 table_exchange.import_entries(rank._control["table"], np.array([row], np.uint64))
             found = answer(kind, rank, state)
-            asked += rank.boards
+            asked += rank.nodes
             assert found.score == score
             assert value_of(kind, judge, position, found.line[0]) == score
     assert kind.depth or asked < 100  # the answers were taken

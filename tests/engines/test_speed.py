@@ -81,10 +81,10 @@ def timed(run):
 
 
 def searches(board, depth):
-    """A function that searches the midgame positions of a board and returns its boards."""
+    """A function that searches the midgame positions of a board and returns its nodes."""
     searcher, states = engine(board), midgame_states(board)
     searcher.compile()
-    return lambda: sum(search(searcher, state, depth).boards for state in states)
+    return lambda: sum(search(searcher, state, depth).nodes for state in states)
 
 
 def rate(run):
@@ -102,7 +102,7 @@ def check_rate(run, bar):
     assert max(rates) >= bar
 
 
-def check_boards_a_second(board, depth, bar):
+def check_nodes_a_second(board, depth, bar):
     check_rate(searches(board, depth), bar)
 
 
@@ -112,12 +112,12 @@ def deeper(levels, run):
 
 
 def check_share(pausable, plain, states, bar):
-    """Check how fast a pausable search is, compared with its recursive twin that visits the same boards.
+    """Check how fast a pausable search is, compared with its recursive twin that visits the same nodes.
 
-    Both are functions from a state to boards. They take turns state by state, since over longer stretches the machine
+    Both are functions from a state to nodes. They take turns state by state, since over longer stretches the machine
     itself changes its pace, and that from several depths of the stack: where it lies is worth up to 5% to recursion.
     """
-    shares, boards = [], 0
+    shares, nodes = [], 0
     for repeat in range(REPEATS):
         seconds, searches = {pausable: 0.0, plain: 0.0}, [pausable, plain]
         for i, state in enumerate(states):
@@ -127,12 +127,12 @@ def check_share(pausable, plain, states, bar):
                 seconds[run] += took
                 found.add(visited)
             assert len(found) == 1, state
-            boards += visited
+            nodes += visited
         shares.append(seconds[plain] / seconds[pausable])
     share = statistics.median(shares)
     print(
         f"{100 * share:.1f}% of the recursion's rate ({100 * min(shares):.1f} to {100 * max(shares):.1f}), "
-        f"{boards // REPEATS:,} boards in {seconds[pausable]:.2f} s"
+        f"{nodes // REPEATS:,} nodes in {seconds[pausable]:.2f} s"
     )
     assert share >= bar
 
@@ -142,10 +142,7 @@ def check_share_of_recursion(board, depth, bar):
     recursion.search(states[0], 1)
     searcher.compile()
     check_share(
-        lambda state: search(searcher, state, depth).boards,
-        lambda state: recursion.search(state, depth)[1],
-        states,
-        bar,
+        lambda state: search(searcher, state, depth).nodes, lambda state: recursion.search(state, depth)[1], states, bar
     )
 
 
@@ -158,7 +155,7 @@ def check_share_of_tabled_recursion(make, states, asked, bar):
 
 
 def tabled_search(searcher, asked):
-    """A function that searches a state with nothing known and returns its boards."""
+    """A function that searches a state with nothing known and returns its nodes."""
 
     def run(state):
         searcher.clear()
@@ -166,7 +163,7 @@ def tabled_search(searcher, asked):
         # at once: a recursive twin would come to use the shared table at another board
         searcher._control["table"]["shared_from"] = searcher._control["table"]["shared_from_later"]
         searcher.advance(NO_PAUSE)
-        return searcher.boards
+        return searcher.nodes
 
     return run
 
@@ -186,7 +183,7 @@ def check_leaves_a_second(board, depth, bar):
     def count():
         engine.begin(othello.start(rules(board)).state, depth)
         engine.advance(NO_PAUSE)
-        return engine.boards
+        return engine.nodes
 
     check_rate(count, bar)
 
@@ -226,9 +223,9 @@ def subtree_slices(kind, board, depths, **options):
 
 
 BARS = {
-    "boards/s 8x8": partial(check_boards_a_second, (8, 8), 9, 25e6),
-    "boards/s 10x10": partial(check_boards_a_second, (10, 10), 8, 8e6),
-    "boards/s 16x16": partial(check_boards_a_second, (16, 16), 6, 2.5e6),
+    "nodes/s 8x8": partial(check_nodes_a_second, (8, 8), 9, 25e6),
+    "nodes/s 10x10": partial(check_nodes_a_second, (10, 10), 8, 8e6),
+    "nodes/s 16x16": partial(check_nodes_a_second, (16, 16), 6, 2.5e6),
     "share of recursion": partial(check_share_of_recursion, (8, 8), 9, 0.95),
     "share of recursion, deep": partial(
         check_share_of_tabled_recursion, partial(deep, (8, 8), "static"), partial(midgame_states, (8, 8)), (10,), 0.95

@@ -106,7 +106,7 @@ KINDS = [
     Kind(connect4, (6, 7), 22, None),
     Kind(connect4, (6, 7), 10, 7),
 ]
-# these take tens of thousands of boards, some a million
+# these take tens of thousands of nodes, some a million
 LARGE = [
     Kind(othello, (6, 6), 16, None),
     Kind(othello, (8, 8), 43, None),
@@ -221,7 +221,7 @@ def searched_next_to_nothing(kind, rng, passes=False):
 
 def is_next_to_nothing(kind, engine, position):
     # a question at the root looks at every move, and at most twice; there are no more questions than scores
-    return engine.boards <= 2 * (1 if kind.depth else 20) * len(kind.after(position))
+    return engine.nodes <= 2 * (1 if kind.depth else 20) * len(kind.after(position))
 
 
 @kinds

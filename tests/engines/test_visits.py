@@ -48,9 +48,9 @@ def test_a_log_changes_no_search_and_has_every_board(kind, name, rng):
                 pass
         assert told.result() == plain.result()
         assert told.table_counts == plain.table_counts
-        total += told.boards
+        total += told.nodes
     found = log.columns()
-    assert found["boards"].sum() == total
+    assert found["nodes"].sum() == total
     assert found["answered"].all()
     assert (found["since"] < found["until"]).all()
 
@@ -70,9 +70,9 @@ def test_no_board_is_lost_where_searches_are_narrowed_given_away_or_left(kind, n
                 engine.narrow(max(low, -5), min(high, 5)) if low < 5 and high > -5 else None
             elif rng.random() < 0.3:
                 engine.split_off(left // 2)
-        total += engine.boards
+        total += engine.nodes
     found = log.columns()
-    assert found["boards"].sum() == total
+    assert found["nodes"].sum() == total
     assert not found["answered"].all()
 
 
@@ -92,13 +92,13 @@ def test_ranks_in_one_search_write_to_one_log(name, rng):
         pass
     found = log.columns()
     for number, engine in enumerate(engines):
-        assert found["boards"][found["engine"] == number].sum() == engine.boards
+        assert found["nodes"][found["engine"] == number].sum() == engine.nodes
     assert len(set(found["host"].tolist())) == 1
     assert len(set(found["root"].tolist())) == 1
 
 
 def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
-    """Another record of the same: entries of nodes that took so many boards."""
+    """Another record of the same: entries of nodes that took so many nodes."""
     game, rules, engine, how = make("deep", "othello", tt.new_shared_table(1))
     log, told, since, root = visits.Visits(), [], (0, 0), int(kernels.ROOT)
     engine.explain(log)
@@ -118,7 +118,7 @@ def test_visits_are_the_nodes_that_other_hosts_are_told_of(rng):
             told += [(int(word ^ data), int(tt.depth_of(data))) for word, data in entries]
     told = [(h ^ root if h ^ root in roots else h, left) for h, left in told]
     found = log.columns()
-    sums = np.concatenate([[0], np.cumsum(found["boards"])])
+    sums = np.concatenate([[0], np.cumsum(found["nodes"])])
     below = sums[np.searchsorted(found["since"], found["until"])] - sums[: len(found["since"])]
     smallest = engine._control["visits_from"]  # roots of shallower searches are visits as well
     dear = (below >= kernels._EXPENSIVE) & (found["left"] >= smallest) & (found["answered"] != 0)
@@ -136,7 +136,7 @@ def test_a_full_log_stops_a_search_until_it_is_emptied(rng, monkeypatch):
     while not engine.advance(10**9):
         slices += 1
     found = log.columns()
-    assert found["boards"].sum() == engine.boards
+    assert found["nodes"].sum() == engine.nodes
     assert slices >= len(found["node"]) // 4
 
 
@@ -150,13 +150,13 @@ def test_what_is_dropped_is_marked_with_what_others_found_that_joined(rng):
         engine.begin(first)
         engine.advance(300)
     owner.drop()
-    dropped = owner.boards + guest.boards
+    dropped = owner.nodes + guest.nodes
     for engine in (owner, guest):
         engine.begin(second)
         engine.advance(10**9)
     found = log.columns()
-    assert found["boards"][found["dropped"]].sum() == dropped
-    assert found["boards"][~found["dropped"]].sum() == owner.boards + guest.boards
+    assert found["nodes"][found["dropped"]].sum() == dropped
+    assert found["nodes"][~found["dropped"]].sum() == owner.nodes + guest.nodes
 
 
 def test_an_engine_that_is_not_explained_has_no_log():

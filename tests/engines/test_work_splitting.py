@@ -155,7 +155,7 @@ def check_windows(searcher):
 
 
 def slices(rng, searcher):
-    """Run a search, or that of a Giver, to its end, pausing after random numbers of boards."""
+    """Run a search, or that of a Giver, to its end, pausing after random numbers of nodes."""
     longest = rng.choice((2, 10, 100, 500))
     while not searcher.advance(rng.randint(0, longest)):
         yield
@@ -243,9 +243,9 @@ class Giver:
 
     def split_off(self, least_left):
         """Have the search give, and check what it gave; return whether it did."""
-        before = self.searcher.boards
+        before = self.searcher.nodes
         words = self.searcher.split_off(least_left)
-        assert self.searcher.boards == before
+        assert self.searcher.nodes == before
         if words is None:
             return False
         given, nodes = levels(words), []
@@ -366,7 +366,7 @@ def test_a_search_that_gave_goes_on_elsewhere(searches, full, rng):
                 searches.begin(other, giver.state, giver.left)
                 other.advance(rng.randrange(50))
                 other.restore(content)
-                assert (other.boards, other.result()) == (giver.searcher.boards, giver.searcher.result())
+                assert (other.nodes, other.result()) == (giver.searcher.nodes, giver.searcher.result())
                 giver.searcher = other
         if giver.parts:
             result = giver.searcher.result()
@@ -374,21 +374,21 @@ def test_a_search_that_gave_goes_on_elsewhere(searches, full, rng):
         searches.check_full_searches(rng, giver.searcher, giver.state, giver.left)
 
 
-def test_boards_are_searched_once(rng):
-    """By the search that gave, and by those of what it gave, as many boards as by one alone, without tables."""
+def test_nodes_are_searched_once(rng):
+    """By the search that gave, and by those of what it gave, as many nodes as by one alone, without tables."""
     searches = Searches(othello, (6, 6), False)
     changes = {"bottom": 0, "table_from": NEVER, "cut_from": NEVER, "null_windows": 0, "step": NEVER}
     for state, left in searches.positions(rng, 3):
         whole = search(searches.engine(changes), state, left)
         giver = Giver(searches, searches.engine(changes), state, left, (-INFINITY, INFINITY))
-        boards = 0
+        nodes = 0
 
         def part(state, left, low, high, giver=giver):
-            nonlocal boards
+            nonlocal nodes
             fresh = searches.engine(changes)
             searches.begin(fresh, state, left, low, high)
             fresh.advance(NO_PAUSE)
-            boards += fresh.boards + 1
+            nodes += fresh.nodes + 1
             return fresh.result().score
 
         giver.part = part
@@ -396,7 +396,7 @@ def test_boards_are_searched_once(rng):
             giver.split_off(2)
         # full windows for all: what is left to do has the bounds that it would have had in one search
         assert giver.reassembled(Always()) == whole.score
-        assert boards + giver.searcher.boards == whole.boards
+        assert nodes + giver.searcher.nodes == whole.nodes
 
 
 class Always:

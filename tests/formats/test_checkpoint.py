@@ -190,7 +190,7 @@ def test_a_file_of_another_version_is_refused(opened, tmp_path, monkeypatch):
     monkeypatch.undo()
     assert "distsearch 99.1" in refusal(opened, resume=True)
     (tmp_path / "file").unlink()
-    monkeypatch.setattr(module, "_FORMAT", 7)
+    monkeypatch.setattr(module, "_FORMAT", module._FORMAT + 1)
     saved(opened)
     monkeypatch.undo()
     assert "another version of distsearch: end that search with" in refusal(opened, resume=True)

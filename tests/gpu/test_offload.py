@@ -13,12 +13,12 @@ LEFT = 11
 
 
 def worth_sharing(board, left, count, rng):
-    """Return states (uint64, shape (count, 2)) that take a thousand boards or some more."""
+    """Return states (uint64, shape (count, 2)) that take a thousand nodes or some more."""
     found = []
     while len(found) < count:
         for state in states_of(board, left, 8, rng):
             cpu_score(board, state)
-            if 1000 < cpu(board).boards < 4000:
+            if 1000 < cpu(board).nodes < 4000:
                 found.append(state)
     return np.array(found[:count], np.uint64)
 

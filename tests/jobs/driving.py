@@ -32,10 +32,10 @@ def do(worker, job):
     return worker.result(seconds=2.0, cpu=1.0)
 
 
-def stop(worker, job, boards):
-    """The result record of a job that is stopped after about so many boards."""
+def stop(worker, job, nodes):
+    """The result record of a job that is stopped after about so many nodes."""
     worker.begin(job)
-    assert not worker.advance(boards)
+    assert not worker.advance(nodes)
     return worker.result(seconds=2.0, cpu=1.0)
 
 

@@ -94,17 +94,17 @@ def in_batches(worker, jobs, budget, size):
 
 
 @cases
-@pytest.mark.parametrize("most_boards", [1, 300, 10_000, NO_PAUSE])
-def test_records_are_those_of_one_job_after_another(case, most_boards, full, rng):
+@pytest.mark.parametrize("most_nodes", [1, 300, 10_000, NO_PAUSE])
+def test_records_are_those_of_one_job_after_another(case, most_nodes, full, rng):
     jobs = random_jobs(rng, case, 5_000 if full else 300)
     single, many = new_runner(case), new_runner(case)
     expected = one_by_one(single, jobs)
-    found, at_work = in_batches(many, jobs, lambda: rng.randint(1, most_boards), lambda: rng.randint(1, 40))
+    found, at_work = in_batches(many, jobs, lambda: rng.randint(1, most_nodes), lambda: rng.randint(1, 40))
     for name in expected.dtype.names:
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
-    assert many.boards == single.boards
-    assert at_work > 0 or most_boards > 300
-    assert at_work == 0 or most_boards < NO_PAUSE
+    assert many.nodes == single.nodes
+    assert at_work > 0 or most_nodes > 300
+    assert at_work == 0 or most_nodes < NO_PAUSE
     # what later searches go by
     assert many._engine._l1.tobytes() == single._engine._l1.tobytes()
     assert do(many, jobs[0]).tobytes() == do(single, jobs[0]).tobytes()
@@ -131,30 +131,30 @@ def test_brief_records_are_the_same_without_a_line(case, rng):
     brief, _ = in_batches(new_runner(case, brief=True), jobs, lambda: 300, lambda: 40)
     finished = (jobs["budget"] == 0) | (whole["complete"] == 1) & (brief["complete"] == 1)
     assert brief.dtype == BRIEF_RESULT
-    for name in ("job_id", "complete", "score"):  # following lines leaves entries, so boards may differ
+    for name in ("job_id", "complete", "score"):  # following lines leaves entries, so nodes may differ
         np.testing.assert_array_equal(brief[name][finished], whole[name][finished], err_msg=name)
-    assert ((brief["boards"] == 0) == (whole["boards"] == 0)).all()
+    assert ((brief["nodes"] == 0) == (whole["nodes"] == 0)).all()
 
 
 @cases
 def test_a_budget_of_none_begins_the_first_job(case, rng):
     worker, jobs = new_runner(case), jobs_of(case, random_states(rng, case, 3))
     assert len(worker.batch(jobs, 0)) == 0
-    assert worker.boards == 0
+    assert worker.nodes == 0
     while not worker.advance(NO_PAUSE):
         pass
     assert worker.result(0.0, 0.0).tobytes() == one_by_one(new_runner(case), jobs[:1]).tobytes()
 
 
 @cases
-def test_jobs_that_take_no_boards_use_a_budget_up(case, rng):
+def test_jobs_that_take_no_nodes_use_a_budget_up(case, rng):
     game = games.find(case[1])
     r, states = game.rules(case[2]), random_states(rng, case, 60)
     over = [state for state in states if game.kind(state, r) == END]
     worker, jobs = new_runner(case), jobs_of(case, over[:1] * 8)
     records = worker.batch(jobs, 5)
     assert len(records) == 5
-    assert not records["boards"].any()
+    assert not records["nodes"].any()
     assert worker.advance(NO_PAUSE)
     assert worker.result(0.0, 0.0)["job_id"] == 5
 

@@ -87,5 +87,5 @@ def test_jobs_in_one_go_are_each_by_its_weights(asked):
             left = left[1:]
             break
     first = np.concatenate(found)
-    for name in ("job_id", "score", "boards", "state"):
+    for name in ("job_id", "score", "nodes", "state"):
         assert np.array_equal(first[name], alone[name][: EACH + 1])

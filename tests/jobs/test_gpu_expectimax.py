@@ -49,7 +49,7 @@ def same(tmp_path, game, count, seed, **options):
     cpu, expected = played(tmp_path / "cpu", "cpu", game, count, seed, **options)
     assert lines == expected
     assert (ours.scores, ours.largest, ours.moves) == (cpu.scores, cpu.largest, cpu.moves)
-    assert 0 < ours.boards <= cpu.boards  # equal boards are evaluated once
+    assert 0 < ours.nodes <= cpu.nodes  # equal boards are evaluated once
     return ours
 
 
@@ -134,8 +134,8 @@ def test_what_is_stopped_is_told_as_far_as_it_is(looks, crowded, seed):
     runner, records = run_of("2048", "rows", 1, GpuGamesRunner.slots, seed, looks)
     assert Counter(records["job_id"].tolist()) == Counter(range(11))
     assert (records["length"][(records["complete"] > 0) & (records["over"] == 0)] >= 128).all()  # the shortest part
-    assert (runner.at_work, runner.boards) == (0, 0)
-    assert (records["boards"].sum() > 0) == (looks > 1)
+    assert (runner.at_work, runner.nodes) == (0, 0)
+    assert (records["nodes"].sum() > 0) == (looks > 1)
     assert (records["moves"] > 0).any() == (looks > 1)
     assert len(runner.stop()) == 0
 

@@ -117,10 +117,10 @@ def test_jobs_are_dropped_and_stopped_one_by_one(made):
         records.append(runner.drop(node))
     records.append(runner.stop())
     assert sorted(np.concatenate(records)["job_id"].tolist()) == [100, 102, 103, 104]
-    assert (runner.at_work, runner.boards) == (0, 0)
+    assert (runner.at_work, runner.nodes) == (0, 0)
 
 
-def test_boards_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
+def test_nodes_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     runner, jobs = made
     runner._on_gpu.fits = lambda states: np.arange(len(states)) % 2 == 0
     runner.add(jobs)
@@ -130,8 +130,8 @@ def test_boards_add_up_and_what_is_no_work_for_a_gpu_is_the_cpus(made):
     records = np.concatenate(records)
     assert sorted(records["job_id"].tolist()) == [100, 101, 102, 103, 104]
     assert records["complete"].all()
-    assert runner.boards == 0
-    assert records["boards"].sum() > 0
+    assert runner.nodes == 0
+    assert records["nodes"].sum() > 0
 
 
 @pytest.fixture

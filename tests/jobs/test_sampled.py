@@ -161,7 +161,7 @@ def test_votes_are_those_of_the_runs(rng):
 @pytest.mark.parametrize("how", ["averaged", "ida"])
 def test_what_was_stopped_stays_unknown(how, rng):
     case = Case(how, "2048", rng)
-    if how == "ida":  # a goal that a few boards do not find
+    if how == "ida":  # a goal that a few nodes do not find
         case.position = case.game.parse("0,0,0,0,0,0,0,0,0,0,2,0,0,0,0,1024", case.rules)
     pool, runner = case.pool(2, 0, depth=7), case.runner()
     jobs = pool.take(10**6, 1)

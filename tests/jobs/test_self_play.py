@@ -56,7 +56,7 @@ def test_the_same_games_by_any_number_of_workers(asked, rng):
         pool, ended = pool_of(asked)
         drive(pool, runner_of(asked[0]), rng, workers)
         assert ended == expected
-        for what in ("moves", "boards", "expanded", "jobs"):
+        for what in ("moves", "nodes", "expanded", "jobs"):
             assert getattr(pool, what) == getattr(first, what)
         assert pool.cpu == pool.jobs > GAMES
 
@@ -111,12 +111,12 @@ def test_games_that_were_begun_go_first(asked):
 def test_a_part_that_was_stopped_counts_as_far_as_it_went():
     asked = resolve("2048", "4x4", depth=3)
     pool, ended = pool_of(asked, games=1)
-    record = stop(runner_of(asked[0]), pool.take(1, 1)[0], boards=1000)
+    record = stop(runner_of(asked[0]), pool.take(1, 1)[0], nodes=1000)
     assert not record["complete"][0]
     assert 0 < record["length"][0] < chance.GAME_PART
     pool.finish(record)
     assert (pool.done, pool.waiting, ended) == (False, 0, {})
-    assert (pool.moves, pool.boards) == (record["moves"][0], record["boards"][0])
+    assert (pool.moves, pool.nodes) == (record["moves"][0], record["nodes"][0])
     assert pool.moves > 0
 
 
@@ -131,7 +131,7 @@ def test_a_record_travels_in_one_small_message(monkeypatch):
 
 
 def test_games_that_are_not_recorded_are_the_same(asked, monkeypatch):
-    """In fewer and longer jobs; boards too, as the table is forgotten where a recorded game's part ends."""
+    """In fewer and longer jobs; nodes too, as the table is forgotten where a recorded game's part ends."""
     monkeypatch.setattr(chance, "PARTS", (0, 9, 9, 3, 3, 1))
     first, expected = whole(asked)
     options, game, rules = asked
@@ -143,7 +143,7 @@ def test_games_that_are_not_recorded_are_the_same(asked, monkeypatch):
     assert {played.number: (played.score, played.moves) for played in pool.over} == {
         number: (score, moves) for number, (score, moves, _) in expected.items()
     }
-    assert (pool.boards, pool.expanded) == (first.boards, first.expanded)
+    assert (pool.nodes, pool.expanded) == (first.nodes, first.expanded)
     assert GAMES < pool.jobs < first.jobs
 
 
@@ -162,11 +162,11 @@ def test_jobs_in_one_go_are_those_done_alone(depth, recorded, rng):
             records.extend(found[i : i + 1] for i in range(len(found)))
             left = left[len(found) :]
             if len(left):
-                before = worker.boards
+                before = worker.nodes
                 assert before == 0 or budget < 10**9
                 while not worker.advance(budget):
-                    assert worker.boards > before
-                    before = worker.boards
+                    assert worker.nodes > before
+                    before = worker.nodes
                 records.append(worker.result(seconds=2.0, cpu=1.0))
                 left = left[1:]
         for found, expected in zip(records, alone, strict=True):

@@ -19,7 +19,7 @@ from .driving import do, runner, stop
 BOARDS = [(4, 4), (6, 6), (8, 8)]
 DEPTH = 6
 NODE = 77
-GUESSED = MAX_GUESS_NODES + 6 * 33  # boards at most when an exact job begins; where it gives up, moves are still played
+GUESSED = MAX_GUESS_NODES + 6 * 33  # nodes at most when an exact job begins; where it gives up, moves are still played
 TABLED = "deep", "solve"
 boards = pytest.mark.parametrize("board", BOARDS, ids=board_id)
 all_kinds = pytest.mark.parametrize("kind", ["subtree", *TABLED])
@@ -60,8 +60,8 @@ def test_a_record_has_what_a_search_found(kind, board, rng):
         record = results[0]
         assert (record["job_id"], record["complete"]) == (NODE, 1)
         assert record["score"] == plain_score(kind, state, board)
-        assert record["boards"] == worker.boards > 0
-        assert record["ordering_boards"] == 0
+        assert record["nodes"] == worker.nodes > 0
+        assert record["ordering_nodes"] == 0
         assert (record["seconds"], record["cpu"]) == (2.0, 1.0)
 
 
@@ -71,7 +71,7 @@ def test_a_record_tells_what_was_evaluated_and_what_the_table_did(kind):
     record = do(runner(kind, (6, 6)), job(kind, state, DEPTH))[0]
     counts = [record[name] for name in ("table_hits", "table_stores", "table_far_hits", "table_replacements")]
     assert (record["evaluated"] > 0) == (kind != "solve")
-    assert record["evaluated"] < record["boards"]
+    assert record["evaluated"] < record["nodes"]
     assert (counts[1] > 0) == (kind in TABLED)
     assert min(counts) >= 0
     if kind == "subtree":
@@ -95,17 +95,17 @@ def test_a_record_has_a_line_of_legal_moves(kind, board, rng):
 
 def test_brief_records_count_what_searches_of_hours_do():
     found = np.zeros(1, SUBTREE_RESULT)
-    found["boards"], found["table_hits"] = 10**12, 10**11
+    found["nodes"], found["table_hits"] = 10**12, 10**11
     brief = copied(found, BRIEF_RESULT)
-    assert (brief["boards"], brief["table_hits"]) == (10**12, 10**11)
+    assert (brief["nodes"], brief["table_hits"]) == (10**12, 10**11)
 
 
-def test_boards_of_ordering_searches_are_counted_apart():
+def test_nodes_of_ordering_searches_are_counted_apart():
     setup = Options("othello", depth=1, evaluation="static", ordering="shallow").setup()
     worker = KINDS[setup["kind"]](setup)
     record = do(worker, job("subtree", state_after((8, 8)), DEPTH))[0]
-    assert record["ordering_boards"] > 0
-    assert record["boards"] > 0
+    assert record["ordering_nodes"] > 0
+    assert record["nodes"] > 0
 
 
 @all_kinds
@@ -113,15 +113,15 @@ def test_a_finished_game_is_worth_its_score_without_a_board(kind):
     bound = 0 if kind == "solve" else evaluate((4, 4), "static").bound
     record = do(runner(kind, (4, 4)), job(kind, state_after((4, 4), "X" * 16 + " O"), DEPTH))[0]
     assert (record["complete"], record["score"]) == (1, -16 - bound)
-    assert (record["boards"], record["evaluated"], record["line_length"]) == (0, 0, 0)
+    assert (record["nodes"], record["evaluated"], record["line_length"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(("kind", "score"), [("subtree", -np.inf), ("deep", -np.inf), ("solve", -64)])
 def test_a_job_stopped_at_once_knows_no_more_than_the_rules(kind, score):
     """It has searched nothing but, of exact ones, what tells which score to ask for first."""
-    record = stop(runner(kind, (8, 8)), job(kind, state_after((8, 8)), 20), boards=0)[0]
+    record = stop(runner(kind, (8, 8)), job(kind, state_after((8, 8)), 20), nodes=0)[0]
     assert (record["job_id"], record["complete"]) == (NODE, 0)
-    assert 0 <= record["boards"] <= (GUESSED if kind == "solve" else 0)
+    assert 0 <= record["nodes"] <= (GUESSED if kind == "solve" else 0)
     assert record["score"] == score
 
 
@@ -144,7 +144,7 @@ def test_plain_search_has_its_full_window_in_any_case():
         do(runner("subtree", (8, 8)), job("subtree", state_after((8, 8)), DEPTH, window=window))[0]
         for window in (ANY, (-1, 1), (500, 501))
     ]
-    assert len({(record["score"], record["boards"]) for record in found}) == 1
+    assert len({(record["score"], record["nodes"]) for record in found}) == 1
 
 
 # --- budgets ---
@@ -156,12 +156,12 @@ def test_plain_search_has_its_full_window_in_any_case():
 def test_a_budget_stops_a_job(kind, budget, slice_of):
     worker = runner(kind, (8, 8))
     worker.begin(job(kind, state_after((8, 8)), 30, budget))
-    assert worker.boards <= GUESSED  # and they count
+    assert worker.nodes <= GUESSED  # and they count
     while not worker.advance(slice_of):
-        assert worker.boards < budget
+        assert worker.nodes < budget
     record = worker.result(seconds=2.0, cpu=1.0)[0]
     assert (record["job_id"], record["complete"]) == (NODE, 0)
-    assert budget <= record["boards"] < budget + 50_000  # the last plies cannot be paused
+    assert budget <= record["nodes"] < budget + 50_000  # the last plies cannot be paused
 
 
 @all_kinds
@@ -189,7 +189,7 @@ def test_only_a_repeatable_runner_forgets_the_job_before(limit, same):
     worker = KINDS["deep"](Options("othello", evaluation="static", **limit).setup())
     first, again = (do(worker, job("deep", state_after((8, 8)), 8))[0] for _ in range(2))
     assert first["score"] == again["score"]
-    assert (first["boards"] == again["boards"]) == same
+    assert (first["nodes"] == again["nodes"]) == same
 
 
 FILLING = {  # jobs that fill a bucket: (board, moves before, depth), the second one of less worth than the first

@@ -31,7 +31,7 @@ from distsearch.games.random_play import random_position
 from distsearch.jobs.two_player import kinds
 from distsearch.tree.policies import POLICIES
 
-SEARCHES = [  # game, board, plies played before, limit: mostly some ten thousand to a million boards
+SEARCHES = [  # game, board, plies played before, limit: mostly some ten thousand to a million nodes
     ("othello", (6, 6), range(16, 21), {"exact": True}),
     ("connect4", (6, 7), range(10, 15), {"exact": True}),
     ("othello", (8, 8), range(10, 50), {"depth": 8}),

@@ -98,7 +98,7 @@ def _expected(session, game, texts, legal, options):
 
 
 class _Repeats:
-    """A search of so many boards repeats itself: the first answer is what the others must be."""
+    """A search of so many nodes repeats itself: the first answer is what the others must be."""
 
     def __init__(self):
         self._first = {}

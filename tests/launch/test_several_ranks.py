@@ -1,4 +1,4 @@
-"""What is answered alone and by several ranks alike: refusals in one line, and budgets of boards."""
+"""What is answered alone and by several ranks alike: refusals in one line, and budgets of nodes."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_what_the_first_rank_refuses_ends_the_others(arguments, named):
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize("ranks", [0, 3])
 @pytest.mark.parametrize("more", [[], ["--ordering", "shallow:1"]], ids=["table", "plain"])
-def test_a_budget_of_boards_is_repeatable(ranks, more, full):
+def test_a_budget_of_nodes_is_repeatable(ranks, more, full):
     if not full and (ranks or not more):
         pytest.skip("one search alone is the sample; tests/mpi has several ranks, and the others run with --full")
     answers = []

@@ -57,7 +57,7 @@ def test_one_search_is_a_gpus_and_the_others(comm, same_with_gpus, monkeypatch):
     """The GPU has the position, and lends parts of it to the ranks without one."""
     monkeypatch.setattr(connect4, "OFFLOAD_LEFT", 18)
     monkeypatch.setattr(gpu_solve, "_ALONE", 0)
-    line = "6727744333361412112"  # 37,000 boards of one rank
+    line = "6727744333361412112"  # 37,000 nodes of one rank
     same_with_gpus(
         lambda session: session.search("connect4", line, exact=True).score,
         GpuSolveRunner,

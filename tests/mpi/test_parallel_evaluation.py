@@ -14,7 +14,7 @@ CALLED = []
 
 
 @pytest.mark.parametrize(("board", "depth"), [("4x4", 7), ("8x8", 3), ("9x9", 2)])
-def test_the_score_and_the_boards_do_not_depend_on_the_ranks(comm, agree, seed, board, depth, rng):
+def test_the_score_and_the_nodes_do_not_depend_on_the_ranks(comm, agree, seed, board, depth, rng):
     options, game, rules = parallel_evaluation.checked("othello", board=board, depth=depth)
     failure = ""
     for _ in range(3):
@@ -24,7 +24,7 @@ def test_the_score_and_the_boards_do_not_depend_on_the_ranks(comm, agree, seed, 
             failure = failure or ("" if found is None else f"a rank found {found}")
             continue
         _, alone = asked(board, position, depth=depth)
-        expected = alone.score, alone.boards, alone.evaluated, comm.Get_size()
+        expected = alone.score, alone.nodes, alone.evaluated, comm.Get_size()
         if (found.score, found.nodes, found.jobs, found.ranks) != expected:
             failure = f"{game.text(position, rules)}: {found}, not {expected}; seed {seed}"
     agree(not failure, failure)

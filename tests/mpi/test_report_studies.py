@@ -6,15 +6,15 @@ from ..studies.reports import made, small, tables
 
 
 def test_brothers_on_several_ranks(comm, agree, monkeypatch):
-    all_boards = haskell2048.boards
-    monkeypatch.setattr(haskell2048, "boards", lambda count, seed: all_boards(min(count, 10), seed))
+    sample = haskell2048.sample_positions
+    monkeypatch.setattr(haskell2048, "sample_positions", lambda count, seed: sample(min(count, 10), seed))
     chosen = small(haskell2048.STUDY, lambda point: point["depth"] == 4)
     status, text, complaints = made(chosen, comm)
     failure = status or complaints
     if comm.Get_rank() == 0 and not failure:
-        boards = {cells[1]: float(cells[3]) for cells in tables(text)["The maximum depth"][1:]}
-        pruned = boards["Brothers"] <= boards["Par+AB"] <= boards["Par+Base"] and boards["AB"] < boards["Base"]
-        failure = "" if pruned and boards["Base"] == boards["Par+Base"] else boards
+        nodes = {cells[1]: float(cells[3]) for cells in tables(text)["The maximum depth"][1:]}
+        pruned = nodes["Brothers"] <= nodes["Par+AB"] <= nodes["Par+Base"] and nodes["AB"] < nodes["Base"]
+        failure = "" if pruned and nodes["Base"] == nodes["Par+Base"] else nodes
     agree(not failure, failure)
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.mpi(min_size=2)
 class Runner(JobRunner):
     """Does nothing, and says it at length."""
 
-    job_dtype, result_dtype, boards = JOB, LARGE, 0
+    job_dtype, result_dtype, nodes = JOB, LARGE, 0
 
     def __init__(self, setup):
         self._record = np.zeros(1, LARGE)

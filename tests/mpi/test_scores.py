@@ -60,7 +60,7 @@ def _cluster(comm, groups):
         return LocalCluster(KINDS)
     from distsearch.cluster.mpi import MpiCluster  # which starts MPI
 
-    return MpiCluster(comm, groups=groups)
+    return MpiCluster(comm, submasters=groups)
 
 
 def outcomes(cluster, board, states, **options):
@@ -106,7 +106,7 @@ def test_parts_of_a_search_go_to_idle_workers(groups, with_cluster):
         )
         assert by_split.score == by_pool.score
         assert by_split.complete
-        if cluster.workers > 1 and cluster.groups != 1:
+        if cluster.workers > 1 and cluster.submasters != 1:
             assert by_split.jobs > 1
             assert by_split.tree_nodes > 1
 
@@ -175,7 +175,7 @@ def test_a_search_ends_with_its_time(with_cluster, rng):
 
 
 @pytest.mark.parametrize("nodes", [1, 500, 30_000])
-def test_a_search_of_so_many_boards_repeats_itself(nodes, with_cluster, rng):
+def test_a_search_of_so_many_nodes_repeats_itself(nodes, with_cluster, rng):
     def body(cluster):
         for board in ((6, 6), (9, 8)):
             for state in unfinished_states(rng, board, 2):

@@ -146,7 +146,7 @@ def test_a_refusal_is_one_line_of_the_first_rank(sweep, comm, agree):
 
 
 def test_what_is_measured_is_what_a_search_tells(comm, agree, sweep):
-    """A pool of plain alpha-beta visits the same boards whatever the timing."""
+    """A pool of plain alpha-beta visits the same nodes whatever the timing."""
     asked = "othello", "--depth", 6, "--ordering", "static", "--load-factor", 3, "--ranks", comm.Get_size()
     _, said, _ = sweep(*asked, "--repeats", 2, "--json")
     options = {"depth": 6, "ordering": "static", "load_factor": 3.0}
@@ -158,6 +158,6 @@ def test_what_is_measured_is_what_a_search_tells(comm, agree, sweep):
     names = "score", "move", "jobs", "tree_nodes", "ranks", "workers", "load_factor", "depth", "algorithm", "policy"
     for row in map(json.loads, said):
         result = row["result"]
-        agree(result["boards"] == found["nodes"], (result["boards"], found["nodes"]))
+        agree(result["nodes"] == found["nodes"], (result["nodes"], found["nodes"]))
         agree([result[name] for name in names] == [found[name] for name in names], result)
-        agree(result["boards"] > 100 and result["seconds"] > 0, result)
+        agree(result["nodes"] > 100 and result["seconds"] > 0, result)

@@ -74,7 +74,7 @@ class FakeDesk:
             "active": len(self.requests),
             "queued": 0,
             "answered": 0,
-            "boards": 0,
+            "nodes": 0,
             "boards_per_second": 0.0,
             "uptime_seconds": time.process_time(),
             "games": ["othello"],

@@ -282,20 +282,20 @@ def test_old_options_are_forgotten_and_come_again(queue, monkeypatch):
 
 def test_the_state_counts_what_was_done(queue):
     before = queue.status()
-    assert (before["answered"], before["boards"], before["active"], before["queued"]) == (0, 0, 0, 0)
+    assert (before["answered"], before["nodes"], before["active"], before["queued"]) == (0, 0, 0, 0)
     seen, requests = [0], put(queue, Asked(*EASY, depth=7), Asked(*EASY, nodes=2000), Asked("startpos", **LONG))
 
     def settled():
-        seen.append(queue.status()["boards"])
+        seen.append(queue.status()["nodes"])
         return all(request.ends for request in requests[:2])
 
     turn_until(queue, settled)
     queue.cancel(requests[2])
     finish(queue)
-    seen.append(queue.status()["boards"])
+    seen.append(queue.status()["nodes"])
     assert seen == sorted(seen)
     found = sum(outcome.nodes for request in requests for outcome in request.answers.values())
-    assert 0 < found <= seen[-1] + 100  # boards of the tree are the answers' alone
+    assert 0 < found <= seen[-1] + 100  # nodes of the tree are the answers' alone
     assert queue.status()["answered"] == 4
 
 

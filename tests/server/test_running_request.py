@@ -1,4 +1,4 @@
-"""Tasks and the clock: when time counts, when partial answers come, and what boards are counted."""
+"""Tasks and the clock: when time counts, when partial answers come, and what nodes are counted."""
 
 import pytest
 
@@ -26,7 +26,7 @@ class Ranks:
         return self._cluster.is_open(run)
 
     def state(self, run):
-        return State(self.ready, self._cluster.state(run).boards_at_work)
+        return State(self.ready, self._cluster.state(run).nodes_at_work)
 
     def work(self, true):
         """Let the workers go on until something is true."""
@@ -88,17 +88,17 @@ def test_the_shortest_time_is_enough_for_an_answer(session, ranks):
 
 def test_positions_of_a_deepening_search_are_taken_one_after_another(session, ranks):
     asked = Asked(*EASY, nodes=400)
-    deepenings, boards = task(session, ranks, asked), [0]
+    deepenings, nodes = task(session, ranks, asked), [0]
     ranks.ready = True
     for done in (1, 2):
         assert ranks.begun == done
         ranks.work(lambda: not deepenings._open)
         deepenings.turn(1e9)
-        boards.append(deepenings.boards)
+        nodes.append(deepenings.nodes)
         assert deepenings.answered == done
     assert deepenings.over
-    assert boards == sorted(boards)
-    assert boards[-1] >= sum(outcome.nodes for outcome in asked.answers.values())
+    assert nodes == sorted(nodes)
+    assert nodes[-1] >= sum(outcome.nodes for outcome in asked.answers.values())
 
 
 @pytest.mark.parametrize("options", [{"time": 60.0}, {"exact": True}], ids=str)

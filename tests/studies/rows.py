@@ -20,7 +20,7 @@ POINT = {
 }
 RESULT = {
     "seconds": 1.0,
-    "boards": 1000,
+    "nodes": 1000,
     "boards_per_second": 1000,
     "workers": 1,
     "scores": [3],
@@ -29,10 +29,10 @@ RESULT = {
 }
 
 
-def row(seconds=1.0, boards=1000, repeat=0, scores=(3,), **point):
-    """Return a row: so many boards in so many seconds, as it takes them at a point."""
+def row(seconds=1.0, nodes=1000, repeat=0, scores=(3,), **point):
+    """Return a row: so many nodes in so many seconds, as it takes them at a point."""
     point = {**POINT, **point}
-    measured = {"seconds": seconds, "boards": boards, "boards_per_second": round(boards / seconds)}
+    measured = {"seconds": seconds, "nodes": nodes, "boards_per_second": round(nodes / seconds)}
     result = {**RESULT, **measured, "workers": max(1, point["ranks"] - 1), "scores": list(scores)}
     meta = {"version": "1", "commit": "abc", "mpi": "an MPI", "hosts": {"here": point["ranks"]}, "cpu": "a CPU"}
     return {"study": "scaling", "point": point, "repeat": repeat, "result": result, "meta": meta}

@@ -1,4 +1,4 @@
-"""The fixed searches visit exactly the boards that they always did."""
+"""The fixed searches visit exactly the nodes that they always did."""
 
 import json
 
@@ -11,27 +11,27 @@ from distsearch.jobs.two_player import KINDS, empty_jobs
 from distsearch.studies import bench as bench_module
 from distsearch.studies.bench import EmptySource, bench, bench_json, bench_positions, bench_text
 
-# Changes only when a search is meant to visit other boards: benchmarks/standing --update, and say why in the commit.
-BOARDS = {name: figure["measured"] for name, figure in figures.figures(figures.read()["bench"]).items()}
-SIGNATURE = BOARDS.pop("signature")
+# Changes only when a search is meant to visit other nodes: benchmarks/standing --update, and say why in the commit.
+NODES = {name: figure["measured"] for name, figure in figures.figures(figures.read()["bench"]).items()}
+SIGNATURE = NODES.pop("signature")
 LONG = ("table 16x16",)  # fifteen seconds to compile for a search of a hundredth; with --full
 
 
 def test_signature(full, monkeypatch):
-    expected = dict(BOARDS)
+    expected = dict(NODES)
     for name in () if full else LONG:
         monkeypatch.delitem(bench_module.SEARCHES, name)
         del expected[name]
     rows, signature = bench(Progress(), lambda: False)
-    assert {name: boards for name, boards, _ in rows} == expected
+    assert {name: nodes for name, nodes, _ in rows} == expected
     assert signature == sum(expected.values())
     assert json.loads(bench_json(rows, signature))["signature"] == signature
     assert str(signature) in bench_text(rows, signature)
 
 
-def test_the_signature_is_the_sum_of_the_boards():
-    assert sum(BOARDS.values()) == SIGNATURE
-    assert BOARDS.keys() >= bench_module.SEARCHES.keys()
+def test_the_signature_is_the_sum_of_the_nodes():
+    assert sum(NODES.values()) == SIGNATURE
+    assert NODES.keys() >= bench_module.SEARCHES.keys()
 
 
 def test_positions_of_a_file():
@@ -39,9 +39,9 @@ def test_positions_of_a_file():
     searcher = ChanceSearcher(options, LocalCluster(KINDS))
     positions = [searcher.game.parse(text, searcher.rules) for text in ("1,3,0,5,0,0,0,0,1", "8,3,0,5,0,0,2,0,1")]
     rows, signature = bench_positions(options, positions, "mine", Progress(), lambda: False)
-    boards = sum(outcome.nodes for outcome in searcher.search(positions))
-    assert [row[:2] for row in rows] == [("mine", boards)]
-    assert signature == boards > 0
+    nodes = sum(outcome.nodes for outcome in searcher.search(positions))
+    assert [row[:2] for row in rows] == [("mine", nodes)]
+    assert signature == nodes > 0
     assert "mine" in bench_text(rows, signature)
 
 

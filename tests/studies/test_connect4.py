@@ -97,8 +97,8 @@ def test_cores_and_a_gpu_have_the_same_scores(monkeypatch):
     assert [cells[7] for cells in rows[3:5]] == ["0", "0"]  # no hits where there is no table
 
 
-def timed(way, seconds, boards, scores=(1, 2, 0, -3), known=(1, None, None, None), hits=8):
-    return row({**AT, "way": way}, seconds=seconds, boards=boards, table_hits=hits, scores=[*scores], known=[*known])
+def timed(way, seconds, nodes, scores=(1, 2, 0, -3), known=(1, None, None, None), hits=8):
+    return row({**AT, "way": way}, seconds=seconds, nodes=nodes, table_hits=hits, scores=[*scores], known=[*known])
 
 
 def test_the_table_is_worked_out_and_put_right():

@@ -21,12 +21,12 @@ def runs(*rows):
 
 
 WORK = runs(
-    row(1, 12.0, BOARDS=1200),
-    row(1, 10.0, 1, BOARDS=1200),
-    row(1, 8.0, 2, BOARDS=1200),
-    row(2, 10.0, BOARDS=2000),
-    row(4, 4.0, BOARDS=1600),
-    row(8, 2.5, BOARDS=3000),
+    row(1, 12.0, NODES=1200),
+    row(1, 10.0, 1, NODES=1200),
+    row(1, 8.0, 2, NODES=1200),
+    row(2, 10.0, NODES=2000),
+    row(4, 4.0, NODES=1600),
+    row(8, 2.5, NODES=3000),
 )
 
 
@@ -48,10 +48,10 @@ def test_speedup_over_several_ranks_has_an_ideal_of_its_own():
     assert ideals == {"ideal, over 1 rank": [(1, 1), (2, 2)], "ideal, over 2 ranks": [(2, 1), (6, 3)]}
 
 
-def test_efficiency_is_by_time_and_by_boards():
-    by_time, by_boards = scaling.efficiency(WORK)
+def test_efficiency_is_by_time_and_by_nodes():
+    by_time, by_nodes = scaling.efficiency(WORK)
     assert points(by_time) == {1: 1, 2: 0.5, 4: 2.5 / 4, 8: 0.5}
-    assert points(by_boards) == {1: 1, 2: 200 / 120 / 2, 4: 400 / 120 / 4, 8: 1200 / 120 / 8}
+    assert points(by_nodes) == {1: 1, 2: 200 / 120 / 2, 4: 400 / 120 / 4, 8: 1200 / 120 / 8}
     only_time = scaling.efficiency(runs(row(1, 2), row(2, 1)))
     assert [panel.title for panel in only_time] == ["by time"]
 
@@ -76,8 +76,8 @@ def test_balance_is_by_the_size_of_the_pool():
     assert points(scaling.balance(usual)[0]) == {8: 0.5, 16: 0.5}
 
 
-def test_boards_and_their_rates():
-    searched, rates = scaling.boards(WORK)
+def test_nodes_and_their_rates():
+    searched, rates = scaling.nodes(WORK)
     assert points(searched) == {1: 1200, 2: 2000, 4: 1600, 8: 3000}
     assert points(rates) == {1: 120, 2: 200, 4: 400, 8: 1200}
 
@@ -92,14 +92,14 @@ def test_communication_is_told_or_worked_out():
 
 def test_work_that_grows_is_a_figure_of_its_own():
     grown = runs(
-        *(row(n, 5 + n, weak="positions", positions=10 * n, POSITIONS=10 * n, BOARDS=90 * n + 10) for n in (1, 2, 4))
+        *(row(n, 5 + n, weak="positions", positions=10 * n, POSITIONS=10 * n, NODES=90 * n + 10) for n in (1, 2, 4))
     )
-    times, by_positions, by_boards = scaling.weak(grown)
+    times, by_positions, by_nodes = scaling.weak(grown)
     assert points(times) == {1: 6, 2: 7, 4: 9}
     assert points(by_positions) == {1: 1, 2: 6 / 7, 4: 6 / 9}
-    assert points(by_boards) == {1: 1, 2: 1.9 / 2 * 6 / 7, 4: 3.7 / 4 * 6 / 9}
-    deeper = runs(*(row(n, 5 + n, weak="depth", depth=n, BOARDS=90 * n) for n in (1, 2)))
-    assert [panel.title for panel in scaling.weak(deeper)] == ["work that grows with the ranks", "by boards a second"]
+    assert points(by_nodes) == {1: 1, 2: 1.9 / 2 * 6 / 7, 4: 3.7 / 4 * 6 / 9}
+    deeper = runs(*(row(n, 5 + n, weak="depth", depth=n, NODES=90 * n) for n in (1, 2)))
+    assert [panel.title for panel in scaling.weak(deeper)] == ["work that grows with the ranks", "by nodes a second"]
     for name, mine in (("speedup", WORK), ("efficiency", WORK), ("weak", grown)):
         assert scaling.FIGURES[name].chosen(WORK + grown) == mine
 
@@ -121,11 +121,11 @@ def test_figures_tell_what_the_table_tells(rng):
     }
     rows = []
     for ranks, repeat in itertools.product((2, 3, 6, 11), range(3)):
-        seconds, boards = rng.uniform(1, 9), rng.randint(10**6, 10**7)
+        seconds, nodes = rng.uniform(1, 9), rng.randint(10**6, 10**7)
         shares = {"busy": rng.random(), "communication": rng.random(), "idle": rng.random()}
         result = {
-            "BOARDS": boards,
-            "BOARDS_PER_SECOND": round(boards / seconds),
+            "NODES": nodes,
+            "BOARDS_PER_SECOND": round(nodes / seconds),
             "SCORES": [0],
             "TIME_SHARE": shares,
             "LOAD_BALANCE": rng.random(),
@@ -134,7 +134,7 @@ def test_figures_tell_what_the_table_tells(rng):
     lines = [line.split() for line in summary.table(rows).splitlines() if line.startswith(" ")]
     told = {float(line[0]): [float(cell) for cell in line[1:]] for line in lines}
     measured = series.runs_of(rows)
-    searched, rates = scaling.boards(measured)
+    searched, rates = scaling.nodes(measured)
     _, idle = scaling.communication(measured)
     panels = {
         3: rates,

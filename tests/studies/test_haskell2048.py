@@ -12,11 +12,11 @@ from .reports import made, row, small, tables
 
 
 def test_boards_are_of_a_seed_and_have_moves():
-    game, rules, positions = haskell2048.boards(20, 3)
+    game, rules, positions = haskell2048.sample_positions(20, 3)
     assert [game.text(each, rules) for each in positions] == [
-        game.text(each, rules) for each in haskell2048.boards(20, 3)[2]
+        game.text(each, rules) for each in haskell2048.sample_positions(20, 3)[2]
     ]
-    assert positions != haskell2048.boards(20, 4)[2]
+    assert positions != haskell2048.sample_positions(20, 4)[2]
     assert all(legal_moves(game, each, rules) for each in positions)
 
 
@@ -30,13 +30,13 @@ def test_one_rank_has_the_ways_of_one_rank():
 
 
 def test_the_final_table_puts_theirs_beside_ours():
-    count = {"depth": 7, "boards": 100, "seed": 1}
+    count = {"depth": 7, "positions": 100, "seed": 1}
     rows = [
-        row({"way": way, "ranks": 1, **count}, seconds=seconds, boards=10)
+        row({"way": way, "ranks": 1, **count}, seconds=seconds, nodes=10)
         for way, seconds in (("Base", 8.0), ("AB", 2.0))
     ]
     at = {"ranks": 9, "par_depth": 3, **count}
-    rows += [row({"way": "Brothers", **at}, seconds=1.0, boards=5, jobs_used=1, jobs_wasted=2, jobs_cut=3)]
+    rows += [row({"way": "Brothers", **at}, seconds=1.0, nodes=5, jobs_used=1, jobs_wasted=2, jobs_cut=3)]
     sections = {each.title: each for each in haskell2048.STUDY.sections(MeasuredRows(rows), StudySize(ranks=9))}
     final = {cells[0]: cells for cells in sections["The final table, maximum depth 7"].rows}
     assert final["Base"][2:] == (8.0, 92.95, 1.0, 1.0, "1×")
@@ -76,13 +76,13 @@ def test_what_differs_from_the_plain_search_is_a_complaint(searched):
     assert f"board {i}: move" in wrong
 
 
-def test_more_boards_than_without_pruning_are_a_complaint():
-    count = {"depth": 7, "boards": 1, "seed": 1}
+def test_more_nodes_than_without_pruning_are_a_complaint():
+    count = {"depth": 7, "positions": 1, "seed": 1}
     plain = {"scores": [], "moves": [], "values": []}
-    rows = [row({"way": way, "ranks": 1, **count}, boards=boards, **plain) for way, boards in (("Base", 9), ("AB", 9))]
-    assert haskell2048.STUDY.complaints(MeasuredRows(rows)) == ["AB has searched no fewer boards than Base"]
+    rows = [row({"way": way, "ranks": 1, **count}, nodes=nodes, **plain) for way, nodes in (("Base", 9), ("AB", 9))]
+    assert haskell2048.STUDY.complaints(MeasuredRows(rows)) == ["AB has searched no fewer nodes than Base"]
     at = {"ranks": 3, "par_depth": 3, **count}
-    rows = [row({"way": way, **at}, boards=boards, **plain) for way, boards in (("Par+AB", 5), ("Brothers", 6))]
+    rows = [row({"way": way, **at}, nodes=nodes, **plain) for way, nodes in (("Par+AB", 5), ("Brothers", 6))]
     assert haskell2048.STUDY.complaints(MeasuredRows(rows)) == [
-        "Brothers has searched more boards than Par+AB on 3 ranks"
+        "Brothers has searched more nodes than Par+AB on 3 ranks"
     ]

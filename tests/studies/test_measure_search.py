@@ -31,9 +31,9 @@ def test_one_position_is_measured_as_search_tells_it(game, text, given):
     found, (alike,) = measured(game, [text], **given)
     for name in ("score", "move", "unit", "proved", "depth", "jobs", "table_hits", "ranks", "workers", "load_factor"):
         assert found[name] == alike[name], name
-    assert (found["boards"], found["complete"], found["positions"]) == (alike["nodes"], True, 1)
+    assert (found["nodes"], found["complete"], found["positions"]) == (alike["nodes"], True, 1)
     assert found["scores"] == [alike["score"]]
-    assert found["boards"] / found["boards_per_second"] == pytest.approx(found["seconds"], abs=2e-6)
+    assert found["nodes"] / found["boards_per_second"] == pytest.approx(found["seconds"], abs=2e-6)
     assert found["time_share"].keys() == {"busy", "communication", "idle"}
     assert found["per_worker"][0]["jobs"] >= found["jobs"]
 
@@ -45,7 +45,7 @@ def test_many_positions_are_measured_as_one_run():
     assert found["positions"] == len(lines)
     assert "score" not in found
     assert found["seconds"] > 0
-    assert found["boards"] > 0
+    assert found["nodes"] > 0
     assert len(found["per_worker"]) == 1
 
 
@@ -53,5 +53,5 @@ def test_positions_of_games_against_chance_are_added_up():
     texts = ["2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", "2,0,4,0,8,16,2,0,32,64,16,4,512,256,128,8"]
     found, alike = measured("2048", texts, depth=5)
     assert found["scores"] == [each["score"] for each in alike]
-    assert found["boards"] == sum(each["nodes"] for each in alike)
+    assert found["nodes"] == sum(each["nodes"] for each in alike)
     assert found["jobs"] == sum(each["jobs"] for each in alike)

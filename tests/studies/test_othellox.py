@@ -25,7 +25,7 @@ def study():
 def test_pruning_is_counted_against_the_whole_tree(study):
     status, text, complaints = study
     assert (status, complaints) == (0, [])
-    found = tables(text)["Pruning effect by depth, 6x6: boards"]
+    found = tables(text)["Pruning effect by depth, 6x6: nodes"]
     assert found[0] == ["depth", "minimax", "alpha-beta, none", "static", "shallow", "static ÷ minimax"]
     whole = list(accumulate(PERFT_6X6))  # minimax visits every position once
     assert [int(cells[1].replace(",", "")) for cells in found[1:]] == whole
@@ -58,12 +58,12 @@ def pool(ranks, factor, **result):
 
 
 def test_speedup_and_efficiency_both_ways():
-    """By time and by boards, worked out by hand."""
+    """By time and by nodes, worked out by hand."""
     shares = {"load_balance": 0.5, "communication_computation": 0.1, "time_share": {"idle": 0.25}}
     found = MeasuredRows(
         [
-            pool(1, 1, seconds=8.0, boards=800, boards_per_second=100, **shares),
-            pool(4, 1, seconds=4.0, boards=1200, boards_per_second=300, **shares),
+            pool(1, 1, seconds=8.0, nodes=800, boards_per_second=100, **shares),
+            pool(4, 1, seconds=4.0, nodes=1200, boards_per_second=300, **shares),
         ]
     )
     sections = {each.title: each for each in othellox.STUDY.sections(found, StudySize(ranks=4))}
@@ -73,7 +73,7 @@ def test_speedup_and_efficiency_both_ways():
     balance = sections["Load balance against pool size, 8x8, depth 10"]
     assert balance.series == {"4 ranks": [(3, 0.5, 0.5, 0.5)]}
     assert sections["Speedup by time, 8x8, depth 10"].series == {"load factor 1": [(4, 2.0, 2.0, 2.0)]}
-    assert sections["Speedup by boards, 8x8, depth 10"].series == {"load factor 1": [(4, 3.0, 3.0, 3.0)]}
+    assert sections["Speedup by nodes, 8x8, depth 10"].series == {"load factor 1": [(4, 3.0, 3.0, 3.0)]}
 
 
 def test_two_scores_of_one_position_are_a_complaint():

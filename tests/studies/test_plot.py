@@ -14,7 +14,7 @@ from ..cli.asking import ask, assert_refused
 from .unmeasured import row
 
 RECORD = Path(__file__).parents[2] / "docs" / "learning" / "2584.jsonl"
-SHARES = {"TIME_SHARE": {"busy": 0.9, "communication": 0.02, "idle": 0.08}, "LOAD_BALANCE": 0.9, "BOARDS": 10**6}
+SHARES = {"TIME_SHARE": {"busy": 0.9, "communication": 0.02, "idle": 0.08}, "LOAD_BALANCE": 0.9, "NODES": 10**6}
 
 draws = pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures take matplotlib")
 
@@ -44,7 +44,7 @@ def test_files_become_figures_that_repeat_themselves(grid, tmp_path):
     whole = ask("study", "plot", path, RECORD, "--output", tmp_path / "a", "--formats", "svg")
     parts = ask("study", "plot", *half, RECORD, "--output", tmp_path / "b" / "c", "--formats", "svg")
     assert (whole.status, whole.err, parts.status) == (0, "", 0)
-    names = ["speedup", "efficiency", "balance", "boards", "communication", "learning"]
+    names = ["speedup", "efficiency", "balance", "nodes", "communication", "learning"]
     assert whole.out.splitlines() == [f"{tmp_path}/a/{name}.svg" for name in names]
     for name in names:
         content = (tmp_path / "a" / f"{name}.svg").read_bytes()
@@ -68,7 +68,7 @@ def test_a_timeline_becomes_a_figure(tmp_path):
     [
         [row(2, 1.0, **SHARES)],
         [row(3, 1.0)],
-        [row(1, 1e-6, BOARDS=0), row(64, 1e6, BOARDS=10**15, LOAD_BALANCE=0)],
+        [row(1, 1e-6, NODES=0), row(64, 1e6, NODES=10**15, LOAD_BALANCE=0)],
         [row(n, 1.0, depth=d, policy="pool", load_factor=2, weak=d > 6, **SHARES) for n in (1, 2) for d in range(12)],
     ],
     ids=["a point", "next to nothing", "far apart", "twelve series"],

@@ -19,8 +19,8 @@ def test_speedup_efficiencies_and_overhead():
     assert [line["time[s]"] for line in part] == [8, 4, 2]
     assert [line["speedup"] for line in part] == [1, 2, 4]
     assert [line["eff.time"] for line in part] == [1, 1, 1]
-    assert [line["boards/s"] for line in part] == [125, 250, 750]
-    assert [line["eff.boards"] for line in part] == [1, 1, 1.5]
+    assert [line["nodes/s"] for line in part] == [125, 250, 750]
+    assert [line["eff.nodes"] for line in part] == [1, 1, 1.5]
     assert [line["overhead"] for line in part] == [1, 1, 1.5]
     assert [(line["balance"], line["comm[%]"], line["idle[%]"]) for line in part] == [(1, 6, 4)] * 3
 
@@ -70,7 +70,7 @@ def test_weak_scaling_by_depth_tells_no_speedup():
     text = table([row(4.0, 100, depth=3, **point), row(4.0, 350, ranks=5, depth=5, **point)])
     ((_, last),) = columns(text)
     assert (last["speedup"], last["eff.time"], last["overhead"]) == (None, None, None)
-    assert last["eff.boards"] == pytest.approx(3.5 / 5, abs=0.011)
+    assert last["eff.nodes"] == pytest.approx(3.5 / 5, abs=0.011)
     assert "depth 3 and a ply for each doubling" in text
 
 
@@ -100,8 +100,8 @@ def test_one_work_must_have_one_score(point, same):
 
 def test_rows_that_lack_something_are_refused():
     wrong = row()
-    del wrong["point"]["policy"], wrong["result"]["boards"]
-    with pytest.raises(UserError, match="no policy, boards"):
+    del wrong["point"]["policy"], wrong["result"]["nodes"]
+    with pytest.raises(UserError, match="no policy, nodes"):
         checked([row(), wrong])
 
 

@@ -2,7 +2,7 @@
 
 
 def row(ranks, seconds, repeat=0, study="scaling", **asked):
-    """Return a row; ``boards`` and other figures of the result go with the options, in upper case."""
+    """Return a row; ``nodes`` and other figures of the result go with the options, in upper case."""
     result = {name.lower(): asked.pop(name) for name in list(asked) if name.isupper()}
     workers = max(1, ranks - 1)
     return {

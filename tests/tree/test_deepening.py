@@ -34,7 +34,7 @@ def answer(source):
         source.completed_depth,
         pool.score(0),
         pool.line(0),
-        source.completed_spent["boards"],
+        source.completed_spent["nodes"],
         source.proved,
         pool.nodes.size,
     )
@@ -91,9 +91,9 @@ def test_an_iteration_counts_that_keeps_to_the_budget_and_no_other(rng):
         depth = source.depth
         source.finish(do(worker, source.take(1, worker=1)[0]))
         if source.completed_depth >= depth:
-            spent.append(source.completed_spent["boards"])
-    for depth, boards in enumerate(spent, 1):
-        for nodes, expected in ((boards - 1, max(1, depth - 1)), (boards, depth), (boards + 1, depth)):
+            spent.append(source.completed_spent["nodes"])
+    for depth, took in enumerate(spent, 1):
+        for nodes, expected in ((took - 1, max(1, depth - 1)), (took, depth), (took + 1, depth)):
             budgeted = deepening(state, deepest=8, nodes=nodes)
             drive(budgeted, worker, rng, workers=3)
             assert budgeted.completed_depth == expected, (depth, nodes)
@@ -116,7 +116,7 @@ def test_jobs_carry_what_is_left_of_the_budget():
     worker = runner("subtree", BOARD)
     while source.completed is None:
         source.finish(do(worker, source.take(1, worker=1)[0]))
-    assert source.take(1, worker=1)["budget"][0] == 500 - source.spent["boards"]
+    assert source.take(1, worker=1)["budget"][0] == 500 - source.spent["nodes"]
 
 
 def test_nothing_is_handed_out_between_two_iterations():
@@ -135,10 +135,10 @@ def test_a_stop_in_a_later_iteration_leaves_the_one_before():
     worker = runner("subtree", BOARD)
     while source.depth < 8:
         source.finish(do(worker, source.take(1, worker=1)[0]))
-    previous, boards = answer(source), source.spent["boards"]
-    source.finish(stop(worker, source.take(1, worker=1)[0], boards=100))
+    previous, nodes = answer(source), source.spent["nodes"]
+    source.finish(stop(worker, source.take(1, worker=1)[0], nodes=100))
     assert answer(source) == previous
-    assert source.spent["boards"] > boards == source.completed_spent["boards"]
+    assert source.spent["nodes"] > nodes == source.completed_spent["nodes"]
 
 
 def test_a_stop_in_the_first_iteration_leaves_none():

@@ -172,7 +172,7 @@ def test_growth_goes_on_where_it_stopped():
     check_same(nodes, plain_growth([start], 20, rules((6, 6)), 400)[0], rules((6, 6)))
 
 
-def test_growth_counts_its_boards():
+def test_growth_counts_its_nodes():
     start = othello.start(rules((6, 6))).state
     nodes, _ = grown((6, 6), [start] * 2, 20, 3000)
     assert nodes.capacity > 1024

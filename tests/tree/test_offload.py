@@ -73,13 +73,13 @@ def test_answers_go_back_and_only_the_job_counts(offloading, solver):
         assert low >= 0 or high <= -1
     assert (tree.offloaded, tree.done) == (0, False)
     result = do(solver, job)
-    boards = int(result["boards"][0])
+    nodes = int(result["nodes"][0])
     offload(tree, job, parts[:1], first=50)
     tree.finish(result)
     assert tree.done
     assert tree.score(0) == result["score"][0]
     assert tree.offloaded == 0
-    assert tree.nodes.cost[0] > boards  # those of the parts as well
+    assert tree.nodes.cost[0] > nodes  # those of the parts as well
 
 
 def test_parts_that_end_are_dropped_wherever_they_are(offloading):

@@ -60,7 +60,7 @@ def test_a_finished_game_is_counted_once_where_it_does_not_stay():
 def test_a_stopped_count_is_not_complete():
     board = (8, 8)
     pool = PerftPool(grower(board), [othello.start(rules(board)).state], 8, wanted_subtrees=1)
-    record = stop(runner("perft", board), pool.take(1, worker=1)[0], boards=1000)
+    record = stop(runner("perft", board), pool.take(1, worker=1)[0], nodes=1000)
     assert not record["complete"][0]
     pool.finish(record)
     assert not pool.done

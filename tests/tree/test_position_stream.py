@@ -18,8 +18,8 @@ from ..jobs.driving import check_line, do, grower, runner, stop, stop_with_a_sco
 BOARD = (6, 6)
 OVER = ([["X"] * 6] * 6, "O")  # 36 discs to nothing, for the other side
 DEPTH = 4
-EMPTIES = 9  # at most: hundreds of boards to the end
-HARD = 20  # boards of a first try, which many such positions need more than
+EMPTIES = 9  # at most: hundreds of nodes to the end
+HARD = 20  # nodes of a first try, which many such positions need more than
 
 kinds = pytest.mark.parametrize(("kind", "depth"), [("solve", TO_THE_END), ("subtree", TO_THE_END), ("deep", DEPTH)])
 
@@ -160,7 +160,7 @@ def test_a_brief_stream_has_scores_alone(first_try, rng):
     driver.feed(states)
     assert driver.stream.result_dtype == BRIEF_RESULT
     assert [record["score"] for _, record in driver.answers] == [expected(state) for state in states]
-    assert all(record["boards"] for _, record in driver.answers)
+    assert all(record["nodes"] for _, record in driver.answers)
 
 
 def test_scores_are_told_apart_within_the_window_only(rng):
@@ -221,7 +221,7 @@ def test_hard_positions_are_tried_again_while_others_wait_and_grown_when_none_do
     assert all(budgets[0] == HARD for budgets in tries.values())
     again = [budgets for budgets in tries.values() if len(budgets) > 1]
     assert again
-    for budgets in again:  # a try may exceed its budget by some boards, of which there are four times as many then
+    for budgets in again:  # a try may exceed its budget by some nodes, of which there are four times as many then
         assert all(later >= 4 * earlier for earlier, later in zip(budgets, budgets[1:]))
     assert driver.stream.grown
     grown = set(driver.stream.grown)
@@ -241,8 +241,8 @@ def test_figures_of_a_hard_position_are_those_of_all_its_tries(kind, rng):
     driver, records = answers(stream_of(), kind, states, rng)
     stream = driver.stream
     assert stream.grown
-    grown = sum(pool.nodes.size - 1 for pool in stream.grown.values())  # boards, which no job has searched
-    assert sum(record["boards"] for record in records) == stream.boards + grown
+    grown = sum(pool.nodes.size - 1 for pool in stream.grown.values())  # nodes, which no job has searched
+    assert sum(record["nodes"] for record in records) == stream.nodes + grown
     assert sum(record["cpu"] for record in records) == len(driver.jobs)  # a second each
     assert sum(record["seconds"] for record in records) == 2 * len(driver.jobs)
 
@@ -252,7 +252,7 @@ def test_subtrees_of_several_positions_and_easy_ones_take_turns(rng):
     stream.add(array([hard_position(rng) for _ in range(3)]))
     worker = runner("subtree", BOARD)
     for job in stream.take(3, worker=1):
-        stream.finish(stop(worker, job, boards=3))
+        stream.finish(stop(worker, job, nodes=3))
     assert stream.waiting > 6  # all are grown, since no other one waits
     stream.add(array(unfinished_states(rng, BOARD, 4, EMPTIES)))
     sorts = ["subtree" if stream.take(1, worker=1)["job_id"][0] < 0 else "position" for _ in range(6)]
@@ -324,15 +324,15 @@ def test_a_halt_leaves_what_is_known_in_order(kind, all_moves, rng):
             score = expected(states[number])
             assert record["score"] == score if record["complete"] else record["score"] <= score
         grown = sum(pool.nodes.size - 1 for pool in stream.grown.values())
-        assert sum(record["boards"] for _, record in found) == stream.boards + grown
+        assert sum(record["nodes"] for _, record in found) == stream.nodes + grown
 
 
 def hard_position(rng):
-    """A state of several moves and many boards, of which a search knows something soon."""
+    """A state of several moves and many nodes, of which a search knows something soon."""
     while True:
         (state,) = unfinished_states(rng, BOARD, 1, most_empties=12)
         moves = legal_moves(othello, Position(state), rules(BOARD))
-        if len(moves) > 2 and search(engine(BOARD), state).boards > 2000:
+        if len(moves) > 2 and search(engine(BOARD), state).nodes > 2000:
             return state
 
 
@@ -346,19 +346,19 @@ def test_what_a_try_knew_outlives_a_halt(rng):
     (job,) = stream.take(1, worker=1)
     assert tuple(job["state"]) == state
     stream.halted = True
-    stream.finish(stop(worker, job, boards=1))
+    stream.finish(stop(worker, job, nodes=1))
     _, record = next(iter(stream.unanswered()))
     assert not record["complete"]
     assert record["score"] == known["score"][0] <= expected(state)
     assert record["line"][0] == known["line"][0][0]
-    assert record["boards"] > known["boards"][0]
+    assert record["nodes"] > known["nodes"][0]
 
 
 def test_what_subtrees_knew_outlives_a_halt(rng):
     state, worker = hard_position(rng), runner("subtree", BOARD)
     stream = stream_of(workers=2, wanted_subtrees=2)
     stream.add(array([state]))
-    stream.finish(stop(worker, stream.take(1, worker=1)[0], boards=1))
+    stream.finish(stop(worker, stream.take(1, worker=1)[0], nodes=1))
     jobs = []
     while len(more := stream.take(1, worker=1)):
         jobs += list(more)
@@ -368,12 +368,12 @@ def test_what_subtrees_knew_outlives_a_halt(rng):
     assert not pool.done
     stream.halted = True
     for job in jobs[1:]:
-        stream.finish(stop(worker, job, boards=1))
+        stream.finish(stop(worker, job, nodes=1))
     ((number, record),) = stream.unanswered()
     (score,) = [score for _, score, exact in pool.children(0) if exact] or [-np.inf]
     assert (number, record["complete"], record["score"]) == (0, 0, score)
     assert stream.grown[0] is pool
-    assert record["boards"] == stream.boards + pool.nodes.size - 1
+    assert record["nodes"] == stream.nodes + pool.nodes.size - 1
 
 
 def test_a_halt_before_anything_was_known_says_so(rng):

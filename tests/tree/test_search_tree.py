@@ -116,16 +116,16 @@ def test_finished_roots_need_no_jobs():
     assert (pool.score(0), pool.is_answered(0), pool.line(0)) == (-16, True, [])
 
 
-def test_a_stopped_job_leaves_only_its_boards(rng):
+def test_a_stopped_job_leaves_only_its_nodes(rng):
     board = (8, 8)
     pool = pool_of(board, [othello.start(rules(board)).state], 8, wanted_subtrees=4)
     jobs, worker = pool.take(100, worker=1), runner("subtree", board)
     grown, node = int(pool.nodes.cost[0]), int(node_of(pool, jobs)[0])
-    record = stop(worker, jobs[0], boards=50)
+    record = stop(worker, jobs[0], nodes=50)
     assert not record["complete"][0]
     pool.finish(record)
     assert (pool.finished, pool.done, pool.is_answered(0)) == (0, False, False)
-    assert pool.nodes.cost[0] == grown + int(record["boards"][0]) > grown
+    assert pool.nodes.cost[0] == grown + int(record["nodes"][0]) > grown
     assert (pool.nodes.low[0], pool.nodes.high[0], pool.score(0)) == (-INFINITY, INFINITY, -np.inf)
     assert (pool.nodes.status[node], pool.waiting) == (WAITING, 1)  # no worker has it any more
     (again,) = pool.take(1, worker=1)
@@ -156,7 +156,7 @@ def test_a_stopped_job_bounds_the_score_from_its_players_side(plies):
 def test_a_job_stopped_at_once_knows_nothing():
     board = (8, 8)
     pool = pool_of(board, [othello.start(rules(board)).state], 8, wanted_subtrees=1)
-    pool.finish(stop(runner("subtree", board), pool.take(1, worker=1)[0], boards=0))
+    pool.finish(stop(runner("subtree", board), pool.take(1, worker=1)[0], nodes=0))
     assert (pool.score(0), pool.is_answered(0), pool.line(0)) == (-np.inf, False, [])
     assert (pool.nodes.low[0], pool.nodes.high[0]) == (-INFINITY, INFINITY)
 
@@ -174,5 +174,5 @@ def test_totals_are_kept_for_each_root(rng):
     for name, totals in pool.totals().items():
         assert totals.tolist() == [results[name][roots == root].sum() for root in range(3)], name
     grown = [int((pool.nodes.root[: pool.nodes.size] == root).sum()) - 1 for root in range(3)]
-    boards_below = [int(results["boards"][roots == root].sum()) for root in range(3)]
-    assert pool.nodes.cost[:3].tolist() == [g + b for g, b in zip(grown, boards_below, strict=True)]
+    nodes_below = [int(results["nodes"][roots == root].sum()) for root in range(3)]
+    assert pool.nodes.cost[:3].tolist() == [g + b for g, b in zip(grown, nodes_below, strict=True)]

@@ -76,10 +76,10 @@ def test_a_pool_goes_on_to_the_same_scores(wanted_subtrees, later, rng):
     for done in (0, 1, rng.randrange(jobs + 1), jobs):
         pool = subtrees(states, wanted_subtrees)
         drive_some(pool, worker, rng, done)
-        finished, boards = pool.finished, int(pool.nodes.cost[:2].sum())
+        finished, nodes = pool.finished, int(pool.nodes.cost[:2].sum())
         pool = subtrees(states, later, pool.snapshot())
         assert pool.finished == finished
-        assert int(pool.nodes.cost[:2].sum()) >= boards
+        assert int(pool.nodes.cost[:2].sum()) >= nodes
         assert done or pool.waiting == subtrees(states, max(wanted_subtrees, later)).waiting
         drive(pool, worker, rng, workers=4)
         assert [pool.score(root) for root in range(2)] == expected
@@ -87,7 +87,7 @@ def test_a_pool_goes_on_to_the_same_scores(wanted_subtrees, later, rng):
         assert all(pool.line(root) for root in range(2))
 
 
-def test_a_pool_that_is_not_grown_further_goes_on_to_the_same_line_and_boards(rng):
+def test_a_pool_that_is_not_grown_further_goes_on_to_the_same_line_and_nodes(rng):
     states, worker = unfinished_states(rng, BOARD, 1), runner("subtree", BOARD)
     whole = subtrees(states, 20)
     drive(whole, worker, rng, workers=1)
@@ -277,7 +277,7 @@ def test_what_a_snapshot_knows_is_kept_until_its_position_comes(rng):
     assert records["score"].tolist() == [search(engine(BOARD), state).score for state in states]
 
 
-def test_the_next_try_has_the_boards_that_it_was_to_have(rng):
+def test_the_next_try_has_the_nodes_that_it_was_to_have(rng):
     states = [othello.start(rules(BOARD)).state] * 20
     source = stream(2)
     add(source, states, 20)
@@ -286,7 +286,7 @@ def test_the_next_try_has_the_boards_that_it_was_to_have(rng):
     assert not record["complete"][0]
     source.finish(record)
     snapshot = source.snapshot()
-    budget = 4 * int(record["boards"][0])
+    budget = 4 * int(record["nodes"][0])
     assert snapshot["positions"]["budget"].tolist() == [budget]
     again = stream(1, snapshot)
     add(again, states, 20)

@@ -156,9 +156,9 @@ def is_over(c):
 class SharedSearch:
     """Base of engines whose searches several ranks can share: what their control blocks and tables say of them."""
 
-    def watch(self, sequence_at, sequence, boards_at):
+    def watch(self, sequence_at, sequence, nodes_at):
         """Stop when another number than ``sequence`` stands at the first address; write ``nodes`` to the other one."""
-        set_fields(self._control, sequence_at=sequence_at, sequence=sequence, nodes_at=boards_at)
+        set_fields(self._control, sequence_at=sequence_at, sequence=sequence, nodes_at=nodes_at)
 
     @property
     def is_shared(self):
@@ -176,6 +176,6 @@ class SharedSearch:
         return tt.full(self._shared[: 2 * tt.BUCKET * int(self._table["buckets"])])
 
     @property
-    def boards(self):
+    def nodes(self):
         """Nodes searched so far."""
         return int(self._control["nodes"])

@@ -232,7 +232,7 @@ def batch(like, where, states, requests, answers, lines, budget):
             return i, True
         budget -= max(nodes, 1)
         answer.score, answer.line_length = extract_pv(s, where, lines + 2 * LINE_LENGTH * i, request.brief)
-        answer.complete, answer.boards, answer.evaluated = c.complete, nodes, c.evaluated
+        answer.complete, answer.nodes, answer.evaluated = c.complete, nodes, c.evaluated
         answer.table_hits, answer.table_far_hits = c.hits, c.shared_hits
         answer.table_stores, answer.table_replacements = c.stores, c.table.replaced
     return len(requests), False

@@ -162,9 +162,9 @@ def probe_node(s, c, at, depth_left, alpha, beta):
             if low >= beta or high <= alpha:
                 return RESOLVED, low if low >= beta else high, high, h
     if depth_left >= c.cut_from:
-        cut = transposition_cut(s, r, c, out, at, n, depth_left, beta)
-        if cut >= beta:
-            return RESOLVED, cut, high, h
+        bound = transposition_cut(s, r, c, out, at, n, depth_left, beta)
+        if bound >= beta:
+            return RESOLVED, bound, high, h
     if depth_left >= c.order_from:  # below it no score is read, see is_deferrable, and no order is shared
         put_in_order(s, c, at, n, depth_left, h)
         if move != NO_MOVE:

@@ -111,7 +111,7 @@ REQUEST = int64_struct(
 ANSWER = int64_struct(
     "score",
     "complete",
-    "boards",
+    "nodes",
     "evaluated",
     "table_hits",
     "table_far_hits",

@@ -170,7 +170,7 @@ class TableSearch(SharedSearch):
             self.end_visits()
             number = int(self._block["head"]["engine"])
         self._visits = log
-        self._block = visits.new_block(log, number, len(self._frames), self.boards)
+        self._block = visits.new_block(log, number, len(self._frames), self.nodes)
         set_fields(self._control, visits_from=self._shared_from, visits=address(self._block))
 
     def end_visits(self):
@@ -226,11 +226,11 @@ class TableSearch(SharedSearch):
         """Search on for about ``budget`` nodes; return whether the answer is known."""
         control = self._control
         if not control["complete"]:
-            before = self.boards
+            before = self.nodes
             self._follow_growth()
             control["budget"] = budget
             control["complete"] = self._kernels["run"](self._state, self._where)
-            self._pay(self.boards - before)
+            self._pay(self.nodes - before)
             if self._visits:
                 self._visits.empty()
         return bool(control["complete"])
@@ -337,7 +337,7 @@ class TableSearch(SharedSearch):
         control, line = self._control, np.zeros(LINE_LENGTH, np.int16)
         score, length = self._kernels["extract_pv"](self._state, self._where, address(line), int(brief))
         complete, evaluated = bool(control["complete"]), int(control["evaluated"])
-        return Result(score, complete, line[:length].tolist(), self.boards, 0, evaluated)
+        return Result(score, complete, line[:length].tolist(), self.nodes, 0, evaluated)
 
     def export_updates(self, since):
         """Return what other hosts must be told: entries, orders and marks, and how many of the first two there were.
@@ -383,7 +383,7 @@ class TableSearch(SharedSearch):
                 self._begin(self._state, *(int(requests[n][name]) for name in ("depth", "low", "high")))
         else:
             self._state = as_state(states[-1])
-        self._pay(int(answers["boards"][:n].sum()) + (self.boards if at_work else 0))
+        self._pay(int(answers["nodes"][:n].sum()) + (self.nodes if at_work else 0))
         if self._visits:
             self._visits.empty()
         return answers[:n], lines[:n]

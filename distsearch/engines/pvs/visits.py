@@ -42,7 +42,7 @@ ROW = int64_struct(
     "left",  # moves or plies
     "low",
     "high",  # the window, the side to move's
-    "boards",  # below it, but not below another shared node
+    "nodes",  # below it, but not below another shared node
     "since",
     "until",  # events of all engines: when it began and ended
     "answered",  # 1; 0: given up
@@ -59,11 +59,11 @@ _SPARE = 1 << 12  # rows for what ends after the log is full: a path or two
 def begin(block, nodes, root, depth):
     """Begin a search of a root, by its hash, to a depth; the one before took so many nodes in all."""
     settle(block, nodes)
-    go_on(block, np.int64(0), root, depth)
+    resume(block, np.int64(0), root, depth)
 
 
 @compiled
-def go_on(block, nodes, root, depth):
+def resume(block, nodes, root, depth):
     """Go on after so many nodes with the search of another root, and without its visits."""
     give_up(block, nodes, 0)
     b = _block_at(block, 0)
@@ -95,7 +95,7 @@ def end(block, nodes, answered):
     b.open -= 1
     v, row = _visit_at(block + _BLOCK_SIZE, b.open), _row_at(b.log + _LOG_SIZE, log.rows)
     row.node, row.left, row.low, row.high = v.node, v.depth_left, v.low, v.high
-    row.boards = v.own + nodes - b.counted
+    row.nodes = v.own + nodes - b.counted
     row.since, row.until, row.answered = v.since, log.events, answered
     row.engine, row.root = b.engine, b.root
     b.counted = nodes

@@ -158,7 +158,7 @@ def make_root(c, n, words):
 def visit_again(c):
     """Have the visits of all frames begin now, as those of a search that begins with them."""
     f, nodes = frame_at(c.frames, 0), c.nodes
-    visits.go_on(c.visits, nodes, np.int64(f.hash), f.depth_left)
+    visits.resume(c.visits, nodes, np.int64(f.hash), f.depth_left)
     for i in range(c.top + 1):
         f = frame_at(c.frames, i)
         if i == 0 or f.depth_left >= c.visits_from:

@@ -61,9 +61,9 @@ struct Frame {
     uint8_t squares[(MOST + 7) / 8 * 8];  // moves, the best ones first
 };
 
-// What is counted: boards made; squares tried by lanes, and by how many it could have been; nodes ordered by groups, and
+// What is counted: nodes; squares tried by lanes, and by how many it could have been; nodes ordered by groups, and
 // by how many it could have been; entries of the table used, and written.
-enum Count { BOARDS_MADE, TRIED, TURNS, ORDERED, ORDERS, HITS, STORES, COUNTS };
+enum Count { NODES, TRIED, TURNS, ORDERED, ORDERS, HITS, STORES, COUNTS };
 
 enum Mode { FETCH, OPEN, MOVE, RETURN, BOTTOM, IDLE, OUT };  // IDLE: it has found nothing, and tries again
 
@@ -114,12 +114,12 @@ struct Place {  // where a thread has its own
 ON_DEVICE Place place(char* memory, const uint64_t* rays) {
     const int thread = threadIdx.x, group = thread / LANES;
     char* lanes = memory + GROUPS * sizeof(Frame) * FRAMES;
-    uint64_t* boards = reinterpret_cast<uint64_t*>(lanes);
+    uint64_t* masks = reinterpret_cast<uint64_t*>(lanes);
     constexpr int LEVEL = LEVELS * THREADS;
-    int* windows = reinterpret_cast<int*>(boards + 3 * LEVEL);
+    int* windows = reinterpret_cast<int*>(masks + 3 * LEVEL);
     uint16_t* keys = reinterpret_cast<uint16_t*>(windows + LEVEL);
-    return {reinterpret_cast<Frame*>(memory) + group * FRAMES, keys + group * KEYS, boards + thread,
-            boards + LEVEL + thread, boards + 2 * LEVEL + thread, windows + thread, rays};
+    return {reinterpret_cast<Frame*>(memory) + group * FRAMES, keys + group * KEYS, masks + thread,
+            masks + LEVEL + thread, masks + 2 * LEVEL + thread, windows + thread, rays};
 }
 
 ON_DEVICE bool some(bool of) { return __any_sync(ALL_LANES, of); }

@@ -92,7 +92,7 @@ ON_DEVICE void make_move(const Parameters& p, Group& g, const Place& at, unsigne
     g.opp = f.own | discs | bit(square);
     if (of_group() == 0) {
         f.line = line;
-        ++counts[BOARDS_MADE];
+        ++counts[NODES];
     }
     g.alpha = -high;
     g.beta = -low;

@@ -79,7 +79,7 @@ ON_DEVICE bool try_square(const Parameters& p, const Group& g, Lane& lane, int l
     }
     const uint64_t discs = Game::turned(lane.own, lane.opp, square, at.rays);
     if (discs) {
-        ++counts[BOARDS_MADE];
+        ++counts[NODES];
         if (lane.left == 1) {
             const int ahead = bits_in(lane.own) - bits_in(lane.opp) + 2 * bits_in(discs) + 1;
             if (fresh) {

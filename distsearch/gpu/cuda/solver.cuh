@@ -62,7 +62,7 @@ struct Group {
     unsigned number;
     int job, level, beta0;
     State s;
-    unsigned nodes = 0, boards = 0, looks = 0, hits = 0, stores = 0;
+    unsigned expanded = 0, nodes = 0, looks = 0, hits = 0, stores = 0;
     int cursor = 0, looked = 0;  // of a search for a job
     bool detached = false;           // does not take part, see ``offload.cuh``
 
@@ -109,8 +109,8 @@ struct Group {
         atomicAdd(&p.counts->looks, (unsigned long long)looks);
         atomicAdd(&p.counts->hits, (unsigned long long)hits);
         if (!leads()) return;
+        atomicAdd(&p.counts->expanded, (unsigned long long)expanded);
         atomicAdd(&p.counts->nodes, (unsigned long long)nodes);
-        atomicAdd(&p.counts->boards, (unsigned long long)boards);
         atomicAdd(&p.counts->stores, (unsigned long long)stores);
     }
 
@@ -278,7 +278,7 @@ struct Group {
             some |= ballot(open[k]) != 0;
         }
         if (works) {
-            nodes += 1, boards += count;
+            expanded += 1, nodes += count;
             best = max(best, int(here.best));
             if (self_low >= beta || self_high < beta) {
                 good = true, value = self_low >= beta ? self_low : self_high, move = self_move;

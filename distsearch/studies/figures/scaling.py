@@ -1,7 +1,7 @@
 """Figures of scaling, of rows as ``results`` keeps them: a function a figure, from runs to the panels of a chart.
 
-Speedup is time on the fewest ranks ÷ time, for the same work. Efficiency by time is speedup ÷ ranks; by boards it is
-boards a second and rank, compared with those on the fewest ranks, which does not count boards that one rank would not
+Speedup is time on the fewest ranks ÷ time, for the same work. Efficiency by time is speedup ÷ ranks; by nodes it is
+nodes a second and rank, compared with those on the fewest ranks, which does not count nodes that one rank would not
 have searched. Load balance is mean ÷ maximum of the workers' busy times. These are the OthelloX report's figures.
 """
 
@@ -36,8 +36,8 @@ def speedup(runs):
 
 
 def efficiency(runs):
-    """Return the Panels of efficiency by time and by boards against ranks."""
-    by_time, by_boards = [], []
+    """Return the Panels of efficiency by time and by nodes against ranks."""
+    by_time, by_nodes = [], []
     for label, group in series.grouped(runs).items():
         fewest, took = series.base_of(group, _seconds)
         _, rate = series.base_of(group, _rate_of_a_rank)
@@ -46,17 +46,17 @@ def efficiency(runs):
                 label, group, _ranks, lambda run, took=took, fewest=fewest: took * fewest / _seconds(run) / run.ranks
             )
         )
-        by_boards.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
-    return _panels(("by time", "efficiency", by_time), ("by boards a second", "efficiency", by_boards))
+        by_nodes.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
+    return _panels(("by time", "efficiency", by_time), ("by nodes a second", "efficiency", by_nodes))
 
 
 def weak(runs):
     """Return the Panels of runs whose work grows with the ranks: their times, and what a rank does a second."""
-    times, boards, positions = [], [], []
+    times, nodes, positions = [], [], []
     for label, group in series.grouped(runs).items():
         _, rate = series.base_of(group, _rate_of_a_rank)
         times.append(series.line(label, group, _ranks, _seconds))
-        boards.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
+        nodes.append(series.line(label, group, _ranks, lambda run, rate=rate: _ratio(_rate_of_a_rank(run), rate)))
         if group[0].asked.get("weak") == "positions":
             _, done = series.base_of(group, _positions_of_a_rank)
             positions.append(
@@ -65,7 +65,7 @@ def weak(runs):
     return _panels(
         ("work that grows with the ranks", "seconds", times),
         ("by positions a second", "efficiency", positions),
-        ("by boards a second", "efficiency", boards),
+        ("by nodes a second", "efficiency", nodes),
     )
 
 
@@ -78,12 +78,12 @@ def balance(runs):
     return _panels(("", "load balance", lines), x="size of the pool (load factor × workers)")
 
 
-def boards(runs):
-    """Return the Panels of boards, and boards a second, against ranks."""
+def nodes(runs):
+    """Return the Panels of nodes, and nodes a second, against ranks."""
     groups = series.grouped(runs)
-    searched = [series.line(label, group, _ranks, _boards) for label, group in groups.items()]
+    searched = [series.line(label, group, _ranks, _nodes) for label, group in groups.items()]
     rates = [series.line(label, group, _ranks, _rate) for label, group in groups.items()]
-    return _panels(("", "boards searched", searched), ("", "boards a second", rates))
+    return _panels(("", "nodes searched", searched), ("", "nodes a second", rates))
 
 
 def communication(runs):
@@ -124,7 +124,7 @@ FIGURES = {  # by the names of their files
     "efficiency": Figure("Efficiency", _strong, efficiency),
     "weak": Figure("Weak scaling", _weak, weak),
     "balance": Figure("Load balance", _pooled, balance, ("load_factor",)),
-    "boards": Figure("Boards", list, boards),
+    "nodes": Figure("Nodes", list, nodes),
     "communication": Figure("Communication and idleness", list, communication),
 }
 _SHARES = "efficiency", "load balance", "communication ÷ computation", "idle, of the workers' time"
@@ -152,13 +152,13 @@ def _seconds(run):
     return series.number(run.result, "seconds")
 
 
-def _boards(run):
-    found = series.number(run.result, "boards")
+def _nodes(run):
+    found = series.number(run.result, "nodes")
     return series.number(run.result, "nodes") if found is None else found
 
 
 def _rate(run):
-    searched = _boards(run)
+    searched = _nodes(run)
     return searched / _seconds(run) if searched else None
 
 

@@ -37,7 +37,7 @@ def drawn(board, left_there, count, seed):
 
 
 def cpu_scores(board, states, tables, times=1):
-    """Return (scores, CPU seconds, boards, MiB of the table) of one rank, at the best of several tables."""
+    """Return (scores, CPU seconds, nodes, MiB of the table) of one rank, at the best of several tables."""
     rules, best = connect4.rules(board), None
     asked = np.zeros(len(states), REQUEST)
     asked["low"], asked["high"] = -kernels.INFINITY, kernels.INFINITY
@@ -51,7 +51,7 @@ def cpu_scores(board, states, tables, times=1):
             found, _ = solver.batch(states, asked, 1 << 60)
             seconds = time.process_time() - began
             if best is None or seconds < best[1]:
-                best = found["score"], seconds, int(found["boards"].sum()), mib
+                best = found["score"], seconds, int(found["nodes"].sum()), mib
     return best
 
 

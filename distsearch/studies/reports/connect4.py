@@ -22,7 +22,7 @@ _THEIRS = {_SEQUENTIAL: 3.67}  # nodes a microsecond, over Test_L3_R1
 _THEIR_BEST_GPU, _THEIRS_SLOWER = 1.06, "33 to 55"
 _OF_REPORT = "L3_R1"  # whose positions the report has
 _DEPTHS = 1, 4  # S
-_SLICE = 1 << 20  # boards of plain alpha-beta at a time
+_SLICE = 1 << 20  # nodes of plain alpha-beta at a time
 _GPU_TABLE = {"R1": 32, "R2": 4096, "R3": 4096}  # MiB: one that stays in the L2 cache where little is stored
 _NO_TABLE = 1 << 10  # moves left from which on the GPU's table would be used
 _COUNTS = {  # positions: on a laptop, on a cluster
@@ -84,8 +84,8 @@ def _gpu_way(split, tabled):
     return f"GPU, S = {split}{', table' * tabled}"
 
 
-def _result(given, seconds, boards, table_hits, scores, **more):
-    figures = {"seconds": seconds, "boards": boards, "table_hits": table_hits, "scores": scores}
+def _result(given, seconds, nodes, table_hits, scores, **more):
+    figures = {"seconds": seconds, "nodes": nodes, "table_hits": table_hits, "scores": scores}
     return {**figures, **more, "known": given.scores, "source": given.source}
 
 
@@ -95,8 +95,8 @@ def _alone(make):
     def body(bench):
         given = make()
         found, seconds = positions.solved(positions.states(given.texts))
-        boards, hits = int(found["boards"].sum()), int(found["table_hits"].sum())
-        return _result(given, seconds, boards, hits, found["score"].tolist())
+        nodes, hits = int(found["nodes"].sum()), int(found["table_hits"].sum())
+        return _result(given, seconds, nodes, hits, found["score"].tolist())
 
     return body
 
@@ -108,7 +108,7 @@ def _plainly(make):
         given, rules = make(), game.rules()
         engine = AlphaBeta(game, rules, evaluation.find(game, evaluation.names(game)[0], rules))
         engine.compile()
-        boards, seconds, scores = 0, 0.0, []
+        nodes, seconds, scores = 0, 0.0, []
         for text in given.texts:
             state, began = game.parse(text, rules).state, time.process_time()
             engine.begin(state)
@@ -116,9 +116,9 @@ def _plainly(make):
                 if bench.interrupted():
                     return {}
             seconds += time.process_time() - began
-            boards += engine.boards
+            nodes += engine.nodes
             scores.append(int(engine.result().score))
-        return _result(given, seconds, boards, 0, scores)
+        return _result(given, seconds, nodes, 0, scores)
 
     return body
 
@@ -131,7 +131,7 @@ def _on_ranks(point, make, ranks, repeat):
         asked = {"game": "connect4", "exact": True}
         bench.search(given.texts[: 2 * ranks], ranks, positions.MIB, **asked)  # after which all ranks have the kernels
         found = bench.search(given.texts, ranks, positions.MIB, **asked)
-        figures = (found[key] for key in ("seconds", "boards", "table_hits", "scores"))
+        figures = (found[key] for key in ("seconds", "nodes", "table_hits", "scores"))
         return _result(given, *figures, ranks=found["ranks"], workers=found["workers"])
 
     return Measurement(point, body, repeat, ranks)
@@ -153,7 +153,7 @@ def _on_gpu(point, make, split, tabled, repeat):
         scores, complete, _, counts = solver.result()
         seconds = time.perf_counter() - began
         more = {"complete": bool(complete.all()), "device": bench.gpu.name}
-        return _result(given, seconds, counts["boards"], counts["hits"], scores.tolist(), **more)
+        return _result(given, seconds, counts["nodes"], counts["hits"], scores.tolist(), **more)
 
     return Measurement(point, body, repeat, gpus=1)
 
@@ -165,16 +165,16 @@ def _sections(found, size):
 
 def _figures(found, at):
     """Return {figure: value} of the report's table, medians of repeats; None if that was not measured."""
-    seconds, boards, hits = (found.median(name, **at) for name in ("seconds", "boards", "table_hits"))
+    seconds, nodes, hits = (found.median(name, **at) for name in ("seconds", "nodes", "table_hits"))
     if seconds is None:
         return None
     (count,) = found.points("positions", **at)
     return {
         "AT, µs": 1e6 * seconds / count,
         "TT, s": seconds,
-        "ANE": boards / count,
-        "TNE": int(boards),
-        "nodes/µs": boards / seconds / 1e6,
+        "ANE": nodes / count,
+        "TNE": int(nodes),
+        "nodes/µs": nodes / seconds / 1e6,
         "ATH": hits / count,
         "TTH": int(hits),
     }

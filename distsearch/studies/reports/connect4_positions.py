@@ -25,7 +25,7 @@ CLASSES = {  # stones on the board, and plies to the end if both sides play as w
     "L1_R3": (range(6, 10), range(28, 42)),
 }
 NAMES = {"L3": "end", "L2": "middle", "L1": "opening", "R1": "easy", "R2": "medium", "R3": "hard"}
-_BUDGET = 1 << 22  # boards, 0.3 s, after which a position that is drawn is dropped; hard ones have no such budget
+_BUDGET = 1 << 22  # nodes, 0.3 s, after which a position that is drawn is dropped; hard ones have no such budget
 MIB = 64  # of the table, which no easy search uses
 
 
@@ -69,7 +69,7 @@ def drawn(name, count, seed):
 def solved(states, budget=0):
     """Return (what one core's solver finds of states, a row each, see ``engines.pvs.layout.ANSWER``; its CPU seconds).
 
-    budget: boards after which it gives one up, 0: none. It begins with empty tables.
+    budget: nodes after which it gives one up, 0: none. It begins with empty tables.
     """
     solver = _solver()
     solver.clear()

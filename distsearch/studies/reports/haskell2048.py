@@ -36,8 +36,8 @@ _DEEP = 13  # where a search takes seconds here, as one to depth 7 does there
 _PAR_DEPTH = 3  # ours: behind the first move, its tile and the tile's place
 
 
-def boards(count, seed):
-    """Return (game, rules, Positions): boards after random moves, on which the player has another; by the seed."""
+def sample_positions(count, seed):
+    """Return (game, rules, Positions): some after random moves, on which the player has another; by the seed."""
     game = games.find("2048")
     rules, rng = game.rules(), random.Random(seed)
     return game, rules, [_board(game, rules, rng) for _ in range(count)]
@@ -58,7 +58,7 @@ def _board(game, rules, rng):
 
 def _alone(bench, way, depth, count, seed):
     """Search boards with one engine on this rank; return the figures, and for Base the value of every move."""
-    game, rules, positions = boards(count, seed)
+    game, rules, positions = sample_positions(count, seed)
     chosen = evaluation.find(game, _EVALUATION, rules)
     engine = Expectiminimax(game, rules, chosen, prune=_ALONE[way])
     engine.compile()
@@ -70,11 +70,11 @@ def _alone(bench, way, depth, count, seed):
             if bench.interrupted():
                 return {}
         found = engine.result()
-        total += found.boards
+        total += found.nodes
         scores.append(found.value)
         moves.append(game.move_text(found.move, rules))
         values.append({game.move_text(m, rules): value for m, value in found.values.items()})
-    figures = {"seconds": time.perf_counter() - began, "boards": total, "scores": scores, "moves": moves}
+    figures = {"seconds": time.perf_counter() - began, "nodes": total, "scores": scores, "moves": moves}
     return {**figures, "values": values} if way == "Base" else figures
 
 
@@ -82,7 +82,7 @@ def _together(bench, way, depth, count, seed, ranks, par_depth):
     """Search boards by a session of the first ranks; return the figures."""
     asked = {"evaluation": _EVALUATION, "algorithm": "expectiminimax", "depth": depth, "par_depth": par_depth}
     options, _, _ = resolve("2048", **asked, **_PARALLEL[way])
-    _, _, positions = boards(count, seed)
+    _, _, positions = sample_positions(count, seed)
     with bench.session(ranks, table=0) as session:
         searcher = session.searcher(options)
         next(searcher.search(positions[:1]), None)  # after which all ranks have the kernels
@@ -136,7 +136,7 @@ def _by_depth(study_size):
 
 def _measured(study_size, way, depth, repeat, ranks=1, par_depth=None):
     count = 100 if depth <= _DEPTH else study_size.choose(10, 100) if depth == 10 else study_size.choose(3, 20)
-    point = {"game": "2048", "way": way, "depth": depth, "ranks": ranks, "boards": count, "seed": study_size.seed}
+    point = {"game": "2048", "way": way, "depth": depth, "ranks": ranks, "positions": count, "seed": study_size.seed}
     given = depth, count, study_size.seed
     if par_depth is None:
         return Measurement(point, lambda bench: _alone(bench, way, *given), repeat)
@@ -161,12 +161,12 @@ def _of_par_depth(found, depth):
             at = {**point, "way": way, "par_depth": par_depth}
             jobs = [found.median(name, **at) for name in ("jobs_used", "jobs_wasted", "jobs_cut")]
             if None not in jobs:
-                rows.append((par_depth, way, found.median("seconds", **at), found.median("boards", **at), *jobs))
+                rows.append((par_depth, way, found.median("seconds", **at), found.median("nodes", **at), *jobs))
                 times.setdefault(way, []).extend(found.spread(par_depth, "seconds", **at))
-    columns = "par depth", "way", "seconds", "boards", "jobs used", "jobs wasted", "jobs cut"
+    columns = "par depth", "way", "seconds", "nodes", "jobs used", "jobs wasted", "jobs cut"
     note = (
-        f"Depth {depth}, {point['ranks']} ranks, sums over all boards. Used: its value mattered as it came; wasted: it "
-        f"did not; cut: never handed out. The report has sparks, whose numbers are {UNKNOWN}."
+        f"Depth {depth}, {point['ranks']} ranks, sums over all positions. Used: its value mattered as it came; wasted: "
+        f"it did not; cut: never handed out. The report has sparks, whose numbers are {UNKNOWN}."
     )
     return [
         Table(f"Time and jobs by par depth, depth {depth}", columns, rows, note),
@@ -198,19 +198,19 @@ def _final_table(found, depth):
     base = found.median("seconds", depth=depth, way="Base")
     for way in _WAYS:
         how = {"ranks": 1} if way in _ALONE else {"ranks": most, "par_depth": _PAR_DEPTH}
-        seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "boards"))
+        seconds, searched = (found.median(name, depth=depth, way=way, **how) for name in ("seconds", "nodes"))
         ours, theirs = ratio(base, seconds), _THEIRS["Base"] / _THEIRS[way]
         rows.append((way, searched, seconds, _THEIRS[way], *compared(ours, theirs)))
     columns = heads(
         "way | boards | seconds, ours | seconds, theirs | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs"
     )
-    of = max(found.points("boards", depth=depth), default=0)
+    of = max(found.points("positions", depth=depth), default=0)
     note = (
         f"Ours: {of} positions on {most} ranks, {most - 1} of them workers; theirs: to depth {_DEPTH} on {_CORES} "
         f"cores, of how much play is {UNKNOWN}."
     )
     if depth == _DEPTH:
-        note += " One of our searches takes less than a message and its answer: compare boards, and the greater depth."
+        note += " One of our searches takes less than a message and its answer: compare nodes, and the greater depth."
     return Table(f"The final table, maximum depth {depth}", columns, rows, note)
 
 
@@ -223,12 +223,12 @@ def _of_depth(found):
             at = {"depth": depth, "way": way, **how}
             seconds = found.median("seconds", **at)
             if seconds is not None:
-                (count,) = found.points("boards", **at)
+                (count,) = found.points("positions", **at)
                 base = found.median("seconds", depth=depth, way="Base")
-                searched, took = found.median("boards", **at) / count, 1e3 * seconds / count
+                searched, took = found.median("nodes", **at) / count, 1e3 * seconds / count
                 rows.append((depth, way, count, searched, took, ratio(base, seconds)))
                 times.setdefault(way, []).append((depth, took))
-    columns = "maximum depth", "way", "positions", "boards a position", "ms a position", "Base ÷ it"
+    columns = "maximum depth", "way", "positions", "nodes a position", "ms a position", "Base ÷ it"
     note = f"A move and what follows it are 3 plies. {most} ranks. The report's figures of this are {UNKNOWN}."
     return [
         Table("The maximum depth", columns, rows, note),
@@ -237,25 +237,25 @@ def _of_depth(found):
 
 
 def _complaints(found):
-    """Say where a way has another score than Base, or a worse move; or does not save the boards it is to save."""
+    """Say where a way has another score than Base, or a worse move; or does not save the nodes that it must save."""
     wrong = []
     for row in found.rows():
         point, result = row["point"], row["result"]
-        same = {name: point[name] for name in ("depth", "boards", "seed")}
+        same = {name: point[name] for name in ("depth", "positions", "seed")}
         for base in found.rows(way="Base", **same)[:1]:
             for i, (score, move) in enumerate(zip(result["scores"], result["moves"], strict=True)):
                 true = base["result"]["scores"][i]
                 for what, value in (("score", score), ("move", base["result"]["values"][i].get(move))):
                     if value is None or not math.isclose(value, true, rel_tol=1e-9, abs_tol=1e-9):
                         wrong.append(f"{point['way']}, depth {point['depth']}, board {i}: {what} {value}, not {true}")
-    searched = {way: found.median("boards", depth=_DEPTH, way=way, ranks=1) for way in _ALONE}
+    searched = {way: found.median("nodes", depth=_DEPTH, way=way, ranks=1) for way in _ALONE}
     if None not in searched.values() and searched["AB"] >= searched["Base"]:
-        wrong.append("AB has searched no fewer boards than Base")
+        wrong.append("AB has searched no fewer nodes than Base")
     for ranks in found.points("ranks", way="Brothers", depth=_DEPTH, par_depth=_PAR_DEPTH):
         at = {"depth": _DEPTH, "ranks": ranks, "par_depth": _PAR_DEPTH}
-        ours, pooled = (found.median("boards", way=way, **at) for way in ("Brothers", "Par+AB"))
+        ours, pooled = (found.median("nodes", way=way, **at) for way in ("Brothers", "Par+AB"))
         if pooled is not None and ours > pooled:
-            wrong.append(f"Brothers has searched more boards than Par+AB on {ranks} ranks")
+            wrong.append(f"Brothers has searched more nodes than Par+AB on {ranks} ranks")
     return wrong
 
 

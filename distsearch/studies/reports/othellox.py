@@ -2,7 +2,7 @@
 
 What the report measured, and how it counts its figures, is not known here: only what its way costs is compared with
 ours. The pool is the report's: subtrees searched by plain alpha-beta, each with a full window, whose
-boards do not depend on timing.
+nodes do not depend on timing.
 """
 
 from ...api import parallel_evaluation
@@ -26,7 +26,7 @@ def _measurements(study_size):
 
 
 def _pruning(study_size):
-    """Boards by depth, of minimax and of alpha-beta with each ordering, by one rank."""
+    """Nodes by depth, of minimax and of alpha-beta with each ordering, by one rank."""
     for board in _POSITIONS:
         for depth in range(1, study_size.choose(7, 9) + 1):
             ways = [("minimax", "none")] if depth <= study_size.choose(7, 8) else []
@@ -87,7 +87,7 @@ def spread(comm, text, interrupted=lambda: False, **options):
     if found is None:
         return None
     names = "seconds", "jobs", "score", "ranks", "workers", "boards_per_second", "complete", "communication_computation"
-    return {"boards": found.nodes, **{name: getattr(found, name) for name in names}}
+    return {"nodes": found.nodes, **{name: getattr(found, name) for name in names}}
 
 
 def _sections(found, study_size):
@@ -100,19 +100,19 @@ def _of_pruning(found, board):
     rows = []
     point = {"part": "pruning", "board": board}
     for depth in found.points("depth", **point):
-        boards = {}
+        nodes = {}
         for algorithm, ordering in (("minimax", "none"), *(("alphabeta", each) for each in _ORDERINGS)):
             at = {**point, "depth": depth, "algorithm": algorithm, "ordering": ordering}
-            counted = [found.median(name, **at) for name in ("boards", "ordering_boards")]
-            boards[algorithm, ordering] = None if None in counted else int(sum(counted))
-        full, static = boards["minimax", "none"], boards["alphabeta", "static"]
-        rows.append((depth, *boards.values(), percent(ratio(static, full))))
+            counted = [found.median(name, **at) for name in ("nodes", "ordering_nodes")]
+            nodes[algorithm, ordering] = None if None in counted else int(sum(counted))
+        full, static = nodes["minimax", "none"], nodes["alphabeta", "static"]
+        rows.append((depth, *nodes.values(), percent(ratio(static, full))))
     columns = "depth", "minimax", "alpha-beta, none", "static", "shallow", "static ÷ minimax"
-    note = "Boards: positions reached by a move or a pass; those of the searches that order moves are counted as well."
+    note = "Nodes: positions reached by a move or a pass; those of the searches that order moves are counted as well."
     series = {name: [(cells[0], cells[i]) for cells in rows if cells[i]] for i, name in enumerate(columns[:-1]) if i}
     return [
-        Table(f"Pruning effect by depth, {board}: boards", columns, rows, note),
-        Figure(f"Boards by depth, {board}", "depth", "boards", series),
+        Table(f"Pruning effect by depth, {board}: nodes", columns, rows, note),
+        Figure(f"Nodes by depth, {board}", "depth", "nodes", series),
     ]
 
 
@@ -126,8 +126,8 @@ def _of_pool(found, board):
     size = "pool size (load factor × workers)"
     yield Figure(f"Load balance against pool size, {of}", size, "load balance", balance, share=True)
     for name, title in (
-        ("boards", "Boards evaluated"),
-        ("boards_per_second", "Boards a second"),
+        ("nodes", "Nodes evaluated"),
+        ("boards_per_second", "Nodes a second"),
         ("communication_computation", "Communication ÷ computation"),
     ):
         series = {f"load factor {factor}": _by_ranks(found, point, counts, factor, name) for factor in factors}
@@ -139,15 +139,15 @@ def _of_pool(found, board):
             if row := _scaled(found, {**point, "ranks": count, "load_factor": factor}, point):
                 rows.append((count, factor, *row))
     columns = heads(
-        "ranks | load factor | seconds | speedup by time | efficiency by time | speedup by boards | "
-        "efficiency by boards | boards ÷ 1 rank's | load balance | comm. ÷ comp. | idle"
+        "ranks | load factor | seconds | speedup by time | efficiency by time | speedup by nodes | "
+        "efficiency by nodes | nodes ÷ 1 rank's | load balance | comm. ÷ comp. | idle"
     )
     note = (
-        "By time: seconds of one rank's search ÷ seconds. By boards: boards a second ÷ those of one rank, which does "
-        "not count boards that one rank would not have searched. Efficiency divides by ranks; one is the master."
+        "By time: seconds of one rank's search ÷ seconds. By nodes: nodes a second ÷ those of one rank, which does "
+        "not count nodes that one rank would not have searched. Efficiency divides by ranks; one is the master."
     )
     yield Table(f"Speedup and efficiency both ways, {of}", columns, rows, note)
-    for name, title in (("seconds", "time"), ("boards_per_second", "boards")):
+    for name, title in (("seconds", "time"), ("boards_per_second", "nodes")):
         series = {f"load factor {factor}": _speedups(found, point, counts, factor, name) for factor in factors}
         yield Figure(f"Speedup by {title}, {of}", "ranks", f"speedup by {title}", series, ideal=True)
 
@@ -186,12 +186,12 @@ def _scaled(found, at, point):
         return None
     alone = {**point, "ranks": 1}
     by_time = ratio(found.median("seconds", **alone), seconds)
-    by_boards = ratio(rate, found.median("boards_per_second", **alone))
-    more = ratio(found.median("boards", **at), found.median("boards", **alone))
-    per_rank = [percent(ratio(each, at["ranks"])) for each in (by_time, by_boards)]
+    by_nodes = ratio(rate, found.median("boards_per_second", **alone))
+    more = ratio(found.median("nodes", **at), found.median("nodes", **alone))
+    per_rank = [percent(ratio(each, at["ranks"])) for each in (by_time, by_nodes)]
     shares = [percent(found.median(name, **at)) for name in ("communication_computation", "time_share.idle")]
     balance = found.median("load_balance", **at)
-    return seconds, by_time, per_rank[0], by_boards, per_rank[1], more, balance, *shares
+    return seconds, by_time, per_rank[0], by_nodes, per_rank[1], more, balance, *shares
 
 
 def _of_evaluation(found):
@@ -199,15 +199,14 @@ def _of_evaluation(found):
     rows = []
     for count in found.points("ranks", **point):
         at = {**point, "ranks": count}
-        seconds, boards, rate = (found.median(name, **at) for name in ("seconds", "jobs", "boards_per_second"))
+        seconds, nodes, rate = (found.median(name, **at) for name in ("seconds", "jobs", "boards_per_second"))
         sharing = {"part": "pool", "board": "8x8", "ranks": count, "load_factor": 4 if count > 1 else 1}
         speedup = ratio(found.median("seconds", **point, ranks=1), seconds)
         relation = found.median("communication_computation", **at) if count > 1 else None
         rates = rate, found.median("boards_per_second", **sharing)
-        rows.append((count, int(boards), seconds, 1e6 * seconds / boards, speedup, relation, *rates))
+        rows.append((count, int(nodes), seconds, 1e6 * seconds / nodes, speedup, relation, *rates))
     columns = heads(
-        "ranks | boards evaluated | seconds | µs a board | speedup | comm. ÷ comp. | boards/s | "
-        "boards/s, sharing the tree"
+        "ranks | nodes evaluated | seconds | µs a board | speedup | comm. ÷ comp. | nodes/s | nodes/s, sharing the tree"
     )
     note = (
         "A board's squares are spread by Scatterv, and what each rank counts on its own is gathered. The search around "
@@ -227,7 +226,7 @@ def _of_policies(found):
                 seconds, by_time, per_rank, _, _, more, balance, relation, idle = row
                 rows.append((count, policy, seconds, by_time, per_rank, more, balance, relation, idle))
     columns = heads(
-        "ranks | policy | seconds | speedup | efficiency | boards ÷ 1 rank's | load balance | comm. ÷ comp. | idle"
+        "ranks | policy | seconds | speedup | efficiency | nodes ÷ 1 rank's | load balance | comm. ÷ comp. | idle"
     )
     series = {policy: _policy_speedups(found, point, counts, policy) for policy in _POLICIES}
     depth = ", ".join(map(str, found.points("depth", **point)))

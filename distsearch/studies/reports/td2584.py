@@ -143,7 +143,7 @@ def _tree(study_size):
                         asked = {"game": GAME, "evaluation": EVALUATION, "layers": layers}
                         bench.search(texts[:1], ranks, 0, **asked)  # after which all ranks have the kernels
                         found = bench.search(texts, ranks, 0, **asked)
-                        names = "seconds", "cpu_seconds", "boards", "scores", "ranks", "workers"
+                        names = "seconds", "cpu_seconds", "nodes", "scores", "ranks", "workers"
                         return {name: found[name] for name in names}
 
                     point = _point(study_size, "tree", layers=layers, ranks=ranks, boards=count, **{"class": stage})

@@ -1,7 +1,7 @@
 """How long a scaling study will take, before it is measured: from the rows there are, and from one rank's time.
 
 How well a search scales is what the study is for, so there are two bounds: as if n workers were n times as fast as one,
-and as if they were no faster. A policy that adds boards, as ``pool`` does, may take longer than both.
+and as if they were no faster. A policy that adds nodes, as ``pool`` does, may take longer than both.
 """
 
 import json
@@ -61,7 +61,7 @@ def text(found):
     ideal, without = clock_time(found["seconds_ideal"]), clock_time(found["seconds_without_speedup"])
     return (
         f"{runs}\n{about} {ideal} with ideal speedup, {about} {without} with none; "
-        "the policy pool may take longer, for it searches more boards"
+        "the policy pool may take longer, for it searches more nodes"
     )
 
 

@@ -12,10 +12,10 @@ _COLUMNS = (  # name, width, format
     ("ranks", 5, "d"),
     ("workers", 8, "d"),
     ("time[s]", 12, ".6f"),
-    ("boards/s", 13, ".0f"),
+    ("nodes/s", 13, ".0f"),
     ("speedup", 9, ".3f"),
     ("eff.time", 9, ".3f"),
-    ("eff.boards", 11, ".3f"),
+    ("eff.nodes", 11, ".3f"),
     ("balance", 8, ".3f"),
     ("comm[%]", 8, ".2f"),
     ("idle[%]", 8, ".2f"),
@@ -39,7 +39,7 @@ _NEEDED = {
         "table",
         "positions",
     ),
-    "result": ("seconds", "boards", "boards_per_second", "workers", "scores", "load_balance", "time_share"),
+    "result": ("seconds", "nodes", "boards_per_second", "workers", "scores", "load_balance", "time_share"),
 }
 
 
@@ -208,7 +208,7 @@ def _base_text(point, base):
     over = f"{base} rank{'s' * (base > 1)}{fewest}"
     weak = point["weak"]
     told = {None: "speedup and overhead are", "positions": "speedup, in positions a second, is"}.get(weak)
-    told = told or "efficiency, in boards a second, is"  # what a ply more multiplies the work by, nothing here tells
+    told = told or "efficiency, in nodes a second, is"  # what a ply more multiplies the work by, nothing here tells
     return f"# {told} over {over}; efficiency divides by all ranks, the master among them"
 
 
@@ -219,7 +219,7 @@ def _values(ranks, rows, base, alone):
     more = {None: 1.0, "positions": point["positions"] / alone[0]["point"]["positions"]}.get(point["weak"])
     speedup = None if more is None or not seconds else more * _median(alone, _time) / seconds
     quicker = rate / _median(alone, _rate) if _median(alone, _rate) else None
-    boards = _median(alone, _boards)
+    nodes = _median(alone, _nodes)
     return (
         ranks,
         int(_median(rows, lambda result: result["workers"])),
@@ -231,7 +231,7 @@ def _values(ranks, rows, base, alone):
         _median(rows, lambda result: result["load_balance"]),
         100 * _median(rows, lambda result: result["time_share"].get("communication", 0.0)),
         100 * _median(rows, lambda result: result["time_share"].get("idle", 0.0)),
-        _median(rows, _boards) / boards if boards and not point["weak"] else None,
+        _median(rows, _nodes) / nodes if nodes and not point["weak"] else None,
     )
 
 
@@ -239,8 +239,8 @@ def _rate(result):
     return result["boards_per_second"]
 
 
-def _boards(result):
-    return result["boards"]
+def _nodes(result):
+    return result["nodes"]
 
 
 def _line(values):
