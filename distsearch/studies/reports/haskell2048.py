@@ -93,7 +93,7 @@ def _together(bench, way, depth, count, seed, ranks, par_depth):
         name: sum(getattr(one, name) for one in found) for name in ("nodes", "jobs_used", "jobs_wasted", "jobs_cut")
     }
     each = {"scores": [one.score for one in found], "moves": [one.move for one in found]}
-    return {"seconds": seconds, "boards": sums.pop("nodes"), **sums, **each}
+    return {"seconds": seconds, **sums, **each}
 
 
 def _measurements(study_size):
