@@ -38,7 +38,7 @@ rules = connect4.rules((4, 4))
 solver = GpuSolver(EmulatedGpu(1), connect4, rules, table_mib=1, seconds=60.0, threads=32, lanes=4, blocks=1)
 state = connect4.parse("121324", rules).state
 found["gpu"] = int(solver.solve(np.array([state], np.uint64))[0][0])
-found["cpu"] = search("connect4", "121324", board="4x4", exact=True).score
+found["cpu"] = search("connect4", "121324", board="4x4", exact=True, ordering="static").score
 print(json.dumps(found))
 """
 
