@@ -194,14 +194,8 @@ def json_schema(cls: type, served: bool = False) -> dict:
 
 def _schema_of(each):
     option, words = each.option, {str: "string", int: "integer", float: "number", bool: "boolean"}
-    bounds = {
-        "minimum": option.low,
-        "maximum": option.high,
-        "exclusiveMinimum": option.above,
-        "exclusiveMaximum": option.below,
-        "enum": list(option.choices) or None,
-        "default": each.default,
-    }
+    bounds = {"minimum": option.low, "maximum": option.high, "enum": list(option.choices) or None}
+    bounds |= {"exclusiveMinimum": option.above, "exclusiveMaximum": option.below, "default": each.default}
     found = {"type": words.get(each.type, "array"), "description": option.help}
     return found | {name: value for name, value in bounds.items() if value not in (None, ())}
 

@@ -1,5 +1,8 @@
 """What the workers' timers say of a run."""
 
+from dataclasses import dataclass, field, fields
+from typing import Any
+
 _TIMES = ("wall", "busy", "communication", "idle", "cpu")
 _COUNTS = ("jobs", "messages", "bytes")
 _SHARES = ("busy", "communication", "idle")
@@ -44,3 +47,29 @@ def summary(workers):
         "messages": sum(worker["messages"] for worker in workers),
         "bytes": sum(worker["bytes"] for worker in workers),
     }
+
+
+@dataclass(kw_only=True)
+class Took:
+    """Base of results: what a run took, see ``summary``; seconds of wall time, cpu_seconds of the workers."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    ranks: int = 1
+    workers: int = 1
+    jobs: int = 0
+    complete: bool = True  # the run ended as asked
+    time_share: dict = field(default_factory=dict)
+    load_balance: float = 1.0
+    communication_computation: float = 0.0
+    messages: int = 0
+    bytes: int = 0
+
+    def plain(self) -> dict[str, Any]:
+        """Return the fields for JSON, those of the result itself first."""
+        shared = {name: getattr(self, name) for name in _TOOK}
+        shared |= {"seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
+        return {name: value for name, value in vars(self).items() if name not in shared} | shared
+
+
+_TOOK = tuple(each.name for each in fields(Took))

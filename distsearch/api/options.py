@@ -406,43 +406,18 @@ class Options:
 
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
+        of = {"game": self.game, "board": self.board, "options": self.rules, "evaluation": self.evaluation}
         if self.has_adversary:
-            return {
-                "kind": kind or "expectiminimax",
-                "game": self.game,
-                "board": self.board,
-                "options": self.rules,
-                "evaluation": self.evaluation,
-                "adversary_chooses_all": self.algorithm != "expectiminimax",
-                "prune": self.pruned,
-            }
+            how = {"adversary_chooses_all": self.algorithm != "expectiminimax", "prune": self.pruned}
+            return {"kind": kind or "expectiminimax", **of, **how}
         if self.against_chance:
-            return {
-                "kind": kind or self.algorithm,
-                "game": self.game,
-                "board": self.board,
-                "options": self.rules,
-                "evaluation": self.evaluation,
-                "points": evaluation.learnt(games.find(self.game), self.evaluation),
-                "min_probability": self.min_probability or 0.0,
-                "uniform_chance": self.chance == "uniform",
-                "depth_by_empty": self.depth_by_empty,
-                "nodes": self.nodes or 0,
-                "seconds": self.time or 0.0,
-                "width": self.width,
-            }
+            points = evaluation.learnt(games.find(self.game), self.evaluation)
+            how = {"points": points, "min_probability": self.min_probability or 0.0, "width": self.width}
+            how |= {"uniform_chance": self.chance == "uniform", "depth_by_empty": self.depth_by_empty}
+            return {"kind": kind or self.algorithm, **of, **how, "nodes": self.nodes or 0, "seconds": self.time or 0.0}
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
-        return {
-            "kind": kind or searching,
-            "repeatable": self.repeatable,
-            "game": self.game,
-            "board": self.board,
-            "options": self.rules,
-            "algorithm": self.algorithm,
-            "ordering": self._plain_ordering,
-            "evaluation": self.evaluation,
-            "selective": self.foretelling,
-        }
+        how = {"repeatable": self.repeatable, "algorithm": self.algorithm, "ordering": self._plain_ordering}
+        return {"kind": kind or searching, **of, **how, "selective": self.foretelling}
 
     def wanted_subtrees(self, workers):
         """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead.

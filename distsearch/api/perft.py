@@ -1,14 +1,14 @@
 """Perft from end to end, spread over whatever cluster there is."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .. import __version__, games
 from ..core.errors import UserError
 from ..engines.perft import MAX_DEPTH
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..tree.perft_pool import PerftPool
-from .metrics import summary
+from .metrics import Took, summary
 from .progress import compact
 from .run import prepare, run
 
@@ -16,7 +16,7 @@ _TARGET = 64  # subtrees a worker: they differ more in size than a search's
 
 
 @dataclass
-class Count:
+class Count(Took):
     """The positions below one position: counts[d] of them at depth d."""
 
     game: str
@@ -24,22 +24,10 @@ class Count:
     position: str
     depth: int
     counts: list
-    seconds: float
-    cpu_seconds: float
-    ranks: int
-    workers: int
-    jobs: int
-    complete: bool = True
-    time_share: dict = field(default_factory=dict)
-    load_balance: float = 1.0
-    communication_computation: float = 0.0
-    messages: int = 0
-    bytes: int = 0
 
     def to_json(self) -> str:
         """Return the counts as one line of JSON; ``nodes`` is the count at the last depth."""
-        fields = {**vars(self), "seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
-        return json.dumps({**fields, "nodes": self.counts[-1], "version": __version__})
+        return json.dumps({**self.plain(), "nodes": self.counts[-1], "version": __version__})
 
     def to_text(self) -> str:
         """Return the counts as a table."""
@@ -80,20 +68,10 @@ def perft(options, depth, positions, cluster, progress, interrupted, checkpoint=
         checkpoint.maybe_save(state)
 
     took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, save=save)
+    counts = {"seconds": before + took.seconds, "cpu_seconds": pool.cpu, "jobs": pool.jobs, "complete": pool.done}
+    counts |= {"ranks": cluster.ranks, "workers": cluster.workers, **summary(took.workers)}
+    board = "{}x{}".format(*options.board)
     return [
-        Count(
-            game=game.NAME,
-            board=f"{options.board[0]}x{options.board[1]}",
-            position=game.text(position, rules),
-            depth=depth,
-            counts=pool.counts[i].tolist(),
-            seconds=before + took.seconds,
-            cpu_seconds=pool.cpu,
-            ranks=cluster.ranks,
-            workers=cluster.workers,
-            jobs=pool.jobs,
-            complete=pool.done,
-            **summary(took.workers),
-        )
+        Count(game.NAME, board, game.text(position, rules), depth, pool.counts[i].tolist(), **counts)
         for i, position in enumerate(positions)
     ]

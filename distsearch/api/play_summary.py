@@ -3,9 +3,10 @@
 import json
 import math
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .. import __version__
+from .metrics import Took
 from .options import CHANCES
 from .progress import compact
 
@@ -40,7 +41,7 @@ def reached(largest):
 
 
 @dataclass
-class Summary:
+class Summary(Took):
     """What games came to. scores, largest (tile): of those that are over, in the order of their numbers.
 
     depth, depth_by_empty, node_limit, time: of the search of a move. moves (the player's), nodes, expanded (of these,
@@ -61,17 +62,10 @@ class Summary:
     moves: int
     nodes: int
     expanded: int
-    seconds: float
-    cpu_seconds: float
-    ranks: int
-    workers: int
-    jobs: int
-    complete: bool
     depth_by_empty: tuple = ()
     node_limit: int | None = None
     time: float | None = None
     slowest: float = 0.0
-    metrics: dict = field(default_factory=dict)
 
     def figures(self) -> dict:
         """Return the figures by name; what cannot be told from so few games is None."""
@@ -91,9 +85,8 @@ class Summary:
 
     def to_json(self) -> str:
         """Return all of it as one line of JSON."""
-        fields = {name: value for name, value in vars(self).items() if name not in ("scores", "largest", "metrics")}
-        fields |= {"seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
-        return json.dumps({**fields, **self.figures(), **self.metrics, "version": __version__})
+        plain = {name: value for name, value in self.plain().items() if name not in ("scores", "largest")}
+        return json.dumps({**plain, **self.figures(), "version": __version__})
 
     def to_text(self) -> str:
         """Return the figures for people."""

@@ -1,35 +1,20 @@
 """What a search found, as numbers, as JSON and as text for people."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .. import __version__
 from ..tree.policies import POLICIES
-from .metrics import summary, table_full
+from .metrics import Took, summary, table_full
 from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
-_NOT_ALWAYS = (  # in JSON: where there is something to say
-    "moves",
-    "chance_to_move",
-    "pruning",
-    "par_depth",
-    "jobs_used",
-    "jobs_wasted",
-    "jobs_cut",
-    "runs",
-    "width",
-    "goals",
-    "seed",
-    "selective",
-    "parallel",
-)
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 
 
 @dataclass
-class Outcome:
+class Outcome(Took):
     """The answer for one position. Scores are for the side to move; ``pv`` and moves are texts.
 
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
@@ -53,26 +38,20 @@ class Outcome:
     unit: str
     bound: str = "exact"
     proved: bool = False
-    complete: bool = True
     moves: list | None = None
     depth: int = 0
     nodes: int = 0
     ordering_nodes: int = 0
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
     pv: list = field(default_factory=list)
     runs: int | None = None
     width: int | None = None
     goals: int | None = None
     seed: int | None = None
-    ranks: int = 1
-    workers: int = 1
     algorithm: str = "alphabeta"
     selective: float | None = None
     parallel: str | None = None
     policy: str = "split"
     load_factor: float = 1
-    jobs: int = 0
     chance_to_move: bool | None = None
     pruning: str | None = None
     par_depth: int | None = None
@@ -85,11 +64,6 @@ class Outcome:
     table_stores: int = 0
     table_replacements: int = 0
     table_full: float = 0.0
-    time_share: dict = field(default_factory=dict)
-    load_balance: float = 1.0
-    communication_computation: float = 0.0
-    messages: int = 0
-    bytes: int = 0
     startup_seconds: float = 0.0
     master_seconds: float = 0.0
     per_worker: list = field(default_factory=list)
@@ -111,10 +85,9 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that JSON shows, of plain types."""
-        fields = {name: value for name, value in vars(self).items() if name not in _NOT_ALWAYS or value is not None}
-        fields["boards_per_second"], fields["table_near_hits"] = self.boards_per_second, self.table_near_hits
-        fields["seconds"], fields["cpu_seconds"] = round(self.seconds, 6), round(self.cpu_seconds, 6)
-        return {**fields, "version": __version__}
+        plain = {name: value for name, value in self.plain().items() if name not in _NOT_ALWAYS or value is not None}
+        plain |= {"boards_per_second": self.boards_per_second, "table_near_hits": self.table_near_hits}
+        return {**plain, "version": __version__}
 
     def to_json(self, **more: Any) -> str:
         """Return the outcome as one line of JSON, ``more`` fields first."""
@@ -122,29 +95,19 @@ class Outcome:
 
     def to_text(self) -> str:
         """Return the outcome as a small table."""
+        depth, ranks = f"{self._depth_text()}{self._runs_text()}", f"{self.ranks} rank{'s' * (self.ranks > 1)}"
+        rate, cpu = f"{compact(self.boards_per_second)} nodes/s", f"{self.cpu_seconds:.2f} CPU s"
         rows = [
             ("position", self.position),
             ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
             ("line", " ".join(self.pv) or "-"),
-            (
-                "search",
-                f"{self._algorithm_text()}, {self._depth_text()}{self._runs_text()}, "
-                f"policy {self._policy_text()}, {self.ranks} rank{'s' * (self.ranks > 1)}",
-            ),
-            (
-                "nodes",
-                f"{self.nodes:,} in {self.seconds:.2f} s ({compact(self.boards_per_second)} nodes/s; "
-                f"{self.jobs} jobs, {self.cpu_seconds:.2f} CPU s)",
-            ),
+            ("search", f"{self._algorithm_text()}, {depth}, policy {self._policy_text()}, {ranks}"),
+            ("nodes", f"{self.nodes:,} in {self.seconds:.2f} s ({rate}; {self.jobs} jobs, {cpu})"),
         ]
         if self.table_stores:
-            rows.append(
-                (
-                    "table",
-                    f"{self.table_hits:,} hits, {self.table_stores:,} stores, {self.table_replacements:,} replacements",
-                )
-            )
+            counts = (f"{getattr(self, f'table_{name}'):,} {name}" for name in ("hits", "stores", "replacements"))
+            rows.append(("table", ", ".join(counts)))
             if self.table_far_hits or self.table_full:
                 rows.append(("shared", f"{self.table_far_hits:,} of the hits, {self.table_full:.1%} full"))
         if self.jobs_used is not None:
@@ -153,22 +116,16 @@ class Outcome:
             shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in self.time_share.items())
             rows.append(("workers", f"{shares}; load balance {self.load_balance:.2f}"))
         if self.moves is not None:
-            rows += [
-                (f"move {entry['move']}", f"{_RELATIONS[entry.get('bound', 'exact')]}{entry['score']:+g}")
-                for entry in self.moves
-            ]
+            rows += [(f"move {each['move']}", _with_sign(each, _RELATIONS)) for each in self.moves]
         return f"{self.game} {self.board}\n" + "\n".join(f"  {name:<10} {value}" for name, value in rows)
 
     def to_line(self, number: int) -> str:
         """Return the outcome as one line of a list of positions."""
+        moves = (f"{each['move']}:{_with_sign(each, _SIGNS)}" for each in self.moves or ())
         return (
             f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} nodes "
-            f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8] if self.moves is None else self._move_texts())}"
+            f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8] if self.moves is None else moves)}"
         )
-
-    def _move_texts(self):
-        moves = self.moves or []
-        return [f"{entry['move']}:{_SIGNS[entry.get('bound', 'exact')]}{entry['score']:+g}" for entry in moves]
 
     def _without_move(self):
         if self.score is None:
@@ -206,6 +163,13 @@ class Outcome:
         if self.score is None:
             return "unknown: stopped too early"
         return f"{_RELATIONS[self.bound]}{self.score:+g} {self.unit}{'' if self.complete else ' (stopped early)'}"
+
+
+_NOT_ALWAYS = {each.name for each in fields(Outcome) if each.default is None}  # in JSON: only where they are known
+
+
+def _with_sign(move, relations):
+    return f"{relations[move.get('bound', 'exact')]}{move['score']:+g}"
 
 
 class Batch:

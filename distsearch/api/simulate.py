@@ -108,20 +108,12 @@ class Simulation:
         """
         seconds = self.sequential.nodes / (self.machine.rate or math.nan)
         speedup = seconds / self.outcome.seconds if self.outcome.seconds else 0.0
-        of_all = {
-            "speedup": round(speedup, 4),
-            "efficiency": round(speedup / self.outcome.ranks, 4),
-            "efficiency_by_workers": round(speedup / self.outcome.workers, 4),
-            "search_overhead": round(self.outcome.nodes / max(1, self.sequential.nodes), 4),
-        }
-        return {
-            **(of_all if self._complete else dict.fromkeys(of_all)),
-            "idle_share": self.outcome.time_share.get("idle", 0.0),
-            "master_share": round(self.master_share, 4),
-            "rate": self.machine.rate,
-            "busy_rate": self.machine.busy_rate,
-            "seed": self.machine.seed,
-        }
+        of_all = {"speedup": speedup, "efficiency": speedup / self.outcome.ranks}
+        of_all["efficiency_by_workers"] = speedup / self.outcome.workers
+        of_all["search_overhead"] = self.outcome.nodes / max(1, self.sequential.nodes)
+        found = {name: round(value, 4) if self._complete else None for name, value in of_all.items()}
+        found |= {"idle_share": self.outcome.time_share.get("idle", 0.0), "master_share": round(self.master_share, 4)}
+        return found | {name: getattr(self.machine, name) for name in ("rate", "busy_rate", "seed")}
 
     @property
     def _complete(self):

@@ -108,19 +108,11 @@ class TwoPlayerSearcher(Searcher):
         def make_pool(state, window, shared, snapshot=None):
             return self._pool([state], self._depth, window, self.wanted_subtrees if shared else 1, snapshot=snapshot)
 
-        return Stream(
-            self.game.words(self.rules),
-            self._depth,
-            self._cluster.workers,
-            make_pool,
-            options.window or ANY,
-            all_moves=options.all_moves,
-            brief=brief,
-            capacity=capacity,
-            snapshot=snapshot,
-            spans_hosts=self._cluster.joint and options.tabled and not options.repeatable,
-            **({"first_try": 0} if self._cluster.joint else {}),
-        )
+        how = {"all_moves": options.all_moves, "brief": brief, "capacity": capacity, "snapshot": snapshot}
+        how["spans_hosts"] = self._cluster.joint and options.tabled and not options.repeatable
+        how |= {"first_try": 0} if self._cluster.joint else {}
+        words, workers = self.game.words(self.rules), self._cluster.workers
+        return Stream(words, self._depth, workers, make_pool, options.window or ANY, **how)
 
     def deepen(self, position, snapshot=None):
         """Return a Deepening of a position, or that of a snapshot, until the limits other than time end it."""
@@ -264,9 +256,11 @@ class TwoPlayerSearcher(Searcher):
         setup = {**self._setup, "part": self._cluster.workers > 1}
         if self._shares:
             setup["share"] = True
-        took = self._run_on_cluster(
-            setup, source, lambda nodes, seconds: _describe(pool(), nodes, before + seconds), limit - before, save=save
-        )
+
+        def describe(nodes, seconds):
+            return _describe(pool(), nodes, before + seconds)
+
+        took = self._run_on_cluster(setup, source, describe, limit - before, save=save)
         return took._replace(seconds=before + took.seconds)
 
     def _found(self, pool, root):

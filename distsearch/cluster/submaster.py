@@ -24,14 +24,8 @@ log = logging.getLogger("distsearch.submaster")
 
 ABOVE = 0  # the rank that gives a group its jobs
 
-_ABOUT_RUNS = {
-    MessageType.JOBS,
-    MessageType.RESTORE_PROGRESS,
-    MessageType.JOB_UPDATE,
-    MessageType.EXPORT_IDS,
-    MessageType.STOP,
-    MessageType.END,
-}
+_ABOUT_RUNS = {MessageType.JOBS, MessageType.RESTORE_PROGRESS, MessageType.JOB_UPDATE}
+_ABOUT_RUNS |= {MessageType.EXPORT_IDS, MessageType.STOP, MessageType.END}
 
 
 def blocks(size: int, submasters: int) -> dict[int, list[int]]:

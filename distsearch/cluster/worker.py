@@ -146,13 +146,9 @@ class Worker:
         log.info("run %d opens", message.run)
         record = to_records(message.payload, messages.OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
-        self._runs[message.run] = WorkerRun(
-            message.run,
-            setup,
-            int(record["client"]),
-            float(record["weight"]),
-            self._joint is not None and bool(record["joint"]),
-        )
+        client, weight = int(record["client"]), float(record["weight"])
+        joint = self._joint is not None and bool(record["joint"])
+        self._runs[message.run] = WorkerRun(message.run, setup, client, weight, joint)
 
     def _queue(self, run, jobs):
         if not run.has_work:

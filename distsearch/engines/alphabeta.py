@@ -306,19 +306,9 @@ class AlphaBeta:
         """Search on for about ``budget`` nodes; return whether the search is complete."""
         if not self._complete:
             self._control["budget"] = budget
-            self._complete = bool(
-                self._kernels["advance"](
-                    self._state,
-                    self._rules,
-                    self._tables,
-                    self._words,
-                    self._frames,
-                    self._out,
-                    self._scores,
-                    self._lines,
-                    self._where,
-                )
-            )
+            arrays = self._words, self._frames, self._out, self._scores, self._lines
+            run = self._kernels["advance"]
+            self._complete = bool(run(self._state, self._rules, self._tables, *arrays, self._where))
         return self._complete
 
     def save(self):
@@ -326,14 +316,9 @@ class AlphaBeta:
         frames = int(self._control["top"]) + 1
         last = self._frames[frames - 1]
         moves = last["first"] + last["count"]
-        return packed(
-            self._controls.view(np.int64),
-            self._words[: frames * self._width],
-            self._frames[:frames].view(np.int64),
-            self._out[:moves],
-            self._scores[:moves],
-            self._lines[: frames * LINE_LENGTH],
-        )
+        words, lines = self._words[: frames * self._width], self._lines[: frames * LINE_LENGTH]
+        content = words, self._frames[:frames].view(np.int64), self._out[:moves], self._scores[:moves], lines
+        return packed(self._controls.view(np.int64), *content)
 
     def restore(self, content):
         """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun."""
@@ -344,14 +329,9 @@ class AlphaBeta:
         """Return the Result so far; of a stopped search the score is that of the moves searched, or −INFINITY."""
         control = self._control
         line = self._lines[: self._frames["line_length"][0]].tolist()
-        return Result(
-            int(self._frames["best"][0]),
-            self._complete,
-            self._to_the_leaf(line) if self._complete else line,
-            int(control["nodes"]),
-            int(control["ordering_nodes"]),
-            int(control["evaluated"]),
-        )
+        line = self._to_the_leaf(line) if self._complete else line
+        counts = (int(control[name]) for name in ("nodes", "ordering_nodes", "evaluated"))
+        return Result(int(self._frames["best"][0]), self._complete, line, *counts)
 
     def _to_the_leaf(self, line):
         """Lengthen the line of the frames by the plies that recursion searched, a few hundred nodes for each."""

@@ -465,18 +465,11 @@ class Expectimax(SharedSearch):
         self.where, self._table = address(control), control["table"]
         self._l1 = tt.new_l1_table(entries_bits)
         self._shared = np.zeros(0, np.uint64) if table is None else table.words if isinstance(table, Growing) else table
-        set_fields(
-            control,
-            rules=address(rules),
-            tables=address(evaluation.tables),
-            points=points,
-            uniform_chance=uniform_chance,
-            min_probability=times(CERTAIN, min_probability) if min_probability else 0,
-            bottom=_BOTTOM,
-            salt=np.frombuffer(hashlib.sha256(tag.encode()).digest()[:8], np.uint64)[0],
-            defer_from=tt.NEVER,
-            wait_up_to=_WAIT_UP_TO,
-        )
+        least = times(CERTAIN, min_probability) if min_probability else 0
+        set_fields(control, points=points, uniform_chance=uniform_chance, min_probability=least)
+        set_fields(control, rules=address(rules), tables=address(evaluation.tables))
+        set_fields(control, bottom=_BOTTOM, defer_from=tt.NEVER, wait_up_to=_WAIT_UP_TO)
+        control["salt"] = np.frombuffer(hashlib.sha256(tag.encode()).digest()[:8], np.uint64)[0]
         self._deepest, self._part = 0, part
         buckets = side_tables.buckets(self._shared)
         words = 2 * tt.BUCKET * buckets

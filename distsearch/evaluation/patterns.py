@@ -323,14 +323,8 @@ def of_file(path, rules):
         changed = state.st_mtime_ns, state.st_size, state.st_ino
     except (OSError, ValueError):  # ValueError: a name with a NUL; reading it says what is wrong
         changed = None
-    return {
-        "name": NAME,
-        "function": patterns,
-        "tables": _of_file(os.fspath(path), board, changed),
-        "bound": BOUND,
-        "unit": UNIT,
-        "ordering": PRESETS[board].ordering,
-    }
+    tables, ordering = _of_file(os.fspath(path), board, changed), PRESETS[board].ordering
+    return {"name": NAME, "function": patterns, "tables": tables, "bound": BOUND, "unit": UNIT, "ordering": ordering}
 
 
 @functools.lru_cache(maxsize=4)

@@ -92,10 +92,5 @@ class AnswerLog:
         if self._error:
             raise self._error
         os.fsync(self._descriptor)
-        return {
-            "place": self._place,
-            "input": self._input.hexdigest(),
-            "bad": self.bad,
-            "length": self._length,
-            "answers": self._answers.hexdigest(),
-        }
+        digests = {"input": self._input.hexdigest(), "answers": self._answers.hexdigest()}
+        return {"place": self._place, "bad": self.bad, "length": self._length, **digests}

@@ -188,13 +188,8 @@ class AfterstateLevels:
         if need > free:
             mib, left = need >> 20, free >> 20
             raise UserError(f"expectimax takes {mib} MiB of the GPU's memory, {left} MiB are free: fewer layers")
-        sizes = (
-            ((capacity, 2), np.uint64),
-            (capacity, np.float64),
-            (capacity, np.uint32),
-            (capacity * items, np.uint64),
-            (slots, np.uint64),
-        )
+        boards = ((capacity, 2), np.uint64), (capacity, np.float64), (capacity, np.uint32)
+        sizes = *boards, (capacity * items, np.uint64), (slots, np.uint64)
         self._levels[at] = [self._gpu.array(*each) for each in sizes]
         self._levels[at][4].zero()
         self._parameters["levels"][at] = (*(each.address for each in self._levels[at]), capacity, 0)

@@ -130,16 +130,8 @@ class Multilevel(_Method):
     """Level by level. afterstates: of a launch, at most."""
 
     def __init__(self, gpu, evaluator, afterstates=1 << 25):
-        names = (
-            "first_nodes",
-            "first_afterstates",
-            "slide_nodes",
-            "spawn_nodes",
-            "evaluate_afterstates",
-            "reduce_afterstates",
-            "finish_nodes",
-            "finish_afterstates",
-        )
+        names = "first_nodes", "first_afterstates", "slide_nodes", "spawn_nodes", "evaluate_afterstates"
+        names += "reduce_afterstates", "finish_nodes", "finish_afterstates"
         super().__init__(gpu, evaluator, "expectimax_levels.cu", names)
         self._most = afterstates
         self._growth = {}  # by layers and whose turn it is: how long lists get for a root, lately
@@ -195,13 +187,8 @@ class Multilevel(_Method):
         start[_LISTS + by_chance] = n
         counters = self._gpu.upload(start)
         p = np.zeros((), _LEVELS)
-        p["by"], p["states"], p["found"], p["counters"], p["roots"] = (
-            self._evaluator.record,
-            states.address,
-            found.address,
-            counters.address,
-            n,
-        )
+        p["by"], p["roots"] = self._evaluator.record, n
+        p["states"], p["found"], p["counters"] = states.address, found.address, counters.address
 
         def run(name, at, to=None):
             """Run a kernel on list ``at`` and the one or two below it; to: the list that it writes."""

@@ -124,14 +124,9 @@ def defines(game, tuples, symmetric, coherent=False, moves_at_once=4):
 
     moves_at_once: 1, 2 or 4 moves of a board that are looked at side by side.
     """
-    masks = [sum(1 << cell for cell in cells) for cells in tuples]
-    return {
-        "GAME": game.NAME,
-        "TUPLES": "".join(f"TUPLE({mask:#x})" for mask in masks),
-        "SYMMETRIC": int(symmetric),
-        "COHERENT": int(coherent),
-        "AT_ONCE": moves_at_once,
-    }
+    masks = "".join(f"TUPLE({sum(1 << cell for cell in cells):#x})" for cells in tuples)
+    how = {"SYMMETRIC": int(symmetric), "COHERENT": int(coherent), "AT_ONCE": moves_at_once}
+    return {"GAME": game.NAME, "TUPLES": masks, **how}
 
 
 def games_at_once(tuples, forward=False):

@@ -187,22 +187,10 @@ class GameRunner(JobRunner):
             record["seconds"], record["cpu"] = seconds, cpu
             return record
         record, player = np.zeros(1, self.result_dtype), self._player
-        fields = (
-            self._job_ids[0],
-            player.complete,
-            player.over,
-            player.score,
-            player.moves,
-            player.chance_steps,
-            player.nodes,
-            player.expanded,
-            seconds,
-            cpu,
-            max(player.times, default=0.0),
-            player.state,
-        )
-        for name, value in zip(record.dtype.names or (), fields, strict=False):
-            record[name] = value
+        for name in ("complete", "over", "score", "moves", "chance_steps", "nodes", "expanded", "state"):
+            record[name] = getattr(player, name)
+        record["job_id"], record["seconds"], record["cpu"] = self._job_ids[0], seconds, cpu
+        record["slowest"] = max(player.times, default=0.0)
         if self._recorded:
             record["length"] = len(player.codes)
             record["codes"][0, : len(player.codes)] = player.codes

@@ -18,17 +18,9 @@ from .shared_arrays import RESULTS
 _MOST_GAMES = 10**12
 _MOST_LAYERS = 3
 _MOST_STEPS = 1000
-_FREE = (
-    "games",
-    "rate",
-    "evaluate_every",
-    "evaluate_games",
-    "save_every",
-    "ranks_per_copy",
-    "device",
-    "exchange",
-    "parallel_games",
-)  # a resumed training may have others
+# A resumed training may have others of these.
+_FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"
+_FREE += "ranks_per_copy", "device", "exchange", "parallel_games"
 _FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
 # what only a CPU does; each has to be as usual for a GPU

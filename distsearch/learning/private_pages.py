@@ -208,18 +208,9 @@ class PrivatePages:
 
     def _merge(self):
         first, scale = int(self._start * len(self.pages)), td.SAMPLED * PART * min(self._rate, 1.0)
-        _merge(
-            self._where,
-            self._alias,
-            address(self._kept),
-            self.pages,
-            first,
-            self._weights,
-            self._arrays.traces is not None,
-            address(self.counts),
-            scale,
-            self._visits,
-        )
+        kept, counts, coherent = address(self._kept), address(self.counts), self._arrays.traces is not None
+        how = first, self._weights, coherent, counts, scale, self._visits
+        _merge(self._where, self._alias, kept, self.pages, *how)
 
     def _choose(self):
         """Make those pages private that are looked up most often, and share the others again; all is merged."""

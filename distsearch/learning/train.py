@@ -71,23 +71,9 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
     try:
         if options.layers == 0:  # a search takes so long that few write at a time
             pages = private_pages(arrays, team.place, min(team.sizes), options.rate, several)
-        learner = Learner(
-            game,
-            rules,
-            tuples,
-            not options.asymmetric,
-            stages,
-            arrays,
-            options.rate,
-            options.seed,
-            options.layers,
-            options.n_step,
-            options.online,
-            options.coherence,
-            options.collisions,
-            several,
-            pages=pages,
-        )
+        network = tuples, not options.asymmetric, stages, arrays
+        how = options.rate, options.seed, options.layers, options.n_step, options.online, options.coherence
+        learner = Learner(game, rules, *network, *how, options.collisions, several, pages=pages)
         merger = None
         if several and team.place == 0:
             merger = Merger(team.leaders, arrays, options.merge, options.rate, None if pages is None else pages.shared)
@@ -136,17 +122,9 @@ def _gpu_learner(options, game, team, gpu, progress):
 
     def make():
         nonlocal made
-        made = GpuLearner(
-            gpu,
-            game,
-            rules,
-            tuples,
-            not options.asymmetric,
-            options.coherence,
-            options.rate,
-            options.seed,
-            options.parallel_games or games_at_once(tuples, options.online),
-        )
+        how = not options.asymmetric, options.coherence, options.rate, options.seed
+        count = options.parallel_games or games_at_once(tuples, options.online)
+        made = GpuLearner(gpu, game, rules, tuples, *how, count)
 
     name = f"cuda-{game.NAME}-{options.tuples}-{options.asymmetric:d}{options.coherence:d}-{gpu.architecture}"
     compile_with_notice(name, f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
@@ -249,23 +227,11 @@ class TrainingRun:
         self._statistics = Statistics(
             files.line or LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
         )
-        plan = TrainingPlan(
-            options.games,
-            options.warm_up if team.ranks > 1 else 0,
-            options.merge_every if team.copies > 1 else 0,
-            options.evaluate_every,
-            options.evaluate_games,
-            options.save_every,
-        )
-        self._training = Training(
-            team,
-            arrays,
-            plan,
-            self._statistics,
-            game.VALUES,
-            win,
-            *(begun.state[name] for name in ("begun", "seconds", "due")),
-        )
+        warm_up, merge_every = options.warm_up * (team.ranks > 1), options.merge_every * (team.copies > 1)
+        evaluations = options.evaluate_every, options.evaluate_games
+        plan = TrainingPlan(options.games, warm_up, merge_every, *evaluations, options.save_every)
+        state = (begun.state[name] for name in ("begun", "seconds", "due"))
+        self._training = Training(team, arrays, plan, self._statistics, game.VALUES, win, *state)
 
     def run(self, interrupted, learner):
         training, before, merger = self._training, self._statistics.games, self._team.merger
@@ -277,21 +243,11 @@ class TrainingRun:
         self._progress.clear()
         if self._failed is not None:
             raise self._failed
-        return TrainingResult(
-            self._options.described(),
-            training.games,
-            training.games - before,
-            training.moves,
-            training.seconds - seconds,
-            training.cpu_seconds,
-            self._team.merging if merger is None else merger.seconds,
-            learner.collisions,
-            self._team.ranks,
-            self._team.hosts,
-            self._team.copies,
-            complete,
-            self._files.save,
-        )
+        team, played = self._team, (training.games, training.games - before, training.moves)
+        merging = team.merging if merger is None else merger.seconds
+        took = training.seconds - seconds, training.cpu_seconds, merging, learner.collisions
+        ranks = team.ranks, team.hosts, team.copies
+        return TrainingResult(self._options.described(), *played, *took, *ranks, complete, self._files.save)
 
     def _line(self, line):
         self._tell({"kind": "learning", **line})
@@ -327,29 +283,16 @@ class TrainingRun:
         self._team.settle()
         options, training, files = self._options, self._training, self._files
         tuples, stages = options.network
-        state = {
-            "games": training.games,
-            "begun": training.begun,
-            "seconds": training.seconds,
-            "since": self._statistics.since,
-            "due": training.due,
-        }
+        state = {name: getattr(training, name) for name in ("games", "begun", "seconds", "due")}
+        state["since"] = self._statistics.since
         record = {"options": options.described(), "games": training.games, "ranks": self._team.ranks}
         compact = files.weights_only and training.games >= options.games and not training.due  # or it could not go on
         others = {} if compact else {"window": self._statistics.window}
         if not compact:
             record["state"] = state
             others |= {} if self._arrays.traces is None else {"traces": self._arrays.traces}
-        net = tuple_network.Network(
-            self._game.NAME,
-            options.board,
-            options.rules,
-            tuples,
-            not options.asymmetric,
-            stages,
-            self._arrays.weights,
-            record,
-        )
+        of, how = (self._game.NAME, options.board, options.rules), (tuples, not options.asymmetric, stages)
+        net = tuple_network.Network(*of, *how, self._arrays.weights, record)
         try:
             tuple_network.save(files.save, net, compact, others)
         except OSError as error:

@@ -15,22 +15,10 @@ from ..cluster import mpi_runtime
 from ..core.errors import UserError
 from ..core.jit import source_hash
 
-_SLURM = (
-    "SLURM_JOB_ID",
-    "SLURM_JOB_NAME",
-    "SLURM_ARRAY_JOB_ID",
-    "SLURM_ARRAY_TASK_ID",
-    "SLURM_CLUSTER_NAME",
-    "SLURM_JOB_PARTITION",
-    "SLURM_JOB_NODELIST",
-    "SLURM_JOB_NUM_NODES",
-    "SLURM_NTASKS",
-    "SLURM_NTASKS_PER_NODE",
-    "SLURM_CPUS_PER_TASK",
-    "SLURM_CPUS_ON_NODE",
-    "SLURM_STEP_NUM_TASKS",
-    "SLURM_RESTART_COUNT",
-)
+_SLURM = [  # what its variables SLURM_… say
+    *("JOB_ID", "JOB_NAME", "ARRAY_JOB_ID", "ARRAY_TASK_ID", "CLUSTER_NAME", "JOB_PARTITION", "JOB_NODELIST"),
+    *("JOB_NUM_NODES", "NTASKS", "NTASKS_PER_NODE", "CPUS_PER_TASK", "CPUS_ON_NODE", "STEP_NUM_TASKS", "RESTART_COUNT"),
+]
 
 
 def describe(places, seed=None, game=None, arguments=()):
@@ -40,17 +28,14 @@ def describe(places, seed=None, game=None, arguments=()):
     counted; arguments: of the command line, without the program's name.
     """
     hosts = [host for host, _ in places]
-    return {
-        "version": __version__,
-        "commit": commit(),
-        "seed": seed,
-        "rules": None if game is None else rules_version(game),
-        "mpi": _mpi(),
+    rules = None if game is None else rules_version(game)
+    meta = {"version": __version__, "commit": commit(), "seed": seed, "rules": rules, "mpi": _mpi()}
+    return meta | {
         "python": f"{platform.python_version()}, numba {numba.__version__}",
         "hosts": {host: hosts.count(host) for host in dict.fromkeys(hosts)},
         "cpu": "; ".join(dict.fromkeys(cpu for _, cpu in places)),
         "cores": len(os.sched_getaffinity(0)),
-        "slurm": {name: os.environ[name] for name in _SLURM if name in os.environ},
+        "slurm": {name: os.environ[name] for name in map("SLURM_{}".format, _SLURM) if name in os.environ},
         "arguments": shlex.join(arguments),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

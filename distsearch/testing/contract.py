@@ -18,21 +18,8 @@ from ..games.interface import CHANCE, END, MAX, MAX_DRAWS, MAX_MOVES, MIN, PASS,
 
 KINDS = {END: "end", MAX: "max", MIN: "min", CHANCE: "chance"}
 
-_FUNCTIONS = (
-    "kind",
-    "moves",
-    "play",
-    "final",
-    "key",
-    "moves_left",
-    "rules",
-    "words",
-    "start",
-    "parse",
-    "text",
-    "move_text",
-    "parse_move",
-)
+_FUNCTIONS = "kind", "moves", "play", "final", "key", "moves_left", "rules", "words", "start"
+_FUNCTIONS += "parse", "text", "move_text", "parse_move"
 _CONSTANTS = {"NAME": str, "UNIT": str, "OPTIONS": dict, "BOARDS": tuple, "PLAYERS": int, "ENDED_STAYS": bool}
 _DAMAGES = 4  # texts made from each position's text by spoiling it
 _GARBAGE = ("§", "?!", "\n?\n", "?" * 1000)

@@ -215,6 +215,9 @@ def grow(
     return cursor, size, waiting
 
 
+Scoring = tuple[int, int]  # plies that a pass costs, and what a win adds
+
+
 class Grower:
     """Grows node arrays by the rules of one game."""
 
@@ -267,26 +270,14 @@ class Grower:
         return min(max(int(self._next_beta(state, self._rules, low, high, latest)), low + 1), high)
 
     def expand(
-        self,
-        nodes: NodeArray,
-        node: int,
-        scoring: tuple[int, int],
-        previous: NodeArray,
-        table: np.ndarray,
-        all_moves: bool,
+        self, nodes: NodeArray, node: int, scoring: Scoring, previous: NodeArray, table: np.ndarray, all_moves: bool
     ) -> None:
-        """Give a node children, see the kernel. There must be room for them. scoring: (pass_plies, win_bonus)."""
+        """Give a node children, see the kernel. There must be room for them."""
         where = self._start, self._rules, node, nodes.size, nodes.address, nodes.state
         nodes.size = self._kernels["expand"](*where, *self._buffers, *scoring, all_moves, previous.address, table)
 
     def adopt(
-        self,
-        nodes: NodeArray,
-        node: int,
-        levels: np.ndarray,
-        scoring: tuple[int, int],
-        previous: NodeArray,
-        table: np.ndarray,
+        self, nodes: NodeArray, node: int, levels: np.ndarray, scoring: Scoring, previous: NodeArray, table: np.ndarray
     ) -> int:
         """Give a node the tree that a worker's search had below it; return the node that the search goes on with.
 

@@ -20,23 +20,8 @@ from .layout import ANSWER, CONTROL, FRAME, REQUEST
 
 # what a search in progress has in the control block, behind the table's part; the rest is the engine's, or follows from
 # the request
-_IN_PROGRESS = (
-    "nodes",
-    "top",
-    "hits",
-    "shared_hits",
-    "stores",
-    "evaluated",
-    "low",
-    "high",
-    "latest",
-    "best_root_move",
-    "depth",
-    "complete",
-    "window_low",
-    "window_high",
-    "root_depth",
-)
+_IN_PROGRESS = "nodes", "top", "hits", "shared_hits", "stores", "evaluated", "low", "high", "latest", "best_root_move"
+_IN_PROGRESS += "depth", "complete", "window_low", "window_high", "root_depth"
 _SEPARATE = 1  # depth from the smallest shared nodes to those whose moves ranks search together
 # How much more depth a node must have for other hosts to be told that ranks search it, and for it to belong to a host:
 # of those tried best for two hosts of 8 on FFO #45 to #49.
@@ -85,29 +70,16 @@ class TableSearch(SharedSearch):
         salt = hashlib.sha256(f"{games.tag(game)} {tag}".encode() + rules.tobytes()).digest()
         self._salts = [np.frombuffer(salt[:8], np.uint64)[0], 0]
         self._shared_from, self._share_order_from = limits["shared"] + 1, tt.NEVER
-        set_fields(
-            control,
-            part=part,
-            salt=self._salts[0],
-            bottom=limits["bottom"],
-            null_windows=1,
-            table_from=limits["table"],
-            cut_from=limits["cut"],
-            order_from=tt.NEVER,
-            wait_up_to=self._shared_from + _SEPARATE,
-            owned_from=self._shared_from + _OWNED,
-            visits_from=tt.NEVER,
-        )
+        set_fields(control, part=part, salt=self._salts[0], null_windows=1, order_from=tt.NEVER, visits_from=tt.NEVER)
+        set_fields(control, bottom=limits["bottom"], table_from=limits["table"], cut_from=limits["cut"])
+        set_fields(control, wait_up_to=self._shared_from + _SEPARATE, owned_from=self._shared_from + _OWNED)
         buckets = side_tables.buckets(self._shared)
         self._first = self._growing.first if self._growing else buckets
         self._table = control["table"]
         tt.set_buckets(self._table, self._first, self._first)
-        set_fields(
-            self._table,
-            bucket_words=2 * tt.BUCKET * buckets,
-            shared_from_later=limits["shared"] if buckets else tt.NEVER,
-            l1_mask=len(self._l1) // 2 - 1,
-        )
+        later = limits["shared"] if buckets else tt.NEVER
+        words, mask = 2 * tt.BUCKET * buckets, len(self._l1) // 2 - 1
+        set_fields(self._table, bucket_words=words, shared_from_later=later, l1_mask=mask)
         self._pages, self._unpaid = HugePages(self._shared[: 2 * tt.BUCKET * self._first]), 0
         self.share(False)
         self._allocate(game.moves_left(game.start(rules).state, rules))
@@ -121,15 +93,9 @@ class TableSearch(SharedSearch):
         self._moves = np.zeros(frames * MAX_MOVES, np.int16)
         self._scores = np.zeros(frames * MAX_MOVES, np.int64)
         set_fields(self._table, l1=address(self._l1), shared=address(self._shared))
-        set_fields(
-            self._control,
-            capacity=moves_left,
-            rules=address(self._rules),
-            moves=address(self._moves),
-            scores=address(self._scores),
-            states=address(self._states),
-            frames=address(self._frames),
-        )
+        self._control["capacity"] = moves_left
+        for name in ("rules", "moves", "scores", "states", "frames"):
+            self._control[name] = address(getattr(self, f"_{name}"))
         if self._visits:
             self.explain(self._visits)
 
@@ -270,13 +236,9 @@ class TableSearch(SharedSearch):
         if control["repeatable"]:
             return b""
         frames, moves = self._in_use()
-        return packed(
-            np.array([self._table["replaced"], *(control[name] for name in _IN_PROGRESS)]),
-            self._states[: frames * self._width],
-            self._frames[:frames].view(np.int64),
-            self._moves[:moves],
-            self._scores[:moves],
-        )
+        progress = np.array([self._table["replaced"], *(control[name] for name in _IN_PROGRESS)])
+        states, frames = self._states[: frames * self._width], self._frames[:frames].view(np.int64)
+        return packed(progress, states, frames, self._moves[:moves], self._scores[:moves])
 
     def restore(self, content):
         """Go on with a search that ``save`` gave, in its window; one of the same state must have been begun."""

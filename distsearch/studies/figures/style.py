@@ -116,15 +116,8 @@ def chart(panels, heading, note=""):
 def below(figure, handles, labels, columns, note):
     """Put a legend under a figure, and small above it a note."""
     if handles:
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=columns,
-            fontsize=8,
-            title=note or None,
-            title_fontsize=7.5,
-        )
+        how = {"fontsize": 8, "title": note or None, "title_fontsize": 7.5}
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, **how)
     elif note:
         figure.supxlabel(note, fontsize=7.5)
 

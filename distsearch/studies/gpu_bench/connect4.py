@@ -75,15 +75,7 @@ class Connect4:
         seconds = time.perf_counter() - began
         sample = self._states[::25]
         expected, cpu_seconds, _, _ = cpu_scores(self._board, sample, (64,))
-        return [
-            row(
-                "connect4, exact",
-                "nodes",
-                nodes,
-                sum(self._gpu.seconds_by_kernel().values()),
-                limit_of(self._mib, nodes, counts),
-                seconds,
-                cpu_seconds * len(self._states) / len(sample),
-                wrong=int((scores[::25] != expected).sum()),
-            )
-        ]
+        kernels, limit = sum(self._gpu.seconds_by_kernel().values()), limit_of(self._mib, nodes, counts)
+        took = seconds, cpu_seconds * len(self._states) / len(sample)
+        wrong = int((scores[::25] != expected).sum())
+        return [row("connect4, exact", "nodes", nodes, kernels, limit, *took, wrong=wrong)]

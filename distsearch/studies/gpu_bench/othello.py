@@ -104,15 +104,7 @@ class Othello:
         tried = solver.counts["tried"]
         sample = self._states[::100]
         cpu_seconds, expected, _ = cpu(sample, self._rules, 1)
-        return [
-            row(
-                "othello, end games",
-                "squares tried",
-                tried,
-                kernel,
-                turning_limit(gpu, 10 if self._tiny else 20_000),
-                seconds,
-                cpu_seconds * len(self._states) / len(sample),
-                wrong=int((scores[::100] != expected).sum()),
-            )
-        ]
+        limit = turning_limit(gpu, 10 if self._tiny else 20_000)
+        cpu_seconds *= len(self._states) / len(sample)
+        wrong = int((scores[::100] != expected).sum())
+        return [row("othello, end games", "squares tried", tried, kernel, limit, seconds, cpu_seconds, wrong=wrong)]

@@ -169,15 +169,8 @@ def _figures(found, at):
     if seconds is None:
         return None
     (count,) = found.points("positions", **at)
-    return {
-        "AT, µs": 1e6 * seconds / count,
-        "TT, s": seconds,
-        "ANE": nodes / count,
-        "TNE": int(nodes),
-        "nodes/µs": nodes / seconds / 1e6,
-        "ATH": hits / count,
-        "TTH": int(hits),
-    }
+    found = {"AT, µs": 1e6 * seconds / count, "TT, s": seconds, "ANE": nodes / count, "TNE": int(nodes)}
+    return {**found, "nodes/µs": nodes / seconds / 1e6, "ATH": hits / count, "TTH": int(hits)}
 
 
 def _table(found, name):

@@ -89,9 +89,8 @@ def _together(bench, way, depth, count, seed, ranks, par_depth):
         began = time.perf_counter()
         found = list(searcher.search(positions))
         seconds = time.perf_counter() - began
-    sums = {
-        name: sum(getattr(one, name) for one in found) for name in ("nodes", "jobs_used", "jobs_wasted", "jobs_cut")
-    }
+    summed = "nodes", "jobs_used", "jobs_wasted", "jobs_cut"
+    sums = {name: sum(getattr(one, name) for one in found) for name in summed}
     each = {"scores": [one.score for one in found], "moves": [one.move for one in found]}
     return {"seconds": seconds, **sums, **each}
 

@@ -54,19 +54,11 @@ def learnt(comm, line, interrupted=lambda: False, **options):
     found = train(TrainOptions(GAME, **options), Files(line=line), comm, Silent(), interrupted, lines.append)
     if found is None:
         return None
-    return {
-        "seconds": found.seconds,
-        "cpu_seconds": found.cpu_seconds,
-        "moves": found.moves,
-        "games": found.learnt,
-        "moves_per_second": found.moves / max(found.seconds, 1e-9),
-        "ranks": found.ranks,
-        "curve": [
-            {name: each[name] for name in ("games", "average", "average_error", "maximum", "win_rate")}
-            for each in lines
-            if each["kind"] == "learning"
-        ],
-    }
+    names = "games", "average", "average_error", "maximum", "win_rate"
+    curve = [{name: each[name] for name in names} for each in lines if each["kind"] == "learning"]
+    figures = {name: getattr(found, name) for name in ("seconds", "cpu_seconds", "moves", "ranks")}
+    rate = found.moves / max(found.seconds, 1e-9)
+    return {**figures, "games": found.learnt, "moves_per_second": rate, "curve": curve}
 
 
 def _curves(study_size):

@@ -43,13 +43,8 @@ def estimate(runs, rows, tried):
         work = work_of(run.point)
         seconds = alone[work] if work in alone else tried[work][0]
         ideal, without = ideal + seconds / workers_of(run.point["ranks"]), without + seconds
-    return {
-        "runs": len(runs),
-        "done": len(rows),
-        "seconds_ideal": round(ideal, 3),
-        "seconds_without_speedup": round(without, 3),
-        "complete": all(done for _, done in tried.values()),
-    }
+    seconds = {"seconds_ideal": round(ideal, 3), "seconds_without_speedup": round(without, 3)}
+    return {"runs": len(runs), "done": len(rows), **seconds, "complete": all(done for _, done in tried.values())}
 
 
 def text(found):

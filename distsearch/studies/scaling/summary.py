@@ -24,20 +24,8 @@ _COLUMNS = (  # name, width, format
 _CLEARLY = 0.95  # of the time: most policies are the same on one rank, and differ by what else the machine does
 _NEEDED = {
     "point": (
-        "game",
-        "board",
-        "depth",
-        "exact",
-        "algorithm",
-        "evaluation",
-        "ordering",
-        "weak",
-        "ranks",
-        "policy",
-        "load_factor",
-        "prefetch",
-        "table",
-        "positions",
+        *("game", "board", "depth", "exact", "algorithm", "evaluation", "ordering", "weak"),
+        *("ranks", "policy", "load_factor", "prefetch", "table", "positions"),
     ),
     "result": ("seconds", "nodes", "boards_per_second", "workers", "scores", "load_balance", "time_share"),
 }
