@@ -157,21 +157,10 @@ class TwoPlayerSearcher(Searcher):
 
     def _pool(self, states, depth, window=None, wanted_subtrees=None, previous=None, snapshot=None):
         options = self._options
-        return SearchTree(
-            self._grower,
-            states,
-            depth,
-            wanted_subtrees or self.wanted_subtrees,
-            options.policy,
-            # to see every move's score, the root's children must be searched on their own
-            full_width_depth=int(options.all_moves),
-            win_bonus=self._win,
-            window=window or options.window or ANY,
-            min_job_seconds=self._min_job_seconds,
-            previous=previous,
-            snapshot=snapshot,
-            by_host=self._cluster.joint,
-        )
+        how = {"win_bonus": self._win, "window": window or options.window or ANY, "by_host": self._cluster.joint}
+        how |= {"min_job_seconds": self._min_job_seconds, "previous": previous, "snapshot": snapshot}
+        how["full_width_depth"] = int(options.all_moves)  # every move's score takes a search of its own
+        return SearchTree(self._grower, states, depth, wanted_subtrees or self.wanted_subtrees, options.policy, **how)
 
     @property
     def _shares(self):

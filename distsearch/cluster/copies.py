@@ -21,9 +21,7 @@ class _Copied:
         self.job = job
         self.ranks = [rank]  # that search it now: the first has the job, the others copies
         self.holder = rank  # the job's worker as the source knows it, which may have answered
-        self.answer: np.ndarray | None = (
-            None  # the best result record so far, with what all ranks took that have answered
-        )
+        self.answer: np.ndarray | None = None  # the best result so far, with what all ranks took that have answered
         self.copied = self.dropped = False  # several ranks had it; the remaining ones were told to stop
 
     def __repr__(self):

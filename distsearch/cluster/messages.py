@@ -47,9 +47,7 @@ class MessageType(IntEnum):
     HOSTS = 24  # master → w: int64, a job, the number of w's host among those that search it together, and the owner
     #             on each of them; fewer than two: no other host searches it any more
     TT_UPDATE = 25  # w → w: uint64, transposition-table entries and more of such a job, see ``exchange``
-    EXPORT = (
-        26  # sub-master → master: int64, a job whose root it exports, and the root's children as its source has them
-    )
+    EXPORT = 26  # sub-master → master: int64, a job whose root it exports, and its children as the source has them
     EXPORT_IDS = 27  # in answer: int64, the job, and the ids of the jobs made of it that go on there
     WORKER_LOST = 28  # sub-master → master: int64, a worker's rank, and 1 if it is lost, 0 if it has rejoined
     TIMELINE = 29  # w → master: after END, before METRICS: the events of a run's timeline

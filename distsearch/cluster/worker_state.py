@@ -75,9 +75,8 @@ class WorkerRun:
         self.queue = deque()  # arrays of job records
         self.progress = {}  # job id → the progress of a queued job
         self.runner = None  # while a job is at work: a run that waits for its turn holds none
-        self.job: tuple[float, float] | None = (
-            None  # (began, CPU seconds so far) of the job at work, or of the first of a batch runner's
-        )
+        # (began, CPU seconds so far) of the job at work, or of the first of a batch runner's
+        self.job: tuple[float, float] | None = None
         self.record = None  # the job itself, where it was begun alone
         self.time_splitter: TimeSplitter | None = None  # of a batch runner's jobs, which are at work together
         self.results = []  # arrays of records that have not been sent
