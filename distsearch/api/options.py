@@ -92,6 +92,7 @@ def _is_pair(value):
     return isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(each, Integral) for each in value)
 
 
+_PLIES: dict[str, Any] = {"unit": "plies", "low": 1, "high": DEEPEST}
 _limit = partial(Option, commands=f"{_SEARCHES} play bench", group=_LIMITS, served=True)
 _how = partial(Option, commands=_SEARCHES, served=True)
 _chance = partial(Option, commands=_EVERY, group=_AGAINST_CHANCE)
@@ -109,17 +110,7 @@ class Options:
     rules: dict = field(default_factory=dict)  # the game's own options: name -> text
 
     depth: Annotated[
-        int | None,
-        Option(
-            "search this many plies deep; a pass counts as one",
-            "N",
-            unit="plies",
-            low=1,
-            high=DEEPEST,
-            commands=_EVERY,
-            group=_LIMITS,
-            served=True,
-        ),
+        int | None, _limit("search this many plies deep; a pass counts as one", "N", **_PLIES, commands=_EVERY)
     ] = None
     time: Annotated[
         float | None,
@@ -273,9 +264,7 @@ class Options:
             "expectiminimax, minimax and alphabeta: jobs are the nodes this many plies down, instead of by a load "
             "factor",
             "D",
-            unit="plies",
-            low=1,
-            high=DEEPEST,
+            **_PLIES,
         ),
     ] = None
     runs: Annotated[

@@ -71,17 +71,12 @@ class Summary(Took):
         """Return the figures by name; what cannot be told from so few games is None."""
         scores = self.scores
         low, high = mean_interval(scores) if len(scores) > 1 else (None, None)
-        return {
-            "games": len(scores),
-            "average": statistics.fmean(scores) if scores else None,
-            "average_low": low,
-            "average_high": high,
-            "median": statistics.median(scores) if scores else None,
-            "maximum": max(scores, default=None),
-            "reached": reached(self.largest),
-            "moves_per_second": round(self.moves / max(self.seconds, 1e-9)),
-            "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
-        }
+        average, median = (statistics.fmean(scores), statistics.median(scores)) if scores else (None, None)
+        found = {"games": len(scores), "average": average, "average_low": low, "average_high": high}
+        found |= {"median": median, "maximum": max(scores, default=None), "reached": reached(self.largest)}
+        found["moves_per_second"] = round(self.moves / max(self.seconds, 1e-9))
+        found["moves_per_cpu_second"] = round(self.moves / max(self.cpu_seconds, 1e-9))
+        return found
 
     def to_json(self) -> str:
         """Return all of it as one line of JSON."""
