@@ -10,13 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from distsearch.cluster.backoff import sleep_until
-
-
-def meet(comm):
-    """Wait, asleep, until every rank of ``comm`` is here: MPI waits with all of a core, which the late ranks need."""
-    sleep_until(comm.Ibarrier().Test)
-
 
 def gather_outcomes(comm, ok, message=""):
     """Fail on every rank of ``comm`` if ``ok`` is false on any, naming the ranks and their messages.
@@ -24,7 +17,6 @@ def gather_outcomes(comm, ok, message=""):
     Collective: each rank of ``comm`` has to call it, with its own ``ok`` and ``message``.
     """
     __tracebackhide__ = True  # show the line of the test
-    meet(comm)
     outcomes = comm.allgather(None if ok else str(message) or "failed")
     failures = [f"rank {rank}: {text}" for rank, text in enumerate(outcomes) if text is not None]
     if failures:
@@ -36,10 +28,8 @@ def comm():
     """Each test has a communicator of its own, so that a message that was not received cannot reach the next test."""
     from mpi4py import MPI  # importing it starts MPI, which a plain run that only collects does not need
 
-    meet(MPI.COMM_WORLD)
     duplicate = MPI.COMM_WORLD.Dup()
     yield duplicate
-    meet(duplicate)
     duplicate.Free()
 
 
