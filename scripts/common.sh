@@ -69,15 +69,13 @@ make_venv() {
 }
 
 # use_venv DIR: puts it first on PATH, from where mpirun starts its helpers, and lets Open MPI do what MPICH does
-# unasked: run as root, and more ranks than there are cores. Of those, MPICH's ranks that wait for others leave them the
-# core, by a nap instead of a yield: five ranks on two cores meet in a tenth of the time. Bytecode is kept, whatever the user prefers: the tests start
+# unasked: run as root, and more ranks than there are cores. Bytecode is kept, whatever the user prefers: the tests start
 # hundreds of processes, each of which would translate the package again, for 0.2 s of CPU time.
 use_venv() {
     unset PYTHONDONTWRITEBYTECODE
     export VIRTUAL_ENV=$1 PATH=$1/bin:$PATH
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-    export MPIR_CVAR_ENABLE_HEAVY_YIELD=1
 }
 
 # mpi_tests SCRATCH RANKS [pytest arguments]: the tests of tests/mpi with the MPI of the venv in use. Rank 0's report is

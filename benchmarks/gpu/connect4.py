@@ -8,9 +8,9 @@ to 14 stones and 14 to 27 plies to go if both sides play well, ``L1_R3`` 6 to 9 
 won at once. ``check``: positions whose scores are compared with the CPU engine's. ``cpu``: one rank, on a sample, at
 the best of several tables; CPU seconds. ``sweep``: settings, on 1,000 positions of L1_R2. ``gpu``: the best of them;
 seconds of the kernel by events, and from the states in numpy to the scores in numpy, and how often that goes into the
-CPU's time. ``single``: one position of L1_R3 at a time. ``empty``: the empty board. Nodes are positions of which all
-moves were made, nodes those moves. ``limit``: nodes a second for which the GPU's rates of random accesses (16-byte
-reads and writes, by size of the table) would be enough, and the share of it that was reached.
+CPU's time. ``single``: one position of L1_R3 at a time. ``empty``: the empty board. ``expanded``: nodes of which all
+moves were made. ``limit``: how many of these a second the GPU's rates of random accesses (16-byte reads and writes, by
+size of the table) would be enough for, and the share of it that was reached.
 """
 
 import argparse
@@ -59,17 +59,17 @@ def measured(gpu, board, states, options, times=1):
         solver._table.zero()  # each time the same work: what an earlier time has found would answer at once
         gpu.wait()
         began = time.perf_counter()
-        scores, complete, nodes, counts = solver.solve(states)
+        scores, complete, expanded, counts = solver.solve(states)
         seconds, launches = time.perf_counter() - began, [each for _, each in timed.launches()]
         assert complete.all()
         if best is None or seconds < best[1]["seconds"]:
-            best = scores, row_of(options, len(states), seconds, launches, nodes, counts, solver.kernel.registers)
+            best = scores, row_of(options, len(states), seconds, launches, expanded, counts, solver.kernel.registers)
     return best
 
 
-def row_of(options, count, seconds, launches, nodes, counts, registers):
+def row_of(options, count, seconds, launches, expanded, counts, registers):
     kernel = sum(launches)
-    limit = limit_of(options["table_mib"], nodes, counts)
+    limit = limit_of(options["table_mib"], expanded, counts)
     return {
         **options,
         "positions": count,
@@ -77,14 +77,14 @@ def row_of(options, count, seconds, launches, nodes, counts, registers):
         "seconds": seconds,
         "launches": len(launches),
         "longest_launch": max(launches),
-        "nodes": nodes,
+        "expanded": expanded,
         **counts,
-        "nodes_per_second": nodes / kernel,
+        "expanded_per_second": expanded / kernel,
         "boards_per_second": counts["nodes"] / kernel,
-        "nodes_per_position": nodes / count,
+        "expanded_per_position": expanded / count,
         "positions_per_second": count / seconds,
         "limit": limit,
-        "of_limit": nodes / kernel / limit,
+        "of_limit": expanded / kernel / limit,
         "registers": registers,
     }
 

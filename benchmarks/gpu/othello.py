@@ -76,7 +76,7 @@ def compile_all(gpu, kernels):
 
 
 def check(gpu, count, empties, options):
-    """Compare scores with the CPU's on nodes of several shapes; raises SystemExit if one differs."""
+    """Compare scores with the CPU's on boards of several shapes; raises SystemExit if one differs."""
     for board, to, share in (((8, 8), "winner", 1.0), ((8, 8), "none", 0.2), ((6, 6), "winner", 0.2)):
         r = othello.rules(board, to)
         states = drawn("random", max(1, int(share * count)), empties, 7, r)

@@ -111,7 +111,7 @@ def explain(one, many, grown=0):
 
 
 def _part(run, those=slice(None)):
-    """Return the Part of a run that is some of its visits."""
+    """Return the VisitTotals of a run that is some of its visits."""
     nodes, given_up = run["nodes"][those], run["answered"][those] == 0
     return VisitTotals(int(nodes.sum()), len(nodes), int(nodes[given_up].sum()))
 

@@ -35,8 +35,8 @@ _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 class _SearchResult(NamedTuple):
     """What is known of a position.
 
-    known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; nodes; jobs
-    and tree_nodes: of its pool; children: as ``SearchTree.children`` has them.
+    known: whether a score is, ``exact`` or from below, for the side to move; line: move codes; nodes: searched;
+    jobs, tree_nodes: of its pool; children: as ``SearchTree.children`` has them.
     """
 
     known: bool
@@ -177,7 +177,7 @@ class TwoPlayerSearcher(Searcher):
         return min_job_seconds(workers)
 
     def adopt(self, state):
-        """Go on as the run did that saved ``state``, with its target where the answer depends on that."""
+        """Go on as the run did that saved ``state``, with its wanted subtrees where the answer depends on that."""
         if self._options.nodes:
             self.wanted_subtrees = state["wanted_subtrees"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 _COMPILES = 900.0  # seconds: compiling takes up to minutes, on a busy computer more, and looks at no mail
-LAST_WAITS = 10  # deadlines for which a master waits for its last worker, as no other can do its work
+LAST_WAITS = 10  # timeouts for which a master waits for its last worker, as no other can do its work
 _STEP = 6  # parts of the timeout; time in which the master did not look counts for one at most
 
 
@@ -18,7 +18,7 @@ class Liveness:
         ranks: of the workers.
         now: seconds.
         compiles: extra seconds for workers that may be compiling.
-        last: deadlines after which the worker that was heard from last is lost, where all are silent.
+        last: timeouts after which the worker that was heard from last is lost, where all are silent.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Liveness:
         """Return the ranks that are lost by now; preparing: those that may be compiling."""
         passed = self._pass(now)
 
-        def is_silent(rank, deadlines):
-            waits = deadlines * self._timeout + (self._compiles if rank in preparing else 0.0)
+        def is_silent(rank, timeouts):
+            waits = timeouts * self._timeout + (self._compiles if rank in preparing else 0.0)
             return passed - self._heard[rank] >= waits
 
         lost = [rank for rank in self._heard if is_silent(rank, 1)]

@@ -29,7 +29,7 @@ from .worker import Worker
 from .worker_links import PARTING, WorkerLinks, barrier, tells_of_a_failure
 
 _MASTER = 0
-_MASTERS = 3  # deadlines for which a master may be silent: it does one thing at a time
+_MASTERS = 3  # timeouts for which a master may be silent: it does one thing at a time
 _BEGINNING = 120.0  # seconds until its first message
 
 

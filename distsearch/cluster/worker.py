@@ -304,7 +304,7 @@ class Worker:
         record = np.array([(job_id, request[0])], messages.SPLIT_RECORD)
         return [Message(MessageType.SPLIT, run.number, np.concatenate((from_records(record), subtree)))]
 
-    def _go_on_without(self, run):
+    def _continue_without(self, run):
         """Replace a runner that has failed, and has given its jobs back undone, by one of another kind."""
         run.runner = run.job = run.time_splitter = None
         run.setup.compile()
@@ -390,7 +390,7 @@ class Worker:
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
         # the master must know that it has fewer slots before it has the jobs back
-        out = self._go_on_without(run) if run.runner.failed else []
+        out = self._continue_without(run) if run.runner.failed else []
         out += self._send_results(run)
         if run.job and run.split_requests and not run.time_splitter:
             out += self._split(run)

@@ -21,7 +21,7 @@ class ExpectimaxPool(GrownTree):
     Args:
         setup: of the runners.
         state, depth: what is searched, to so many plies.
-        target: subtrees to which the tree is grown.
+        wanted_subtrees: to which the tree is grown.
         all_moves: every move of the root is a subtree of its own, or several.
         by_host: a host has one subtree at a time, which its ranks search together; otherwise ranks join another's
             subtree only when none is left for them.
@@ -31,7 +31,13 @@ class ExpectimaxPool(GrownTree):
     joint = True  # idle ranks join the jobs of their host
 
     def __init__(
-        self, setup: dict, state: State, depth: int, target: int, all_moves: bool = False, by_host: bool = False
+        self,
+        setup: dict,
+        state: State,
+        depth: int,
+        wanted_subtrees: int,
+        all_moves: bool = False,
+        by_host: bool = False,
     ):
         super().__init__(setup, expectimax_job)
         self.by_host = by_host
@@ -43,7 +49,7 @@ class ExpectimaxPool(GrownTree):
         self.path_probability, self.by_chance, self.edge, self.value, self.missing = [], [], [], [], []
         self._best = {}  # node → best move, of those that were jobs
         self._add(state, _NONE, depth, int(CERTAIN), _NONE, 0.0)
-        self._queue.extend(self._grown(target, all_moves))
+        self._queue.extend(self._grown(wanted_subtrees, all_moves))
         self.subtrees = len(self._queue)
 
     def _add(self, state, parent, depth_left, path_probability, move, edge):

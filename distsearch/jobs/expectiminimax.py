@@ -37,7 +37,7 @@ class ExpectiminimaxPool(GrownTree):
     Args:
         setup: of the runners.
         state, depth: what is searched, to so many plies.
-        target: subtrees to which the tree is grown, breadth-first.
+        wanted_subtrees: to which the tree is grown, breadth-first.
         par_depth: plies to which it is grown instead, or None.
         siblings_wait: for the first child of their node.
         all_moves: every move of the root is searched as if it were the only one.
@@ -51,7 +51,7 @@ class ExpectiminimaxPool(GrownTree):
         setup: dict[str, Any],
         state: State,
         depth: int,
-        target: int,
+        wanted_subtrees: int,
         all_moves: bool = False,
         par_depth: int | None = None,
         siblings_wait: bool = False,
@@ -68,7 +68,7 @@ class ExpectiminimaxPool(GrownTree):
         self._add(state, _NONE, depth, ANY, _NONE, 1.0)
         self._all_moves = all_moves and self.kind[0] == _PLAYER
         if par_depth is None:
-            self.subtrees = len(self._grown(target, self._all_moves))
+            self.subtrees = len(self._grown(wanted_subtrees, self._all_moves))
         else:
             self.subtrees = self._grown_to(depth - par_depth)
         self._release(0)

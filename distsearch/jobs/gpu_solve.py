@@ -268,8 +268,8 @@ class GpuSolveRunner(BatchRunner):
 
     def new_offloads(self) -> np.ndarray:
         """See ``BatchRunner.new_offloads``."""
-        news, self._offloaded_rows = self._offloaded_rows, []
-        return np.concatenate(news) if news else np.zeros(0, np.int64)
+        rows, self._offloaded_rows = self._offloaded_rows, []
+        return np.concatenate(rows) if rows else np.zeros(0, np.int64)
 
     def on_offload_results(self, rows: np.ndarray) -> None:
         """Take in rows of a part's number and bounds of its score."""

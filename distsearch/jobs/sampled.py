@@ -171,7 +171,7 @@ class IdaPool(SampledPool):
         self._state, self._limit, self._runs = position.state, limit, runs
         self._seeds = [seed_of(seed, run) for run in range(runs)]
         self._votes = {}  # code → (runs, of them those that made the tile, minus the moves these took)
-        self.goals = self.longest = self._limited = 0  # _cut: runs that their limit ended
+        self.goals = self.longest = self._limited = 0  # _limited: runs that their limit ended
         super().__init__(runs, ida_job(game.words(rules)))
 
     tree_nodes = 1  # that the master has

@@ -11,10 +11,6 @@ class Limits(NamedTuple):
     position: Annotated[int, "characters of a position's text; more: `bad_field`"] = 4096
     load_factor: Annotated[int, "subtrees a worker; more: `bad_field`"] = 1000
     open_requests: Annotated[int, "open requests of a client; its further lines wait until some are done"] = 1000
-    queue: Annotated[int, "requests that wait, of all clients; more of a client that has some there: `queue_full`"] = (
-        20_000
-    )
-    queued_positions: Annotated[int, "positions of the requests that wait; more: the same"] = 1_000_000
     clients: Annotated[int, "clients at once; another one is told `too_many_clients` and let go"] = 256
     output: Annotated[
         int, "bytes that wait for a client to read them; from an eighth of it on, its further lines wait"
@@ -23,6 +19,10 @@ class Limits(NamedTuple):
         float, "seconds above `output` after which a client is disconnected; above twice `output` it is at once"
     ] = 30.0
     drain: Annotated[float, "seconds for open requests after SIGTERM; then they are cancelled"] = 10.0
+    queue: Annotated[int, "requests that wait, of all clients; more of a client that has some there: `queue_full`"] = (
+        20_000
+    )
+    queued_positions: Annotated[int, "positions of the requests that wait; more: the same"] = 1_000_000
 
 
 DEFAULTS = Limits()

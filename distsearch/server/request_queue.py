@@ -12,7 +12,7 @@ from ..api.options import Options
 from ..api.session import Session
 from ..core.errors import UserError, print_traceback
 from ..games.interface import read_position
-from .limits import DEFAULTS, Limits
+from .limits import DEFAULTS
 from .request import Refused, Request
 from .running_request import Deepenings, Positions
 
@@ -31,8 +31,11 @@ class RequestQueue:
     hold the others up.
     """
 
-    def __init__(self, session: Session, limits: Limits = DEFAULTS):
-        self._session, self._cluster, self._limits = session, session.cluster, limits
+    def __init__(
+        self, session: Session, most_requests: int = DEFAULTS.queue, most_positions: int = DEFAULTS.queued_positions
+    ):
+        self._session, self._cluster = session, session.cluster
+        self._most_requests, self._most_positions = most_requests, most_positions
         self._queues = OrderedDict()  # client → heap of (-priority, order, request); first is whose turn it is
         self._orders = itertools.count()
         self._waiting, self._positions = set(), 0  # requests in the queues, and their positions
@@ -62,8 +65,8 @@ class RequestQueue:
 
     def submit(self, request: Request) -> None:
         """Take a request in; raises Refused where there is no room for it."""
-        limits, positions = self._limits, self._positions + len(request.positions)
-        full = len(self._waiting) >= limits.queue or positions > limits.queued_positions
+        positions = self._positions + len(request.positions)
+        full = len(self._waiting) >= self._most_requests or positions > self._most_positions
         if full and request.client in self._queues:  # every client may have one that waits, whatever the others send
             raise Refused("queue_full", f"{len(self._waiting)} requests of {self._positions} positions wait already")
         queue = self._queues.setdefault(request.client, [])

@@ -17,16 +17,13 @@ class Field(NamedTuple):
     name: str
     type: str
     meaning: str
-
-    @property
-    def required(self) -> bool:
-        """Whether a client's message must have it."""
-        return self.meaning.startswith("required: ")
+    required: bool = False  # a client's message must have it
 
 
 def _fields(text):
-    """Return the Fields of a table, a line each."""
-    return tuple(Field(*line.split(" | ", 2)) for line in text.strip().splitlines())
+    """Return the Fields of a table, a line each: name, with a star if it is required, type and meaning."""
+    rows = (line.split(" | ", 2) for line in text.strip().splitlines())
+    return tuple(Field(name.rstrip("*"), kind, meaning, name.endswith("*")) for name, kind, meaning in rows)
 
 
 _TYPES = {str: "text", int: "integer", float: "number", bool: "boolean"}  # others: "window"
@@ -40,8 +37,8 @@ _RULES = {name: game.NAME for game in map(games.find, games.names(players=2)) fo
 SEARCH = (
     *_fields("""
 op | text | `search`; may be left out
-id | id | required: repeated in every message about this request; unique among the client's open requests
-game | text | required: `othello`, `connect4` or another one that is installed
+id* | id | repeated in every message about this request; unique among the client's open requests
+game* | text | `othello`, `connect4` or another one that is installed
 position | text | as on the command line; `startpos` if neither this nor `positions` is given
 positions | texts | several of them instead; each gets an answer
 board | text | rows x columns, `6x7`
@@ -56,12 +53,12 @@ progress | number | seconds, 0.01 or more, between two `progress` messages; none
 )
 
 CANCEL = _fields("""
-op | text | required: `cancel`
-id | id | required: of the request to end; its `done` follows
+op* | text | `cancel`
+id* | id | of the request to end; its `done` follows
 """)
 
 STATUS = _fields("""
-op | text | required: `status`
+op* | text | `status`
 id | id | comes back with the reply
 """)
 
@@ -179,14 +176,15 @@ _TABLES = {
 
 def reference():
     """Return the reference of messages, error codes and limits as Markdown."""
-    parts = [
-        _section(title, ("field", "type", "meaning"), ((f"`{field.name}`", *field[1:]) for field in table))
-        for title, table in _TABLES.items()
-    ]
+    parts = [_section(title, ("field", "type", "meaning"), map(_row, table)) for title, table in _TABLES.items()]
     parts.append(_section("Error codes", ("code", "meaning"), ((f"`{code}`", text) for code, text in ERRORS.items())))
     rows = ((f"`{name}`", f"{value:,}", MEANINGS[name]) for name, value in DEFAULTS._asdict().items())
     parts.append(_section("Limits", ("limit", "value", "meaning"), rows))
     return "\n\n".join(parts)
+
+
+def _row(field):
+    return f"`{field.name}`", field.type, f"required: {field.meaning}" if field.required else field.meaning
 
 
 def _section(title, heads, rows):

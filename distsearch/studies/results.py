@@ -109,6 +109,9 @@ def _rows_of(path):
             continue
         row = _parsed(line)
         if row is not None:
+            if "boards" in row["result"]:
+                text = "is of an earlier version, which counted boards: begin another file"
+                raise UserError(f"{str(path)[:200]}: line {number} {text}")
             yield row
         elif number == len(lines):
             print_error(f"distsearch: {path}: the last line is torn, as a killed job leaves it: skipped")

@@ -338,7 +338,7 @@ inline check() {
     assert(level == 0) /* every id is a job's, or kept for a remainder, or free */
 }
 
-inline go_on() { /* Master._go_on */
+inline go_on() { /* Master._continue */
     is_over();
     if
     :: ended

@@ -7,22 +7,9 @@ import pytest
 from distsearch.cluster import backoff
 from distsearch.cluster.backoff import BackOff, sleep_until
 
+from .toys import Sleeper
+
 SHORTEST, LONG, LONGEST, PATIENCE = 50e-6, 1e-3, 5e-3, 1.0
-
-
-class Sleeper:
-    """Time that passes only in sleeps."""
-
-    def __init__(self):
-        self.now = 1000.0
-        self.sleeps = []
-
-    def sleep(self, seconds):
-        self.sleeps.append(seconds)
-        self.now += seconds
-
-    def perf_counter(self):
-        return self.now
 
 
 @pytest.fixture

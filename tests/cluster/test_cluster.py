@@ -5,8 +5,7 @@ import pytest
 from distsearch.cluster import backoff
 from distsearch.cluster.local import LocalCluster
 
-from .test_backoff import Sleeper
-from .toys import SETUP_TEXT, Processor, Source, Stream, kinds
+from .toys import SETUP_TEXT, Processor, Sleeper, Source, Stream, kinds
 
 SHORTEST, LONGEST = 50e-6, 5e-3  # seconds
 

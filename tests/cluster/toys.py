@@ -232,3 +232,18 @@ def work(worker):
     while worker.has_work:
         sent += worker.work()
     return sent
+
+
+class Sleeper:
+    """Time that passes only in sleeps."""
+
+    def __init__(self):
+        self.now = 1000.0
+        self.sleeps = []
+
+    def sleep(self, seconds):
+        self.sleeps.append(seconds)
+        self.now += seconds
+
+    def perf_counter(self):
+        return self.now

@@ -8,7 +8,6 @@ import pytest
 from distsearch.core.errors import UserError
 from distsearch.server import request_queue as request_queues
 from distsearch.server import running_request
-from distsearch.server.limits import Limits
 from distsearch.server.request import Refused
 from distsearch.server.request_queue import RequestQueue
 
@@ -189,7 +188,7 @@ def test_a_client_without_any_gets_one_however_many_others_are_at_work(queue, mo
 
 
 def test_there_is_room_for_so_many(session):
-    queue = RequestQueue(session, Limits(queue=3, queued_positions=5))
+    queue = RequestQueue(session, most_requests=3, most_positions=5)
     first, second = put(queue, Asked(*EASY, exact=True), Asked(*EASY, exact=True))
     for refused in (Asked(*EASY, exact=True), Asked(*EASY * 3, exact=True)):
         with pytest.raises(Refused) as told:
@@ -205,7 +204,7 @@ def test_there_is_room_for_so_many(session):
 
 
 def test_a_client_that_fills_the_queue_leaves_room_for_one_of_each_other(session):
-    queue = RequestQueue(session, Limits(queue=3, queued_positions=6))
+    queue = RequestQueue(session, most_requests=3, most_positions=6)
     waiting = put(queue, *(Asked(*EASY, client=1, exact=True) for _ in range(3)))
     (welcome,) = put(queue, Asked(*EASY, client=2, exact=True))
     with pytest.raises(Refused):

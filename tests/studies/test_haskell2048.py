@@ -38,7 +38,9 @@ def test_the_final_table_puts_theirs_beside_ours():
     at = {"ranks": 9, "par_depth": 3, **count}
     rows += [row({"way": "Brothers", **at}, seconds=1.0, nodes=5, jobs_used=1, jobs_wasted=2, jobs_cut=3)]
     sections = {each.title: each for each in haskell2048.STUDY.sections(MeasuredRows(rows), StudySize(ranks=9))}
-    final = {cells[0]: cells for cells in sections["The final table, maximum depth 7"].rows}
+    table = sections["The final table, maximum depth 7"]
+    assert tuple(table.columns[:3]) == ("way", "nodes", "seconds, ours")
+    final = {cells[0]: cells for cells in table.rows}
     assert final["Base"][2:] == (8.0, 92.95, 1.0, 1.0, "1×")
     assert final["AB"][2:4] == (2.0, 30.69)
     assert final["AB"][4:6] == (4.0, 92.95 / 30.69)

@@ -85,6 +85,14 @@ def test_what_is_no_file_of_rows_is_refused_with_its_line(content, tmp_path):
         read([tmp_path / "wrong"])
 
 
+@pytest.mark.parametrize("use", [begin, lambda path: read([path])], ids=["written", "read"])
+def test_a_row_of_a_version_that_counted_boards_is_refused(use, tmp_path):
+    old = {"study": "scaling", "point": {"ranks": 1}, "repeat": 0, "result": {"boards": 5}, "meta": {}}
+    (tmp_path / "old.jsonl").write_text(f"{json.dumps(old)}\n")
+    with pytest.raises(UserError, match="line 1 is of an earlier version, which counted boards: begin another"):
+        use(tmp_path / "old.jsonl")
+
+
 def test_files_that_cannot_be_used_are_named(tmp_path):
     for act in (lambda path: read([path]), lambda path: append(path, row())):
         for path in (tmp_path, tmp_path / "none" / "runs", f"{tmp_path}/a\0b"):

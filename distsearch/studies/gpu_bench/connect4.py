@@ -17,10 +17,10 @@ from .timing import Timed, row
 RATES = {48: (137e9, 77e9), 1024: (45e9, 17e9), 1 << 20: (38e9, 16e9)}  # of an H200, by MiB: reads, writes a second
 
 
-def limit_of(table_mib, nodes, counts):
-    """Return the nodes a second for which the rates of random accesses to a table of that size would be enough."""
+def limit_of(table_mib, expanded, counts):
+    """Return for how many expanded nodes a second the rates of random accesses to such a table would be enough."""
     reads, writes = next(rates for mib, rates in RATES.items() if table_mib <= mib)
-    return nodes / (counts["looks"] / reads + counts["stores"] / writes) if nodes else 0
+    return expanded / (counts["looks"] / reads + counts["stores"] / writes) if expanded else 0
 
 
 def drawn(board, left_there, count, seed):
@@ -71,11 +71,11 @@ class Connect4:
         solver.solve(self._states[:1])
         self._gpu.seconds_by_kernel()
         began = time.perf_counter()
-        scores, _, nodes, counts = solver.solve(self._states)
+        scores, _, expanded, counts = solver.solve(self._states)
         seconds = time.perf_counter() - began
         sample = self._states[::25]
         expected, cpu_seconds, _, _ = cpu_scores(self._board, sample, (64,))
-        kernels, limit = sum(self._gpu.seconds_by_kernel().values()), limit_of(self._mib, nodes, counts)
+        kernels, limit = sum(self._gpu.seconds_by_kernel().values()), limit_of(self._mib, expanded, counts)
         took = seconds, cpu_seconds * len(self._states) / len(sample)
         wrong = int((scores[::25] != expected).sum())
-        return [row("connect4, exact", "nodes", nodes, kernels, limit, *took, wrong=wrong)]
+        return [row("connect4, exact", "expanded", expanded, kernels, limit, *took, wrong=wrong)]

@@ -1,6 +1,6 @@
 """The report on 2048 in parallel Haskell (Columbia): expectiminimax plain and pruned, on one core and on several.
 
-Five ways to search the same boards. Base: every board of the tree, by one engine; AB: alpha-beta by the same; Par+Base
+Five ways to search the same boards. Base: every node of the tree, by one engine; AB: alpha-beta by the same; Par+Base
 and Par+AB: a pool whose jobs are the nodes at the par depth, without pruning and with alpha-beta, each with the full
 window; Brothers: Young Brothers Wait on the same nodes. Its sparks, converted or not, are jobs here, used or wasted.
 
@@ -201,7 +201,7 @@ def _final_table(found, depth):
         ours, theirs = ratio(base, seconds), _THEIRS["Base"] / _THEIRS[way]
         rows.append((way, searched, seconds, _THEIRS[way], *compared(ours, theirs)))
     columns = heads(
-        "way | boards | seconds, ours | seconds, theirs | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs"
+        "way | nodes | seconds, ours | seconds, theirs | Base ÷ it, ours | Base ÷ it, theirs | ours ÷ theirs"
     )
     of = max(found.points("positions", depth=depth), default=0)
     note = (

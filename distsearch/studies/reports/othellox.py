@@ -206,7 +206,7 @@ def _of_evaluation(found):
         rates = rate, found.median("boards_per_second", **sharing)
         rows.append((count, int(nodes), seconds, 1e6 * seconds / nodes, speedup, relation, *rates))
     columns = heads(
-        "ranks | nodes evaluated | seconds | µs a board | speedup | comm. ÷ comp. | nodes/s | nodes/s, sharing the tree"
+        "ranks | nodes evaluated | seconds | µs a node | speedup | comm. ÷ comp. | nodes/s | nodes/s, sharing the tree"
     )
     note = (
         "A board's squares are spread by Scatterv, and what each rank counts on its own is gathered. The search around "
