@@ -1,7 +1,7 @@
 """``distsearch study``: sweeps over ranks and policies, and the tables of the reports.
 
-A study is a row of ``STUDIES``: a function that adds its flags, and a module of ``distsearch.studies`` whose
-``run(args, stage)`` returns the exit status.
+A study is a row of ``STUDIES``: a function that adds its flags, and a module of ``distsearch.studies`` with either a
+function ``run(args, stage)`` that returns the exit status, or a report's ``STUDY``.
 """
 
 import importlib
@@ -22,20 +22,28 @@ _OF_THE_WORK = "depth", "layers", "exact", "algorithm", "evaluation", "ordering"
 
 
 class Study(NamedTuple):
-    """help: a line; add_arguments(parser); module: in ``distsearch.studies``, with ``run``, or a report's ``STUDY``."""
+    """A row of ``STUDIES``."""
 
-    help: str
-    add_arguments: Callable
-    module: str
+    help: str  # a line
+    add_arguments: Callable  # (parser)
+    module: str  # in ``distsearch.studies``
+    is_report: bool = False  # the module has a report's ``STUDY``, not a function ``run``
 
 
 def run(args, argv):
     launch = Launch(resources_of(args))
-    place = STUDIES[args.study].module
-    module = importlib.import_module(f"distsearch.studies.{place}")
-    asked = launch.comm, launch.interrupts, launch.progress, stdout.print_result, launch.print_error, Session, argv
-    stage = Stage(*asked)
-    return report.run(module.STUDY, args, stage) if place.startswith("reports.") else module.run(args, stage)
+    study = STUDIES[args.study]
+    module = importlib.import_module(f"distsearch.studies.{study.module}")
+    stage = Stage(
+        comm=launch.comm,
+        interrupts=launch.interrupts,
+        progress=launch.progress,
+        write=stdout.print_result,
+        print_error=launch.print_error,
+        open_session=Session,
+        arguments=argv,
+    )
+    return report.run(module.STUDY, args, stage) if study.is_report else module.run(args, stage)
 
 
 def _scaling_arguments(parser):
@@ -119,17 +127,19 @@ def _plot_arguments(parser):
     )
 
 
+def _report(text, module, add_arguments=_report_arguments):
+    return Study(text, add_arguments, f"reports.{module}", is_report=True)
+
+
 STUDIES = {
     "scaling": Study(
         "the same searches at several numbers of ranks, policies, load factors", _scaling_arguments, "scaling.sweep"
     ),
     "table": Study("the table of a scaling study again, from its files", _table_arguments, "scaling.summary"),
-    "othellox": Study("the figures of the report on OthelloX with MPI", _report_arguments, "reports.othellox"),
-    "haskell2048": Study(
-        "the tables of the report on 2048 in parallel Haskell", _report_arguments, "reports.haskell2048"
-    ),
-    "gpu2048": Study("the figures of the report on a 2048 solver on GPUs", _report_arguments, "reports.gpu2048"),
-    "td2584": Study("the figures of the report on 2584 on GPUs", _report_arguments, "reports.td2584"),
-    "connect4": Study("the table of the report on Connect 4 with CUDA", _connect4_arguments, "reports.connect4"),
+    "othellox": _report("the figures of the report on OthelloX with MPI", "othellox"),
+    "haskell2048": _report("the tables of the report on 2048 in parallel Haskell", "haskell2048"),
+    "gpu2048": _report("the figures of the report on a 2048 solver on GPUs", "gpu2048"),
+    "td2584": _report("the figures of the report on 2584 on GPUs", "td2584"),
+    "connect4": _report("the table of the report on Connect 4 with CUDA", "connect4", _connect4_arguments),
     "plot": Study("figures of studies, of training, and of timelines", _plot_arguments, "figures.plot"),
 }

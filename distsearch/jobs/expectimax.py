@@ -7,10 +7,11 @@ in the order in which one engine alone adds them, so that any pool gives the sam
 
 import numpy as np
 
+from ..cluster.protocols import TABLE_COUNTS
 from ..engines.expectimax import CERTAIN, times
 from ..games.interface import CHANCE, END, State, as_state
 from .chance import EXPECTIMAX_RESULT, expectimax_job
-from .numbered import GrownTree
+from .numbered import SUMMED, GrownTree
 
 _NONE = -1
 
@@ -19,7 +20,8 @@ class ExpectimaxPool(GrownTree):
     """Subtrees of one state to so many plies.
 
     Args:
-        setup: of the runners.
+        setup: of the runners. The pool needs game, board and options (see ``rules_of``), ``points`` (those of moves
+            count), ``min_probability`` (of a path; 0: any) and ``uniform_chance`` (all outcomes are as likely).
         state, depth: what is searched, to so many plies.
         wanted_subtrees: to which the tree is grown.
         all_moves: every move of the root is a subtree of its own, or several.
@@ -103,7 +105,7 @@ class ExpectimaxPool(GrownTree):
             if result["complete"]:
                 self.finished += 1
                 self._known(node, float(result["value"]))
-        self._add_up(results)
+        self._add_up(results, (*SUMMED, *TABLE_COUNTS))
 
     def _known(self, node, value):
         """Set a node's value, and back it up."""

@@ -23,7 +23,7 @@ from ..core.errors import UserError
 from ..engines.expectiminimax import ANY, LOWER, SLACK, TINY, UPPER
 from ..games.interface import CHANCE, END, State, as_state
 from .chance import EXPECTIMINIMAX_RESULT, expectiminimax_job
-from .numbered import GrownTree
+from .numbered import SUMMED, GrownTree
 
 _MOST_NODES = 200_000  # 5 s of growing
 _NONE = -1
@@ -35,7 +35,8 @@ class ExpectiminimaxPool(GrownTree):
     """Subtrees of one state to so many plies. Raises UserError if par_depth makes too large a tree.
 
     Args:
-        setup: of the runners.
+        setup: of the runners. The pool needs game, board and options (see ``rules_of``), ``adversary_chooses_all``
+            (all that chance would do) and ``prune`` (whether jobs are searched by alpha-beta).
         state, depth: what is searched, to so many plies.
         wanted_subtrees: to which the tree is grown, breadth-first.
         par_depth: plies to which it is grown instead, or None.
@@ -212,7 +213,7 @@ class ExpectiminimaxPool(GrownTree):
             if result["bound"] != LOWER:
                 self.high[node] = float(result["value"])
             self._close(node)
-        self._add_up(results)
+        self._add_up(results, SUMMED)  # there is no table
 
     def _release(self, node):
         """Queue a node's subtree, or the subtrees that it was grown into."""

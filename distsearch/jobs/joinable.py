@@ -1,6 +1,5 @@
 """Base of runners whose jobs other ranks of the host may join; see ``cluster.joint``."""
 
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,27 @@ class Joinable(JobRunner):
     can_join = True
     _engine: Any
 
-    table_full, can_be_shared, waited, is_shared = (
-        property(attrgetter(f"_engine.{name}")) for name in ("table_full", "can_be_shared", "waited", "is_shared")
-    )
+    @property
+    def can_be_shared(self) -> bool:
+        return self._engine.can_be_shared
 
     def share(self, shared: bool) -> None:
         self._engine.share(shared)
+
+    @property
+    def is_shared(self) -> bool:
+        return self._engine.is_shared
 
     def join(self, run: int, job: np.void, sequence: int, sequence_at: int, nodes_at: int) -> None:
         self.open(run)
         self.begin(job)
         self.share(True)
         self._engine.watch(sequence_at, sequence, nodes_at)
+
+    @property
+    def waited(self) -> int:
+        return self._engine.waited
+
+    @property
+    def table_full(self) -> float:
+        return self._engine.table_full

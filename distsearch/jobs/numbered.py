@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import TABLE_COUNTS, WorkSource
+from ..cluster.protocols import WorkSource
 from ..games.interface import MAX_MOVES
 from .setups import rules_of
 
 _MIN_DEPTH_LEFT = 4  # plies of a subtree that is worth growing
-_SUMMED = "nodes", "evaluated", *TABLE_COUNTS, "cpu"
+SUMMED = "nodes", "evaluated", "cpu"  # fields of every search's results that a pool adds up
 
 
 class NumberedJobs(WorkSource):
     """Jobs by number, which is ``job_id`` in their records and results; a subclass fills in the other fields.
 
-    job_dtype: of records. ``jobs`` is how many were handed out and not lost. Some attributes are sums over all results
-    so far.
+    job_dtype: of records. ``jobs`` is how many were handed out and not lost. ``nodes``, ``evaluated``, ``cpu``
+    (seconds of the workers), ``table_hits``, ``table_far_hits``, ``table_stores`` and ``table_replacements`` are sums
+    over all results so far; those that a subclass does not add up stay 0.
     """
 
     nodes = evaluated = table_hits = table_far_hits = table_stores = table_replacements = 0
@@ -69,18 +70,17 @@ class NumberedJobs(WorkSource):
             del self._holders[number]
             yield number, result
 
-    def _add_up(self, results, names=_SUMMED):
-        """Add fields of results, if they have them, to the attributes of these names."""
+    def _add_up(self, results, names):
+        """Add the fields of these names of all results to the attributes of the same names."""
         for name in names:
-            if name in results.dtype.names:
-                setattr(self, name, getattr(self, name) + results[name].sum().item())
+            setattr(self, name, getattr(self, name) + results[name].sum().item())
 
 
 class GrownTree(NumberedJobs):
     """The tree of a game against chance, grown breadth-first; its leaves are jobs.
 
-    setup: its game and rules; job_dtype: of a number of words. A node is an index into columns, lists that a subclass
-    has.
+    setup: of the runners, of which game, board and options are needed (see ``rules_of``); job_dtype: of a number of
+    words. A node is an index into columns, lists that a subclass has.
     """
 
     resolved = False  # a deeper search may find another value

@@ -17,7 +17,7 @@ from ..engines.ida import Ida
 from ..engines.player import seed_of
 from ..games.interface import MAX, Position, as_state, legal_moves
 from .chance import EXPECTIMAX_RESULT, EngineRunner, ExpectimaxRunner
-from .numbered import NumberedJobs
+from .numbered import SUMMED, NumberedJobs
 from .records import record
 from .setups import evaluated
 
@@ -107,7 +107,7 @@ class SampledPool(NumberedJobs):
             if result["complete"]:
                 self.known[number] = True
                 self._take_in(number, result)
-        self._add_up(results)
+        self._add_up(results, (*SUMMED, "table_hits", "table_stores"))  # there is no shared table
 
 
 class AveragedPool(SampledPool):
