@@ -50,7 +50,7 @@ def summary(workers):
 
 
 @dataclass(kw_only=True)
-class Took:
+class RunFigures:
     """Base of results: what a run took, see ``summary``; seconds of wall time, cpu_seconds of the workers."""
 
     seconds: float = 0.0
@@ -58,18 +58,18 @@ class Took:
     ranks: int = 1
     workers: int = 1
     jobs: int = 0
-    complete: bool = True  # the run ended as asked
+    complete: bool  # the run ended as asked
     time_share: dict = field(default_factory=dict)
     load_balance: float = 1.0
     communication_computation: float = 0.0
     messages: int = 0
     bytes: int = 0
 
-    def plain(self) -> dict[str, Any]:
+    def _plain(self) -> dict[str, Any]:
         """Return the fields for JSON, those of the result itself first."""
-        shared = {name: getattr(self, name) for name in _TOOK}
+        shared = {name: getattr(self, name) for name in _SHARED}
         shared |= {"seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
         return {name: value for name, value in vars(self).items() if name not in shared} | shared
 
 
-_TOOK = tuple(each.name for each in fields(Took))
+_SHARED = tuple(each.name for each in fields(RunFigures))

@@ -8,7 +8,7 @@ from ..core.errors import UserError
 from ..engines.perft import MAX_DEPTH
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..tree.perft_pool import PerftPool
-from .metrics import Took, summary
+from .metrics import RunFigures, summary
 from .progress import compact
 from .run import prepare, run
 
@@ -16,7 +16,7 @@ _TARGET = 64  # subtrees a worker: they differ more in size than a search's
 
 
 @dataclass
-class Count(Took):
+class Count(RunFigures):
     """The positions below one position: counts[d] of them at depth d."""
 
     game: str
@@ -27,7 +27,7 @@ class Count(Took):
 
     def to_json(self) -> str:
         """Return the counts as one line of JSON; ``nodes`` is the count at the last depth."""
-        return json.dumps({**self.plain(), "nodes": self.counts[-1], "version": __version__})
+        return json.dumps({**self._plain(), "nodes": self.counts[-1], "version": __version__})
 
     def to_text(self) -> str:
         """Return the counts as a table."""
@@ -68,10 +68,20 @@ def perft(options, depth, positions, cluster, progress, interrupted, checkpoint=
         checkpoint.maybe_save(state)
 
     took = run(cluster, setup, pool, progress, interrupted, describe, prefetch=options.prefetch, save=save)
-    counts = {"seconds": before + took.seconds, "cpu_seconds": pool.cpu, "jobs": pool.jobs, "complete": pool.done}
-    counts |= {"ranks": cluster.ranks, "workers": cluster.workers, **summary(took.workers)}
-    board = "{}x{}".format(*options.board)
     return [
-        Count(game.NAME, board, game.text(position, rules), depth, pool.counts[i].tolist(), **counts)
+        Count(
+            game=game.NAME,
+            board="{}x{}".format(*options.board),
+            position=game.text(position, rules),
+            depth=depth,
+            counts=pool.counts[i].tolist(),
+            seconds=before + took.seconds,
+            cpu_seconds=pool.cpu,
+            ranks=cluster.ranks,
+            workers=cluster.workers,
+            jobs=pool.jobs,
+            complete=pool.done,
+            **summary(took.workers),
+        )
         for i, position in enumerate(positions)
     ]

@@ -31,8 +31,15 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     checked_seed(seed)
     rules = game.rules(options.board, **options.rules)
     board = f"{options.board[0]}x{options.board[1]}"
-    asked = {"game": game.NAME, "board": board, "evaluation": options.evaluation, "depth": options.depth}
-    asked |= {"min_probability": options.min_probability or 0.0, "chance": options.chance or CHANCES[0], "seed": seed}
+    asked = {
+        "game": game.NAME,
+        "board": board,
+        "evaluation": options.evaluation,
+        "depth": options.depth,
+        "min_probability": options.min_probability or 0.0,
+        "chance": options.chance or CHANCES[0],
+        "seed": seed,
+    }
     limits = {"depth_by_empty": options.depth_by_empty, "node_limit": options.nodes, "time": options.time}
     asked |= {name: value for name, value in limits.items() if value}
     heading = {**asked, **options.rules}
@@ -46,11 +53,23 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
             cluster, setup, pool, progress, interrupted, _describe(pool), prefetch=options.prefetch, **HANDED_OUT
         )
     over = sorted(pool.over, key=lambda played: played.number)
-    scores, largest = [each.score for each in over], [game.largest(each.state, rules) for each in over]
-    counts: dict[str, Any] = {name: getattr(pool, name) for name in ("moves", "nodes", "expanded", "jobs", "slowest")}
-    counts |= {"seconds": took.seconds, "cpu_seconds": pool.cpu, "complete": pool.done}
-    counts |= {"ranks": cluster.ranks, "workers": cluster.workers, **summary(took.workers)}
-    return Summary(**asked, asked=count, scores=scores, largest=largest, **counts)
+    return Summary(
+        **asked,
+        asked=count,
+        scores=[played.score for played in over],
+        largest=[game.largest(played.state, rules) for played in over],
+        moves=pool.moves,
+        nodes=pool.nodes,
+        expanded=pool.expanded,
+        seconds=took.seconds,
+        cpu_seconds=pool.cpu,
+        ranks=cluster.ranks,
+        workers=cluster.workers,
+        jobs=pool.jobs,
+        complete=pool.done,
+        slowest=pool.slowest,
+        **summary(took.workers),
+    )
 
 
 def _check(options, count, record):

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass
 
 from .. import __version__
-from .metrics import Took
+from .metrics import RunFigures
 from .options import CHANCES
 from .progress import compact
 
@@ -41,7 +41,7 @@ def reached(largest):
 
 
 @dataclass
-class Summary(Took):
+class Summary(RunFigures):
     """What games came to. scores, largest (tile): of those that are over, in the order of their numbers.
 
     depth, depth_by_empty, node_limit, time: of the search of a move. moves (the player's), nodes, expanded (of these,
@@ -71,16 +71,21 @@ class Summary(Took):
         """Return the figures by name; what cannot be told from so few games is None."""
         scores = self.scores
         low, high = mean_interval(scores) if len(scores) > 1 else (None, None)
-        average, median = (statistics.fmean(scores), statistics.median(scores)) if scores else (None, None)
-        found = {"games": len(scores), "average": average, "average_low": low, "average_high": high}
-        found |= {"median": median, "maximum": max(scores, default=None), "reached": reached(self.largest)}
-        found["moves_per_second"] = round(self.moves / max(self.seconds, 1e-9))
-        found["moves_per_cpu_second"] = round(self.moves / max(self.cpu_seconds, 1e-9))
-        return found
+        return {
+            "games": len(scores),
+            "average": statistics.fmean(scores) if scores else None,
+            "average_low": low,
+            "average_high": high,
+            "median": statistics.median(scores) if scores else None,
+            "maximum": max(scores, default=None),
+            "reached": reached(self.largest),
+            "moves_per_second": round(self.moves / max(self.seconds, 1e-9)),
+            "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
+        }
 
     def to_json(self) -> str:
         """Return all of it as one line of JSON."""
-        plain = {name: value for name, value in self.plain().items() if name not in ("scores", "largest")}
+        plain = {name: value for name, value in self._plain().items() if name not in ("scores", "largest")}
         return json.dumps({**plain, **self.figures(), "version": __version__})
 
     def to_text(self) -> str:

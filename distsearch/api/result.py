@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import __version__
 from ..tree.policies import POLICIES
-from .metrics import Took, summary, table_full
+from .metrics import RunFigures, summary, table_full
 from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
@@ -14,7 +14,7 @@ _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 
 
 @dataclass
-class Outcome(Took):
+class Outcome(RunFigures):
     """The answer for one position. Scores are for the side to move; ``pv`` and moves are texts.
 
     bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
@@ -38,6 +38,7 @@ class Outcome(Took):
     unit: str
     bound: str = "exact"
     proved: bool = False
+    complete: bool = field(default=True, kw_only=True)
     moves: list | None = None
     depth: int = 0
     nodes: int = 0
@@ -85,7 +86,7 @@ class Outcome(Took):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that JSON shows, of plain types."""
-        plain = {name: value for name, value in self.plain().items() if name not in _NOT_ALWAYS or value is not None}
+        plain = {name: value for name, value in self._plain().items() if name not in _NOT_ALWAYS or value is not None}
         plain |= {"boards_per_second": self.boards_per_second, "table_near_hits": self.table_near_hits}
         return {**plain, "version": __version__}
 
