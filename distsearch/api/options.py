@@ -397,16 +397,33 @@ class Options:
         """Return the setup of the workers' runners, of plain types."""
         of = {"game": self.game, "board": self.board, "options": self.rules, "evaluation": self.evaluation}
         if self.has_adversary:
-            how = {"adversary_chooses_all": self.algorithm != "expectiminimax", "prune": self.pruned}
-            return {"kind": kind or "expectiminimax", **of, **how}
+            return {
+                "kind": kind or "expectiminimax",
+                **of,
+                "adversary_chooses_all": self.algorithm != "expectiminimax",
+                "prune": self.pruned,
+            }
         if self.against_chance:
-            points = evaluation.learnt(games.find(self.game), self.evaluation)
-            how = {"points": points, "min_probability": self.min_probability or 0.0, "width": self.width}
-            how |= {"uniform_chance": self.chance == "uniform", "depth_by_empty": self.depth_by_empty}
-            return {"kind": kind or self.algorithm, **of, **how, "nodes": self.nodes or 0, "seconds": self.time or 0.0}
+            return {
+                "kind": kind or self.algorithm,
+                **of,
+                "points": evaluation.learnt(games.find(self.game), self.evaluation),
+                "min_probability": self.min_probability or 0.0,
+                "uniform_chance": self.chance == "uniform",
+                "depth_by_empty": self.depth_by_empty,
+                "nodes": self.nodes or 0,
+                "seconds": self.time or 0.0,
+                "width": self.width,
+            }
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
-        how = {"repeatable": self.repeatable, "algorithm": self.algorithm, "ordering": self._plain_ordering}
-        return {"kind": kind or searching, **of, **how, "selective": self.foretelling}
+        return {
+            "kind": kind or searching,
+            **of,
+            "repeatable": self.repeatable,
+            "algorithm": self.algorithm,
+            "ordering": self._plain_ordering,
+            "selective": self.foretelling,
+        }
 
     def wanted_subtrees(self, workers):
         """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead.

@@ -268,19 +268,24 @@ def _outcome(options, game, rules, position, found, complete, spread):
     shared = spread.nodes > 0 and spread.ranks > 1
     relation = spread.communication / spread.computation if shared else 0.0
     over = not legal_moves(game, position, rules)
-    pv = [game.move_text(m, rules) for m in found.line] if known else []
-    asked = {"game": game.NAME, "board": "{}x{}".format(*options.board), "position": game.text(position, rules)}
-    how = {"algorithm": options.algorithm, "policy": options.policy, "parallel": "evaluation"}
-    took = {"ranks": spread.ranks, "workers": spread.ranks, "jobs": spread.nodes}
     return Outcome(
-        **{**asked, **how, **took},
-        move=pv[0] if pv else None,
+        game=game.NAME,
+        board=f"{options.board[0]}x{options.board[1]}",
+        position=game.text(position, rules),
+        move=game.move_text(found.line[0], rules) if known and found.line else None,
         score=tidy(found.value) if known else None,
         unit=game.UNIT if over else "evaluation",
         bound="exact" if complete else "lower",
         proved=over,
         complete=complete,
         depth=options.depth if complete else 0,
-        pv=pv,
+        pv=[game.move_text(m, rules) for m in found.line] if known else [],
+        ranks=spread.ranks,
+        workers=spread.ranks,
+        algorithm=options.algorithm,
+        policy=options.policy,
+        load_factor=1,
+        parallel="evaluation",
+        jobs=spread.nodes,
         communication_computation=round(relation, 6),
     )

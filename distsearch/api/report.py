@@ -80,8 +80,13 @@ class Report:
 
     def _state(self, searcher, at_work):
         self._clock()
-        found = {"answers": self._answers and self._answers.state(), "differences": self._differences}
-        return {**found, "batch": self._batch.state(), "wanted_subtrees": searcher.wanted_subtrees, "at_work": at_work}
+        return {
+            "answers": self._answers and self._answers.state(),
+            "differences": self._differences,
+            "batch": self._batch.state(),
+            "wanted_subtrees": searcher.wanted_subtrees,
+            "at_work": at_work,
+        }
 
     def _of_searcher(self, searcher):
         """Return what is kept of the positions at work, a CheckpointHandle within this one's checkpoint."""

@@ -63,7 +63,14 @@ class Searcher(ABC):
     def _asked(self, position) -> dict[str, Any]:
         """Return the fields of an Outcome that say what was asked, and of which cluster."""
         options, cluster = self._options, self._cluster
-        board, position = "{}x{}".format(*options.board), self.game.text(position, self.rules)
-        how = {name: getattr(options, name) for name in ("algorithm", "policy", "selective")}
-        how |= {"load_factor": self.wanted_subtrees / self._sharers, "ranks": cluster.ranks, "workers": cluster.workers}
-        return {"game": self.game.NAME, "board": board, "position": position, **how}
+        return {
+            "game": self.game.NAME,
+            "board": f"{options.board[0]}x{options.board[1]}",
+            "position": self.game.text(position, self.rules),
+            "ranks": cluster.ranks,
+            "workers": cluster.workers,
+            "algorithm": options.algorithm,
+            "policy": options.policy,
+            "load_factor": self.wanted_subtrees / self._sharers,
+            "selective": options.selective,
+        }

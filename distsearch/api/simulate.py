@@ -82,8 +82,16 @@ class Machine:
         processors = Processors(self.rate, self.busy_rate, spread=self.spread, jitter=self.jitter, **costs)
         network = Network(**{**preset._asdict(), **given})
         kinds = [self.kinds(visits) for _ in range(self.hosts)]
-        how = network, processors, self.seed, self.faults, self.submasters, SHARES
-        return SimulatedCluster(kinds, self.workers, *how)
+        return SimulatedCluster(
+            kinds,
+            self.workers,
+            network,
+            processors,
+            seed=self.seed,
+            faults=self.faults,
+            submasters=self.submasters,
+            shares=SHARES,
+        )
 
     def kinds(self, visits=None):
         """Return the kinds of job, with a new table; visits: the ``Visits`` that engines write to, or None."""
@@ -108,12 +116,20 @@ class Simulation:
         """
         seconds = self.sequential.nodes / (self.machine.rate or math.nan)
         speedup = seconds / self.outcome.seconds if self.outcome.seconds else 0.0
-        of_all = {"speedup": speedup, "efficiency": speedup / self.outcome.ranks}
-        of_all["efficiency_by_workers"] = speedup / self.outcome.workers
-        of_all["search_overhead"] = self.outcome.nodes / max(1, self.sequential.nodes)
-        found = {name: round(value, 4) if self._complete else None for name, value in of_all.items()}
-        found |= {"idle_share": self.outcome.time_share.get("idle", 0.0), "master_share": round(self.master_share, 4)}
-        return found | {name: getattr(self.machine, name) for name in ("rate", "busy_rate", "seed")}
+        of_all = {
+            "speedup": round(speedup, 4),
+            "efficiency": round(speedup / self.outcome.ranks, 4),
+            "efficiency_by_workers": round(speedup / self.outcome.workers, 4),
+            "search_overhead": round(self.outcome.nodes / max(1, self.sequential.nodes), 4),
+        }
+        return {
+            **(of_all if self._complete else dict.fromkeys(of_all)),
+            "idle_share": self.outcome.time_share.get("idle", 0.0),
+            "master_share": round(self.master_share, 4),
+            "rate": self.machine.rate,
+            "busy_rate": self.machine.busy_rate,
+            "seed": self.machine.seed,
+        }
 
     @property
     def _complete(self):

@@ -67,10 +67,24 @@ class TuneResult:
 
     def to_json(self):
         """Return all of it as one line of JSON, which ``--evaluation`` reads as a file."""
-        fields = {"game": self.asked["game"], "evaluation": f"rows:{self.weights.text}", **vars(self)}
-        fields |= {"weights": self.weights._asdict(), "complete": self.complete, "games": fields.pop("played")}
-        fields |= {"seconds": round(self.seconds, 6), "cpu_seconds": round(self.cpu_seconds, 6)}
-        return json.dumps({**fields, "version": __version__})
+        return json.dumps(
+            {
+                "game": self.asked["game"],
+                "evaluation": f"rows:{self.weights.text}",
+                "weights": self.weights._asdict(),
+                "asked": self.asked,
+                "complete": self.complete,
+                "generations": self.generations,
+                "value": self.value,
+                "average": self.average,
+                "games": self.played,
+                "moves": self.moves,
+                "seconds": round(self.seconds, 6),
+                "cpu_seconds": round(self.cpu_seconds, 6),
+                "ranks": self.ranks,
+                "version": __version__,
+            }
+        )
 
     def to_text(self):
         """Return the same for people."""
@@ -99,21 +113,48 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
     check(options, {"tune": True})
     start = evaluation.weights(game, options.evaluation)
     rules = game.rules(options.board, **options.rules)
-    asked = {"game": game.NAME, "board": "{}x{}".format(*options.board), **options.rules, "depth": options.depth}
-    asked |= {"min_probability": options.min_probability or 0.0, "chance": options.chance or CHANCES[0]}
-    asked |= {**vars(budget), "seed": seed, "start": f"rows:{start.text}"}
-    asked |= {"depth_by_empty": options.depth_by_empty} if options.depth_by_empty else {}
+    asked = {
+        "game": game.NAME,
+        "board": "{}x{}".format(*options.board),
+        **options.rules,
+        "depth": options.depth,
+        "min_probability": options.min_probability or 0.0,
+        "chance": options.chance or CHANCES[0],
+        **vars(budget),
+        "seed": seed,
+        "start": f"rows:{start.text}",
+        **({"depth_by_empty": options.depth_by_empty} if options.depth_by_empty else {}),
+    }
     search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")
     runner = KINDS["weighted_game"](setup)
     compile_with_notice(runner.name, options.game, runner.compile, progress)
-    found = TuneResult(asked, 0, start, None, None, 0, 0, 0.0, 0.0, cluster.ranks)
+    found = TuneResult(
+        asked,
+        generations=0,
+        weights=start,
+        value=None,
+        average=None,
+        played=0,
+        moves=0,
+        seconds=0.0,
+        cpu_seconds=0.0,
+        ranks=cluster.ranks,
+    )
     with nullcontext() if record is None else RecordFile(record) as lines:
         while not found.complete:
             candidates, games_seed = search.ask(), seed_of(seed, found.generations)
             pool = CandidatesPool(game, rules, options.depth, np.array(candidates), budget.games, games_seed)
-            told, how = (progress, interrupted, _describe(pool, found)), {"prefetch": options.prefetch, **HANDED_OUT}
-            took = run(cluster, setup, pool, *told, **how)
+            took = run(
+                cluster,
+                setup,
+                pool,
+                progress,
+                interrupted,
+                _describe(pool, found),
+                prefetch=options.prefetch,
+                **HANDED_OUT,
+            )
             _count(found, pool, took)
             if not pool.done:
                 break
@@ -124,10 +165,15 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
             found.weights, found.generations = search.mean_weights, found.generations + 1
             found.value, found.average = values[best], float(scores[best].mean())
             if lines is not None:
-                texts = [f"rows:{weights.text}" for weights in candidates]
-                line = {"generation": found.generations, "games_seed": games_seed, "candidates": texts}
-                line |= {"values": values, "step": search.sigma}
-                line |= {"averages": scores.mean(axis=1).tolist(), "mean_weights": f"rows:{found.weights.text}"}
+                line = {
+                    "generation": found.generations,
+                    "games_seed": games_seed,
+                    "candidates": [f"rows:{weights.text}" for weights in candidates],
+                    "values": values,
+                    "averages": scores.mean(axis=1).tolist(),
+                    "mean_weights": f"rows:{found.weights.text}",
+                    "step": search.sigma,
+                }
                 lines.write(json.dumps({**asked, **line, "version": __version__}))
     return found
 

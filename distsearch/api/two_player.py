@@ -108,11 +108,19 @@ class TwoPlayerSearcher(Searcher):
         def make_pool(state, window, shared, snapshot=None):
             return self._pool([state], self._depth, window, self.wanted_subtrees if shared else 1, snapshot=snapshot)
 
-        how = {"all_moves": options.all_moves, "brief": brief, "capacity": capacity, "snapshot": snapshot}
-        how["spans_hosts"] = self._cluster.joint and options.tabled and not options.repeatable
-        how |= {"first_try": 0} if self._cluster.joint else {}
-        words, workers = self.game.words(self.rules), self._cluster.workers
-        return Stream(words, self._depth, workers, make_pool, options.window or ANY, **how)
+        return Stream(
+            self.game.words(self.rules),
+            self._depth,
+            self._cluster.workers,
+            make_pool,
+            options.window or ANY,
+            all_moves=options.all_moves,
+            brief=brief,
+            capacity=capacity,
+            snapshot=snapshot,
+            spans_hosts=self._cluster.joint and options.tabled and not options.repeatable,
+            **({"first_try": 0} if self._cluster.joint else {}),
+        )
 
     def deepen(self, position, snapshot=None):
         """Return a Deepening of a position, or that of a snapshot, until the limits other than time end it."""
@@ -157,10 +165,21 @@ class TwoPlayerSearcher(Searcher):
 
     def _pool(self, states, depth, window=None, wanted_subtrees=None, previous=None, snapshot=None):
         options = self._options
-        how = {"win_bonus": self._win, "window": window or options.window or ANY, "by_host": self._cluster.joint}
-        how |= {"min_job_seconds": self._min_job_seconds, "previous": previous, "snapshot": snapshot}
-        how["full_width_depth"] = int(options.all_moves)  # every move's score takes a search of its own
-        return SearchTree(self._grower, states, depth, wanted_subtrees or self.wanted_subtrees, options.policy, **how)
+        return SearchTree(
+            self._grower,
+            states,
+            depth,
+            wanted_subtrees or self.wanted_subtrees,
+            options.policy,
+            # to see every move's score, the root's children must be searched on their own
+            full_width_depth=int(options.all_moves),
+            win_bonus=self._win,
+            window=window or options.window or ANY,
+            min_job_seconds=self._min_job_seconds,
+            previous=previous,
+            snapshot=snapshot,
+            by_host=self._cluster.joint,
+        )
 
     @property
     def _shares(self):
@@ -245,11 +264,9 @@ class TwoPlayerSearcher(Searcher):
         setup = {**self._setup, "part": self._cluster.workers > 1}
         if self._shares:
             setup["share"] = True
-
-        def describe(nodes, seconds):
-            return _describe(pool(), nodes, before + seconds)
-
-        took = self._run_on_cluster(setup, source, describe, limit - before, save=save)
+        took = self._run_on_cluster(
+            setup, source, lambda nodes, seconds: _describe(pool(), nodes, before + seconds), limit - before, save=save
+        )
         return took._replace(seconds=before + took.seconds)
 
     def _found(self, pool, root):

@@ -19,11 +19,16 @@ def gpu_facts(host):
     """
     gpus = _gpus()
     nvcc = shutil.which("nvcc")
-    found = {"host": host, "gpus": [gpu[0] for gpu in gpus], "driver": gpus[0][1] if gpus else None}
-    found["architectures"] = sorted({f"sm_{gpu[2].replace('.', '')}" for gpu in gpus if gpu[2]})
-    found["cuda"] = _told(r"CUDA Version: *(\d+\.\d+)", "nvidia-smi") if gpus else None
-    found["nvcc"] = _told(r"release (\d+\.\d+)", nvcc, "--version") if nvcc else None
-    found["pycuda"] = _pycuda()
+    found = {
+        "host": host,
+        "gpus": [gpu[0] for gpu in gpus],
+        "architectures": sorted({f"sm_{gpu[2].replace('.', '')}" for gpu in gpus if gpu[2]}),
+        "driver": gpus[0][1] if gpus else None,
+        "cuda": _told(r"CUDA Version: *(\d+\.\d+)", "nvidia-smi") if gpus else None,
+        "pycuda": _pycuda(),
+        "nvcc": _told(r"release (\d+\.\d+)", nvcc, "--version") if nvcc else None,
+        "compiles": False,
+    }
     refused = [(each, why) for each in found["architectures"] if (why := _refusal(nvcc, each))] if nvcc else []
     found["compiles"] = bool(nvcc and gpus) and not refused
     found["missing"] = _missing(found, refused)

@@ -50,13 +50,23 @@ def info(comm, as_json):
 def _facts(hosts, gpus):
     ranks, _, name = mpi_runtime.launcher()
     mpirun = shutil.which("mpirun")
-    facts = {"version": __version__, "python": platform.python_version(), "ranks": len(hosts)}
-    facts["hosts"] = {host: hosts.count(host) for host in dict.fromkeys(hosts)}
-    facts |= {"launcher": name or "none", "launched_ranks": ranks, "mpirun": mpirun}
-    facts |= {"mpirun_version": _first_lines([mpirun, "--version"]) if mpirun else None, "mpi_library": None}
-    facts["packages"] = {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")}
-    facts |= {"cores": len(os.sched_getaffinity(0)), "gpus": gpus[0]["gpus"], "gpu_hosts": gpus}
-    return {**facts, "games": games.names(), "cache": str(jit.CACHE)}
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "ranks": len(hosts),
+        "hosts": {host: hosts.count(host) for host in dict.fromkeys(hosts)},
+        "launcher": name or "none",
+        "launched_ranks": ranks,
+        "mpirun": mpirun,
+        "mpirun_version": _first_lines([mpirun, "--version"]) if mpirun else None,
+        "mpi_library": None,
+        "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
+        "cores": len(os.sched_getaffinity(0)),
+        "gpus": gpus[0]["gpus"],
+        "gpu_hosts": gpus,
+        "games": games.names(),
+        "cache": str(jit.CACHE),
+    }
 
 
 def _problems(facts):

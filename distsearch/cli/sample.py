@@ -29,8 +29,9 @@ def run(args, argv):
 
 
 def _sample(args, session):
-    asked = args.record, args.stage, args.count, args.seed, session.progress, session.interrupted
-    texts = sample(args.game, *asked)
+    texts = sample(
+        args.game, args.record, args.stage, args.count, args.seed, session.progress, interrupted=session.interrupted
+    )
     if texts and args.output is not None:
         with RecordFile(args.output) as file:
             file.write("\n".join(texts))

@@ -24,6 +24,14 @@ def run(args, argv):
 
 def _tune(args, session):
     options, _, _ = options_of(args, **({"depth": _DEPTH} if args.layers is None else {}))
-    more = session.cluster, session.progress, session.interrupted, args.record
-    print_found(tune(options, TuneBudget(**given(args, TuneBudget)), args.seed, *more), args.json)
+    found = tune(
+        options,
+        TuneBudget(**given(args, TuneBudget)),
+        args.seed,
+        session.cluster,
+        session.progress,
+        session.interrupted,
+        record=args.record,
+    )
+    print_found(found, args.json)
     return 0

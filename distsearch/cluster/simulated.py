@@ -190,12 +190,19 @@ class SimulatedCluster(Cluster):
                 self._mates.setdefault(hosts[rank], []).append(rank)
         shared = _joints(self._mates)
         self.joint = not submasters and None not in shared.values()
-        self._workers = {}
-        for rank in self._above:
-            if rank not in leaders:
-                how = by_host[hosts[rank]], processors, self._chance.random(), self._rate
-                what_happens = self._faults.slow.get(rank, 1), self._faults.deaths.get(rank, inf)
-                self._workers[rank] = _VirtualWorker(*how, *what_happens, shared[rank])
+        self._workers = {
+            rank: _VirtualWorker(
+                by_host[hosts[rank]],
+                processors,
+                seed=self._chance.random(),
+                rate=self._rate,
+                slowness=self._faults.slow.get(rank, 1),
+                dies=self._faults.deaths.get(rank, inf),
+                shared=shared[rank],
+            )
+            for rank in self._above
+            if rank not in leaders
+        }
         self._host_of = hosts
         self._at_work = set()  # ranks
         self._masters = {}  # rank → _VirtualMaster

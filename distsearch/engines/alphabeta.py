@@ -306,9 +306,19 @@ class AlphaBeta:
         """Search on for about ``budget`` nodes; return whether the search is complete."""
         if not self._complete:
             self._control["budget"] = budget
-            arrays = self._words, self._frames, self._out, self._scores, self._lines
-            run = self._kernels["advance"]
-            self._complete = bool(run(self._state, self._rules, self._tables, *arrays, self._where))
+            self._complete = bool(
+                self._kernels["advance"](
+                    self._state,
+                    self._rules,
+                    self._tables,
+                    self._words,
+                    self._frames,
+                    self._out,
+                    self._scores,
+                    self._lines,
+                    self._where,
+                )
+            )
         return self._complete
 
     def save(self):
@@ -316,9 +326,14 @@ class AlphaBeta:
         frames = int(self._control["top"]) + 1
         last = self._frames[frames - 1]
         moves = last["first"] + last["count"]
-        words, lines = self._words[: frames * self._width], self._lines[: frames * LINE_LENGTH]
-        content = words, self._frames[:frames].view(np.int64), self._out[:moves], self._scores[:moves], lines
-        return packed(self._controls.view(np.int64), *content)
+        return packed(
+            self._controls.view(np.int64),
+            self._words[: frames * self._width],
+            self._frames[:frames].view(np.int64),
+            self._out[:moves],
+            self._scores[:moves],
+            self._lines[: frames * LINE_LENGTH],
+        )
 
     def restore(self, content):
         """Go on with a search that ``save`` gave and that is not complete; one like it must have been begun."""
@@ -329,9 +344,14 @@ class AlphaBeta:
         """Return the Result so far; of a stopped search the score is that of the moves searched, or −INFINITY."""
         control = self._control
         line = self._lines[: self._frames["line_length"][0]].tolist()
-        line = self._to_the_leaf(line) if self._complete else line
-        counts = (int(control[name]) for name in ("nodes", "ordering_nodes", "evaluated"))
-        return Result(int(self._frames["best"][0]), self._complete, line, *counts)
+        return Result(
+            score=int(self._frames["best"][0]),
+            complete=self._complete,
+            line=self._to_the_leaf(line) if self._complete else line,
+            nodes=int(control["nodes"]),
+            ordering_nodes=int(control["ordering_nodes"]),
+            evaluated=int(control["evaluated"]),
+        )
 
     def _to_the_leaf(self, line):
         """Lengthen the line of the frames by the plies that recursion searched, a few hundred nodes for each."""

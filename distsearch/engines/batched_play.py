@@ -143,6 +143,17 @@ class BatchedPlay:
         count, rows = len(rows), np.array(rows, np.int64)
         states, ended = np.empty((count, len(self._start)), np.uint64), np.empty(count, np.int64)
         values = 0 if found is None else address(found)
-        given = address(self.table), address(rows), count, values, int(nodes)
-        searched = int(self._kernel(self._start, self._engine.where, *given, address(states), address(ended)))
+        searched = int(
+            self._kernel(
+                self._start,
+                self._engine.where,
+                address(self.table),
+                address(rows),
+                count,
+                values,
+                int(nodes),
+                address(states),
+                address(ended),
+            )
+        )
         return rows[:searched], states[:searched], ended[: count - searched]

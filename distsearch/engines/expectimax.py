@@ -588,6 +588,16 @@ class Expectimax(SharedSearch):
             known = [i for i in range(n) if not math.isnan(self._values[i])]
             by_move = {int(self._moves[i]): float(self._values[i]) for i in known}
             move = max(by_move, key=by_move.get) if by_move else None
-        counts = (int(control[name]) for name in ("nodes", "expanded", "evaluated", "hits", "shared_hits", "stores"))
-        value = self._value if complete else -math.inf
-        return ExpectimaxResult(value, complete, move, by_move, *counts, int(self._table["replaced"]))
+        return ExpectimaxResult(
+            value=self._value if complete else -math.inf,
+            complete=complete,
+            move=move,
+            values=by_move,
+            nodes=int(control["nodes"]),
+            expanded=int(control["expanded"]),
+            evaluated=int(control["evaluated"]),
+            table_replacements=int(self._table["replaced"]),
+            table_hits=int(control["hits"]),
+            table_far_hits=int(control["shared_hits"]),
+            table_stores=int(control["stores"]),
+        )

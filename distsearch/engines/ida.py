@@ -420,6 +420,14 @@ class Ida:
     def result(self):
         """Return what was found so far."""
         control = self._control
-        move, over = int(control["move"]), bool(control["phase"] == OVER)
-        counts = (int(control[name]) for name in ("length", "nodes", "evaluated", "hits", "stores"))
-        return IdaResult(over, None if move < 0 else move, bool(control["found"]), *counts)
+        move = int(control["move"])
+        return IdaResult(
+            complete=bool(control["phase"] == OVER),
+            move=None if move < 0 else move,
+            goal=bool(control["found"]),
+            length=int(control["length"]),
+            nodes=int(control["nodes"]),
+            evaluated=int(control["evaluated"]),
+            table_hits=int(control["hits"]),
+            table_stores=int(control["stores"]),
+        )

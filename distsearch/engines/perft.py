@@ -121,8 +121,13 @@ class Perft:
         """Return the count begun last as bytes; it must not be complete."""
         frames = self._top + 1
         last = self._frames[self._top]
-        words, moves = self._words[: frames * self._width], self._out[: last["first"] + last["count"]]
-        return packed(np.array([self._top]), self.counts, words, self._frames[:frames].view(np.int64), moves)
+        return packed(
+            np.array([self._top]),
+            self.counts,
+            self._words[: frames * self._width],
+            self._frames[:frames].view(np.int64),
+            self._out[: last["first"] + last["count"]],
+        )
 
     def restore(self, content):
         """Go on with a count that ``save`` gave; one with the same arguments must have been begun."""
@@ -142,8 +147,17 @@ class Perft:
 
     def advance(self, budget):
         """Count on for about ``budget`` leaves; return whether the count is complete."""
-        arrays, stays = (self._words, self._frames, self._out), int(self._game.ENDED_STAYS)
-        so_far = self.counts, self._top, budget
-        run = self._kernels["advance"]
-        self._top = run(self._state, self._rules, *arrays, self._depth, _BOTTOM, stays, *so_far)
+        self._top = self._kernels["advance"](
+            self._state,
+            self._rules,
+            self._words,
+            self._frames,
+            self._out,
+            self._depth,
+            _BOTTOM,
+            int(self._game.ENDED_STAYS),
+            self.counts,
+            self._top,
+            budget,
+        )
         return self._top < 0

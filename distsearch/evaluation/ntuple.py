@@ -197,8 +197,16 @@ def of_file(game, path, rules):
     check_fits(net, game, rules, str(path)[:200])
     tables = tables_of(game, int(rules[COLUMNS]), net.tuples, net.symmetric, net.stages, net.weights)
     promoting = bool(net.stages)
-    found = {"name": f"{NAME}{'_promoting' * promoting}", "function": kernels(game.NAME, promoting)["learnt"]}
-    return {**found, "tables": tables, "bound": 0, "points": True, "keeps": net, "version": str(changed)}
+    function = kernels(game.NAME, promoting)["learnt"]
+    return {
+        "name": f"{NAME}{'_promoting' if promoting else ''}",
+        "function": function,
+        "tables": tables,
+        "bound": 0,
+        "points": True,
+        "keeps": net,
+        "version": str(changed),
+    }
 
 
 @functools.lru_cache(maxsize=4)

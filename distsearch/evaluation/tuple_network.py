@@ -81,10 +81,16 @@ def load_all(path, game, codes):
     shown = str(path)[:200]
     try:
         weights = arrays.pop(KIND)
-        tuples = tuple(tuple(map(int, cells)) for cells in header["tuples"])
-        how = tuples, bool(header["symmetric"]), tuple(map(int, header["stages"]))
-        of = header["game"], tuple(header["board"]), header["options"]
-        network = Network(*of, *how, weights, dict(header["record"]))
+        network = Network(
+            game=header["game"],
+            board=tuple(header["board"]),
+            options=header["options"],
+            tuples=tuple(tuple(map(int, cells)) for cells in header["tuples"]),
+            symmetric=bool(header["symmetric"]),
+            stages=tuple(map(int, header["stages"])),
+            weights=weights,
+            record=dict(header["record"]),
+        )
         if network.game != game:
             raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
         _check_tuples(network)

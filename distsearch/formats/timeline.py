@@ -66,10 +66,14 @@ def _event(event, process, rank, begin, position_text):
 def _job(event, position_text):
     score = float(event["score"])
     state = tuple(event["state"][: event["words"]])
-    asked = {"job": int(event["job_id"]), "position": position_text(state) if state else None}
-    asked |= {"window": _window(event), "nodes": int(event["nodes"])}
-    outcome = "done" if event["outcome"] == DONE else "stopped"
-    return {**asked, "score": score if np.isfinite(score) else None, "outcome": outcome}
+    return {
+        "job": int(event["job_id"]),
+        "position": position_text(state) if state else None,
+        "window": _window(event),
+        "nodes": int(event["nodes"]),
+        "score": score if np.isfinite(score) else None,
+        "outcome": "done" if event["outcome"] == DONE else "stopped",
+    }
 
 
 def _window(event):

@@ -111,8 +111,14 @@ def _network(gpu, game, net, record):
     array = gpu.upload(weights.reshape(-1))
     record["weights"], record["stage_size"] = array.address, weights.shape[1]
     record["begins"][: len(net.stages)] = net.stages
-    macros = {"PARTS": _NETWORK, "SYMMETRIC": int(net.symmetric), "STAGES": len(net.stages) + 1}
-    return macros | {"LOOKUPS": len(images), "IMAGES": "".join(f"IMAGE({image})" for image in images)}, (array,)
+    macros = {
+        "PARTS": _NETWORK,
+        "SYMMETRIC": int(net.symmetric),
+        "STAGES": len(net.stages) + 1,
+        "LOOKUPS": len(images),
+        "IMAGES": "".join(f"IMAGE({image})" for image in images),
+    }
+    return macros, (array,)
 
 
 def merged(game, net):

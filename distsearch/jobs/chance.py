@@ -64,9 +64,18 @@ _VALUED_BY = "game", "board", "options", "evaluation", "points", "min_probabilit
 def _expectimax(setup, far=None):
     game, rules, chosen = evaluated(setup)
     tag = json.dumps([*(setup[name] for name in _VALUED_BY), chosen.version])
-    how = setup["points"], setup["min_probability"], setup["uniform_chance"]
-    part = setup.get("part", False)
-    return game, rules, Expectimax(game, rules, chosen, *how, table=far, tag=tag, part=part)
+    engine = Expectimax(
+        game,
+        rules,
+        chosen,
+        points=setup["points"],
+        min_probability=setup["min_probability"],
+        uniform_chance=setup["uniform_chance"],
+        table=far,
+        tag=tag,
+        part=setup.get("part", False),
+    )
+    return game, rules, engine
 
 
 class EngineRunner(JobRunner):
@@ -139,9 +148,9 @@ class GameRunner(JobRunner):
         game, rules, self._engine = _expectimax(setup)
         self._recorded = setup.get("recorded", False)
         self.job_dtype, self.result_dtype = game_job(game.words(rules)), game_result(game.words(rules), self._recorded)
-        limits = setup["depth_by_empty"], setup["nodes"], setup["seconds"]
-        self._player, self._games = Player(game, rules, self._engine, *limits), SelfPlay(game, rules, self._engine)
-        self._to_a_depth, self._is_shallow = not any(limits), False
+        limits = {"depth_by_empty": setup["depth_by_empty"], "node_limit": setup["nodes"], "seconds": setup["seconds"]}
+        self._player, self._games = Player(game, rules, self._engine, **limits), SelfPlay(game, rules, self._engine)
+        self._to_a_depth, self._is_shallow = not any(limits.values()), False
         self.batches, self.name = True, f"game_{self._engine.name}"
 
     def compile(self) -> None:

@@ -175,13 +175,26 @@ def train(games, depths, solved, passes, seed, group, tell, board=(pt.SIDE, pt.S
             parts = [*parts[-1:], taught]  # weak play is forgotten
             taught = joined(parts)
             unseen = samples(plan._replace(games=_AT_ONCE), network, [seed, number, group.size], rules)
-
-            def show(done, seen, unseen):
-                tell(f"pass {done}: error {seen:.2f} discs, unseen {unseen:.2f}")
-
-            fitted, error = fit(taught, unseen, falling(passes), seed, show, board=board)
-            made = {"games": list(games), "depth": list(depths), "solved": solved, "passes": passes, "seed": seed}
-            made |= {"ranks": group.size, "positions": len(taught.scores), "error": round(error, 2)}
-            network = fitted.network(made | {"cpu_seconds": round(time.process_time() - began)})
+            fitted, error = fit(
+                taught,
+                unseen,
+                falling(passes),
+                seed,
+                lambda done, seen, unseen: tell(f"pass {done}: error {seen:.2f} discs, unseen {unseen:.2f}"),
+                board=board,
+            )
+            network = fitted.network(
+                {
+                    "games": list(games),
+                    "depth": list(depths),
+                    "solved": solved,
+                    "passes": passes,
+                    "seed": seed,
+                    "ranks": group.size,
+                    "positions": len(taught.scores),
+                    "error": round(error, 2),
+                    "cpu_seconds": round(time.process_time() - began),
+                }
+            )
         network = group.told(network)
     return network

@@ -162,8 +162,14 @@ class Statistics:
             window = rows[i * self._size : (i + 1) * self._size]
             found = figures(window, self._values, self._win)
             self.since += each
-            rate, count = round(found["moves"] / max(each, 1e-6)), after + (i + 1) * self._size
-            self._told({"games": count, **found, "moves_per_second": rate, "seconds": round(self.since, 3)})
+            self._told(
+                {
+                    "games": after + (i + 1) * self._size,
+                    **found,
+                    "moves_per_second": round(found["moves"] / max(each, 1e-6)),
+                    "seconds": round(self.since, 3),
+                }
+            )
         self.window = rows[full * self._size :]
 
 
@@ -174,7 +180,11 @@ def figures(window, values, win):
     """
     scores, largest = window[:, 0], window[:, 1]
     reached = {str(values[code]): float((largest >= code).mean()) for code in np.unique(largest)[::-1].tolist()}
-    error = float(scores.std() / np.sqrt(len(scores)))
-    found = {"average": float(scores.mean()), "average_error": error, "maximum": int(scores.max())}
-    found["win_rate"] = float((largest >= win).mean())
-    return {**found, "reached": reached, "moves": int(window[:, 2].sum())}
+    return {
+        "average": float(scores.mean()),
+        "average_error": float(scores.std() / np.sqrt(len(scores))),
+        "maximum": int(scores.max()),
+        "win_rate": float((largest >= win).mean()),
+        "reached": reached,
+        "moves": int(window[:, 2].sum()),
+    }

@@ -207,10 +207,18 @@ class PrivatePages:
         self._alias = None
 
     def _merge(self):
-        first, scale = int(self._start * len(self.pages)), td.SAMPLED * PART * min(self._rate, 1.0)
-        kept, counts, coherent = address(self._kept), address(self.counts), self._arrays.traces is not None
-        how = first, self._weights, coherent, counts, scale, self._visits
-        _merge(self._where, self._alias, kept, self.pages, *how)
+        _merge(
+            learnt=self._where,
+            shared=self._alias,
+            kept=address(self._kept),
+            pages=self.pages,
+            first=int(self._start * len(self.pages)),
+            weights=self._weights,
+            coherent=self._arrays.traces is not None,
+            counts=address(self.counts),
+            scale=td.SAMPLED * PART * min(self._rate, 1.0),
+            visits=self._visits,
+        )
 
     def _choose(self):
         """Make those pages private that are looked up most often, and share the others again; all is merged."""

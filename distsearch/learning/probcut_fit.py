@@ -107,8 +107,13 @@ def fit(game, board, name, pairs, count, seed, tell=lambda text: None):
             f"{stage * STAGE} to {stage * STAGE + STAGE - 1} moves left: {len(found)} positions, "
             f"{time.process_time() - began:.0f} CPU s so far"
         )
-    made = {"by": f"distsearch {__version__}", "positions": count, "seed": seed, "depths": deepest}
-    made["cpu_seconds"] = round(time.process_time() - began)
+    made = {
+        "by": f"distsearch {__version__}",
+        "positions": count,
+        "seed": seed,
+        "depths": deepest,
+        "cpu_seconds": round(time.process_time() - began),
+    }
     return Fit(game.NAME, tuple(board), chosen.name, weights_of(chosen), STAGE, rows, made)
 
 

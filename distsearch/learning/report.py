@@ -43,14 +43,28 @@ class TrainingResult:
 
     def to_json(self):
         """Return all of it as one line of JSON."""
-        fields = {**self.options, "played": self.games, "learnt": self.learnt, "moves": self.moves}
-        for name in ("seconds", "cpu_seconds", "merging"):
-            fields[name] = round(getattr(self, name), 3)
-        fields["moves_per_second"] = round(self.moves / max(self.seconds, 1e-9))
-        fields["moves_per_cpu_second"] = round(self.moves / max(self.cpu_seconds, 1e-9))
-        fields["written"], fields["collided"] = self.collisions
-        fields |= {name: getattr(self, name) for name in ("ranks", "hosts", "copies", "complete")}
-        return json.dumps({**fields, "save": self.saved, "version": __version__})
+        written, lost = self.collisions
+        return json.dumps(
+            {
+                **self.options,
+                "played": self.games,
+                "learnt": self.learnt,
+                "moves": self.moves,
+                "seconds": round(self.seconds, 3),
+                "cpu_seconds": round(self.cpu_seconds, 3),
+                "moves_per_second": round(self.moves / max(self.seconds, 1e-9)),
+                "moves_per_cpu_second": round(self.moves / max(self.cpu_seconds, 1e-9)),
+                "merging": round(self.merging, 3),
+                "written": written,
+                "collided": lost,
+                "ranks": self.ranks,
+                "hosts": self.hosts,
+                "copies": self.copies,
+                "complete": self.complete,
+                "save": self.saved,
+                "version": __version__,
+            }
+        )
 
     def to_text(self):
         """Return the same for people."""

@@ -71,9 +71,23 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
     try:
         if options.layers == 0:  # a search takes so long that few write at a time
             pages = private_pages(arrays, team.place, min(team.sizes), options.rate, several)
-        network = tuples, not options.asymmetric, stages, arrays
-        how = options.rate, options.seed, options.layers, options.n_step, options.online, options.coherence
-        learner = Learner(game, rules, *network, *how, options.collisions, several, pages=pages)
+        learner = Learner(
+            game,
+            rules,
+            tuples,
+            symmetric=not options.asymmetric,
+            stages=stages,
+            arrays=arrays,
+            rate=options.rate,
+            seed=options.seed,
+            coherent=options.coherence,
+            counting=options.collisions,
+            visiting=several,
+            layers=options.layers,
+            steps=options.n_step,
+            forward=options.online,
+            pages=pages,
+        )
         merger = None
         if several and team.place == 0:
             merger = Merger(team.leaders, arrays, options.merge, options.rate, None if pages is None else pages.shared)
@@ -122,9 +136,17 @@ def _gpu_learner(options, game, team, gpu, progress):
 
     def make():
         nonlocal made
-        how = not options.asymmetric, options.coherence, options.rate, options.seed
-        count = options.parallel_games or games_at_once(tuples, options.online)
-        made = GpuLearner(gpu, game, rules, tuples, *how, count)
+        made = GpuLearner(
+            gpu,
+            game,
+            rules,
+            tuples,
+            symmetric=not options.asymmetric,
+            coherent=options.coherence,
+            rate=options.rate,
+            seed=options.seed,
+            games=options.parallel_games or games_at_once(tuples, options.online),
+        )
 
     name = f"cuda-{game.NAME}-{options.tuples}-{options.asymmetric:d}{options.coherence:d}-{gpu.architecture}"
     compile_with_notice(name, f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
@@ -227,11 +249,25 @@ class TrainingRun:
         self._statistics = Statistics(
             files.line or LINE, game.VALUES, win, self._line, begun.state["games"], begun.state["since"], begun.window
         )
-        warm_up, merge_every = options.warm_up * (team.ranks > 1), options.merge_every * (team.copies > 1)
-        evaluations = options.evaluate_every, options.evaluate_games
-        plan = TrainingPlan(options.games, warm_up, merge_every, *evaluations, options.save_every)
-        state = (begun.state[name] for name in ("begun", "seconds", "due"))
-        self._training = Training(team, arrays, plan, self._statistics, game.VALUES, win, *state)
+        plan = TrainingPlan(
+            games=options.games,
+            warm_up=options.warm_up if team.ranks > 1 else 0,
+            merge_every=options.merge_every if team.copies > 1 else 0,
+            evaluate_every=options.evaluate_every,
+            evaluated=options.evaluate_games,
+            save_every=options.save_every,
+        )
+        self._training = Training(
+            team,
+            arrays,
+            plan,
+            self._statistics,
+            game.VALUES,
+            win,
+            begun=begun.state["begun"],
+            seconds=begun.state["seconds"],
+            due=begun.state["due"],
+        )
 
     def run(self, interrupted, learner):
         training, before, merger = self._training, self._statistics.games, self._team.merger
@@ -243,11 +279,21 @@ class TrainingRun:
         self._progress.clear()
         if self._failed is not None:
             raise self._failed
-        team, played = self._team, (training.games, training.games - before, training.moves)
-        merging = team.merging if merger is None else merger.seconds
-        took = training.seconds - seconds, training.cpu_seconds, merging, learner.collisions
-        ranks = team.ranks, team.hosts, team.copies
-        return TrainingResult(self._options.described(), *played, *took, *ranks, complete, self._files.save)
+        return TrainingResult(
+            self._options.described(),
+            games=training.games,
+            learnt=training.games - before,
+            moves=training.moves,
+            seconds=training.seconds - seconds,
+            cpu_seconds=training.cpu_seconds,
+            merging=self._team.merging if merger is None else merger.seconds,
+            collisions=learner.collisions,
+            ranks=self._team.ranks,
+            hosts=self._team.hosts,
+            copies=self._team.copies,
+            complete=complete,
+            saved=self._files.save,
+        )
 
     def _line(self, line):
         self._tell({"kind": "learning", **line})
@@ -283,16 +329,29 @@ class TrainingRun:
         self._team.settle()
         options, training, files = self._options, self._training, self._files
         tuples, stages = options.network
-        state = {name: getattr(training, name) for name in ("games", "begun", "seconds", "due")}
-        state["since"] = self._statistics.since
+        state = {
+            "games": training.games,
+            "begun": training.begun,
+            "seconds": training.seconds,
+            "since": self._statistics.since,
+            "due": training.due,
+        }
         record = {"options": options.described(), "games": training.games, "ranks": self._team.ranks}
         compact = files.weights_only and training.games >= options.games and not training.due  # or it could not go on
         others = {} if compact else {"window": self._statistics.window}
         if not compact:
             record["state"] = state
             others |= {} if self._arrays.traces is None else {"traces": self._arrays.traces}
-        of, how = (self._game.NAME, options.board, options.rules), (tuples, not options.asymmetric, stages)
-        net = tuple_network.Network(*of, *how, self._arrays.weights, record)
+        net = tuple_network.Network(
+            game=self._game.NAME,
+            board=options.board,
+            options=options.rules,
+            tuples=tuples,
+            symmetric=not options.asymmetric,
+            stages=stages,
+            weights=self._arrays.weights,
+            record=record,
+        )
         try:
             tuple_network.save(files.save, net, compact, others)
         except OSError as error:

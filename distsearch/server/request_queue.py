@@ -211,8 +211,15 @@ class RequestQueue:
         now, nodes = time.monotonic(), self._nodes_so_far
         answered = self._answered + sum(task.answered for task in self._tasks.values())
         since, before = self._samples[0]
-        found = {"ranks": self._cluster.ranks, "workers": self._cluster.workers, "active": len(self._tasks)}
-        found |= {"queued": len(self._waiting), "answered": answered, "nodes": nodes}
-        found["boards_per_second"] = round((nodes - before) / max(now - since, 1e-3))
-        found["uptime_seconds"] = round(now - self._began, 3)
-        return {**found, "games": games.names(players=2), "table_mib": self._session.table_mib}
+        return {
+            "ranks": self._cluster.ranks,
+            "workers": self._cluster.workers,
+            "active": len(self._tasks),
+            "queued": len(self._waiting),
+            "answered": answered,
+            "nodes": nodes,
+            "boards_per_second": round((nodes - before) / max(now - since, 1e-3)),
+            "uptime_seconds": round(now - self._began, 3),
+            "games": games.names(players=2),
+            "table_mib": self._session.table_mib,
+        }

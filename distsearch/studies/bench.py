@@ -143,9 +143,13 @@ def messages(cluster, progress, interrupted, prefetch):
     began = time.process_time()
     took = run(cluster, {"kind": "empty"}, source, progress, interrupted, lambda *_: "empty jobs", prefetch=prefetch)
     cpu = time.process_time() - began
-    figures = {"jobs": _JOBS, "workers": cluster.workers, "jobs_per_second": round(_JOBS / took.seconds)}
-    count = sum(worker["messages"] for worker in took.workers)
-    return {**figures, "master_cpu_per_job": cpu / _JOBS, "messages": count}
+    return {
+        "jobs": _JOBS,
+        "workers": cluster.workers,
+        "jobs_per_second": round(_JOBS / took.seconds),
+        "master_cpu_per_job": cpu / _JOBS,
+        "messages": sum(worker["messages"] for worker in took.workers),
+    }
 
 
 def peers(comm):

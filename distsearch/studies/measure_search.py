@@ -25,10 +25,15 @@ def measure(session, options, positions):
     else:
         found, took, workers = _solved(session, searcher, positions)
     complete = len(found) == len(positions) and all(outcome.complete for outcome in found)
-    result = {"ranks": session.ranks, "workers": session.cluster.workers, "complete": complete}
-    result |= {"positions": len(positions), **{name: round(seconds, 6) for name, seconds in took.items()}}
-    result |= {name: sum(getattr(outcome, name) for outcome in found) for name in _COUNTS}
-    result["scores"] = [outcome.score if outcome.complete else None for outcome in found]
+    result = {
+        "ranks": session.ranks,
+        "workers": session.cluster.workers,
+        "complete": complete,
+        "positions": len(positions),
+        **{name: round(seconds, 6) for name, seconds in took.items()},
+        **{name: sum(getattr(outcome, name) for outcome in found) for name in _COUNTS},
+        "scores": [outcome.score if outcome.complete else None for outcome in found],
+    }
     result["boards_per_second"] = round(result["nodes"] / took["seconds"]) if took["seconds"] else 0
     if len(positions) == len(found) == 1:
         result.update((name, getattr(found[0], name)) for name in _FOUND)

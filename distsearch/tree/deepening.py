@@ -79,10 +79,19 @@ class Deepening(WorkSource):
         """Return what a Deepening of the same arguments needs to go on from here; see ``SearchTree.snapshot``."""
         completed = None
         if self.completed is not None:
-            completed = {"depth": self.completed_depth, "pool": self.completed.snapshot(), "proved": self.proved}
-            completed["spent"] = tuple(self.completed_spent.values())
-        spent, pool = tuple(self.spent.values()), self.pool.snapshot(at_work)
-        return {"depth": self.depth, "pool": pool, "spent": spent, "done": self.done, "completed": completed}
+            completed = {
+                "depth": self.completed_depth,
+                "pool": self.completed.snapshot(),
+                "proved": self.proved,
+                "spent": tuple(self.completed_spent.values()),
+            }
+        return {
+            "depth": self.depth,
+            "pool": self.pool.snapshot(at_work),
+            "spent": tuple(self.spent.values()),
+            "done": self.done,
+            "completed": completed,
+        }
 
     @property
     def waiting(self) -> int:

@@ -63,9 +63,20 @@ class NodeArray:
         i = self.size if at is None else at
         self.size += at is None
         self.state[i], self.records[i] = state, 0
-        fields = dict.fromkeys(("parent", "move", "best_child", "previous_iteration_node"), NONE)
-        fields |= {"root": i, "transposition": i, "depth_left": depth_left, "low": -INFINITY, "high": INFINITY}
-        fields |= {"order": i << 40, "span": 1 << 40, "expected_cut_node": 1}
+        fields = {
+            "parent": NONE,
+            "root": i,
+            "depth_left": depth_left,
+            "move": NONE,
+            "low": -INFINITY,
+            "high": INFINITY,
+            "best_child": NONE,
+            "transposition": i,
+            "order": i << 40,
+            "span": 1 << 40,
+            "expected_cut_node": 1,
+            "previous_iteration_node": NONE,
+        }
         for field, value in fields.items():
             self.records[field][i] = value
         return i

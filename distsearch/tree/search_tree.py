@@ -94,10 +94,16 @@ class SearchTree(WorkSource):
         self._shares = not self.policy.expands_ahead and wanted_subtrees > 1
         self.joint = self.by_host = self.spans_hosts = by_host and self.policy.splits and wanted_subtrees > 1
         self._table = np.zeros(0, np.int64)
-        how = {name: getattr(self.policy, name) for name in ("all_at_once", "fixed", "null_windows")}
-        how |= {"steps": self.policy.steps and grower.steps, "splits": self.policy.splits and wanted_subtrees > 1}
-        nodes = self._root_nodes(states, depth) if snapshot is None else NodeArray.restored(snapshot["nodes"])
-        self._arrays = TreeArrays(nodes, full_width_depth=full_width_depth, exact=self._exact, **how)
+        self._arrays = TreeArrays(
+            self._root_nodes(states, depth) if snapshot is None else NodeArray.restored(snapshot["nodes"]),
+            all_at_once=self.policy.all_at_once,
+            fixed=self.policy.fixed,
+            full_width_depth=full_width_depth,
+            null_windows=self.policy.null_windows,
+            steps=self.policy.steps and grower.steps,
+            splits=self.policy.splits and wanted_subtrees > 1,
+            exact=self._exact,
+        )
         self.nodes, self._control, self._tree = self._arrays.nodes, self._arrays.control, self._arrays.address
         if snapshot is not None:
             self._restore(snapshot)
@@ -470,9 +476,16 @@ class SearchTree(WorkSource):
         lines = np.zeros((len(self._lines), LINE_LENGTH + 2), np.int64)
         for row, (node, line) in zip(lines, self._lines.items(), strict=True):
             row[:2], row[2 : 2 + len(line)] = (node, len(line)), line
-        counts = {"finished": self.finished, "jobs": self.jobs, "wanted_subtrees": self._wanted_subtrees}
-        found = {"nodes": self.nodes.snapshot(), "lines": lines, "totals": self._totals.copy()}
-        return {**counts, **found, "progress": progress_of_jobs, "window": self._window}
+        return {
+            "nodes": self.nodes.snapshot(),
+            "finished": self.finished,
+            "jobs": self.jobs,
+            "wanted_subtrees": self._wanted_subtrees,
+            "progress": progress_of_jobs,
+            "lines": lines,
+            "totals": self._totals.copy(),
+            "window": self._window,
+        }
 
     def _restore(self, snapshot):
         self.nodes.previous_iteration_node[:] = NONE  # they were of an array that is not here

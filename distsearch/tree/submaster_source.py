@@ -60,10 +60,17 @@ class SubmasterTrees(SubmasterSource):
         for job in jobs:
             slot = next(i for i in range(len(self._trees) + 1) if i not in self._trees)
             depth_left = int(job["depth"])
-            how = {"win_bonus": self._win_bonus, "min_job_seconds": self._min_job_seconds, "sizes": self._sizes}
-            how["window"] = int(job["low"]), int(job["high"])
-            tree = SearchTree(self._grower, [tuple(job["state"])], depth_left, 2, "split", **how)
-            self._trees[slot] = tree
+            tree = self._trees[slot] = SearchTree(
+                self._grower,
+                [tuple(job["state"])],
+                depth_left,
+                2,
+                "split",
+                win_bonus=self._win_bonus,
+                window=(int(job["low"]), int(job["high"])),
+                min_job_seconds=self._min_job_seconds,
+                sizes=self._sizes,
+            )
             tree.nodes.expected_cut_node[0] = job["expected_cut_node"]
             self._jobs[int(job["job_id"])] = slot, 0
             self._spent["nodes"] += tree.nodes.size - 1

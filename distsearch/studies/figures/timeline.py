@@ -78,17 +78,29 @@ def _draw_jobs(axes, row, track, end, scale):
     for stopped, colour in ((False, _DONE), (True, _STOPPED)):
         spans = track.jobs[long & (track.stopped == stopped)] * scale
         if len(spans):
-            bars = np.column_stack((spans[:, 0], spans[:, 1] - spans[:, 0])).tolist()
-            how = {"facecolor": colour, "edgecolor": "#222222", "linewidth": 0.35, "rasterized": True}
-            axes.broken_barh(bars, (row + _TRACK + 0.03, _JOBS - 0.05), **how)
+            axes.broken_barh(
+                np.column_stack((spans[:, 0], spans[:, 1] - spans[:, 0])).tolist(),
+                (row + _TRACK + 0.03, _JOBS - 0.05),
+                facecolor=colour,
+                edgecolor="#222222",
+                linewidth=0.35,
+                rasterized=True,
+            )
 
 
 def _draw_marks(axes, row, track, end, scale):
     for times, marker, at in ((track.splits, "v", row - 0.06), (track.narrowed, "|", row + _TRACK + _JOBS / 2)):
         places = np.unique((times / end * _MARKS).astype(int)) + 0.5
-        how = {"linestyle": "none", "marker": marker, "color": "black", "markersize": 2.6, "zorder": 4}
-        how["markeredgewidth"] = 0.0 if marker == "v" else 0.6
-        axes.plot(places / _MARKS * end * scale, np.full(len(places), at), **how)
+        axes.plot(
+            places / _MARKS * end * scale,
+            np.full(len(places), at),
+            linestyle="none",
+            marker=marker,
+            color="black",
+            markersize=2.6,
+            markeredgewidth=0.0 if marker == "v" else 0.6,
+            zorder=4,
+        )
 
 
 def _name_tracks(axes, tracks):

@@ -75,7 +75,15 @@ class Connect4:
         seconds = time.perf_counter() - began
         sample = self._states[::25]
         expected, cpu_seconds, _, _ = cpu_scores(self._board, sample, (64,))
-        kernels, limit = sum(self._gpu.seconds_by_kernel().values()), limit_of(self._mib, expanded, counts)
-        took = seconds, cpu_seconds * len(self._states) / len(sample)
-        wrong = int((scores[::25] != expected).sum())
-        return [row("connect4, exact", "expanded", expanded, kernels, limit, *took, wrong=wrong)]
+        return [
+            row(
+                "connect4, exact",
+                "expanded",
+                expanded,
+                kernel_seconds=sum(self._gpu.seconds_by_kernel().values()),
+                limit=limit_of(self._mib, expanded, counts),
+                seconds=seconds,
+                cpu_seconds=cpu_seconds * len(self._states) / len(sample),
+                wrong=int((scores[::25] != expected).sum()),
+            )
+        ]

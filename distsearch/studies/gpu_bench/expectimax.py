@@ -97,8 +97,16 @@ class Expectimaxes:
             seconds = time.perf_counter() - began
             n = min(len(sample), len(states))
             error = np.abs(done.values[:n] - expected[:n]) / np.maximum(np.abs(expected[:n]), 1)
-            kernels, limit = sum(self._gpu.seconds_by_kernel().values()), L2_READS / LOOKUPS[self._game.NAME]
-            took = seconds, cpu_seconds / len(sample) * len(states)
-            wrong = int((error > 1e-5).sum())
-            found.append(row(f"{self._game.NAME}, {method}", "leaves", done.leaves, kernels, limit, *took, wrong=wrong))
+            found.append(
+                row(
+                    f"{self._game.NAME}, {method}",
+                    "leaves",
+                    done.leaves,
+                    kernel_seconds=sum(self._gpu.seconds_by_kernel().values()),
+                    limit=L2_READS / LOOKUPS[self._game.NAME],
+                    seconds=seconds,
+                    cpu_seconds=cpu_seconds / len(sample) * len(states),
+                    wrong=int((error > 1e-5).sum()),
+                )
+            )
         return found

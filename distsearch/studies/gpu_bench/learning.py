@@ -124,6 +124,13 @@ class Learning:
             learner.launch(**budget)
         kernel, seconds = gpu.seconds(first, gpu.mark()), time.perf_counter() - began
         moves = learner.moves - before
-        limit = 1 / (lookups * (6 / reads + 1 / adds))  # four moves looked at, an afterstate read twice, changed once
-        by_cpu = cpu_seconds * moves / max(cpu_moves, 1)
-        return row(f"{self._name}, training", "moves", moves, kernel, limit, seconds, by_cpu)
+        # four moves looked at, an afterstate read twice, changed once
+        return row(
+            f"{self._name}, training",
+            "moves",
+            moves,
+            kernel_seconds=kernel,
+            limit=1 / (lookups * (6 / reads + 1 / adds)),
+            seconds=seconds,
+            cpu_seconds=cpu_seconds * moves / max(cpu_moves, 1),
+        )

@@ -104,7 +104,15 @@ class Othello:
         tried = solver.counts["tried"]
         sample = self._states[::100]
         cpu_seconds, expected, _ = cpu(sample, self._rules, 1)
-        limit = turning_limit(gpu, 10 if self._tiny else 20_000)
-        cpu_seconds *= len(self._states) / len(sample)
-        wrong = int((scores[::100] != expected).sum())
-        return [row("othello, end games", "squares tried", tried, kernel, limit, seconds, cpu_seconds, wrong=wrong)]
+        return [
+            row(
+                "othello, end games",
+                "squares tried",
+                tried,
+                kernel_seconds=kernel,
+                limit=turning_limit(gpu, 10 if self._tiny else 20_000),
+                seconds=seconds,
+                cpu_seconds=cpu_seconds * len(self._states) / len(sample),
+                wrong=int((scores[::100] != expected).sum()),
+            )
+        ]

@@ -54,7 +54,15 @@ def row(kernel, unit, count, kernel_seconds, limit, seconds, cpu_seconds, **more
     seconds: from arrays of the host to answers there; cpu_seconds: of one rank of this program for the same.
     """
     rate = count / kernel_seconds if kernel_seconds else 0.0
-    rates = {"rate": rate, "limit": limit, "of_limit": rate / limit if limit else None}
-    took = {"kernel_seconds": kernel_seconds, "seconds": seconds, "cpu_seconds": cpu_seconds}
-    times = cpu_seconds / seconds if seconds else None
-    return {"kernel": kernel, "unit": unit, **rates, **took, "times_cpu": times, **more}
+    return {
+        "kernel": kernel,
+        "unit": unit,
+        "rate": rate,
+        "limit": limit,
+        "of_limit": rate / limit if limit else None,
+        "kernel_seconds": kernel_seconds,
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "times_cpu": cpu_seconds / seconds if seconds else None,
+        **more,
+    }

@@ -111,10 +111,21 @@ def _run(args, board, sharing, ranks, most):
     options, module, rules = resolve(args.game, board, args.rules, **given)
     check(options, {"table": args.table})
     tabled = options.tabled
-    searched = "depth", "exact", "algorithm", "evaluation", "ordering", "min_probability"
-    point = {"game": args.game, "board": "{}x{}".format(*options.board), **options.rules}
-    point |= {name: getattr(options, name) for name in searched} | {"ranks": ranks, **sharing}
-    point |= {"table": (args.table or DEFAULT_MIB) if tabled else 0, "weak": args.weak_scaling}
+    point = {
+        "game": args.game,
+        "board": "{}x{}".format(*options.board),
+        **options.rules,
+        "depth": options.depth,
+        "exact": options.exact,
+        "algorithm": options.algorithm,
+        "evaluation": options.evaluation,
+        "ordering": options.ordering,
+        "min_probability": options.min_probability,
+        "ranks": ranks,
+        **sharing,
+        "table": (args.table or DEFAULT_MIB) if tabled else 0,
+        "weak": args.weak_scaling,
+    }
     if args.weak_scaling == "depth":
         point["from_depth"] = options.depth - _more(ranks)
     positions = _positions(args, options, module, rules, point, most)
