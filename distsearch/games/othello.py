@@ -1,9 +1,9 @@
 """Othello on any board from 4×4 to 16×16.
 
 A state is the discs of the side to move, then those of the other side: one uint64 each up to 64 squares, and 2 to 4
-words each beyond, the lowest squares in the first word. Square ``row * columns + column`` is bit of that number. A pass
-is a move (PASS) and the game ends when neither side can move. Board sizes live in the rules array, so all
-boards of one width share the compiled code, which costs 2–5% of a search's speed against constants.
+words each beyond, the lowest squares in the first word. Square ``row * columns + column`` is the bit of that number. A
+pass is a move (PASS) and the game ends when neither side can move. Board sizes live in the rules array, so all boards
+of one width share the compiled code, which costs 2–5% of a search's speed against constants.
 """
 
 import re

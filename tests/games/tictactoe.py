@@ -1,7 +1,7 @@
 """Tic-tac-toe, the smallest complete game: an example of a game module outside the package.
 
 A state is two masks of the nine squares, the stones of the side to move and then those of the other side. Square
-``3 * row + column`` is bit of that number. Only the other side can have three in a row: it has just moved.
+``3 * row + column`` is the bit of that number. Only the other side can have three in a row: it has just moved.
 """
 
 import numpy as np

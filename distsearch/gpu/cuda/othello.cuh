@@ -1,4 +1,4 @@
-// Othello's rules on boards of one word, as games/othello.py has them: square row·COLUMNS + column is bit of that number.
+// Othello's rules on boards of one word, as games/othello.py has them: square row·COLUMNS + column is the bit of that number.
 #pragma once
 #include "common.cuh"
 
