@@ -4,6 +4,7 @@ A part is a root of its own in the node array, with the one question that its ow
 answer as soon as it is known, and it counts nowhere else: the result of the job is the owner's.
 """
 
+import weakref
 from collections import deque
 from collections.abc import Collection
 from typing import Any
@@ -20,7 +21,7 @@ class Offloads:
     """The offloaded parts of a SearchTree's jobs."""
 
     def __init__(self, tree: Any):
-        self._tree = tree
+        self._tree = weakref.proxy(tree)  # a cycle would hold a tree's arrays until the collector finds it
         self._out = {}  # (worker, number of the part) → (job, node)
         self._spare = []  # nodes of parts that have ended, some still at work
         self._expanded = deque(maxlen=_EXPANDED_KEPT)  # of these, those that were grown, so not reusable

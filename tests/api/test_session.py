@@ -1,5 +1,8 @@
 """Sessions of one process as programs use them: searches of all kinds, streams that are left half-way, errors."""
 
+import gc
+from collections import Counter
+
 import pytest
 
 from distsearch.api.result import Outcome
@@ -22,6 +25,26 @@ def test_a_search_of_one_process_needs_no_session():
     found = search("othello", board="4x4", exact=True)
     assert isinstance(found, Outcome)
     assert (found.score, found.proved, found.ranks) == (SCORE, True, 1)
+
+
+def tree_objects():
+    """How many objects of each class of distsearch.tree there are."""
+    return Counter(type(each) for each in gc.get_objects() if "distsearch.tree" in str(type(each)))
+
+
+@pytest.mark.parametrize(
+    "limit", [{"exact": True}, {"depth": 4}, {"nodes": 2000}, {"exact": True, "all_moves": True}], ids=str
+)
+def test_a_search_leaves_no_tree_to_the_garbage_collector(session, limit):
+    session.search(**SMALL, **limit)  # what is loaded once stays
+    gc.collect()
+    before = tree_objects()
+    gc.disable()
+    try:
+        session.search(**SMALL, **limit)
+        assert tree_objects() - before == Counter()
+    finally:
+        gc.enable()
 
 
 def test_searches_of_all_kinds(session):
