@@ -41,7 +41,7 @@ class ChanceSearcher(Searcher):
         super().__init__(options, *how, **named)
         check(options, {"search": True})
         self._runner = runner = KINDS[self._setup["kind"]](self._setup)
-        compile_with_notice(runner.name, options.game, lambda: self._compile(runner), self._progress)
+        compile_with_notice(options.game, lambda: self._compile(runner), self._progress)
 
     def _compile(self, runner):
         runner.compile()

@@ -256,7 +256,7 @@ def _compile(comm, game, rules, spread, progress):
         spread.warm(state)
 
     if spread.rank == 0:
-        compile_with_notice(f"spread-{game.words(rules)}", game.NAME, compile_all, progress)
+        compile_with_notice(game.NAME, compile_all, progress)
     spread.meet()
     if spread.rank > 0:
         compile_all()

@@ -46,7 +46,7 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
         setup = options.setup("game") | {"recorded": record is not None}
         runner = KINDS["game"](setup)
-        compile_with_notice(runner.name, options.game, runner.compile, progress)
+        compile_with_notice(options.game, runner.compile, progress)
         ended = None if records is None else records.add
         pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, ended)
         took = run(

@@ -5,7 +5,7 @@ import math
 import time
 from typing import NamedTuple
 
-from ..core import jit
+from ..core.kernel_cache import KernelCache, told_of_compiling
 from ..jobs.two_player import KINDS
 from ..tree.expansion import Grower
 from ..tree.search_tree import SearchTree, warm_up_search_tree
@@ -38,19 +38,29 @@ def prepare(setup, game, rules, progress):
         if runner.result_dtype == SearchTree.result_dtype:
             warm_up_search_tree(grower, game.start(rules).state, setup["kind"] == "solve")
 
-    compile_with_notice(f"{runner.name}-{game.words(rules)}", setup["game"], compile_all, progress)
+    compile_with_notice(setup["game"], compile_all, progress)
     return runner, grower
 
 
-def compile_with_notice(name, game, compile_all, progress):
-    """Compile what goes by a name, or load it; tells ``progress`` if it was never compiled on this machine."""
-    began, fresh = time.perf_counter(), not jit.seen(name)
-    if fresh:
-        progress.note(f"compiling for {game}, once on this machine ...")
-    compile_all()
-    if fresh:
+def compile_with_notice(game, compile_all, progress):
+    """Compile what ``compile_all()`` does, or load it; tells ``progress`` if something must be compiled."""
+    began, compiled = time.perf_counter(), 0
+
+    def tell(_):
+        nonlocal compiled
+        if not compiled:
+            progress.note(f"compiling for {game}, once on this machine ...")
+        compiled += 1
+        if progress.due():
+            progress.show(f"compiling kernel {compiled}, {time.perf_counter() - began:.0f} s")
+
+    with told_of_compiling(tell):
+        compile_all()
+    progress.clear()
+    if compiled:
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
-        jit.mark_compiled(name)
+        if KernelCache.problem:
+            progress.note(f"distsearch: {KernelCache.problem}")
 
 
 def run(

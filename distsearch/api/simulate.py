@@ -1,5 +1,6 @@
 """A search on virtual workers: what it would take on a cluster, found out on one core."""
 
+import contextlib
 import hashlib
 import json
 import math
@@ -12,8 +13,9 @@ from typing import Annotated
 from .. import games
 from ..cluster.local import LocalCluster
 from ..cluster.simulated import NETWORKS, Faults, Network, Processors, SimulatedCluster
-from ..core import jit
+from ..core import archive
 from ..core.errors import UserError
+from ..core.kernel_cache import FOLDER
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..engines.pvs.visits import Visits
 from ..jobs.two_player import kinds
@@ -202,10 +204,10 @@ def _rate(options, searcher, position):
     """Return this computer's nodes a CPU second under these options, measured once."""
     asked = json.dumps(options.setup()) + games.tag(searcher.game)
     name = hashlib.sha256(asked.encode()).hexdigest()[:16]
-    kept = jit.CACHE / f"{name}.rate"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        fresh = kept.with_suffix(f".{os.getpid()}")
-        fresh.write_text(f"{searcher.rate(position, _MEASURED):.4g}\n")
-        fresh.replace(kept)  # at once: another process may be reading
-    return float(kept.read_text())
+    kept = FOLDER.path / f"{name}.rate"
+    with contextlib.suppress(OSError, ValueError):
+        return float(kept.read_text())
+    rate = searcher.rate(position, _MEASURED)
+    with contextlib.suppress(OSError):  # no room, or nowhere to write
+        archive.replace(kept, lambda file: file.write(b"%.4g\n" % rate), kept.with_suffix(f".{os.getpid()}"))
+    return rate

@@ -128,7 +128,7 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
     search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")
     runner = KINDS["weighted_game"](setup)
-    compile_with_notice(runner.name, options.game, runner.compile, progress)
+    compile_with_notice(options.game, runner.compile, progress)
     found = TuneResult(
         asked,
         generations=0,

@@ -7,12 +7,12 @@ import os
 import platform
 import shutil
 import subprocess
-from pathlib import Path
 
 from .. import __version__, games
 from ..cluster import mpi_runtime
-from ..core import jit
+from ..core import kernel_cache
 from ..core.errors import UserError
+from ..core.kernel_folder import PACKAGE, source_hash
 from ..formats import stdout
 from .gpu_facts import gpu_facts, gpu_text
 
@@ -65,7 +65,7 @@ def _facts(hosts, gpus):
         "gpus": gpus[0]["gpus"],
         "gpu_hosts": gpus,
         "games": games.names(),
-        "cache": str(jit.CACHE),
+        "cache": str(kernel_cache.FOLDER.path),
     }
 
 
@@ -83,20 +83,10 @@ def _place():
     """What may be otherwise on another rank's host."""
     return {
         "host": platform.node(),
-        "installed": f"distsearch {__version__} ({jit.source_hash(Path(__file__).parents[1])})",
+        "installed": f"distsearch {__version__} ({source_hash(PACKAGE)})",
         "python": f"Python {platform.python_version()}",
-        "cache": _fault_of_cache(),
+        "cache": kernel_cache.FOLDER.problem,
     }
-
-
-def _fault_of_cache():
-    """What is wrong with the folder for kernels, None if nothing is."""
-    if not jit.can_write(jit.CACHE):
-        return f"cannot write to {jit.CACHE}: kernels will be compiled anew at each start; set DISTSEARCH_CACHE"
-    asked = os.environ.get("DISTSEARCH_CACHE")
-    if asked and Path(asked) not in jit.CACHE.parents:
-        return f"cannot write to DISTSEARCH_CACHE={asked}: kernels are kept in {jit.CACHE.parent} instead"
-    return None
 
 
 def _differences(places):

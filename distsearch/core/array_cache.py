@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import archive, jit
+from . import archive
+from .kernel_cache import FOLDER
 
 
 def kept(
@@ -20,7 +21,7 @@ def kept(
     shape or dtype, is made again; what is in the others is believed, as kernels are. What is written to the array stays
     in this process. Where no file can be made, it is an array of this process alone.
     """
-    path = jit.CACHE / f"{kind}-{hashlib.sha256(source).hexdigest()[:16]}.npy"
+    path = FOLDER.path / f"{kind}-{hashlib.sha256(source).hexdigest()[:16]}.npy"
     found = _mapped(path, shape, dtype)
     if found is not None:
         return found

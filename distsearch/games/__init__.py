@@ -2,13 +2,12 @@
 
 import functools
 import importlib
-import importlib.metadata
 import importlib.util
 import re
 from pathlib import Path
 
-from ..core import jit
 from ..core.errors import UserError
+from ..core.kernel_folder import source_hash
 from .interface import Board, Game
 
 _GAMES = {
@@ -22,6 +21,8 @@ ENTRY_POINTS = "distsearch.games"  # the group in which other packages offer the
 
 @functools.cache  # reading what every installed package offers takes 2 ms
 def _others():
+    import importlib.metadata  # which takes longer than the rest of this module
+
     return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
 
 
@@ -65,7 +66,7 @@ def tag(game: Game) -> str:
     if game.__name__.startswith(__name__):
         return game.NAME
     hooks = knowledge(game)
-    return f"{game.NAME}_{jit.source_hash(*(Path(m.__file__) for m in {game: 0, hooks: 0}))}"
+    return f"{game.NAME}_{source_hash(*(Path(m.__file__) for m in {game: 0, hooks: 0}))}"
 
 
 def parse_board(text: str) -> Board:

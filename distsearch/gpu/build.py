@@ -9,8 +9,8 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from ..core import jit
 from ..core.errors import UserError
+from ..core.kernel_cache import FOLDER, about_to_compile
 from . import structs
 
 SOURCES = Path(__file__).parent / "cuda"
@@ -49,9 +49,10 @@ def built(source, command, defines, ending):
     texts = {}
     _include(str(source), texts)
     digest = hashlib.sha256(repr((_version(command[0]), command, sorted(texts.items()))).encode())
-    folder = jit.CACHE / "cuda"
+    folder = FOLDER.path / "cuda"
     path = folder / f"{Path(source).stem}-{digest.hexdigest()[:24]}.{ending}"
     if not path.exists():
+        about_to_compile(path.stem)
         made = path.with_suffix(f".{uuid.uuid4().hex}")
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -148,8 +148,7 @@ def _gpu_learner(options, game, team, gpu, progress):
             games=options.parallel_games or games_at_once(tuples, options.online),
         )
 
-    name = f"cuda-{game.NAME}-{options.tuples}-{options.asymmetric:d}{options.coherence:d}-{gpu.architecture}"
-    compile_with_notice(name, f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
+    compile_with_notice(f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
     return made
 
 
@@ -173,8 +172,7 @@ def _compile(team, options, learner, merger, pages, progress):
             pages.compile()
 
     if team.first_here:
-        name = f"{learner.name}-{options.layers > 0}"
-        compile_with_notice(name, options.game, compile_all, progress if team.first else Silent())
+        compile_with_notice(options.game, compile_all, progress if team.first else Silent())
     team.meet()
     if not team.first_here:
         compile_all()

@@ -13,7 +13,7 @@ import numba
 from .. import __version__, games
 from ..cluster import mpi_runtime
 from ..core.errors import UserError
-from ..core.jit import source_hash
+from ..core.kernel_folder import source_hash
 
 _SLURM = [  # what its variables SLURM_… say
     *("JOB_ID", "JOB_NAME", "ARRAY_JOB_ID", "ARRAY_TASK_ID", "CLUSTER_NAME", "JOB_PARTITION", "JOB_NODELIST"),

@@ -16,7 +16,8 @@ from distsearch import __version__
 from distsearch.cli import gpu_facts
 from distsearch.cli.info import info
 from distsearch.cluster import mpi_runtime
-from distsearch.core import jit
+from distsearch.core import kernel_cache
+from distsearch.core.kernel_folder import KernelFolder, source_hash
 
 VERSIONS = {  # what --version prints
     "MPICH": "HYDRA build details:\n    Version:  4.3.0\n    Release Date:  today\n",
@@ -75,7 +76,7 @@ def test_facts(ask):
     assert facts["packages"]["numba"] == numba.__version__
     assert facts["cores"] >= 1
     assert "othello" in facts["games"]
-    assert facts["cache"] == str(jit.CACHE)
+    assert facts["cache"] == str(kernel_cache.FOLDER.path)
     assert facts["mpi_library"]
 
 
@@ -195,32 +196,17 @@ def test_what_is_missing_is_said_in_a_line(
     assert "driver 550.1" in line
 
 
-def test_a_cache_that_cannot_be_written_is_a_problem(ask, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
+def test_a_cache_that_cannot_be_used_is_a_problem(ask, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "FOLDER", KernelFolder(Path("/tmp/others"), "kernels are kept elsewhere"))
     status, facts = ask()
     assert status == 1
-    assert "DISTSEARCH_CACHE" in facts["problems"][0]
+    assert facts["cache"] == "/tmp/others"
+    assert facts["problems"] == ["kernels are kept elsewhere"]
 
 
-@pytest.mark.parametrize("folder", ["/dev/null/cache", "/proc/cache"])
-def test_a_cache_that_cannot_be_made_is_a_problem(folder, ask, monkeypatch):
-    """Not even by root, whom permissions let write everywhere."""
-    monkeypatch.setattr(jit, "CACHE", Path(folder))
-    assert ask()[0] == 1
-
-
-def test_a_cache_that_can_be_made_is_none(ask, tmp_path, monkeypatch):
-    monkeypatch.delenv("DISTSEARCH_CACHE", raising=False)
-    monkeypatch.setattr(jit, "CACHE", tmp_path / "not" / "yet")
+def test_a_cache_that_can_be_used_is_none(ask, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "FOLDER", KernelFolder(Path("/tmp/mine"), None))
     assert ask()[0] == 0
-
-
-def test_a_cache_that_was_asked_for_and_is_not_used_is_a_problem(ask, monkeypatch):
-    monkeypatch.setenv("DISTSEARCH_CACHE", "/proc/cache")
-    status, facts = ask()
-    assert status == 1
-    (problem,) = facts["problems"]
-    assert problem == f"cannot write to DISTSEARCH_CACHE=/proc/cache: kernels are kept in {jit.CACHE.parent} instead"
 
 
 PACKAGE = Path(distsearch.__file__).parent
@@ -250,7 +236,7 @@ def test_hosts_are_compared(comm, capsys):
     assert info(Several(other, same), as_json=True) == 1
     problems = json.loads(capsys.readouterr().out)["problems"]
     assert problems == [
-        f"node03: distsearch 0 (1), not distsearch {__version__} ({jit.source_hash(PACKAGE)})",
+        f"node03: distsearch 0 (1), not distsearch {__version__} ({source_hash(PACKAGE)})",
         f"node03: Python 3.0, not Python {platform.python_version()}",
     ]
     assert info(Several(same, {"host": "node03", "cache": "is full"}), as_json=True) == 1

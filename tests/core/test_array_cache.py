@@ -5,8 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from distsearch.core import jit
+from distsearch.core import array_cache
 from distsearch.core.array_cache import kept
+from distsearch.core.kernel_folder import KernelFolder
 
 SHAPE, DTYPE = (3, 500), np.float32
 
@@ -38,7 +39,7 @@ class Making:
 
 @pytest.fixture
 def making(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(jit, "CACHE", tmp_path / "kernels")
+    monkeypatch.setattr(array_cache, "FOLDER", KernelFolder(tmp_path / "kernels", None))
     return Making(rng, tmp_path / "kernels")
 
 

@@ -7,17 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
 import distsearch
-from distsearch.core import jit
+from distsearch.core import jit, kernel_cache
+from distsearch.core.kernel_folder import WITH_KERNELS, KernelFolder
 
 PACKAGE = Path(distsearch.__file__).parent
 
 
 def test_kernels_outside_the_packages_that_are_hashed_use_nothing_of_another_file():
-    hashed = {path for package in jit.WITH_KERNELS for path in (PACKAGE / package).rglob("*.py")}
+    hashed = {path for package in WITH_KERNELS for path in (PACKAGE / package).rglob("*.py")}
     files = set(PACKAGE.rglob("*.py")) - hashed
     assert len(hashed) > 100 and len(files) > 50
     for path in files:
@@ -32,7 +32,9 @@ SCRIPT = """
 import json
 import sys
 from numba.core import event
-from distsearch.core import jit
+from distsearch.core import jit, kernel_cache
+from distsearch.core.kernel_cache import KernelCache
+from distsearch.core.kernel_folder import WITH_KERNELS, KernelFolder
 
 step = None
 
@@ -111,7 +113,9 @@ def outer(x):
 
 
 def test_an_outlined_kernel_is_compiled_into_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # what comes from disk cannot be inspected
+    monkeypatch.setattr(
+        kernel_cache, "FOLDER", KernelFolder(tmp_path, None)
+    )  # what comes from disk cannot be inspected
     for number, mark in enumerate((lambda function: function, jit.outlined)):
         kernels = jit.specialise_all((mark(inner), outer), f"of_test_jit_{number}", {})
         assert kernels["outer"](3) == 10

@@ -97,7 +97,7 @@ def test_without_a_place_for_kernels_they_are_compiled_for_the_day(package, tmp_
     environment = {"PYTHONPATH": str(tmp_path), "DISTSEARCH_CACHE": str(tmp_path / "file" / "cache")}
     done = run(program=STARTING, environment=environment, cwd=tmp_path, timeout=120)
     assert (done.status, done.out) == (0, "60\n"), done.err
-    assert not list(package.rglob("*.nbi"))
+    assert not list(package.rglob("*.kernel"))
 
 
 def test_every_kernel_can_be_loaded_again(reports, full):
