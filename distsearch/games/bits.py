@@ -74,8 +74,17 @@ def _scattered_at_once(x, mask):
 
 
 def _has_instructions():
-    named = numba.config.CPU_NAME or numba.config.CPU_FEATURES  # kernels may be made for another processor
-    return not named and llvmlite.binding.get_host_cpu_features().get("bmi2", False)
+    """Whether the processor that kernels are made for has BMI2."""
+    named = numba.config.CPU_FEATURES
+    if named is None:  # numba then names those of this machine, whatever the processor is called
+        return llvmlite.binding.get_host_cpu_features().get("bmi2", False)
+    # names of processors stand for features that only LLVM knows: where there is BMI2, it shifts by ``shlx``
+    llvmlite.binding.initialize_native_target()
+    llvmlite.binding.initialize_native_asmprinter()
+    target = llvmlite.binding.Target.from_default_triple()
+    machine = target.create_target_machine(cpu=numba.config.CPU_NAME or "", features=named)
+    shift = llvmlite.binding.parse_assembly("define i64 @f(i64 %x, i64 %n) {\n %y = shl i64 %x, %n\n ret i64 %y\n}")
+    return "shlx" in machine.emit_assembly(shift)
 
 
 # The same by one instruction of BMI2, where the processor has it: learning is twice as fast so.

@@ -1,5 +1,8 @@
 """Words of bits against loops over their bits."""
 
+import platform
+
+import llvmlite.binding
 import numpy as np
 import pytest
 
@@ -36,6 +39,18 @@ def test_bytes_are_swapped(rng):
         assert int(swapped(np.uint64(x))) == int.from_bytes(x.to_bytes(8, "little"), "big")
 
 
-def test_there_is_a_way_without_the_instruction(monkeypatch):
-    monkeypatch.setattr(bits.numba.config, "CPU_NAME", "generic")
-    assert not bits._has_instructions()
+@pytest.mark.parametrize(
+    ("name", "features", "has"),
+    [("generic", "", False), ("x86-64-v2", "", False), ("x86-64-v3", "", True), ("znver3", "-bmi2", False)],
+)
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names of x86 processors")
+def test_the_instruction_is_that_of_the_processor_that_kernels_are_made_for(monkeypatch, name, features, has):
+    monkeypatch.setattr(bits.numba.config, "CPU_NAME", name)
+    monkeypatch.setattr(bits.numba.config, "CPU_FEATURES", features)
+    assert bits._has_instructions() == has
+
+
+def test_a_name_alone_takes_the_instructions_of_this_machine(monkeypatch):
+    monkeypatch.setattr(bits.numba.config, "CPU_NAME", "znver3")
+    monkeypatch.setattr(bits.numba.config, "CPU_FEATURES", None)
+    assert bits._has_instructions() == llvmlite.binding.get_host_cpu_features().get("bmi2", False)
