@@ -67,7 +67,7 @@ class KernelCache(_Cache):
         """Keep what was compiled, if that is possible."""
         if not self._made_of or data.lifted or data.library.has_dynamic_globals:
             return
-        packed, path = dumps(data._replace(type_annotation="")._reduce()), self._path(sig)
+        packed, path = dumps(data._reduce()), self._path(sig)
         temporary = path.with_suffix(f".{uuid.uuid4().hex}")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -45,9 +45,9 @@ from .pvs import table as tt
 from .pvs.abdada import PATIENCE, WAIT, SharedSearch, is_over, mark, ranks_at, wait_for
 from .pvs.growing_table import Growing
 
-moves = play = outcomes = key = turn = expand = evaluate = None  # bound for each game and evaluation
-SHARED = None  # bound for ``descend``: whether it uses the shared table; without, it is 4% faster
-descend_shared = None  # ``descend`` with it
+# bound for each game and evaluation; the last is None for evaluations that look at one state at a time
+moves = play = outcomes = key = turn = expand = evaluate = best_moves = None
+AT_ONCE = None  # whether there is ``best_moves``
 
 CONTROL = struct(
     ("table", tt.TABLE),
@@ -66,16 +66,14 @@ CONTROL = struct(
     ("min_probability", np.int64),  # path probability below which states of chance are evaluated; 0: none
     ("salt", np.uint64),  # of hashes: what values depend on except the state and the depth left
     ("bottom", np.int64),  # plies left at which recursion takes over
+    ("unlikely", np.int64),  # path probability below which it takes over with more plies left
     ("nodes", np.int64),  # positions reached by a move or by chance so far
     ("expanded", np.int64),  # of them, those in which the player's moves were tried
     ("evaluated", np.int64),  # leaves
     ("hits", np.int64),  # of the tables
     ("shared_hits", np.int64),  # those of the shared table
     ("stores", np.int64),
-    # what the search may store before it uses the shared table more: from ``table.shared_from_later`` on, then from
-    # ``shared_from_hard`` on
-    ("easy_stores", np.int64),
-    ("shared_from_hard", np.int64),
+    ("easy_stores", np.int64),  # what the search may store before it uses the shared table
     ("top", np.int64),  # index of the frame at work
     ("root_value", np.float64),  # when the search is complete
     # searches that several ranks share, see ``pvs.abdada``
@@ -106,7 +104,6 @@ FRAME = struct(
 control_view, frame_at = record_view(CONTROL), record_view(FRAME)
 
 CERTAIN = np.int64(1023 << 2)  # the path probability 1.0
-HARD_STORES = np.int64(1 << 18)  # more of a search that is not hard
 _TABLED = 2  # plies left from which on values of states of chance are kept
 _HALF, _FRACTION = np.int64(1 << 49), np.int64(50)
 
@@ -168,6 +165,32 @@ def store_l1(c, h, value):
     c.stores += 1
 
 
+@compiled
+def none_at_once(s, rules, tables, moves, values, first, last, room):
+    """In place of an evaluation's ``best_moves`` that there is not."""
+    return np.int64(-1), np.int64(0)
+
+
+def known_at_once(s, c, first, end, depth_left):
+    """Find values of what chance may do from index ``first`` on, before ``end``, where the player's move is the last.
+
+    That is so of all with 2 plies left, and else of those that are as likely as the first. Returns where they end.
+    """
+    last, chances = end, float64s(c.chances)
+    if depth_left > 2:
+        last = first + 1
+        while last < end and chances[last] == chances[first]:
+            last += 1
+    room = c.children + np.int64(8 * len(s)) * end
+    legal, ended = best_moves(s, c.rules, c.tables, c.moves, c.values, first, last, room)
+    if legal < 0:
+        return first
+    c.nodes += legal
+    c.evaluated += legal + ended
+    c.expanded += last - first - ended
+    return last
+
+
 @jit.outlined
 def descend(s, c, at, depth_left, path_probability):
     """Value of a state with depth_left > 0 plies to search, by plain recursion; moves are written from ``at`` on."""
@@ -179,31 +202,32 @@ def descend(s, c, at, depth_left, path_probability):
         if depth_left >= _TABLED:
             h = hashed(s, c, depth_left, path_probability)
             known, value = probe_l1(c, h)
-            if SHARED and not known and depth_left >= c.table.shared_from:
-                known, value = probe_shared(c, h, depth_left)
             if known:
                 return value
         chances = float64s(c.chances)
         n = np.int64(outcomes(s, r, out, chances, at))
-        total = 0.0
+        total, known_to, found = 0.0, at, float64s(c.values)
         for i in range(at, at + n):
-            child, _ = play(s, r, np.int64(out[i]))
-            if depth_left == 1:
-                value = leaf(child, c)
-            else:
+            if i >= known_to:
                 lower = times(path_probability, chances[i]) if c.min_probability > 0 else path_probability
-                value = descend(child, c, at + n, depth_left - 1, lower)
-            total += value * (1.0 / n if c.uniform_chance else chances[i])
+                if AT_ONCE and depth_left > 1 and (depth_left == 2 or lower < c.min_probability):
+                    known_to = known_at_once(s, c, i, at + n, depth_left)
+                if i >= known_to:
+                    child, _ = play(s, r, np.int64(out[i]))
+                    found[i] = leaf(child, c) if depth_left == 1 else descend(child, c, at + n, depth_left - 1, lower)
+            total += found[i] * (1.0 / n if c.uniform_chance else chances[i])
         c.nodes += n
         if depth_left >= _TABLED:
             store_l1(c, h, total)
-            if SHARED and depth_left >= c.table.shared_from:
-                values.store(c.table, h, depth_left, np.uint64(bits_of(total)))
         return total
     children, gains = uint64s(c.children), int64s(c.gains)
     n = np.int64(expand(s, r, out, children, gains, at))
     if n == 0:
         return leaf(s, c)
+    if depth_left > _TABLED:
+        for i in range(at, at + n):
+            child = lanes.load(s, children, i * len(s))
+            tt.prefetch_l1(c.table, hashed(child, c, depth_left - 1, path_probability))
     best = -np.inf
     for i in range(at, at + n):
         child = lanes.load(s, children, i * len(s))
@@ -214,13 +238,6 @@ def descend(s, c, at, depth_left, path_probability):
     c.nodes += n
     c.expanded += 1
     return best
-
-
-@compiled
-def use_shared_more(c):
-    """Keep values of fewer plies in the shared table as well, as the search turns out to be harder."""
-    c.table.shared_from, c.table.shared_from_later = c.table.shared_from_later, c.shared_from_hard
-    c.easy_stores += HARD_STORES
 
 
 @jit.outlined
@@ -349,7 +366,7 @@ def advance(s, where, budget):
             if c.nodes + c.waited >= limit:
                 return False
             if c.stores >= c.easy_stores:
-                use_shared_more(c)
+                c.table.shared_from = c.table.shared_from_later
             state = lanes.load(s, states, top * len(s))
             i = least_crowded(state, c, f) if again else f.next
             f.next += not again
@@ -359,15 +376,13 @@ def advance(s, where, budget):
             f.at_work = i
             c.nodes += 1
             first, depth_left = f.first + f.count, f.depth_left - 1
-            if depth_left > c.bottom:
+            if depth_left > c.bottom and path_probability >= c.unlikely:
                 opened, value = push(child, c, top + 1, first, depth_left, path_probability)
                 if opened:
                     top += 1
                     continue
             elif depth_left == 0:
                 value = leaf(child, c)
-            elif c.table.shared_from <= depth_left:
-                value = descend_shared(child, c, first, depth_left, path_probability)
             else:
                 value = descend(child, c, first, depth_left, path_probability)
         else:
@@ -398,15 +413,16 @@ def begin(s, where, depth, path_probability):
     return push(s, c, 0, 0, depth, path_probability)
 
 
-_RECURSIVE = leaf, hashed, descend
+_RECURSIVE = leaf, hashed, known_at_once, descend
 _TEMPLATES = push, unmark_all, child_of, least_crowded, mark_child, backed_up, begin, advance
 
 
 _BOTTOM = 3  # plies left to recursion
-_ENTRIES_BITS = 16  # of the L1 table: 1 MiB
-# Plies left from which on values go to the shared table, once a search has turned out not to be easy, and to be hard. A
-# miss there takes as long as some nodes: searches of a second or less gain nothing by the values that are cheapest.
-_SHARED_FROM, _SHARED_FROM_HARD = 4, 2
+_UNLIKELY = 16  # path probabilities above the least, four an octave, up to which it takes over
+_ENTRIES_BITS = 17  # of the L1 table: 2 MiB
+# Plies left from which on values go to the shared table, once a search has turned out not to be easy, but none of what
+# recursion searches: a miss there takes as long as some nodes, so the values that are cheapest gain nothing by it.
+_SHARED_FROM = _BOTTOM + 1
 _DEFER_FROM, _WAIT_UP_TO = 5, 5  # plies left, see ``CONTROL``
 _EASY_STORES = 1 << 18  # of an easy search, of some tenths of a second
 
@@ -455,11 +471,9 @@ class Expectimax(SharedSearch):
         part=False,
     ):
         self._game, self._rules, self._evaluation = game, rules, evaluation
-        self.name = f"{self.kind}_{games.tag(game)}_{evaluation.name}"
-        functions = jit.specialise_all(_RECURSIVE, self.name, {**self._functions(), "SHARED": False})
-        shared_name = f"descend_shared_{self.name}"
-        functions["descend_shared"] = jit.specialise(descend, shared_name, {**functions, "SHARED": True})
-        self.kernels = jit.specialise_all(_TEMPLATES, self.name, functions)
+        self._at_once = evaluation.best_moves is not None and not points
+        self.name = f"{self.kind}_{games.tag(game)}_{evaluation.name}{'_at_once' if self._at_once else ''}"
+        self.kernels = jit.specialise_all(_RECURSIVE + _TEMPLATES, self.name, self._functions())
         self._width, self._state = game.words(rules), game.start(rules).state
         self._control = control = new_record(CONTROL)
         self.where, self._table = address(control), control["table"]
@@ -468,7 +482,8 @@ class Expectimax(SharedSearch):
         least = times(CERTAIN, min_probability) if min_probability else 0
         set_fields(control, points=points, uniform_chance=uniform_chance, min_probability=least)
         set_fields(control, rules=address(rules), tables=address(evaluation.tables))
-        set_fields(control, bottom=_BOTTOM, defer_from=tt.NEVER, wait_up_to=_WAIT_UP_TO)
+        unlikely = least + _UNLIKELY if min_probability else 0
+        set_fields(control, bottom=_BOTTOM, unlikely=unlikely, defer_from=tt.NEVER, wait_up_to=_WAIT_UP_TO)
         control["salt"] = np.frombuffer(hashlib.sha256(tag.encode()).digest()[:8], np.uint64)[0]
         self._deepest, self._part = 0, part
         buckets = side_tables.buckets(self._shared)
@@ -482,21 +497,19 @@ class Expectimax(SharedSearch):
         """Use so many buckets of the shared table from now on."""
         self._table["shared"] = address(self._shared)
         tt.set_buckets(self._table, buckets, buckets)
-        later, hard = (_SHARED_FROM, _SHARED_FROM_HARD) if buckets else (tt.NEVER, tt.NEVER)
-        set_fields(self._table, shared_from=tt.NEVER, shared_from_later=later)
-        self._control["shared_from_hard"] = hard
-        if buckets and self._part:
+        set_fields(self._table, shared_from=tt.NEVER, shared_from_later=_SHARED_FROM if buckets else tt.NEVER)
+        if self._part:
             self._use_shared_at_once()
 
     def _use_shared_at_once(self):
-        hard = self._control["shared_from_hard"]
-        set_fields(self._table, shared_from=hard, shared_from_later=hard)
+        self._table["shared_from"] = self._table["shared_from_later"]
 
     def _functions(self):
         """Return what the templates are specialised with, by name."""
         game, hooks = self._game, games.knowledge(self._game)
         functions = {name: getattr(game, name) for name in ("moves", "play", "outcomes", "key")}
         functions |= {"turn": getattr(hooks, "turn", game.kind), "evaluate": self._evaluation.function}
+        functions |= {"AT_ONCE": self._at_once, "best_moves": self._evaluation.best_moves or none_at_once}
         by_playing = jit.specialise(expand_by_playing, f"expand_by_playing_{self.name}", functions)
         functions["expand"] = getattr(hooks, "expand", by_playing)
         return functions

@@ -43,6 +43,7 @@ class Evaluation(NamedTuple):
     version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores
     ordering: MoveOrdering = OTHELLO_8X8  # where exact searches order moves by it
+    best_moves: Callable | None = None  # in games against chance, many states at once: see ``row_tables.best_moves``
 
 
 def names(game):
@@ -80,9 +81,11 @@ def find(game, name, rules):
         made = {part.name: find(game, part.name, rules) for part in parts}
         return Evaluation(*weighted_sum.bound_to(games.tag(game), parts, made), 0)
     base = name.partition(":")[0]
-    function, tables, bound = _known(game)[base]
+    function, tables, bound, *best_moves = _known(game)[base]
     given = [weights(game, name)] if base in _weighted(game) else []
-    return Evaluation(base, function, tables(rules, *given), bound(rules))
+    return Evaluation(
+        base, function, tables(rules, *given), bound(rules), best_moves=best_moves[0] if best_moves else None
+    )
 
 
 def learnt(game, name):

@@ -109,8 +109,11 @@ def haskell(s, r, tables):
     return value + 9999.0 * 99999999 if largest == 2048 else value
 
 
+_OF_LINES, _BEST_MOVES = row_tables.bound_to(g2048)
+
+
 def _by_lines(of_line):
-    return row_tables.bound_to(g2048), partial(row_tables.tables_of, of_line, g2048.BITS), lambda r: 0
+    return _OF_LINES, partial(row_tables.tables_of, of_line, g2048.BITS), lambda r: 0, _BEST_MOVES
 
 
 def rows_tables(r, weights):
@@ -119,7 +122,7 @@ def rows_tables(r, weights):
 
 
 EVALUATIONS = {
-    "rows": (row_tables.bound_to(g2048), rows_tables, lambda r: 0),
+    "rows": (_OF_LINES, rows_tables, lambda r: 0, _BEST_MOVES),
     "monotonicity": _by_lines(monotonicity_of_line),
     "smoothness": _by_lines(smoothness_of_line),
     "free": (free, nothing, lambda r: 0),

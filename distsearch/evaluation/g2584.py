@@ -24,7 +24,8 @@ def rows_tables(r, weights):
     return row_heuristic.tables_of(merging, g2584.MERGES, g2584.BITS, r, weights)
 
 
-EVALUATIONS = {"rows": (row_tables.bound_to(g2584), rows_tables, lambda r: 0)}
+_OF_LINES, _BEST_MOVES = row_tables.bound_to(g2584)
+EVALUATIONS = {"rows": (_OF_LINES, rows_tables, lambda r: 0, _BEST_MOVES)}
 WEIGHTED = {"rows": (partial(row_heuristic.parse, most=len(g2584.VALUES) - 1), WEIGHTS)}
 of_file = partial(ntuple.of_file, g2584)
 LEARNT = {ntuple.NAME: lambda rules: ntuple.shipped(g2584)}

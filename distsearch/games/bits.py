@@ -88,4 +88,5 @@ def _has_instructions():
 
 
 # The same by one instruction of BMI2, where the processor has it: learning is twice as fast so.
-pext, pdep = (_gathered_at_once, _scattered_at_once) if _has_instructions() else (gathered, scattered)
+AT_ONCE = _has_instructions()
+pext, pdep = (_gathered_at_once, _scattered_at_once) if AT_ONCE else (gathered, scattered)

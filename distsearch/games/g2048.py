@@ -6,7 +6,8 @@ A tile 2^e has code e, up to 32768: two of those do not merge. Two tiles merge i
 import numpy as np
 
 from ..core.jit import compiled
-from . import sliding
+from . import bits, sliding
+from .bits import pdep
 from .sliding import *  # noqa: F403, what the games share of the interface
 
 NAME = "2048"
@@ -19,6 +20,7 @@ BITS = 4
 _TABLE = 1 << 4 * BITS  # words of a table; that of the rewards follows that of the results
 _16, _32, _48, _ROW = np.uint64(16), np.uint64(32), np.uint64(48), np.uint64(0xFFFF)
 _LOWEST = np.uint64(0x1111111111111111)
+_COLUMN = np.uint64(0x000F000F000F000F)
 
 
 def rules(board=None, spawn=SPAWN):
@@ -51,20 +53,37 @@ def state_of(x):
 
 
 @compiled
-def _lines(x):
+def lines_of(x):
+    """Return the four rows of cells, 16 bits each."""
     return x & _ROW, x >> _16 & _ROW, x >> _32 & _ROW, x >> _48
 
 
 @compiled
-def rows_of(s):
-    """Return the four rows, 16 bits each."""
-    return _lines(s[0])
+def spread(row):
+    """Return the cells of a board that has nothing but a column, which is this row (uint64)."""
+    x = (row | row << np.uint64(24)) & np.uint64(0x000000FF000000FF)
+    return (x | x << np.uint64(12)) & _COLUMN
 
 
 @compiled
-def columns_of(s):
-    """Return the four columns, as if they were rows."""
-    return _lines(transpose(s[0]))
+def spread_at_once(row):
+    """As ``spread``, by one instruction where there is one."""
+    return pdep(row, _COLUMN)
+
+
+_spread_row = spread_at_once if bits.AT_ONCE else spread
+
+
+@compiled
+def crossing(row, i):
+    """Return the transposed cells of a board that has nothing but row i (uint64)."""
+    return _spread_row(row) << (i << np.uint64(2))
+
+
+@compiled
+def combined(x, y):
+    """Return the exclusive or of two boards' cells: both, where each cell is empty in one of them."""
+    return x ^ y
 
 
 @compiled

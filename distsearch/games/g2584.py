@@ -36,6 +36,7 @@ MERGES = tuple(tuple(_merge(a, b) for b in range(32)) for a in range(32))
 BITS = 5
 _TABLE = 1 << 4 * BITS  # words of a table; that of the rewards follows that of the results
 _20, _ROW, WORD = np.uint64(20), np.uint64(0xFFFFF), np.uint64((1 << 40) - 1)
+_5, _CODE, _10, _PAIR = np.uint64(5), np.uint64(0x1F), np.uint64(10), np.uint64(0x3FF)
 _LOWEST = np.uint64(0x0842108421)
 
 
@@ -75,15 +76,24 @@ def transpose(cells):
 
 
 @compiled
-def rows_of(s):
-    """Return the four rows, 20 bits each."""
-    return s[0] & _ROW, s[0] >> _20, s[1] & _ROW, s[1] >> _20 & _ROW
+def lines_of(cells):
+    """Return the four rows of cells, 20 bits each."""
+    low, high = cells
+    return low & _ROW, low >> _20, high & _ROW, high >> _20
 
 
 @compiled
-def columns_of(s):
-    """Return the four columns, as if they were rows."""
-    return rows_of(transpose(cells_of(s)))
+def crossing(row, i):
+    """Return the transposed cells of a board that has nothing but row i (uint64)."""
+    low, high = row & _PAIR, row >> _10
+    at = i * np.uint64(5)
+    return (low & _CODE | low >> _5 << _20) << at, (high & _CODE | high >> _5 << _20) << at
+
+
+@compiled
+def combined(a, b):
+    """Return the exclusive or of two boards' cells: both, where each cell is empty in one of them."""
+    return a[0] ^ b[0], a[1] ^ b[1]
 
 
 @compiled

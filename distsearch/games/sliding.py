@@ -163,7 +163,7 @@ def turn(s, r):
 @compiled
 def slide_row(row, r, at):
     """Return a row slid to the left and to the right."""
-    found = r[at + np.int64(row)]
+    found = r[np.uint64(at) + row]  # unsigned, since numba checks signed ones
     return found & _ROW, found >> _RIGHT & _ROW
 
 
@@ -225,9 +225,9 @@ def moves(s, r, out, at):
 
 def tiles(s, r, out, at):
     """Write the codes of what chance may do; return how many there are."""
-    n = 0
+    n, every = 0, free_cells(s, r)
     for k in range(np.int64(r[KINDS])):
-        free = free_cells(s, r)
+        free = every
         while free != 0:
             out[at + n] = TILE + CELLS * k + cell_of(lanes.lowest(free))
             free &= free - _ONE
@@ -237,10 +237,14 @@ def tiles(s, r, out, at):
 
 def outcomes(s, r, out, probability, at):
     n = tiles(s, r, out, at)
-    each = np.int64(r[KINDS]) / np.float64(n)  # of an empty cell
-    for i in range(at, at + n):
-        k = (np.int64(out[i]) - TILE) // CELLS
-        probability[i] = np.int64(r[SPAWNS + 3 * k + 2]) / _CERTAIN * each
+    kinds = np.int64(r[KINDS])
+    each = kinds / np.float64(n)  # of an empty cell
+    i = at
+    for k in range(kinds):
+        of_kind = np.int64(r[SPAWNS + 3 * k + 2]) / _CERTAIN * each
+        for _ in range(n // kinds):
+            probability[i] = of_kind
+            i += 1
     return n
 
 

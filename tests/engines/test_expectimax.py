@@ -163,7 +163,7 @@ def test_a_far_table_changes_no_value_whatever_its_size(how, rng):
             position = case.position(rng.randint(2, 60))
             found = case.search(engine, position, 7, budget=500)
             assert found.value == case.search(case.engine(**how), position, 7).value
-    assert found.table_far_hits > 0 or how.get("min_probability", 0) > 0.1
+    assert found.table_far_hits > 0 or "min_probability" in how  # then recursion searches it all
 
 
 def test_of_a_table_that_grows_the_first_part_is_used(rng):

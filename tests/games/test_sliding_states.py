@@ -245,6 +245,29 @@ def test_transposing_exchanges_rows_and_columns(game, data):
     assert np.array_equal(game.transpose(there), here)
 
 
+def unsigned(cells):
+    """Return a board's cells as compiled functions take them."""
+    return as_state(cells) if isinstance(cells, tuple) else np.uint64(cells)
+
+
+@games
+@given(data=st.data())
+def test_the_transposed_board_is_put_together_of_rows_that_lie_across(game, data):
+    cells = game.cells_of(state_of(game, data.draw(boards(game))))
+    a, b, c, d = (
+        unsigned(game.crossing(np.uint64(line), np.uint64(i))) for i, line in enumerate(game.lines_of(unsigned(cells)))
+    )
+    together, ab = unsigned(game.combined(c, d)), unsigned(game.combined(a, b))
+    assert np.array_equal(game.combined(ab, together), game.transpose(unsigned(cells)))
+    assert unsigned(game.combined(ab, a)) == b
+
+
+def test_a_row_is_spread_alike_by_the_instruction_and_without_it(rng):
+    for row in (0, 0xFFFF, *(rng.getrandbits(16) for _ in range(100))):
+        expected = sum((row >> 4 * i & 15) << 16 * i for i in range(4))
+        assert int(g2048.spread(np.uint64(row))) == int(g2048.spread_at_once(np.uint64(row))) == expected
+
+
 key = None  # bound for each game
 
 
