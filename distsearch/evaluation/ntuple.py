@@ -34,6 +34,7 @@ WEIGHTS, TUPLES, SYMMETRIC, SIZE, STAGES = range(5)  # the address of the weight
 BEGINS = 5  # codes of the largest tile that stages after the first begin with
 EACH = BEGINS + MOST_STAGES
 EACH_SIZE = 4
+_BYTES = np.uint64(4)  # of a weight
 
 PRESETS = {  # by game: sets of tuples by name, the default first
     "2048": {
@@ -64,53 +65,53 @@ def promoted_weight(weights, at, tables):
     """Return a weight, which as long as its stage has not learnt it (NaN) is that of the stage before."""
     found = weights[at]
     while found != found:
-        at -= np.int64(tables[SIZE])
+        at -= tables[SIZE]
         found = weights[at]
     return found
 
 
 @compiled
 def index_2048(board, tables, at):
-    """Return which weight the tuple, whose tables begin ``at``, has for a board."""
-    return np.int64(pext(board[0], tables[at]) + tables[at + 3])
+    """Return which of its weights (uint64) the tuple, whose tables begin ``at``, has for a board."""
+    return pext(board[0], tables[at])
 
 
 @compiled
 def index_2584(board, tables, at):
-    second = pext(board[1], tables[at + 1]) << tables[at + 2]
-    return np.int64((pext(board[0], tables[at]) | second) + tables[at + 3])
+    return pext(board[0], tables[at]) | pext(board[1], tables[at + 1]) << tables[at + 2]
 
 
 def stage_of(s, tables):
-    """Return where the weights of a state's stage begin."""
+    """Return where (uint64) the weights of a state's stage begin."""
     stages = np.int64(tables[STAGES])
     if stages == 1:
-        return np.int64(0)
+        return np.uint64(0)
     largest = np.uint64(0)
     for cell in range(CELLS):
         largest = max(largest, code_at(s, np.int64(cell)))
     stage = np.int64(0)
     while stage + 1 < stages and largest >= tables[BEGINS + stage]:
         stage += 1
-    return stage * np.int64(tables[SIZE])
+    return np.uint64(stage) * tables[SIZE]
 
 
 def value_of(s, tables):
     """Return the sum of a state's weights, float32: of each of the eight boards on its own, then all together."""
-    weights, first = float32s(np.int64(tables[WEIGHTS])), stage_of(s, tables)
+    where = tables[WEIGHTS] + _BYTES * stage_of(s, tables)
     a, b, c, d, e, f, g, h = boards_of(s)
     ones = twos = threes = fours = fives = sixes = sevens = eights = np.float32(0)
     at = EACH
     for _ in range(np.int64(tables[TUPLES])):
-        ones += weight_at(weights, first + index_of(a, tables, at), tables)
+        weights = float32s(np.int64(where + _BYTES * tables[at + 3]))
+        ones += weight_at(weights, index_of(a, tables, at), tables)
         if tables[SYMMETRIC]:
-            twos += weight_at(weights, first + index_of(b, tables, at), tables)
-            threes += weight_at(weights, first + index_of(c, tables, at), tables)
-            fours += weight_at(weights, first + index_of(d, tables, at), tables)
-            fives += weight_at(weights, first + index_of(e, tables, at), tables)
-            sixes += weight_at(weights, first + index_of(f, tables, at), tables)
-            sevens += weight_at(weights, first + index_of(g, tables, at), tables)
-            eights += weight_at(weights, first + index_of(h, tables, at), tables)
+            twos += weight_at(weights, index_of(b, tables, at), tables)
+            threes += weight_at(weights, index_of(c, tables, at), tables)
+            fours += weight_at(weights, index_of(d, tables, at), tables)
+            fives += weight_at(weights, index_of(e, tables, at), tables)
+            sixes += weight_at(weights, index_of(f, tables, at), tables)
+            sevens += weight_at(weights, index_of(g, tables, at), tables)
+            eights += weight_at(weights, index_of(h, tables, at), tables)
         at += EACH_SIZE
     return ((ones + twos) + (threes + fours)) + ((fives + sixes) + (sevens + eights))
 

@@ -60,7 +60,7 @@ class Learner:
         kernels = jit.specialise_all(td.TEMPLATES, name, functions)
         self._run, self._learn_from = kernels["run"], kernels["learn_from"]
         self._search.begin(game.start(rules).state, 2 * layers + 2)
-        self._indices = np.zeros(8 * len(tuples), np.int64)
+        self._indices = np.zeros(4 * 8 * len(tuples), np.uint64)
         self._moves, self._gains = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES, np.int64)
         self._children = np.zeros(2 * MAX_MOVES, np.uint64)
         self._states = np.zeros(2 * room, np.uint64)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..cluster.shared_memory import SharedWords
 from ..core.errors import UserError
-from ..core.pages import HugePages, lazy_zeros
+from ..core.pages import begin_huge, lazy_zeros
 from . import td
 
 RESULTS = 1 << 16  # games whose results are kept until they are read
@@ -56,7 +56,5 @@ def _alone(here, merging, mib):
             f"weights {(mib + merging) * here}: this host has {room} MiB of memory; use fewer or smaller tuples"
         )
     words = lazy_zeros(mib << 17)
-    pages = HugePages(words)
-    while pages.left:
-        pages.make_one()
+    begin_huge(words, 0, words.nbytes)
     return words

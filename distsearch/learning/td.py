@@ -21,6 +21,7 @@ from ..core.pointers import (
     int16s,
     int64_struct,
     int64s,
+    prefetch,
     record_view,
     replaced,
     struct,
@@ -33,6 +34,7 @@ from ..engines import expectimax
 from ..engines.pvs import table
 from ..evaluation import ntuple
 from ..games import lanes
+from ..games.bits import pdep
 from ..games.sliding import CELLS, KINDS, SPAWNS
 
 # bound for each game
@@ -97,6 +99,7 @@ RESULT_SIZE = 4  # words of a game's result: 1 + score, code of its largest tile
 
 _SEARCHED = np.int64(64)  # where a search writes its moves, beyond those at the root
 _2_62, _2_32 = 2.0**62, 2.0**32
+_ONE, _TWO, _FOUR = map(np.uint64, (1, 2, 4))
 
 
 @compiled
@@ -108,28 +111,42 @@ def stream_of(seed, number):
 def spawned(s, r, number):
     """Return a state with one more tile, by a drawn number: its upper half says c, the lower which."""
     free = free_cells(s, r)
-    for _ in range(below(number, lanes.popcount(free))):
-        free &= free - np.uint64(1)
+    chosen = pdep(np.uint64(1) << np.uint64(below(number, lanes.popcount(free))), free)
     point, kind = np.float64(number & np.uint64(0xFFFFFFFF)) / _2_32, np.int64(0)
     point -= np.float64(r[SPAWNS + 2]) / _2_62
     while point >= 0 and kind + 1 < np.int64(r[KINDS]):
         kind += 1
         point -= np.float64(r[SPAWNS + 3 * kind + 2]) / _2_62
-    return put(s, cell_of(lanes.lowest(free)), r[SPAWNS + 3 * kind])
+    return put(s, cell_of(lanes.lowest(chosen)), r[SPAWNS + 3 * kind])
 
 
-def gather(s, tables, indices):
-    """Write which weights a state looks up, eight boards of a tuple after another; return how many they are."""
-    first = stage_of(s, tables)
-    boards, n, at = boards_of(s), np.int64(0), np.int64(ntuple.EACH)
+def note_index(c, tables, indices, n, index):
+    """Write which weight is looked up as the n-th, and begin to fetch it."""
+    indices[n] = index
+    prefetch(np.int64(tables[ntuple.WEIGHTS] + _FOUR * index))
+    if COHERENT:
+        prefetch(c.traces + np.int64(_FOUR * _TWO * index))
+    return n + _ONE
+
+
+def gather(s, c, tables, indices):
+    """Write which weights a state looks up, eight boards of a tuple after another; return how many they are.
+
+    Those of several states are so on their way together.
+    """
+    of_stage, n, at = stage_of(s, tables), np.uint64(0), ntuple.EACH
+    boards = boards_of(s)
     for _ in range(np.int64(tables[ntuple.TUPLES])):
+        first = of_stage + tables[at + 3]
+        n = note_index(c, tables, indices, n, first + index_of(boards[0], tables, at))
         if tables[ntuple.SYMMETRIC]:
-            for i in range(8):
-                indices[n + i] = first + index_of(boards[i], tables, at)
-            n += 8
-        else:
-            indices[n] = first + index_of(boards[0], tables, at)
-            n += 1
+            n = note_index(c, tables, indices, n, first + index_of(boards[1], tables, at))
+            n = note_index(c, tables, indices, n, first + index_of(boards[2], tables, at))
+            n = note_index(c, tables, indices, n, first + index_of(boards[3], tables, at))
+            n = note_index(c, tables, indices, n, first + index_of(boards[4], tables, at))
+            n = note_index(c, tables, indices, n, first + index_of(boards[5], tables, at))
+            n = note_index(c, tables, indices, n, first + index_of(boards[6], tables, at))
+            n = note_index(c, tables, indices, n, first + index_of(boards[7], tables, at))
         at += ntuple.EACH_SIZE
     return n
 
@@ -143,15 +160,17 @@ def added(tables, indices, n):
             total += weight_at(weights, indices[i], tables)
         return total
     ones = twos = threes = fours = fives = sixes = sevens = eights = np.float32(0)
-    for i in range(np.int64(0), n, np.int64(8)):
+    i = np.uint64(0)
+    while i < n:
         ones += weight_at(weights, indices[i], tables)
-        twos += weight_at(weights, indices[i + 1], tables)
-        threes += weight_at(weights, indices[i + 2], tables)
-        fours += weight_at(weights, indices[i + 3], tables)
-        fives += weight_at(weights, indices[i + 4], tables)
-        sixes += weight_at(weights, indices[i + 5], tables)
-        sevens += weight_at(weights, indices[i + 6], tables)
-        eights += weight_at(weights, indices[i + 7], tables)
+        twos += weight_at(weights, indices[i + np.uint64(1)], tables)
+        threes += weight_at(weights, indices[i + np.uint64(2)], tables)
+        fours += weight_at(weights, indices[i + np.uint64(3)], tables)
+        fives += weight_at(weights, indices[i + np.uint64(4)], tables)
+        sixes += weight_at(weights, indices[i + np.uint64(5)], tables)
+        sevens += weight_at(weights, indices[i + np.uint64(6)], tables)
+        eights += weight_at(weights, indices[i + np.uint64(7)], tables)
+        i += np.uint64(8)
     return ((ones + twos) + (threes + fours)) + ((fives + sixes) + (sevens + eights))
 
 
@@ -160,7 +179,7 @@ def change(weights, at, by, c, tables):
     old = weight_at(weights, at, tables)
     if COUNTING:
         c.writes += 1
-        if not replaced(np.int64(tables[ntuple.WEIGHTS]) + np.int64(4) * at, weights[at], np.float32(old + by)):
+        if not replaced(np.int64(tables[ntuple.WEIGHTS] + _FOUR * at), weights[at], np.float32(old + by)):
             c.lost += 1
             weights[at] = old + by
     else:
@@ -172,7 +191,7 @@ def note_touched(c, tables, indices, n):
     touches, slots, counts = int64s(c.touches), int64s(c.slots), float32s(c.counts)
     weights = (c.traces - np.int64(tables[ntuple.WEIGHTS])) >> 2
     for i in range(n):
-        at = indices[i]
+        at = np.int64(indices[i])
         page, place = at >> _PAGE_BITS, at & ((1 << _PAGE_BITS) - 1)
         touches[page] += 1
         if slots[page] >= 0:
@@ -181,30 +200,29 @@ def note_touched(c, tables, indices, n):
             touches[(weights + 2 * at) >> _PAGE_BITS] += 1
 
 
-def adjust(s, c, target):
-    """Bring a state's value nearer to a target; return its new value."""
-    tables, indices = uint64s(c.tables), int64s(c.indices)
+def adjust(c, indices, n, target):
+    """Bring the value of a state that looks up these n weights nearer to a target; return its new value."""
+    tables = uint64s(c.tables)
     weights = float32s(np.int64(tables[ntuple.WEIGHTS]))
-    n = gather(s, tables, indices)
     error = np.float32(target - np.float64(added(tables, indices, n)))
-    by = np.float32(c.rate * error / n)
+    by = np.float32(c.rate * error / np.float64(n))
     if COHERENT:
         traces = float32s(c.traces)
         for i in range(n):
             at = indices[i]
-            size, rate = traces[2 * at + 1], np.float32(1)
+            size, rate = traces[_TWO * at + _ONE], np.float32(1)
             if size > 0:
-                rate = abs(traces[2 * at]) / size
+                rate = abs(traces[_TWO * at]) / size
             change(weights, at, by * rate, c, tables)
-            traces[2 * at] += error
-            traces[2 * at + 1] += abs(error)
+            traces[_TWO * at] += error
+            traces[_TWO * at + _ONE] += abs(error)
     else:
         for i in range(n):
             change(weights, indices[i], by, c, tables)
     if VISITING:
         visits = uint8s(c.visits)
         for i in range(n):
-            if PAGED and int64s(c.slots)[indices[i] >> _PAGE_BITS] >= 0:  # counted when it is merged
+            if PAGED and int64s(c.slots)[np.int64(indices[i]) >> _PAGE_BITS] >= 0:  # counted when it is merged
                 continue
             count = visits[indices[i]]
             visits[indices[i]] = count + (count < 255)
@@ -221,26 +239,46 @@ def best_of(s, c):
     children, gains = uint64s(c.children), int64s(c.gains)
     n = np.int64(expand(s, r, out, children, gains, np.int64(0)))
     best, chosen, worth = -np.inf, np.int64(-1), 0.0
+    tables, m = uint64s(c.tables), np.uint64(0)
+    size = np.int64(64) * np.int64(tables[ntuple.TUPLES])
+    if c.plies == 1:
+        for i in range(n):
+            indices = uint64s(c.indices + i * size)
+            m = gather(lanes.load(s, children, i * len(s)), c, tables, indices)
     for i in range(n):
         child = lanes.load(s, children, i * len(s))
         if c.plies == 1:
-            value = np.float64(value_of(child, uint64s(c.tables)))
+            value = np.float64(added(tables, uint64s(c.indices + i * size), m))
         else:
             search = expectimax.control_view(c.search, 0)
             value = descend(child, search, _SEARCHED, c.plies - 1, expectimax.CERTAIN)
-        if value + gains[i] > best:
-            best, chosen, worth = value + gains[i], i, value
+        better = value + gains[i] > best  # chosen without a branch, which would be as good as never foreseen
+        best = value + gains[i] if better else best
+        chosen, worth = i if better else chosen, value if better else worth
     return chosen, worth
 
 
-def learn_at(c, t, last, ended):
-    """Have the t-th afterstate of the path learn, whose last one is known; ended: nothing comes after that."""
-    sums, values, states = int64s(c.sums), float64s(c.values), uint64s(c.states)
+def looked_up(c, t):
+    """Write which weights the t-th afterstate of the path looks up; return (the array of them, how many they are).
+
+    Two afterstates that come one after another have arrays of their own.
+    """
+    states, tables = uint64s(c.states), uint64s(c.tables)
+    indices = uint64s(c.indices + (t & 1) * np.int64(64) * np.int64(tables[ntuple.TUPLES]))
+    return indices, gather((states[2 * t], states[2 * t + 1]), c, tables, indices)
+
+
+def learn_at(c, t, last, ended, indices, n):
+    """Have the t-th afterstate of the path learn, whose last one is known, by the n weights that it looks up.
+
+    ended: nothing comes after the last one.
+    """
+    sums, values = int64s(c.sums), float64s(c.values)
     until = min(t + c.steps, last)
     target = np.float64(sums[until] - sums[t])
     if until == t + c.steps or not ended:
         target += values[until]
-    values[t] = adjust((states[2 * t], states[2 * t + 1]), c, target)
+    values[t] = adjust(c, indices, n, target)
 
 
 def learn_from(c, ended):
@@ -248,10 +286,18 @@ def learn_from(c, ended):
     last = c.length - 1
     if FORWARD:
         for t in range(c.first_learnt, last + 1 if ended else last):
-            learn_at(c, t, last, ended)
-    else:
-        for t in range(last if ended else last - 1, np.int64(-1), np.int64(-1)):
-            learn_at(c, t, last, ended)
+            indices, n = looked_up(c, t)
+            learn_at(c, t, last, ended, indices, n)
+        return
+    t = last if ended else last - 1
+    if t < 0:
+        return
+    indices, n = looked_up(c, t)
+    while t > 0:
+        ahead, _ = looked_up(c, t - 1)
+        learn_at(c, t, last, ended, indices, n)
+        indices, t = ahead, t - 1
+    learn_at(c, t, last, ended, indices, n)
 
 
 def begin(s, c):
@@ -292,7 +338,8 @@ def remember(child, c, gain, worth):
     sums[t], values[t] = (sums[t - 1] if t > 0 else 0) + gain, worth
     c.length = t + 1
     if FORWARD and t - c.first_learnt >= c.steps:
-        learn_at(c, c.first_learnt, t, False)
+        indices, n = looked_up(c, c.first_learnt)
+        learn_at(c, c.first_learnt, t, False, indices, n)
         c.first_learnt += 1
 
 
@@ -335,12 +382,14 @@ def run(s, where, budget):
 
 TEMPLATES = (
     spawned,
+    note_index,
     gather,
     added,
     change,
     note_touched,
     adjust,
     best_of,
+    looked_up,
     learn_at,
     learn_from,
     begin,
