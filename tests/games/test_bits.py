@@ -40,17 +40,25 @@ def test_bytes_are_swapped(rng):
 
 
 @pytest.mark.parametrize(
-    ("name", "features", "has"),
-    [("generic", "", False), ("x86-64-v2", "", False), ("x86-64-v3", "", True), ("znver3", "-bmi2", False)],
+    ("name", "features", "gathers", "counts"),
+    [
+        ("generic", "", False, False),
+        ("x86-64-v2", "", False, False),
+        ("x86-64-v3", "", True, False),
+        ("znver3", "-bmi2", False, False),
+        ("x86-64-v4", "", True, True),
+    ],
 )
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names of x86 processors")
-def test_the_instruction_is_that_of_the_processor_that_kernels_are_made_for(monkeypatch, name, features, has):
+def test_the_instruction_is_that_of_the_processor_that_kernels_are_made_for(
+    monkeypatch, name, features, gathers, counts
+):
     monkeypatch.setattr(bits.numba.config, "CPU_NAME", name)
     monkeypatch.setattr(bits.numba.config, "CPU_FEATURES", features)
-    assert bits._has_instructions() == has
+    assert (bits._has(*bits._BMI2), bits._has(*bits._AVX512CD)) == (gathers, counts)
 
 
 def test_a_name_alone_takes_the_instructions_of_this_machine(monkeypatch):
     monkeypatch.setattr(bits.numba.config, "CPU_NAME", "znver3")
     monkeypatch.setattr(bits.numba.config, "CPU_FEATURES", None)
-    assert bits._has_instructions() == llvmlite.binding.get_host_cpu_features().get("bmi2", False)
+    assert bits._has(*bits._BMI2) == llvmlite.binding.get_host_cpu_features().get("bmi2", False)
