@@ -21,7 +21,7 @@ from ..games import g2048, g2584, sliding_symmetries
 from ..games.bits import pext
 from ..games.interface import END, board_size
 from ..games.sliding import CELLS, COLUMNS, due
-from . import tuple_network
+from . import near_order, tuple_network
 from .tuple_network import Network
 
 NAME = "ntuple"
@@ -140,17 +140,26 @@ _OF_GAME = {
 }
 
 
-def kernels(game, promoting=False):
-    """Return the compiled functions of a game (its name), by name; promoting: weights not learnt yet are NaN."""
-    name = f"{NAME}_{game}{'_promoting' if promoting else ''}"
+# Of games (names) whose learners have weights in ``near`` order, see ``near_order``: all boards in that order of bits.
+NEAR = {"2048": sliding_symmetries.all_near_2048}
+
+
+def kernels(game, promoting=False, near=False):
+    """Return the compiled functions of a game (its name), by name.
+
+    promoting: weights not learnt yet are NaN; near: weights are in ``near`` order.
+    """
+    name = f"{NAME}_{game}{'_promoting' if promoting else ''}{'_near' if near else ''}"
     functions = {**_OF_GAME[game], "weight_at": promoted_weight if promoting else plain_weight}
+    if near:
+        functions["boards_of"] = NEAR[game]
     return jit.specialise_all(_TEMPLATES, name, functions)
 
 
-def tables_of(game, columns, tuples, symmetric, stages, weights):
+def tables_of(game, columns, tuples, symmetric, stages, weights, near=False):
     """Return the tables (uint64) of a network of ``game``, a module; the caller keeps the weights alive.
 
-    columns: of its board, which lies in the corner of one of 4×4.
+    columns: of its board, which lies in the corner of one of 4×4; near: whether the weights are in ``near`` order.
     """
     tables = np.zeros(EACH + EACH_SIZE * len(tuples), np.uint64)
     first, per_word = 0, 16 if game.BITS == 4 else 8
@@ -160,6 +169,8 @@ def tables_of(game, columns, tuples, symmetric, stages, weights):
             on = cell // columns * 4 + cell % columns
             masks[on // per_word] |= (1 << game.BITS) - 1 << game.BITS * (on % per_word)
         low = masks[0].bit_count()
+        if near:
+            masks[0] = near_order.bits_of(masks[0])
         tables[EACH + EACH_SIZE * i : EACH + EACH_SIZE * (i + 1)] = *masks, low, first
         first += 1 << game.BITS * len(cells)
     tables[:BEGINS] = address(weights), len(tuples), symmetric, first, len(stages) + 1

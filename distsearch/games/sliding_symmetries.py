@@ -4,9 +4,10 @@ import numpy as np
 
 from ..core.jit import compiled
 from . import g2048, g2584
-from .bits import byte_swap
+from .bits import byte_swap, pext
 
 _4, _5, _12, _15, _20 = map(np.uint64, (4, 5, 12, 15, 20))
+_LOW_BITS = np.uint64(0x3333333333333333)
 _NIBBLE = np.uint64(0x0F0F0F0F0F0F0F0F)
 _1ST, _2ND, _3RD, _4TH = (np.uint64(0x000F000F000F000F << 4 * i) for i in range(4))
 _FIRST, _SECOND, _THIRD, _FOURTH = (np.uint64(0x1F | 0x1F << 20) << np.uint64(5 * i) for i in range(4))
@@ -40,6 +41,30 @@ def all_2048(s):
         (n, none),
         (_half_turned_2048(t), none),
         (_half_turned_2048(n), none),
+    )
+
+
+@compiled
+def _near(x):
+    return pext(x, _LOW_BITS) | pext(x, ~_LOW_BITS) << np.uint64(32)
+
+
+@compiled
+def all_near_2048(s):
+    """Return the same with the two lower bits of all cells in the lower half of a word, those of the first the lowest.
+
+    So contents of cells that are alike but for a small tile in place of another are near numbers.
+    """
+    (a, none), (b, _), (c, _), (d, _), (e, _), (f, _), (g, _), (h, _) = all_2048(s)
+    return (
+        (_near(a), none),
+        (_near(b), none),
+        (_near(c), none),
+        (_near(d), none),
+        (_near(e), none),
+        (_near(f), none),
+        (_near(g), none),
+        (_near(h), none),
     )
 
 

@@ -45,17 +45,20 @@ class Learner:
         pages=None,
     ):
         self._arrays, self._rules, self._forward = arrays, rules, forward
-        self._tables = ntuple.tables_of(game, int(rules[COLUMNS]), tuples, symmetric, stages, arrays.weights)
-        functions = dict(ntuple.kernels(game.NAME, bool(stages)))
+        near = arrays.near is not None
+        self._tables = ntuple.tables_of(game, int(rules[COLUMNS]), tuples, symmetric, stages, arrays.weights, near)
+        functions = dict(ntuple.kernels(game.NAME, bool(stages), near))
         hooks = games.knowledge(game)
         functions |= {name: getattr(game, name) for name in ("free_cells", "cell_of", "put", "code_at")}
         functions |= {"with_due": with_due, "expand": hooks.expand}
         functions |= {"COHERENT": coherent, "COUNTING": counting, "FORWARD": forward, "VISITING": visiting}
         functions["PAGED"] = pages is not None
-        evaluated = Evaluation(f"learning{bool(stages):d}", functions["learnt"], self._tables, 0, True)
+        evaluated = Evaluation(f"learning{bool(stages):d}{near:d}", functions["learnt"], self._tables, 0, True)
         self._search = Expectimax(game, rules, evaluated, points=True, entries_bits=_ENTRIES_BITS)
         functions["descend"] = self._search.kernels["descend"]
-        name = f"{game.NAME}_{bool(stages):d}{coherent:d}{counting:d}{forward:d}{visiting:d}{pages is not None:d}"
+        name = (
+            f"{game.NAME}_{bool(stages):d}{near:d}{coherent:d}{counting:d}{forward:d}{visiting:d}{pages is not None:d}"
+        )
         self.name = f"learning_{name}"
         kernels = jit.specialise_all(td.TEMPLATES, name, functions)
         self._run, self._learn_from = kernels["run"], kernels["learn_from"]

@@ -10,7 +10,7 @@ from ..api.progress import Silent, compact
 from ..api.run import compile_with_notice
 from ..cluster import mpi_runtime
 from ..core.errors import UserError, print_error
-from ..evaluation import tuple_network
+from ..evaluation import ntuple, tuple_network
 from ..gpu.learning import GpuLearner, games_at_once
 from .cpu_team import Team, shared_size
 from .gpu_team import GpuTeam
@@ -64,9 +64,9 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
     rules = game.rules(options.board, **options.rules)
     tuples, stages = options.network
     several, most = team.copies > 1, shared_size(max(team.sizes))
-    arrays = agreed(
-        comm, lambda: Arrays(team.sharers, len(stages) + 1, options.size, options.coherence, most, several, team.here)
-    )
+    near = [len(cells) for cells in tuples] if game.NAME in ntuple.NEAR else None
+    shape = len(stages) + 1, options.size
+    arrays = agreed(comm, lambda: Arrays(team.sharers, *shape, options.coherence, most, several, team.here, near))
     pages = None
     try:
         if options.layers == 0:  # a search takes so long that few write at a time
@@ -200,9 +200,10 @@ class TrainingState:
             raise UserError(f"{shown} has weights alone: training cannot go on from there")
         try:
             options.check_resumes(net.record["options"], shown)
-            arrays.weights[:] = net.weights
-            if options.coherence:
-                arrays.traces[:] = others["traces"]
+            with arrays.as_in_files():
+                arrays.weights[:] = net.weights
+                if options.coherence:
+                    arrays.traces[:] = others["traces"]
             self.state, self.window = {name: state[name] for name in self.state}, others["window"]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(f"{shown} is of another version's training, which cannot go on here") from error
@@ -351,7 +352,8 @@ class TrainingRun:
             record=record,
         )
         try:
-            tuple_network.save(files.save, net, compact, others)
+            with self._arrays.as_in_files():
+                tuple_network.save(files.save, net, compact, others)
         except OSError as error:
             failed = UserError(f"cannot write {files.save[:200]}: {error.strerror or error}")
             if last:

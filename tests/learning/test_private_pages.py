@@ -48,6 +48,7 @@ class Host:
         learnt = self.learnt_at(where)
         return SimpleNamespace(
             learnt=learnt,
+            near=None,
             weights=learnt[: self.count].reshape(1, -1),
             shared=self.shared,
             games=self.games,

@@ -6,8 +6,11 @@ import pytest
 from distsearch import games
 from distsearch.core import jit
 from distsearch.engines.expectimax import Expectimax
-from distsearch.evaluation import Evaluation, ntuple
+from distsearch.evaluation import Evaluation, near_order, ntuple
+from distsearch.evaluation.tuple_network import sizes
 from distsearch.learning import td
+from distsearch.learning.cpu_team import shared_size
+from distsearch.learning.shared_arrays import Arrays
 
 from ..games.sliding_twin import twin_of
 from .recorded import Training
@@ -216,3 +219,43 @@ def test_tiles_come_as_often_as_they_should(name):
         counts[chosen(len(free)), int(code != spawns[0][0])] += 1
     expected = n / len(free) * np.array([chance for _, chance in spawns])
     assert (abs(counts - expected) < 5 * expected**0.5).all(), counts
+
+
+# --- the order of weights ---
+
+
+def near_arrays(training, coherent, stages):
+    """Return Arrays in near order with what those of a Training hold."""
+    cells = [len(each) for each in training.tuples]
+    size = sum(sizes(training.tuples, training.codes))
+    arrays = Arrays(None, stages, size, coherent, shared_size(1), near=cells)
+    with arrays.as_in_files():
+        arrays.learnt[:] = training.arrays.learnt
+    return arrays
+
+
+@pytest.mark.parametrize(
+    "options", [{"coherent": True, "begins": (5, 7)}, {"board": (3, 4), "symmetric": False}], ids=str
+)
+def test_weights_in_near_order_become_the_same(options):
+    plain, _ = trained("2048", "0,1,2,3/5,6,9/10,11", **options)
+    arrays = near_arrays(plain, options.get("coherent", False), len(options.get("begins", ())) + 1)
+    near = Training("2048", "0,1,2,3/5,6,9/10,11", **options, arrays=arrays)
+    assert np.array_equal(plain.play(0, 20), near.play(0, 20))
+    assert not np.array_equal(plain.arrays.learnt, arrays.learnt, equal_nan=True)
+    with arrays.as_in_files():
+        assert np.array_equal(plain.arrays.learnt, arrays.learnt, equal_nan=True)
+    assert np.array_equal(plain.play(20, 5), near.play(20, 5))
+
+
+def test_near_order_puts_the_lower_bits_of_all_cells_first():
+    for cells in (1, 2, 3):
+        numbers = np.arange(16**cells)
+        near_order.rearrange(numbers, cells, True)
+        mask = near_order.bits_of((1 << 4 * cells) - 1)
+        places = [near_order.bits_of(number) for number in range(16**cells)]
+        at = [place & 0xFFFF | place >> 32 - 2 * cells for place in places]
+        assert bin(mask).count("1") == 4 * cells
+        assert [int(numbers[i]) for i in at] == list(range(16**cells))
+        near_order.rearrange(numbers, cells, False)
+        assert np.array_equal(numbers, np.arange(16**cells))
