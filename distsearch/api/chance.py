@@ -20,10 +20,10 @@ from ..jobs.expectiminimax import ExpectiminimaxPool
 from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
 from .applicability import check
+from .compiling import Recipe, compile_with_notice
 from .options import Options
 from .progress import compact
 from .result import Outcome
-from .run import compile_with_notice
 from .searcher import Searcher
 from .two_player import TwoPlayerSearcher
 
@@ -41,7 +41,8 @@ class ChanceSearcher(Searcher):
         super().__init__(options, *how, **named)
         check(options, {"search": True})
         self._runner = runner = KINDS[self._setup["kind"]](self._setup)
-        compile_with_notice(options.game, lambda: self._compile(runner), self._progress)
+        recipe = Recipe.of_setup(self._setup)
+        compile_with_notice(options.game, lambda: self._compile(runner), self._progress, recipe, self._interrupted)
 
     def _compile(self, runner):
         runner.compile()

@@ -18,11 +18,11 @@ from ..engines.alphabeta import INFINITY, parse_ordering
 from ..evaluation.othello import COUNTS, counts, of_counts
 from ..games.interface import END, MAX_MOVES, as_state, legal_moves
 from ..games.othello import SQUARES
+from .compiling import compile_with_notice
 from .declarations import shown
 from .options import resolve
 from .progress import Silent
 from .result import Outcome, tidy
-from .run import compile_with_notice
 
 EVALUATION = "complex"
 _AWAKE = 5e-3  # seconds of waiting before a rank sleeps between two looks; with 0.2 ms a board took 2.6 times as long

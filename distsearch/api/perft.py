@@ -51,7 +51,7 @@ def perft(options, depth, positions, cluster, progress, interrupted, checkpoint=
     game = games.find(options.game)
     rules = game.rules(options.board, **options.rules)
     setup = options.setup("perft")
-    _, grower = prepare(setup, game, rules, progress)
+    _, grower = prepare(setup, game, rules, progress, interrupted)
     states = [position.state for position in positions]
     # growing costs more a position than counting: a single worker needs no pool
     target = _TARGET * cluster.workers if cluster.workers > 1 else 1

@@ -10,11 +10,12 @@ from ..formats.game_records import GameRecords
 from ..jobs.self_play import HANDED_OUT, GamesPool
 from ..jobs.two_player import KINDS
 from .applicability import check
+from .compiling import Recipe, compile_with_notice
 from .metrics import summary
 from .options import CHANCES, DEEPEST, checked_seed
 from .play_summary import Summary
 from .progress import compact
-from .run import compile_with_notice, run
+from .run import run
 
 _MOST_GAMES = 10**6
 DEFAULT_GAMES = 100
@@ -46,7 +47,7 @@ def play(options, count, seed, cluster, progress, interrupted, record=None):
     with nullcontext() if record is None else GameRecords(record, game, rules, heading) as records:
         setup = options.setup("game") | {"recorded": record is not None}
         runner = KINDS["game"](setup)
-        compile_with_notice(options.game, runner.compile, progress)
+        compile_with_notice(options.game, runner.compile, progress, Recipe.of_setup(setup), interrupted)
         ended = None if records is None else records.add
         pool = GamesPool(game, rules, options.depth or DEEPEST, count, seed, ended)
         took = run(

@@ -2,13 +2,11 @@
 
 import json
 import math
-import time
 from typing import NamedTuple
 
-from ..core.kernel_cache import KernelCache, told_of_compiling
 from ..jobs.two_player import KINDS
 from ..tree.expansion import Grower
-from ..tree.search_tree import SearchTree, warm_up_search_tree
+from .compiling import Recipe, compile_with_notice, warm_up
 from .metrics import per_worker
 
 
@@ -27,40 +25,21 @@ class RunStats(NamedTuple):
     interrupted: bool
 
 
-def prepare(setup, game, rules, progress):
-    """Return (runner, grower) for a setup, compiled; tells ``progress`` if that takes a while."""
+def prepare(setup, game, rules, progress, interrupted):
+    """Return (runner, grower) for a setup, compiled; tells ``progress`` if that takes a while.
+
+    Raises KeyboardInterrupt if the user wants an end meanwhile.
+    """
     runner = KINDS[setup["kind"]](setup)
     grower = Grower(game, rules, runner.engine)
 
     def compile_all():
         grower.compile()
         runner.compile()
-        if runner.result_dtype == SearchTree.result_dtype:
-            warm_up_search_tree(grower, game.start(rules).state, setup["kind"] == "solve")
+        warm_up(runner, grower, game.start(rules).state, setup["kind"])
 
-    compile_with_notice(setup["game"], compile_all, progress)
+    compile_with_notice(setup["game"], compile_all, progress, Recipe.of_setup(setup), interrupted)
     return runner, grower
-
-
-def compile_with_notice(game, compile_all, progress):
-    """Compile what ``compile_all()`` does, or load it; tells ``progress`` if something must be compiled."""
-    began, compiled = time.perf_counter(), 0
-
-    def tell(_):
-        nonlocal compiled
-        if not compiled:
-            progress.note(f"compiling for {game}, once on this machine ...")
-        compiled += 1
-        if progress.due():
-            progress.show(f"compiling kernel {compiled}, {time.perf_counter() - began:.0f} s")
-
-    with told_of_compiling(tell):
-        compile_all()
-    progress.clear()
-    if compiled:
-        progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
-        if KernelCache.problem:
-            progress.note(f"distsearch: {KernelCache.problem}")
 
 
 def run(

@@ -16,11 +16,12 @@ from ..formats.game_records import RecordFile
 from ..jobs.self_play import HANDED_OUT, CandidatesPool
 from ..jobs.two_player import KINDS
 from .applicability import check
+from .compiling import Recipe, compile_with_notice
 from .declarations import Option, check_values
 from .options import CHANCES
 from .play_summary import depth_text
 from .progress import compact
-from .run import compile_with_notice, run
+from .run import run
 from .weights_search import WeightsSearch
 
 _MOST_GAMES = 10**6  # of a generation, and generations
@@ -128,7 +129,7 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
     search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")
     runner = KINDS["weighted_game"](setup)
-    compile_with_notice(options.game, runner.compile, progress)
+    compile_with_notice(options.game, runner.compile, progress, Recipe.of_setup(setup), interrupted)
     found = TuneResult(
         asked,
         generations=0,

@@ -56,7 +56,7 @@ class TwoPlayerSearcher(Searcher):
         if options.against_chance:
             raise UserError(f"{options.game} is a game against chance, for search alone")
         super().__init__(options, cluster, *how, **named)
-        self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress)
+        self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress, self._interrupted)
 
     def _take(self, options):
         super()._take(options)

@@ -1,9 +1,12 @@
 """What commands run on: the ranks of this launch, signals, progress, and a session in which rank 0 leads the others."""
 
+import contextlib
 import logging
+import signal
 
 from .. import games
 from ..api.applicability import check
+from ..api.compiling import Compiler
 from ..api.interrupts import Interrupts, ignore
 from ..api.progress import Progress
 from ..api.session import Session
@@ -24,6 +27,7 @@ class Launch:
     def __init__(self, resources, table=True):
         self._resources, self._table = resources, resources.table if table else 0
         begin_log(resources.log_level)
+        Compiler.processes = True
         survives = resources.worker_timeout is not None or mpi_runtime.tells_of_failures()
         if mpi_runtime.launcher()[0] > 1 and survives:
             mpi_runtime.limit_beginning()
@@ -49,13 +53,21 @@ class Launch:
                 return 0
             if 0 < session.table_mib < (self._table or DEFAULT_MIB):
                 self.print_error(f"a host's shared memory has room for a table of {session.table_mib} MiB only")
-            with self.interrupts:
+            with self.interrupts, self._number_of_signal():
                 write = self._traced(session, *trace) if trace and trace[0] is not None else None
                 status = work(session)
                 if write is not None:
                     write()
                 session.close()
             return self.interrupts.exit_status or status
+
+    @contextlib.contextmanager
+    def _number_of_signal(self):
+        """Have a KeyboardInterrupt say which signal was the reason."""
+        try:
+            yield
+        except KeyboardInterrupt as interrupt:
+            raise KeyboardInterrupt(self.interrupts.signal or signal.SIGINT) from interrupt
 
     def _traced(self, session, path, name, board):
         """Have the ranks keep a timeline; return what writes it once the search is over."""

@@ -24,9 +24,16 @@ def _serve(args, launch, session):
     if args.socket is None and (sys.stdin is None or sys.stdout is None):
         raise UserError("stdin or stdout is closed: give --socket, or both")
     queue = RequestQueue(session)
-    queue.warm(games.names(players=2))
     where = "stdin" if args.socket is None else args.socket
     told = f"serving {where} with {session.ranks} rank{'s' * (session.ranks > 1)}"
-    status = Server(queue, args.socket).serve(session.interrupted, lambda: session.progress.note(told))
+
+    def warm():
+        session.progress.note(told)
+        queue.warm(games.names(players=2))
+
+    try:
+        status = Server(queue, args.socket).serve(session.interrupted, warm)
+    finally:
+        queue.close()
     launch.interrupts.forgive()
     return status

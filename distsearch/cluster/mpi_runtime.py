@@ -11,6 +11,7 @@ import sys
 import termios
 import time
 import warnings
+from typing import Any
 
 from ..core.errors import UserError
 
@@ -43,6 +44,11 @@ def place() -> tuple[int, int]:
     if loaded and loaded.Is_initialized() and not loaded.Is_finalized() and loaded.COMM_WORLD.Get_size() > 1:
         return loaded.COMM_WORLD.Get_size(), loaded.COMM_WORLD.Get_rank()
     return ranks, rank
+
+
+def is_first_of_host(comm: Any) -> bool:
+    """Whether this rank of a communicator, None for one rank, is the first of its host; all ranks are here."""
+    return comm is None or comm.Split_type(_mpi().COMM_TYPE_SHARED).Get_rank() == 0
 
 
 def library() -> str:

@@ -102,6 +102,11 @@ def about_to_compile(name: str) -> None:
         _told[-1](name)
 
 
+def can_keep() -> bool:
+    """Whether what is compiled can be kept."""
+    return os.access(FOLDER.path, os.W_OK)
+
+
 @contextlib.contextmanager
 def told_of_compiling(tell: Callable[[str], None]) -> Iterator[None]:
     """While the context lasts, have ``tell`` called with the name of every kernel before it is compiled."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import games
+from ..api.compiling import compile_with_notice
 from ..api.progress import Silent, compact
-from ..api.run import compile_with_notice
 from ..cluster import mpi_runtime
 from ..core.errors import UserError, print_error
 from ..evaluation import ntuple, tuple_network

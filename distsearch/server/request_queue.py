@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .. import games
+from ..api.compiling import Compilation, NotCompiledError, deferred
 from ..api.options import Options
 from ..api.session import Session
 from ..core.errors import UserError, print_traceback
@@ -19,6 +20,7 @@ from .running_request import Deepenings, Positions
 _AT_WORK = 64  # requests in all; a client that has none may always have one more
 _OF_CLIENT = 4  # requests of one client at work
 _MOST_SEARCHERS = 64  # that are kept
+_GLANCE = 0.02  # seconds between two looks at processes that compile
 _SLICE = 0.002  # seconds of the cluster's turns between two looks at the sockets
 _LATELY = 2.0  # seconds that the rate is counted over
 
@@ -43,25 +45,64 @@ class RequestQueue:
         self._active = {}  # client → requests at work
         self._withdrawn = []  # requests that were cancelled while they waited, and have not been told
         self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
+        self._compilation = Compilation()
+        self._uncompiled = []  # (request or Options to warm, the Recipe of the kernels that it waits for)
+        self._warming = []  # numbers of runs without work, by which workers load kernels
         self._answered = self._nodes = 0
         self._began = time.monotonic()
         self._samples = deque([(self._began, 0)])  # (time, nodes)
         self._busy = False
 
     def warm(self, names: Iterable[str]) -> None:
-        """Have kernels for the usual searches of these games compiled or loaded, here and by every worker."""
+        """Have kernels for the usual searches of these games compiled or loaded, here and by every worker.
+
+        That goes on in turns to come.
+        """
         for name in names:
             for options in (Options(name, exact=True), Options(name, depth=1)):
-                searcher = self.searcher(options)
-                read_position(searcher.game, "startpos", searcher.rules)
-                source = searcher.stream(capacity=1)
-                source.closed = True
-                self._cluster.finish(self._cluster.begin(searcher.setup(), source, measured=True))
+                self._compile_or(self._warm, options)
+
+    def _warm(self, options):
+        searcher = self.searcher(options)
+        read_position(searcher.game, "startpos", searcher.rules)
+        source = searcher.stream(capacity=1)
+        source.closed = True
+        self._warming.append(self._cluster.begin(searcher.setup(), source, measured=True))
+
+    def _compile_or(self, act, asked):
+        """Do ``act(asked)`` if all kernels for that are there, or else once other processes have compiled them."""
+        try:
+            with deferred():
+                act(asked)
+        except NotCompiledError as missing:
+            self._uncompiled.append((asked, missing.recipe))
+            self._compilation.add(missing.recipe)
+
+    def _take_compiled(self):
+        """Go on with what was waiting for kernels; return whether there was any."""
+        if not self._uncompiled:
+            return False
+        self._compilation.poll()
+        over = [each for each in self._uncompiled if not self._compilation.at_work(each[1])]
+        for each in over:
+            self._uncompiled.remove(each)
+            (self._start if isinstance(each[0], Request) else self._warm)(each[0])
+        return bool(over)
+
+    def close(self) -> None:
+        """End what still compiles."""
+        self._compilation.stop()
+
+    @property
+    def _compiling(self):
+        """Whether kernels for something are being compiled or loaded."""
+        self._warming = [run for run in self._warming if self._cluster.is_open(run)]
+        return bool(self._uncompiled or self._warming)
 
     @property
     def idle(self) -> bool:
         """Whether no request is open."""
-        return not (self._tasks or self._waiting or self._withdrawn)
+        return not (self._tasks or self._waiting or self._withdrawn or self._active)
 
     def submit(self, request: Request) -> None:
         """Take a request in; raises Refused where there is no room for it."""
@@ -81,6 +122,10 @@ class RequestQueue:
         elif request in self._waiting:
             self._no_longer_waits(request)
             self._withdrawn.append(request)
+        elif request in (asked for asked, _ in self._uncompiled):
+            self._uncompiled = [each for each in self._uncompiled if each[0] is not request]
+            self._is_over(request)
+            self._withdrawn.append(request)
 
     def turn(self) -> bool:
         """Do a little work and tell the listeners of what came of it; return whether anything did."""
@@ -96,8 +141,8 @@ class RequestQueue:
             if task.over:
                 self._end(request, task)
                 turned = True
-        dismissed, admitted = self._dismiss(), self._admit()
-        self._busy = turned or dismissed or admitted
+        dismissed, admitted, compiled = self._dismiss(), self._admit(), self._take_compiled()
+        self._busy = turned or dismissed or admitted or compiled
         if now - self._samples[-1][0] > _LATELY / 4:
             self._sample(now)
         return self._busy
@@ -128,7 +173,9 @@ class RequestQueue:
         """Return how many seconds one may wait for clients before the next turn."""
         if self._busy:
             return 0.0
-        return 1.0 if self.idle else self._cluster.pause
+        if self.idle:
+            return _GLANCE if self._compiling else 1.0
+        return self._cluster.pause
 
     def searcher(self, options):
         """Return a Searcher for Options: one that is kept, or a new one."""
@@ -169,7 +216,8 @@ class RequestQueue:
             if queue:
                 self._queues[client] = queue
             admitted, refused = True, 0
-            self._start(request)
+            self._active[request.client] = self._active.get(request.client, 0) + 1
+            self._compile_or(self._start, request)
         return admitted
 
     def _no_longer_waits(self, request):
@@ -180,22 +228,27 @@ class RequestQueue:
         try:
             searcher = self.searcher(request.options)
             task = (Deepenings if searcher.deepening else Positions)(self._cluster, searcher, request)
+        except NotCompiledError:
+            raise
         except Exception as error:  # there is no memory for it, or a mistake of ours
             if not isinstance(error, UserError):
                 print_traceback(error)
+            self._is_over(request)
             request.on_end("failed", str(error) or type(error).__name__)
             return
         self._tasks[request] = task
-        self._active[request.client] = self._active.get(request.client, 0) + 1
 
     def _end(self, request, task):
         del self._tasks[request]
-        self._active[request.client] -= 1
-        if not self._active[request.client]:
-            del self._active[request.client]
+        self._is_over(request)
         self._answered += task.answered
         self._nodes += task.nodes
         request.on_end(task.state, task.failure)
+
+    def _is_over(self, request):
+        self._active[request.client] -= 1
+        if not self._active[request.client]:
+            del self._active[request.client]
 
     def _sample(self, now):
         self._samples.append((now, self._nodes_so_far))
@@ -212,9 +265,10 @@ class RequestQueue:
         answered = self._answered + sum(task.answered for task in self._tasks.values())
         since, before = self._samples[0]
         return {
+            "state": "compiling" if self._compiling else "serving",
             "ranks": self._cluster.ranks,
             "workers": self._cluster.workers,
-            "active": len(self._tasks),
+            "active": sum(self._active.values()),
             "queued": len(self._waiting),
             "answered": answered,
             "nodes": nodes,

@@ -133,6 +133,7 @@ error | object | `code`, a word of the table below, and `message`, a line for pe
 STATE = _fields("""
 id | id | the request's id, if it had one
 type | text | `status`
+state | text | `compiling` while kernels are compiled or loaded that requests may have to wait for, else `serving`
 ranks | integer | MPI ranks
 workers | integer | ranks that search
 active | integer | requests at work

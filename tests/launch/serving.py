@@ -39,13 +39,14 @@ class Service:
         return self
 
     def _wait(self):
-        """Wait until it answers; kernels may have to be compiled first."""
+        """Wait until it has loaded the kernels of usual requests, which may have to be compiled first."""
         while True:
             if self._process.poll() is not None:
                 sys.exit(f"the service ended with status {self._process.returncode}")
             try:
                 with Client(self.path, timeout=60) as client:
-                    client.status()
+                    while client.status()["state"] != "serving":
+                        time.sleep(0.05)
                 return
             except ServiceError:
                 time.sleep(0.05)

@@ -1,15 +1,18 @@
 """Compiled kernels on disk: never older than the sources, sound when loaded, and made once a host."""
 
 import json
+import re
 import resource
 import shutil
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 import distsearch
 
-from .running import run
+from .running import SOON, TRACEBACK, Job, run, wait_for
 
 COMPILING = Path(__file__).with_name("compiling.py")
 HERE = Path(__file__).parent
@@ -117,7 +120,7 @@ def test_ranks_compile_once_a_host(reports, tmp_path, full):
     assert cold.status == 0, cold.err
     by_rank = read(reports)
     assert len(by_rank) == 3
-    assert sum(bool(names) for names in by_rank) == 1, by_rank
+    assert sum(bool(names) for names in by_rank) <= 1, by_rank  # other processes compile most of it
     assert cold.err.count(_NOTICE) == 1
     assert cold.seconds < 60
 
@@ -125,6 +128,31 @@ def test_ranks_compile_once_a_host(reports, tmp_path, full):
     assert again.status == 0, again.err
     assert read(reports) == [[]] * 3
     assert _NOTICE not in again.err
+
+
+def test_a_signal_ends_compiling_at_once(tmp_path):
+    with Job(*SEARCH, environment={"DISTSEARCH_CACHE": str(tmp_path)}) as job:
+        wait_for(lambda: list(tmp_path.rglob("*.kernel")), 60)
+        began = time.monotonic()
+        job.signal(signal.SIGTERM)
+        done = job.finish(SOON)
+        assert time.monotonic() - began < 3  # 1 on an idle machine
+    assert (done.status, done.out) == (128 + signal.SIGTERM, "")
+    assert TRACEBACK not in done.err
+    assert not job.left
+
+
+def test_what_was_compiled_beforehand_is_not_compiled_again(reports, tmp_path):
+    environment = {"DISTSEARCH_CACHE": str(tmp_path / "cache")}
+    made = run("compile", "2584", environment=environment, timeout=200)
+    assert made.status == 0, made.err
+    assert re.match("[0-9]+ kernels for 2584 compiled in ", made.out)
+    for command in ("search", "2584", "--depth", "3"), ("play", "2584", "--games", "1", "--depth", "1"):
+        done = run(str(reports), "distsearch", *command, program=[COMPILING], environment=environment)
+        assert done.status == 0, done.err
+        assert read(reports) == [[]]
+    refused = run("compile", "chess")
+    assert (refused.status, refused.out) == (2, "")
 
 
 @pytest.mark.usefixtures("warm")

@@ -69,6 +69,7 @@ class FakeDesk:
 
     def status(self):
         return {
+            "state": "serving",
             "ranks": 1,
             "workers": 1,
             "active": len(self.requests),

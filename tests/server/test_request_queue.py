@@ -1,16 +1,21 @@
 """The queue: every request ends once, whatever happens to it, and leaves nothing behind."""
 
 import gc
+import sys
+import time
 import weakref
 
 import pytest
 
+from distsearch.api.compiling import NotCompiledError
+from distsearch.api.options import Options
 from distsearch.core.errors import UserError
 from distsearch.server import request_queue as request_queues
 from distsearch.server import running_request
 from distsearch.server.request import Refused
 from distsearch.server.request_queue import RequestQueue
 
+from ..api.recipes import recipe
 from .queue_clients import EASY, LONG, SCORES, Asked, VirtualRanks, alone, finish, turn_until
 
 MIXED = [
@@ -308,3 +313,56 @@ def test_a_desk_without_requests_may_wait(queue):
     assert queue.pause() < 0.01
     queue.cancel(asked)
     finish(queue)
+
+
+@pytest.fixture
+def uncompiled(session, monkeypatch, tmp_path):
+    """Kernels of searches to depth 3 are not there yet: another process compiles them."""
+    monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
+    searcher, asked = session.searcher, recipe(tmp_path, seconds=0.5)
+    missing = [True]
+
+    def without_kernels(options):
+        if options.depth == 3 and missing:
+            missing.clear()
+            raise NotCompiledError(asked)
+        return searcher(options)
+
+    monkeypatch.setattr(session, "searcher", without_kernels)
+    return tmp_path / "0"
+
+
+def test_a_request_waits_for_its_kernels_while_others_are_answered(session, uncompiled):
+    queue = RequestQueue(session)
+    waits, other = put(queue, Asked("startpos", depth=3), Asked(EASY[0], client=2, exact=True))
+    while not other.ends:
+        queue.turn()
+    assert queue.status()["state"] == "compiling"
+    assert (waits.ends, waits.answers, queue.idle) == ([], {}, False)
+    finish(queue)
+    assert uncompiled.exists()
+    assert len(waits.answers) == 1
+    assert queue.status()["state"] == "serving"
+
+
+def test_a_request_that_waits_for_kernels_can_be_cancelled(session, uncompiled):
+    queue = RequestQueue(session)
+    (waits,) = put(queue, Asked("startpos", depth=3))
+    queue.turn()
+    queue.cancel(waits)
+    queue.turn()
+    assert waits.ends == ["cancelled"]
+    assert queue.idle
+    queue.close()
+    assert not uncompiled.exists()
+
+
+def test_warming_goes_on_in_turns(session, uncompiled, monkeypatch):
+    queue = RequestQueue(session)
+    queue._compile_or(queue._warm, Options("connect4", depth=3))
+    assert queue.status()["state"] == "compiling"
+    assert queue.idle
+    while queue.status()["state"] == "compiling":
+        queue.turn()
+        time.sleep(queue.pause())
+    assert uncompiled.exists()

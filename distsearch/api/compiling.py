@@ -1,0 +1,255 @@
+"""Kernels that are not kept yet are compiled by processes of their own, several at a time.
+
+So they take less time where there is more than one core, and the process that waits for them can be ended, or serve
+clients meanwhile. It loads what they have compiled. What they do not compile it compiles itself, so they are never
+needed: a library in the user's own program, which would not expect them, does without.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Self
+
+from .. import evaluation, games
+from ..core.kernel_cache import FOLDER, KernelCache, can_keep, told_of_compiling
+from ..jobs.two_player import KINDS
+from ..tree.expansion import Grower
+from ..tree.search_tree import SearchTree, warm_up_search_tree
+from .options import Options
+from .progress import Progress
+
+_GLANCE = 0.02  # seconds between two looks at processes
+Part = Callable[[], object]
+
+
+class Recipe(NamedTuple):
+    """What another process must do to compile something.
+
+    function: ``module:name`` of a function that returns a list of functions, which each compile something on their own;
+    arguments: its keyword arguments, plain values; parts: how many functions it returns.
+    """
+
+    function: str
+    arguments: dict[str, Any]
+    parts: int = 1
+
+    @classmethod
+    def of_setup(cls, setup: dict[str, Any]) -> Self:
+        """Return the Recipe of a setup of the workers' runners, and of what the master needs to grow trees for them."""
+        return cls(f"{__name__}:parts_of_setup", {"setup": setup}, 3)
+
+
+def parts_of_setup(setup: dict[str, Any]) -> list[Part]:
+    """Return functions that compile what a setup needs, by the time they take: runner, tree, grower and texts."""
+    runner = KINDS[setup["kind"]](setup)
+    game: Any = games.find(setup["game"])
+    rules = game.rules(tuple(setup["board"]), **setup["options"])
+    start = game.parse("startpos", rules)
+    if game.PLAYERS != 2:
+        return [runner.compile, lambda: game.text(start, rules), lambda: game.largest(start.state, rules)]
+    grower = Grower(game, rules, runner.engine)
+
+    def grow_and_tell():
+        grower.compile()
+        game.text(start, rules)
+
+    return [runner.compile, lambda: warm_up(runner, grower, start.state, setup["kind"]), grow_and_tell]
+
+
+def recipes_of(name: str) -> list[Recipe]:
+    """Return the Recipes of all that usual commands need of a game on its usual board; raises UserError."""
+    game = games.find(name)
+    searches = [Options(name, depth=1, evaluation=each) for each in evaluation.names(game)]
+    if game.PLAYERS == 2:
+        exact = Options(name, exact=True)
+        setups = [each.setup() for each in (exact, *searches)] + [exact.setup("perft")]
+    else:
+        setups = [each.setup(kind) for each in searches for kind in (None, "game")]
+    return [Recipe.of_setup(setup) for setup in setups]
+
+
+def warm_up(runner: Any, grower: Grower, state: tuple, kind: str) -> None:
+    """Compile what a search tree needs, where the runner's jobs are of one."""
+    if runner.result_dtype == SearchTree.result_dtype:
+        warm_up_search_tree(grower, state, kind == "solve")
+
+
+class MissingKernel(BaseException):
+    """A kernel would have to be compiled; not an Exception, which numba would take for one of its own."""
+
+
+def load(compile_all: Part) -> bool:
+    """Do what ``compile_all()`` does if that compiles nothing; return whether it does not."""
+
+    def miss(_):
+        raise MissingKernel
+
+    try:
+        with told_of_compiling(miss):
+            compile_all()
+    except MissingKernel:
+        return False
+    return True
+
+
+class Compilation:
+    """Recipes that are followed by other processes, one for each core at a time; a context, which ends with them.
+
+    kernels: how many were compiled so far.
+    """
+
+    def __init__(self, *recipes: Recipe):
+        self._waiting: deque[tuple[Recipe, int]] = deque()
+        self._running: list[tuple[Recipe, subprocess.Popen]] = []
+        self._cores = len(os.sched_getaffinity(0))
+        self.kernels = 0
+        for recipe in recipes:
+            self.add(recipe)
+
+    def add(self, recipe: Recipe) -> None:
+        """Have another recipe followed, unless it already is."""
+        if not self.at_work(recipe):
+            self._waiting.extend((recipe, part) for part in range(recipe.parts))
+
+    def at_work(self, recipe: Recipe) -> bool:
+        """Whether a part of a recipe waits or is being compiled."""
+        return any(recipe == other for other, _ in (*self._waiting, *self._running))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the processes."""
+        self._waiting.clear()
+        for _, process in self._running:
+            process.kill()
+            process.wait()
+        self._running.clear()
+
+    def poll(self) -> bool:
+        """See to the processes; return whether all that they can compile is compiled."""
+        for recipe, process in list(self._running):
+            while line := process.stdout.readline() if process.stdout else b"":
+                self.kernels += line.endswith(b"\n")
+            if process.poll() is not None:
+                self._running.remove((recipe, process))
+        while self._waiting and len(self._running) < self._cores:
+            self._start(*self._waiting.popleft())
+        return not self._running
+
+    def _start(self, recipe, part):
+        command = [sys.executable, "-m", __name__, json.dumps([recipe.function, recipe.arguments, part])]
+        environment = {**os.environ, "DISTSEARCH_CACHE": str(FOLDER.path.parent)}
+        with contextlib.suppress(OSError):
+            process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            assert process.stdout is not None
+            os.set_blocking(process.stdout.fileno(), False)
+            self._running.append((recipe, process))
+
+
+def wait(compilation: Compilation, progress: Progress, interrupted: Callable[[], bool]) -> bool:
+    """Return whether all is compiled; False once ``interrupted()``."""
+    began, ended = time.perf_counter(), False
+    progress.begin()
+    while not compilation.poll() and not (ended := interrupted()):
+        if progress.due():
+            progress.show(f"{compilation.kernels} kernels compiled, {time.perf_counter() - began:.0f} s")
+        time.sleep(_GLANCE)
+    progress.clear()
+    return not ended
+
+
+class Compiler:
+    """How this program compiles.
+
+    processes: whether others may be started for it, as the command line does; deferring: see ``deferred``.
+    """
+
+    processes = deferring = False
+
+    @classmethod
+    def may_start_processes(cls) -> bool:
+        """Whether other processes may compile, and keep it where this one finds it."""
+        return cls.processes and can_keep()
+
+
+class NotCompiledError(Exception):
+    """Kernels must be compiled, by the recipe."""
+
+    def __init__(self, recipe: Recipe):
+        super().__init__(recipe)
+        self.recipe = recipe
+
+
+@contextlib.contextmanager
+def deferred() -> Iterator[None]:
+    """While the context lasts, ``compile_with_notice`` raises NotCompiledError rather than wait for other processes."""
+    Compiler.deferring = True
+    try:
+        yield
+    finally:
+        Compiler.deferring = False
+
+
+def compile_with_notice(
+    what: str,
+    compile_all: Part,
+    progress: Progress,
+    recipe: Recipe | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> None:
+    """Compile what ``compile_all()`` does, or load it; tells ``progress`` if something must be compiled.
+
+    what: a text, such as a game's name; recipe: how other processes compile most of it, None if they do not.
+    Raises KeyboardInterrupt if the user wants an end while they do, and NotCompiledError as ``deferred`` says.
+    """
+    began, kernels = time.perf_counter(), 0
+
+    def show(count):
+        nonlocal kernels
+        if not kernels:
+            progress.note(f"compiling for {what}, once on this machine ...")
+        kernels = max(count, 1)
+        if progress.due():
+            progress.show(f"{count} kernels compiled, {time.perf_counter() - began:.0f} s")
+
+    if recipe is not None and Compiler.may_start_processes():
+        if load(compile_all):
+            return
+        if Compiler.deferring:
+            raise NotCompiledError(recipe)
+        show(0)
+        with Compilation(recipe) as compilation:
+            if not wait(compilation, progress, interrupted):
+                raise KeyboardInterrupt
+    with told_of_compiling(lambda _: show(kernels + 1)):
+        compile_all()
+    progress.clear()
+    if kernels:
+        progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
+        if KernelCache.problem:
+            progress.note(f"distsearch: {KernelCache.problem}")
+
+
+def main() -> None:
+    """Compile a part of a recipe, the argument as JSON; print the name of each kernel before it is compiled."""
+    function, arguments, part = json.loads(sys.argv[1])
+    module, _, name = function.partition(":")
+    parts = getattr(importlib.import_module(module), name)(**arguments)
+    with told_of_compiling(lambda kernel: print(kernel, flush=True)):
+        parts[part]()
+
+
+if __name__ == "__main__":
+    main()
