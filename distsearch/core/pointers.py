@@ -13,7 +13,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
 
@@ -73,6 +72,9 @@ def _view(dtype) -> Any:
         """Return the array at an address (int64); nothing checks how long it is."""
 
         def generate(context, builder, signature, args):
+            # which takes a tenth of this package's time to load, and is needed only to compile
+            from numba.np.arrayobj import make_array, populate_array
+
             array = make_array(array_type)(context, builder)
             size = context.get_abi_sizeof(context.get_data_type(dtype))
             populate_array(
