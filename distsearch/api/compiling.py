@@ -229,6 +229,7 @@ def compile_with_notice(
             return
         if Compiler.deferring:
             raise NotCompiledError(recipe)
+        progress.begin()
         show(0)
         with Compilation(recipe) as compilation:
             if not wait(compilation, progress, interrupted):
