@@ -6,7 +6,7 @@ from ..core.jit import compiled
 from . import g2048, g2584
 from .bits import byte_swap, pext
 
-_4, _5, _12, _15, _20 = map(np.uint64, (4, 5, 12, 15, 20))
+_2, _4, _5, _12, _15, _20, _32 = map(np.uint64, (2, 4, 5, 12, 15, 20, 32))
 _LOW_BITS = np.uint64(0x3333333333333333)
 _NIBBLE = np.uint64(0x0F0F0F0F0F0F0F0F)
 _1ST, _2ND, _3RD, _4TH = (np.uint64(0x000F000F000F000F << 4 * i) for i in range(4))
@@ -44,9 +44,32 @@ def all_2048(s):
     )
 
 
+# With a board's two halves side by side, see ``all_near_2048``, a row of either is a byte.
+
+
 @compiled
-def _near(x):
-    return pext(x, _LOW_BITS) | pext(x, ~_LOW_BITS) << np.uint64(32)
+def _exchanged(x, mask, distance):
+    """Exchange the bits of ``mask`` with those ``distance`` above them."""
+    change = (x ^ x >> distance) & mask
+    return x ^ change ^ change << distance
+
+
+@compiled
+def _transposed_near(x):
+    x = _exchanged(x, np.uint64(0x00CC00CC00CC00CC), np.uint64(6))  # within each square of four cells
+    return _exchanged(x, np.uint64(0x0000F0F00000F0F0), _12)  # the squares
+
+
+@compiled
+def _mirrored_near(x):
+    x = x >> _4 & _NIBBLE | (x & _NIBBLE) << _4
+    return x >> _2 & _LOW_BITS | (x & _LOW_BITS) << _2
+
+
+@compiled
+def _upside_down_near(x):
+    x = byte_swap(x)
+    return x << _32 | x >> _32
 
 
 @compiled
@@ -55,16 +78,19 @@ def all_near_2048(s):
 
     So contents of cells that are alike but for a small tile in place of another are near numbers.
     """
-    (a, none), (b, _), (c, _), (d, _), (e, _), (f, _), (g, _), (h, _) = all_2048(s)
+    none = np.uint64(0)
+    x = pext(s[0], _LOW_BITS) | pext(s[0], ~_LOW_BITS) << _32
+    t = _transposed_near(x)
+    m, n = _mirrored_near(x), _mirrored_near(t)
     return (
-        (_near(a), none),
-        (_near(b), none),
-        (_near(c), none),
-        (_near(d), none),
-        (_near(e), none),
-        (_near(f), none),
-        (_near(g), none),
-        (_near(h), none),
+        (x, none),
+        (m, none),
+        (_upside_down_near(m), none),
+        (_upside_down_near(x), none),
+        (t, none),
+        (n, none),
+        (_upside_down_near(n), none),
+        (_upside_down_near(t), none),
     )
 
 

@@ -120,12 +120,15 @@ def spawned(s, r, number):
     return put(s, cell_of(lanes.lowest(chosen)), r[SPAWNS + 3 * kind])
 
 
-def note_index(c, tables, indices, n, index):
-    """Write which weight is looked up as the n-th, and begin to fetch it."""
+def note_index(weights, traces, indices, n, index):
+    """Write which weight is looked up as the n-th, and begin to fetch it.
+
+    weights, traces: where (uint64) they begin.
+    """
     indices[n] = index
-    prefetch(np.int64(tables[ntuple.WEIGHTS] + _FOUR * index))
+    prefetch(np.int64(weights + _FOUR * index))
     if COHERENT:
-        prefetch(c.traces + np.int64(_FOUR * _TWO * index))
+        prefetch(np.int64(traces + _FOUR * _TWO * index))
     return n + _ONE
 
 
@@ -135,18 +138,23 @@ def gather(s, c, tables, indices):
     Those of several states are so on their way together.
     """
     of_stage, n, at = stage_of(s, tables), np.uint64(0), ntuple.EACH
-    boards = boards_of(s)
+    boards, weights, traces, symmetric = (
+        boards_of(s),
+        tables[ntuple.WEIGHTS],
+        np.uint64(c.traces),
+        tables[ntuple.SYMMETRIC],
+    )
     for _ in range(np.int64(tables[ntuple.TUPLES])):
         first = of_stage + tables[at + 3]
-        n = note_index(c, tables, indices, n, first + index_of(boards[0], tables, at))
-        if tables[ntuple.SYMMETRIC]:
-            n = note_index(c, tables, indices, n, first + index_of(boards[1], tables, at))
-            n = note_index(c, tables, indices, n, first + index_of(boards[2], tables, at))
-            n = note_index(c, tables, indices, n, first + index_of(boards[3], tables, at))
-            n = note_index(c, tables, indices, n, first + index_of(boards[4], tables, at))
-            n = note_index(c, tables, indices, n, first + index_of(boards[5], tables, at))
-            n = note_index(c, tables, indices, n, first + index_of(boards[6], tables, at))
-            n = note_index(c, tables, indices, n, first + index_of(boards[7], tables, at))
+        n = note_index(weights, traces, indices, n, first + index_of(boards[0], tables, at))
+        if symmetric:
+            n = note_index(weights, traces, indices, n, first + index_of(boards[1], tables, at))
+            n = note_index(weights, traces, indices, n, first + index_of(boards[2], tables, at))
+            n = note_index(weights, traces, indices, n, first + index_of(boards[3], tables, at))
+            n = note_index(weights, traces, indices, n, first + index_of(boards[4], tables, at))
+            n = note_index(weights, traces, indices, n, first + index_of(boards[5], tables, at))
+            n = note_index(weights, traces, indices, n, first + index_of(boards[6], tables, at))
+            n = note_index(weights, traces, indices, n, first + index_of(boards[7], tables, at))
         at += ntuple.EACH_SIZE
     return n
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from distsearch.evaluation import near_order
 from distsearch.games import g2048, g2584, sliding_symmetries
 
 GAMES = {"2048": (g2048, sliding_symmetries.all_2048), "2584": (g2584, sliding_symmetries.all_2584)}
@@ -44,3 +45,12 @@ def test_words_hold_cells_alone(name, rng):
         used = 64 if game.BITS == 4 else 40
         assert int(words[0]) >> used == 0
         assert int(words[1]) >> (0 if game.BITS == 4 else 40) == 0
+
+
+def test_boards_in_near_order_are_the_same(rng):
+    for _ in range(100):
+        state = np.uint64(rng.getrandbits(64)), np.uint64(0)
+        plain = [near_order.bits_of(int(low)) for low, _ in sliding_symmetries.all_2048(state)]
+        assert [(int(low), int(high)) for low, high in sliding_symmetries.all_near_2048(state)] == [
+            (word, 0) for word in plain
+        ]
