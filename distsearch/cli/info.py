@@ -10,7 +10,7 @@ import subprocess
 
 from .. import __version__, games
 from ..cluster import mpi_runtime
-from ..core import kernel_cache
+from ..core import kernel_cache, processor
 from ..core.errors import UserError
 from ..core.kernel_folder import PACKAGE, source_hash
 from ..formats import stdout
@@ -62,6 +62,8 @@ def _facts(hosts, gpus):
         "mpi_library": None,
         "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
         "cores": len(os.sched_getaffinity(0)),
+        "processor": processor.name(),
+        "instructions": processor.instructions(),
         "gpus": gpus[0]["gpus"],
         "gpu_hosts": gpus,
         "games": games.names(),
@@ -139,6 +141,7 @@ def _table(facts):
         ("mpirun", f"{facts['mpirun'] or 'none on PATH'}: {facts['mpirun_version'] or '-'}"),
         ("started by", facts["launcher"]),
         ("packages", packages),
+        ("processor", f"{facts['processor']}: {', '.join(facts['instructions']) or 'no AVX2'}"),
         *_gpu_rows(facts["gpu_hosts"]),
         ("games", ", ".join(facts["games"])),
         ("kernels in", facts["cache"]),

@@ -14,6 +14,7 @@ from ..api.progress import compact
 from ..api.run import run
 from ..cluster.local import LocalCluster
 from ..cluster.protocols import WorkSource
+from ..core import processor
 from ..engines.pvs.table import new_shared_table
 from ..jobs.two_player import EMPTY_RESULT, KINDS, empty_jobs, kinds
 
@@ -99,13 +100,15 @@ def bench_text(rows, signature):
     lines = [f"{'search':<16} {'nodes':>12} {'CPU s':>8} {'nodes/CPU-s':>13}"]
     for name, nodes, cpu in rows:
         lines.append(f"{name:<16} {nodes:>12,} {cpu:>8.3f} {compact(nodes / max(cpu, 1e-9)):>13}")
+    lines.append(f"processor {processor.name()}: {', '.join(processor.instructions()) or 'no AVX2'}")
     return "\n".join([*lines, f"signature {signature or 'unknown: stopped early'}"])
 
 
 def bench_json(rows, signature):
     """Return ``bench``'s results as one line of JSON."""
     searches = [{"name": name, "nodes": nodes, "cpu_seconds": round(cpu, 6)} for name, nodes, cpu in rows]
-    return json.dumps({"signature": signature, "searches": searches, "version": __version__})
+    made_for = {"processor": processor.name(), "instructions": processor.instructions()}
+    return json.dumps({"signature": signature, "searches": searches, **made_for, "version": __version__})
 
 
 class EmptySource(WorkSource):

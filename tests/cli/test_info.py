@@ -16,7 +16,7 @@ from distsearch import __version__
 from distsearch.cli import gpu_facts
 from distsearch.cli.info import info
 from distsearch.cluster import mpi_runtime
-from distsearch.core import kernel_cache
+from distsearch.core import kernel_cache, processor
 from distsearch.core.kernel_folder import KernelFolder, source_hash
 
 VERSIONS = {  # what --version prints
@@ -75,6 +75,7 @@ def test_facts(ask):
     assert facts["packages"]["numpy"] == np.__version__
     assert facts["packages"]["numba"] == numba.__version__
     assert facts["cores"] >= 1
+    assert facts["instructions"] == processor.instructions()
     assert "othello" in facts["games"]
     assert facts["cache"] == str(kernel_cache.FOLDER.path)
     assert facts["mpi_library"]

@@ -1,8 +1,5 @@
 """Words of bits against loops over their bits."""
 
-import platform
-
-import llvmlite.binding
 import numpy as np
 import pytest
 
@@ -37,28 +34,3 @@ def test_bytes_are_swapped(rng):
     for _ in range(100):
         x = rng.getrandbits(64)
         assert int(swapped(np.uint64(x))) == int.from_bytes(x.to_bytes(8, "little"), "big")
-
-
-@pytest.mark.parametrize(
-    ("name", "features", "gathers", "counts"),
-    [
-        ("generic", "", False, False),
-        ("x86-64-v2", "", False, False),
-        ("x86-64-v3", "", True, False),
-        ("znver3", "-bmi2", False, False),
-        ("x86-64-v4", "", True, True),
-    ],
-)
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="names of x86 processors")
-def test_the_instruction_is_that_of_the_processor_that_kernels_are_made_for(
-    monkeypatch, name, features, gathers, counts
-):
-    monkeypatch.setattr(bits.numba.config, "CPU_NAME", name)
-    monkeypatch.setattr(bits.numba.config, "CPU_FEATURES", features)
-    assert (bits._has(*bits._BMI2), bits._has(*bits._AVX512CD)) == (gathers, counts)
-
-
-def test_a_name_alone_takes_the_instructions_of_this_machine(monkeypatch):
-    monkeypatch.setattr(bits.numba.config, "CPU_NAME", "znver3")
-    monkeypatch.setattr(bits.numba.config, "CPU_FEATURES", None)
-    assert bits._has(*bits._BMI2) == llvmlite.binding.get_host_cpu_features().get("bmi2", False)

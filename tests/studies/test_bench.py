@@ -7,6 +7,7 @@ from distsearch.api.chance import ChanceSearcher
 from distsearch.api.options import Options
 from distsearch.api.progress import Progress
 from distsearch.cluster.local import LocalCluster
+from distsearch.core import processor
 from distsearch.jobs.two_player import KINDS, empty_jobs
 from distsearch.studies import bench as bench_module
 from distsearch.studies.bench import EmptySource, bench, bench_json, bench_positions, bench_text
@@ -26,6 +27,7 @@ def test_signature(full, monkeypatch):
     assert {name: nodes for name, nodes, _ in rows} == expected
     assert signature == sum(expected.values())
     assert json.loads(bench_json(rows, signature))["signature"] == signature
+    assert json.loads(bench_json(rows, signature))["instructions"] == processor.instructions()
     assert str(signature) in bench_text(rows, signature)
 
 
