@@ -66,21 +66,21 @@ def _together(n, plan, engines, rules, rng):
     empty, ended = np.zeros(n, np.int64), np.zeros(n, bool)
     for ply in range(_MOST_PLIES):
         known, chosen = np.full(n, np.nan, np.float32), np.zeros(n, np.int16)
-        _look(states, rules, rng.integers(1 << 62, size=n), chosen, known, empty, ended, np.zeros(MAX_MOVES, np.int16))
+        look(states, rules, rng.integers(1 << 62, size=n), chosen, known, empty, ended, np.zeros(MAX_MOVES, np.int16))
         history.append(states.copy())
         scores.append(known)
         if ended.all():
             break
         good = ended.copy()
         for engine, plies, asked in zip(engines, (plan.depth, 0), _asked(plan, ply < first, empty, ended), strict=True):
-            best, score = _searched(engine, states[asked], plies)
+            best, score = searched(engine, states[asked], plies)
             wild = (rng.random(len(best)) < plan.wild) & (plies == 0)
             chosen[asked] = np.where(wild, chosen[asked], best)
             good[asked] = ~wild
             if plies == 0:
                 known[asked] = score
         kept.append(good)
-        _play_moves(states, rules, chosen, ended)
+        play_moves(states, rules, chosen, ended)
     return _labelled(history, scores, kept)
 
 
@@ -90,7 +90,7 @@ def _asked(plan, opening, empty, ended):
     return np.flatnonzero(~ended & ~opening & ~late), np.flatnonzero(~ended & ~opening & late)
 
 
-def _searched(engine, states, plies):
+def searched(engine, states, plies):
     """Return the best moves and the scores of states."""
     if len(states) == 0:
         return np.zeros(0, np.int16), np.zeros(0, np.float32)
@@ -113,7 +113,7 @@ def _labelled(history, scores, kept):
 
 
 @compiled
-def _look(states, r, draws, chosen, known, empty, ended, out):
+def look(states, r, draws, chosen, known, empty, ended, out):
     """Write of each state a random move, its score if it is finished, its empty squares, and whether it is finished."""
     for i in range(len(states)):
         s = (states[i, 0], states[i, 1])
@@ -126,7 +126,7 @@ def _look(states, r, draws, chosen, known, empty, ended, out):
 
 
 @compiled
-def _play_moves(states, r, chosen, ended):
+def play_moves(states, r, chosen, ended):
     """Play a move in each state that is not finished."""
     for i in range(len(states)):
         if not ended[i]:
