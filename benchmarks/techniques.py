@@ -56,7 +56,7 @@ def static_order(s, r, left, note, out, scores, at):
 
 @compiled
 def mobility_order(s, r, left, note, out, scores, at):
-    """Othello's solver moves without parity."""
+    """Othello's solver moves by the replies that they leave, whatever squares they open."""
     return othello_knowledge.ordered_moves_slow(s, r, out, scores, at)
 
 
@@ -69,9 +69,9 @@ HOOKS = {
     },
     "othello": {
         "stability": {"bounds": None},
-        "last four squares": {"small": None, "SMALL": None},
-        "parity order": {"solver_moves": mobility_order},
-        "mobility and parity order": {"solver_moves": static_order},
+        "last five squares": {"small": None, "SMALL": None},
+        "potential mobility": {"solver_moves": mobility_order},
+        "mobility": {"solver_moves": static_order},
     },
 }
 

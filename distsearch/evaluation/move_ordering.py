@@ -12,5 +12,5 @@ class MoveOrdering(NamedTuple):
 
 
 # of those tried best on FFO #40 to #44, and on 11 positions of 6×6 after 7 and 8 random moves
-OTHELLO_8X8 = MoveOrdering(13, 3, 24)
+OTHELLO_8X8 = MoveOrdering(12, 3, 12)
 OTHELLO_6X6 = MoveOrdering(11, 3, 8)

@@ -1,4 +1,4 @@
-"""Othello's last moves on boards of one word: exact scores of up to four empty squares, and discs that stay.
+"""Othello's last moves on boards of one word: exact scores of up to five empty squares, and discs that stay.
 
 Masks are uint64, squares, scores and counts of nodes int64; scores are the side to move's and, from two squares on,
 fail-soft at ``beta``: at least it, or below it, as the true score is. A *region* is a quarter of the board; the
@@ -9,10 +9,11 @@ import numpy as np
 
 from ..core.jit import compiled
 from . import lanes
-from .othello import ABOVE, BELOW, BOARD, EMPTIES_TO_WINNER, ENDS, REGIONS, SPREADS, STEPS, turned
+from .othello import ABOVE, BELOW, BOARD, EMPTIES_TO_WINNER, ENDS, REGIONS, SPREADS, SQUARES, STEPS, reach, turned
 
 _ONE = np.uint64(1)
 _NO_MOVE = np.int64(-1000)  # instead of a score: no square can be played on
+_NONE = np.int64(-1)  # instead of a move with the replies that it leaves
 
 
 @compiled
@@ -144,7 +145,7 @@ def next_square(first, rest):
 
 
 @compiled
-def last_moves(own, opp, left, beta, r):
+def up_to_four(own, opp, left, beta, r):
     """Return (score, nodes) of a position with up to four empty squares, fail-soft at ``beta``."""
     empty = r[BOARD] & ~(own | opp)
     if left == 0:
@@ -165,17 +166,99 @@ def last_moves(own, opp, left, beta, r):
 
 
 @compiled
+def by_replies(own, opp, empty, r):
+    """Return the moves of own with five empty squares, those first that leave few replies, then those of odd regions.
+
+    Each is the square plus 64 times the most squares less the replies, ``_NONE`` in place of those that are missing.
+    """
+    a = b = c = d = e = _NONE
+    odd = odd_regions(empty, r)
+    first, rest = empty & odd, empty & ~odd
+    for i in range(5):
+        square, first, rest = next_square(first, rest)
+        discs = flips(own, opp, square, r)
+        if discs:
+            bit = _ONE << np.uint64(square)
+            replies = reach((opp & ~discs,), (own | discs | bit,), (empty ^ bit,), r)[0]
+            m = (np.int64(64) - lanes.popcount(replies)) << 9 | np.int64(4 - i) << 6 | square
+            a, m = max(a, m), min(a, m)
+            b, m = max(b, m), min(b, m)
+            c, m = max(c, m), min(c, m)
+            d, e = max(d, m), min(d, m)
+    return a, b, c, d, e
+
+
+@compiled
+def last_five(own, opp, empty, beta, r):
+    """As ``last_two`` with five empty squares."""
+    best, nodes = _NO_MOVE, np.int64(0)
+    a, b, c, d, e = by_replies(own, opp, empty, r)
+    while a != _NONE and best < beta:
+        square = a & 63
+        discs = flips(own, opp, square, r)
+        value, more = up_to_four(opp & ~discs, own | discs | _ONE << np.uint64(square), np.int64(4), 1 - beta, r)
+        best, nodes = max(best, -value), nodes + more + 1
+        a, b, c, d, e = b, c, d, e, _NONE
+    return best, nodes
+
+
+@compiled
+def five(own, opp, beta, r):
+    """Return (score, nodes) with five empty squares left."""
+    empty = r[BOARD] & ~(own | opp)
+    best, nodes = last_five(own, opp, empty, beta, r)
+    if best > _NO_MOVE:
+        return best, nodes
+    best, nodes = last_five(opp, own, empty, 1 - beta, r)
+    if best > _NO_MOVE:
+        return -best, nodes + 1
+    return margin(own, opp, np.int64(5), r), np.int64(0)
+
+
+@compiled
+def most_score(own, opp, r):
+    """Return a score that own cannot exceed, for opp's discs that stay."""
+    return np.int64(r[SQUARES]) - 2 * lanes.popcount(stable_discs(opp, own, r))
+
+
+@compiled
+def last_moves(own, opp, left, beta, r):
+    """Return (score, nodes) of a position with up to five empty squares, fail-soft at ``beta``."""
+    if left < 5:
+        return up_to_four(own, opp, left, beta, r)
+    if beta > 2 * left:
+        most = most_score(own, opp, r)
+        if most < beta:
+            return most, np.int64(0)
+    return five(own, opp, beta, r)
+
+
+@compiled
+def _spread(near, squares, step, upwards):
+    """Return squares, and those that lie one step from them, where ``near`` lets them."""
+    return lanes.either(
+        squares, lanes.both(near, lanes.axes_up(squares, step) if upwards else lanes.axes_down(squares, step))
+    )
+
+
+@compiled
 def full_lines(filled, r):
     """Return for each axis (four lanes) the squares whose line on it has no empty square."""
     step = lanes.load(lanes.on_axes((filled,)), r, STEPS)
     below, above = lanes.load(step, r, BELOW), lanes.load(step, r, ABOVE)
     up = down = lanes.on_axes((r[BOARD] & ~filled,))
-    for _ in range(np.int64(r[SPREADS])):  # empty squares spread by 1, 2, 4 … squares
-        up = lanes.either(up, lanes.both(below, lanes.axes_up(up, step)))
-        down = lanes.either(down, lanes.both(above, lanes.axes_down(down, step)))
-        below = lanes.both(below, lanes.axes_up(below, step))
-        above = lanes.both(above, lanes.axes_down(above, step))
+    # empty squares spread by 1, 2, 4 … squares; lines of up to eight squares without a loop, as in ``reach``
+    up, down = _spread(below, up, step, True), _spread(above, down, step, False)
+    below, above = lanes.both(below, lanes.axes_up(below, step)), lanes.both(above, lanes.axes_down(above, step))
+    step = lanes.plus(step, step)
+    up, down = _spread(below, up, step, True), _spread(above, down, step, False)
+    below, above = lanes.both(below, lanes.axes_up(below, step)), lanes.both(above, lanes.axes_down(above, step))
+    step = lanes.plus(step, step)
+    up, down = _spread(below, up, step, True), _spread(above, down, step, False)
+    if r[SPREADS] > 3:
+        below, above = lanes.both(below, lanes.axes_up(below, step)), lanes.both(above, lanes.axes_down(above, step))
         step = lanes.plus(step, step)
+        up, down = _spread(below, up, step, True), _spread(above, down, step, False)
     return lanes.without(lanes.on_axes((r[BOARD],)), lanes.either(up, down))
 
 

@@ -124,13 +124,17 @@ def states_with(left, rng, n):
 
 
 def test_moves_of_the_root_have_the_values_of_short_searches_and_keep_them(rng):
-    """With 14 moves left these are evaluations of what a move leads to, in order of them and of replies."""
+    """With 14 moves left these are evaluations of what a move leads to; of the node, where it is too bad for a cut."""
     order = evaluation.for_order(othello, rules(BOARD))
     engine = solver(order)
     seen = 0
     for state in states_with(14, rng, 20):
         root, values = paused(engine, state, 2)[0], []
         if root["count"] == 1:
+            continue
+        own = int(order.function(as_state(state), rules(BOARD), order.tables))
+        if own < (root["beta"] - 5) * pt.UNIT:
+            assert set(engine._scores[: root["count"]].tolist()) == {own}
             continue
         seen += 1
         for i in range(root["count"]):

@@ -108,16 +108,16 @@ def apply_entry(c, data, depth_left, low, high, shared):
     return low, high, tt.move_of(data)
 
 
-def put_in_order(s, c, at, n, depth_left, h):
+def put_in_order(s, c, at, n, depth_left, beta, h):
     """Put the n moves at ``at`` in the learnt order, if the engine has one, and share it with ranks in the same search.
 
     h: hash of the node (uint64).
     """
     out, scores = int16s(c.moves), int64s(c.scores)
     if depth_left < c.share_order_from:
-        order_moves(s, c, at, n, depth_left)
+        order_moves(s, c, at, n, depth_left, beta)
     elif not (probe_order(c.table, h, out, scores, at, n) or wait_for_order(c.table, h, out, scores, at, n)):
-        order_moves(s, c, at, n, depth_left)
+        order_moves(s, c, at, n, depth_left, beta)
         store_order(c.table, h, out, scores, at, n)
 
 
@@ -166,7 +166,7 @@ def probe_node(s, c, at, depth_left, alpha, beta):
         if bound >= beta:
             return RESOLVED, bound, high, h
     if depth_left >= c.order_from:  # below it no score is read, see is_deferrable, and no order is shared
-        put_in_order(s, c, at, n, depth_left, h)
+        put_in_order(s, c, at, n, depth_left, beta, h)
         if move != NO_MOVE:
             scored_move_to_front(out, int64s(c.scores), at, n, move)
     elif move != NO_MOVE:
@@ -245,7 +245,7 @@ def open_root(s, c, depth_left, alpha, beta):
     if n == 0:  # none worth a search: all lose, or one wins at once
         n = np.int64(moves(s, r, out, 0))
     h = hashed(s, r, c)
-    put_in_order(s, c, np.int64(0), n, depth_left, h)
+    put_in_order(s, c, np.int64(0), n, depth_left, beta, h)
     data = tt.probe_l1(c.table, h)
     if data != 0:
         scored_move_to_front(out, int64s(c.scores), np.int64(0), n, tt.move_of(data))

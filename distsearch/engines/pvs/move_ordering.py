@@ -17,6 +17,7 @@ _MAX_PLIES = np.int64(4)
 MAX_GUESS_NODES = np.int64(50_000)  # of a first guess, 2 ms; six plies may take 3 million
 NEVER = np.int64(2**63 - 1)
 UNIT = 1  # of the evaluation's values, a final score of 1
+_CLEARLY_BELOW = np.int64(5)  # by which a value must miss beta for a cut to be unlikely
 _VALUE_BITS = np.int64(20)  # the lower bits of what moves are sorted by: a value plus _VALUE_OFFSET
 _VALUE_OFFSET = np.int64(1) << _VALUE_BITS - 1
 
@@ -46,15 +47,24 @@ def quick_search(s, c, at, plies, alpha, beta):
     return best
 
 
-def order_moves(s, c, at, n, depth_left):
+def order_moves(s, c, at, n, depth_left, beta):
     """Put the n moves at ``at`` in order of quick searches, with a share of the scores that ``solver_moves`` gave them.
 
-    Their scores (int64, in UNITs) are then the values of the quick searches alone, by which cuts are predicted.
+    Their scores (int64, in UNITs) are then the values of the quick searches alone, by which cuts are predicted. At a
+    node that probably no move cuts off, their order matters little: the searches are a ply shorter, and where that
+    leaves none, moves keep their order, and have the node's value for a score.
     """
     if n < 2 or depth_left < c.order_from:
         return
     r, out, scores = uint64s(c.rules), int16s(c.moves), int64s(c.scores)
     plies = min((depth_left - c.order_from) // c.order_step, _MAX_PLIES)
+    value = np.int64(evaluate(s, r, uint64s(c.tables)))
+    if value < (beta - _CLEARLY_BELOW) * UNIT:
+        plies -= 1
+        if plies < 0:
+            for i in range(at, at + n):
+                scores[i] = value
+            return
     for i in range(at, at + n):
         child, _ = play(s, r, np.int64(out[i]))
         c.nodes += 1
@@ -85,7 +95,7 @@ def first_guess(s, c, depth_left):
     return score
 
 
-def unordered(s, c, at, n, depth_left):
+def unordered(s, c, at, n, depth_left, beta):
     """For engines without a learnt evaluation."""
 
 
