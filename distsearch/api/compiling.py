@@ -101,14 +101,14 @@ def load(compile_all: Part) -> bool:
 class Compilation:
     """Recipes that are followed by other processes, one for each core at a time; a context, which ends with them.
 
-    kernels: how many were compiled so far.
+    kernels: how many were compiled so far; failed: whether a process could not compile its part, or not keep it.
     """
 
     def __init__(self, *recipes: Recipe):
         self._waiting: deque[tuple[Recipe, int]] = deque()
         self._running: list[tuple[Recipe, subprocess.Popen]] = []
         self._cores = len(os.sched_getaffinity(0))
-        self.kernels = 0
+        self.kernels, self.failed = 0, False
         for recipe in recipes:
             self.add(recipe)
 
@@ -133,29 +133,43 @@ class Compilation:
         for _, process in self._running:
             process.kill()
             process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
         self._running.clear()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything waits or is being compiled."""
+        return bool(self._waiting or self._running)
 
     def poll(self) -> bool:
         """See to the processes; return whether all that they can compile is compiled."""
         for recipe, process in list(self._running):
-            while line := process.stdout.readline() if process.stdout else b"":
+            assert process.stdout is not None
+            status = process.poll()  # before the last lines are read
+            while line := process.stdout.readline():
                 self.kernels += line.endswith(b"\n")
-            if process.poll() is not None:
+            if status is not None:
+                self.failed = self.failed or status != 0
+                process.stdout.close()
                 self._running.remove((recipe, process))
         while self._waiting and len(self._running) < self._cores:
             self._start(*self._waiting.popleft())
-        return not self._running
+        return not self.busy
 
     def _start(self, recipe, part):
         command = [sys.executable, "-m", __name__, json.dumps([recipe.function, recipe.arguments, part])]
         environment = {**os.environ, "DISTSEARCH_CACHE": str(FOLDER.path.parent)}
-        with contextlib.suppress(OSError):
+        try:
             process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
-            assert process.stdout is not None
-            os.set_blocking(process.stdout.fileno(), False)
-            self._running.append((recipe, process))
+        except OSError:  # there is no room for another process
+            self.failed = True
+            return
+        assert process.stdout is not None
+        os.set_blocking(process.stdout.fileno(), False)
+        self._running.append((recipe, process))
 
 
 def wait(compilation: Compilation, progress: Progress, interrupted: Callable[[], bool]) -> bool:
@@ -170,7 +184,7 @@ def wait(compilation: Compilation, progress: Progress, interrupted: Callable[[],
     return not ended
 
 
-class Compiler:
+class How:
     """How this program compiles.
 
     processes: whether others may be started for it, as the command line does; deferring: see ``deferred``.
@@ -195,11 +209,21 @@ class NotCompiledError(Exception):
 @contextlib.contextmanager
 def deferred() -> Iterator[None]:
     """While the context lasts, ``compile_with_notice`` raises NotCompiledError rather than wait for other processes."""
-    Compiler.deferring = True
+    How.deferring = True
     try:
         yield
     finally:
-        Compiler.deferring = False
+        How.deferring = False
+
+
+@contextlib.contextmanager
+def in_this_process() -> Iterator[None]:
+    """While the context lasts, no other processes compile."""
+    before, How.processes = How.processes, False
+    try:
+        yield
+    finally:
+        How.processes = before
 
 
 def compile_with_notice(
@@ -211,36 +235,44 @@ def compile_with_notice(
 ) -> None:
     """Compile what ``compile_all()`` does, or load it; tells ``progress`` if something must be compiled.
 
-    what: a text, such as a game's name; recipe: how other processes compile most of it, None if they do not.
-    Raises KeyboardInterrupt if the user wants an end while they do, and NotCompiledError as ``deferred`` says.
+    what: a text, such as a game's name; recipe: how other processes compile most of it, None if they do not. Raises
+    NotCompiledError as ``deferred`` says. On the command line it raises KeyboardInterrupt if the user wants an end
+    before all is compiled: at once while other processes compile, else before the next kernel.
     """
-    began, kernels = time.perf_counter(), 0
+    began, told = time.perf_counter(), False
+    ends = interrupted if How.processes else lambda: False
 
-    def show(count):
-        nonlocal kernels
-        if not kernels:
+    def tell(_=None):
+        nonlocal told
+        if ends():
+            raise KeyboardInterrupt
+        if not told:
             progress.note(f"compiling for {what}, once on this machine ...")
-        kernels = max(count, 1)
+            progress.begin()
+        told = True
         if progress.due():
-            progress.show(f"{count} kernels compiled, {time.perf_counter() - began:.0f} s")
+            progress.show(f"still compiling, {time.perf_counter() - began:.0f} s")
 
-    if recipe is not None and Compiler.may_start_processes():
+    if recipe is not None and How.may_start_processes():
         if load(compile_all):
             return
-        if Compiler.deferring:
+        if How.deferring:
             raise NotCompiledError(recipe)
-        progress.begin()
-        show(0)
+        tell()
         with Compilation(recipe) as compilation:
             if not wait(compilation, progress, interrupted):
                 raise KeyboardInterrupt
-    with told_of_compiling(lambda _: show(kernels + 1)):
+            How.processes = not compilation.failed  # what they cannot keep is compiled here, and more of it will be
+    with told_of_compiling(tell):
         compile_all()
     progress.clear()
-    if kernels:
+    if told:
+        if ends():
+            raise KeyboardInterrupt
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
         if KernelCache.problem:
             progress.note(f"distsearch: {KernelCache.problem}")
+            KernelCache.problem = None  # once is enough
 
 
 def main() -> None:
@@ -250,6 +282,8 @@ def main() -> None:
     parts = getattr(importlib.import_module(module), name)(**arguments)
     with told_of_compiling(lambda kernel: print(kernel, flush=True)):
         parts[part]()
+    if KernelCache.problem:  # the disk is full
+        sys.exit(1)
 
 
 if __name__ == "__main__":

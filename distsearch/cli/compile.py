@@ -5,10 +5,10 @@ import time
 from .. import games
 from ..api.compiling import Compilation, recipes_of, wait
 from ..api.interrupts import Interrupts, ignore
-from ..api.progress import Progress
+from ..api.progress import Progress, Silent
 from ..cluster import mpi_runtime
 from ..core.errors import UserError
-from ..core.kernel_cache import FOLDER, can_keep
+from ..core.kernel_cache import FOLDER
 from ..formats import stdout
 
 
@@ -17,20 +17,29 @@ def add_arguments(parser):
 
 
 def run(args, argv):
-    """Compile on the first rank of every host; the first of all tells what it compiled."""
-    comm, progress = mpi_runtime.world(), Progress()
+    """Compile on the first rank of every host; the first of all tells what it compiled. Raises UserError."""
+    comm, progress, interrupts = mpi_runtime.world(), Progress(), Interrupts()
     names = args.games or games.names()
     recipes = [recipe for name in names for recipe in recipes_of(name)]
-    if not can_keep():
-        raise UserError(f"cannot write to {FOLDER.path}: set DISTSEARCH_CACHE to a folder where kernels can be kept")
-    if not mpi_runtime.is_first_of_host(comm):
+    first_of_host = mpi_runtime.is_first_of_host(comm)
+    _refuse(comm, FOLDER.problem)
+    began, found, failed = time.perf_counter(), 0, False
+    if comm is not None and comm.Get_rank() > 0:
         ignore()
-        return 0
-    began, interrupts = time.perf_counter(), Interrupts()
-    with interrupts, Compilation(*recipes) as compilation:
-        wait(compilation, progress, lambda: interrupts.signal is not None)
-        kernels = compilation.kernels
-    if interrupts.exit_status == 0 and (comm is None or comm.Get_rank() == 0):
+    with interrupts, Compilation(*recipes if first_of_host else ()) as compilation:
+        wait(compilation, progress if first_of_host else Silent(), lambda: interrupts.signal is not None)
+        found, failed = compilation.kernels, compilation.failed
+    if interrupts.exit_status:
+        raise KeyboardInterrupt(interrupts.signal)
+    _refuse(comm, f"some kernels cannot be compiled, or kept in {FOLDER.path}" if failed else None)
+    if comm is None or comm.Get_rank() == 0:
         took = f"{time.perf_counter() - began:.1f} s"
-        stdout.write(f"{kernels} kernels for {', '.join(names)} compiled in {took}, kept in {FOLDER.path}\n".encode())
-    return interrupts.exit_status
+        stdout.write(f"{found} kernels for {', '.join(names)} compiled in {took}, kept in {FOLDER.path}\n".encode())
+    return 0
+
+
+def _refuse(comm, fault):
+    """Raise UserError on every rank if there is a fault on one; fault: this rank's, or None."""
+    faults = [fault] if comm is None else comm.allgather(fault)
+    if any(faults):
+        raise UserError(next(filter(None, faults)))

@@ -6,7 +6,7 @@ import signal
 
 from .. import games
 from ..api.applicability import check
-from ..api.compiling import Compiler
+from ..api.compiling import How
 from ..api.interrupts import Interrupts, ignore
 from ..api.progress import Progress
 from ..api.session import Session
@@ -27,7 +27,7 @@ class Launch:
     def __init__(self, resources, table=True):
         self._resources, self._table = resources, resources.table if table else 0
         begin_log(resources.log_level)
-        Compiler.processes = True
+        How.processes = True
         survives = resources.worker_timeout is not None or mpi_runtime.tells_of_failures()
         if mpi_runtime.launcher()[0] > 1 and survives:
             mpi_runtime.limit_beginning()
@@ -53,7 +53,7 @@ class Launch:
                 return 0
             if 0 < session.table_mib < (self._table or DEFAULT_MIB):
                 self.print_error(f"a host's shared memory has room for a table of {session.table_mib} MiB only")
-            with self.interrupts, self._number_of_signal():
+            with self.interrupts, self.number_of_signal():
                 write = self._traced(session, *trace) if trace and trace[0] is not None else None
                 status = work(session)
                 if write is not None:
@@ -62,12 +62,12 @@ class Launch:
             return self.interrupts.exit_status or status
 
     @contextlib.contextmanager
-    def _number_of_signal(self):
+    def number_of_signal(self):
         """Have a KeyboardInterrupt say which signal was the reason."""
         try:
             yield
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(self.interrupts.signal or signal.SIGINT) from interrupt
+            raise KeyboardInterrupt(*(interrupt.args or (self.interrupts.signal or signal.SIGINT,))) from interrupt
 
     def _traced(self, session, path, name, board):
         """Have the ranks keep a timeline; return what writes it once the search is over."""

@@ -40,7 +40,8 @@ def _sentence(text):
 
 
 def _optional(action):
-    return f"[{action.metavar}]" if action.nargs in ("?", "*") else action.metavar
+    several = " ..." if action.nargs == "*" else ""
+    return f"[{action.metavar}{several}]" if action.nargs in ("?", "*") else action.metavar
 
 
 def _spelling(action):

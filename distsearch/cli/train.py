@@ -28,4 +28,5 @@ def add_arguments(parser):
 
 def run(args, argv):
     launch = Launch(resources_of(args))  # learning takes no jobs from rank 0: every rank trains
-    return trainer_of(args.game)(args, launch.comm, launch.interrupts, launch.progress, stdout.print_result)
+    with launch.number_of_signal():
+        return trainer_of(args.game)(args, launch.comm, launch.interrupts, launch.progress, stdout.print_result)

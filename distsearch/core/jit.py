@@ -13,7 +13,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
-from .kernel_cache import KernelCache
+from .kernel_cache import KernelCache, about_to_compile
 
 # numba uses colorama if that is there, which on a terminal ends every process by writing a colour reset to stdout;
 # Open MPI's mpirun gives every rank a terminal, so a line of them would follow the results
@@ -97,6 +97,7 @@ class _Kernel(CPUDispatcher):
 
     def _compile_again(self, arguments):
         """Compile with a wrapper what was compiled without, also on disk."""
+        about_to_compile(self.py_func.__qualname__)
         del self.overloads[arguments]
         cache, self._cache = self._cache, NullCache()
         try:

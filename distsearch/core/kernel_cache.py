@@ -28,8 +28,14 @@ from .kernel_folder import PACKAGE, WITH_KERNELS, source_hash
 
 _DIGEST = 16  # bytes, before the rest of a file
 
+_OPTIONS = "OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "DEBUGINFO_DEFAULT"  # of numba
 _compiler: Any = cpu_target.target_context
-FOLDER = kernel_folder.choose(numba.__version__, llvmlite.__version__, *_compiler.codegen().magic_tuple())
+FOLDER = kernel_folder.choose(
+    *(getattr(numba.config, option) for option in _OPTIONS),
+    numba.__version__,
+    llvmlite.__version__,
+    *_compiler.codegen().magic_tuple(),
+)
 
 
 class KernelCache(_Cache):
@@ -48,7 +54,7 @@ class KernelCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """Return what was compiled for types of arguments, or None."""
-        found = self._read(sig) if self._made_of else None
+        found = self._read(self._path(sig)) if self._made_of else None
         if found is not None:
             # a file that is whole may have been made by a numba that says it is the same version
             with contextlib.suppress(Exception):
@@ -56,12 +62,15 @@ class KernelCache(_Cache):
         about_to_compile(self._name)
         return None
 
-    def _read(self, sig):
+    def _read(self, path):
         try:
-            data = self._path(sig).read_bytes()
+            with open(path, "rb") as file:
+                if not kernel_folder.is_own(os.fstat(file.fileno())):
+                    return None
+                data = file.read()
         except OSError:
             return None
-        return data[_DIGEST:] if data[:_DIGEST] == _digest(data[_DIGEST:]) else None
+        return data[_DIGEST:] if data[:_DIGEST] == _digest(path, data[_DIGEST:]) else None
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Keep what was compiled, if that is possible."""
@@ -70,8 +79,8 @@ class KernelCache(_Cache):
         packed, path = dumps(data._reduce()), self._path(sig)
         temporary = path.with_suffix(f".{uuid.uuid4().hex}")
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary.write_bytes(_digest(packed) + packed)
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+                file.write(_digest(path, packed) + packed)
             os.replace(temporary, path)
         except OSError as error:  # a full disk
             with contextlib.suppress(OSError):
@@ -119,6 +128,8 @@ def told_of_compiling(tell: Callable[[str], None]) -> Iterator[None]:
 
 def _made_of(function):
     """Return what tells a function's kernels from others in the folder, None if that cannot be known."""
+    if function.__closure__:  # functions of the same text that differ by what they enclose
+        return None
     file = Path(function.__code__.co_filename)
     name = f"{function.__module__}.{function.__qualname__}"
     source = _source(file)
@@ -134,5 +145,5 @@ def _source(file):
     return source_hash(file) if file.is_file() else None
 
 
-def _digest(data):
-    return hashlib.blake2b(data, digest_size=_DIGEST).digest()
+def _digest(path, data):
+    return hashlib.blake2b(path.name.encode() + data, digest_size=_DIGEST).digest()

@@ -21,6 +21,7 @@ from typing import NamedTuple
 WITH_KERNELS = ("core", "games", "evaluation", "engines", "gpu", "jobs", "tree", "learning", "testing")
 PACKAGE = Path(__file__).parents[1]
 _VARIABLES = "DISTSEARCH_CACHE", "NUMBA_CACHE_DIR"
+_NOWHERE = Path(os.devnull) / "distsearch"  # where nothing is found and nothing can be made
 
 
 def source_hash(*roots: Path) -> str:
@@ -40,26 +41,30 @@ class KernelFolder(NamedTuple):
     problem: str | None
 
 
-def choose(*compiler: str) -> KernelFolder:
-    """Return the folder for kernels; compiler: texts that tell one compiler, and the processor it is for, from others.
+def choose(*compiler: object) -> KernelFolder:
+    """Return the folder for kernels; compiler: what tells one compiler, and the processor it is for, from others.
 
     It is in $DISTSEARCH_CACHE, $NUMBA_CACHE_DIR or the user's cache, or in a folder for temporary files if the first
-    of these that is set cannot be made, or could be changed by another user: kernels are programs.
+    of these that is set cannot be made, or could be changed by another user: kernels are programs. If that folder is
+    no better, nothing is kept.
     """
     sources = source_hash(*(PACKAGE / room for room in WITH_KERNELS))
     made_by = repr((sources, sys.implementation.cache_tag, compiler))
     name = f"distsearch-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}"
     variable = next((each for each in _VARIABLES if os.environ.get(each)), None)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "distsearch"
-    wanted = Path(os.environ[variable]) if variable else home
-    fault = fault_of(wanted / name)
+    home = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "distsearch")
+    asked = os.environ[variable] if variable else home
+    # from here on without links: what they lead to may change after it was looked at
+    wanted = Path(os.path.realpath(asked)) / name
+    fault = fault_of(wanted)
     if fault is None:
-        return KernelFolder(wanted / name, _not_writable(wanted / name))
-    shared = Path(tempfile.gettempdir()) / f"distsearch-{os.getuid()}"
-    if fault_of(shared / name) is not None:
-        shared = Path(tempfile.mkdtemp(prefix="distsearch-"))
-    shown = f"{variable}={wanted}" if variable else wanted
-    return KernelFolder(shared / name, f"kernels are kept in {shared}, not in {shown}: {fault}")
+        return KernelFolder(wanted, _not_writable(wanted))
+    shown = f"{variable}={asked}" if variable else asked
+    with contextlib.suppress(FileNotFoundError):  # there is no folder for temporary files
+        other = Path(os.path.realpath(tempfile.gettempdir())) / f"distsearch-{os.getuid()}" / name
+        if fault_of(other) is None and os.access(other, os.W_OK):
+            return KernelFolder(other, f"kernels are kept in {other.parent}, not in {shown}: {fault}")
+    return KernelFolder(_NOWHERE, f"kernels are compiled at each start, and not kept in {shown}: {fault}")
 
 
 def _not_writable(folder):
@@ -70,12 +75,16 @@ def _not_writable(folder):
 
 
 def fault_of(folder: Path) -> str | None:
-    """Return why kernels must not be kept in a folder, which is made if it is not there; None if they may be."""
-    folder = Path(os.path.abspath(folder))
-    fault = _open_to_others(folder)  # also before it is made: another user's link may lead anywhere
+    """Return why kernels must not be kept in a folder, which is made if it is not there; None if they may be.
+
+    folder: absolute, and without links.
+    """
+    fault = _open_to_others(folder)
     if fault is None and not folder.is_dir():
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for path in (*reversed(folder.parents), folder):
+                with contextlib.suppress(FileExistsError):
+                    path.mkdir(mode=0o755)  # so that none but this user may write, whatever the umask is
         except OSError as error:
             return f"cannot make {folder}: {error.strerror}"
         return _open_to_others(folder)
@@ -84,18 +93,26 @@ def fault_of(folder: Path) -> str | None:
 
 def _open_to_others(folder):
     """Return a line if a user but this one and root could put a file into a folder, or another one in its place."""
-    real = folder.resolve()
-    for path in dict.fromkeys((folder, *folder.parents, real, *real.parents)):
+    for path in (folder, *folder.parents):
         try:
             state = path.lstat()
         except (FileNotFoundError, NotADirectoryError):
             continue
-        if state.st_uid not in _trusted_users(path in (folder, real)):
+        except OSError as error:
+            return f"cannot look at {path}: {error.strerror}"
+        if stat.S_ISLNK(state.st_mode):
+            return f"{path} has become a link"
+        if state.st_uid not in _trusted_users(path == folder):
             return f"another user owns {path}"
-        protected = path not in (folder, real) and state.st_mode & stat.S_ISVTX  # none may move another user's folder
-        if not protected and not stat.S_ISLNK(state.st_mode) and _others_may_write(state):
+        protected = path != folder and state.st_mode & stat.S_ISVTX  # none may move another user's folder
+        if not protected and others_may_write(state):
             return f"other users may write to {path}"
     return None
+
+
+def is_own(state: os.stat_result) -> bool:
+    """Whether a file in the folder is one that no user but this one and root can have written."""
+    return state.st_uid in _trusted_users(True) and not others_may_write(state)
 
 
 @functools.cache
@@ -112,7 +129,8 @@ def _trusted_users(of_folder):
     return users
 
 
-def _others_may_write(state):
+def others_may_write(state: os.stat_result) -> bool:
+    """Whether the mode of a file or folder lets users but its owner write to it."""
     by_group = state.st_mode & stat.S_IWGRP and not _is_private(state.st_gid)
     return bool(state.st_mode & stat.S_IWOTH or by_group)
 

@@ -93,7 +93,7 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
             merger = Merger(team.leaders, arrays, options.merge, options.rate, None if pages is None else pages.shared)
         team.join(arrays, learner, merger, pages)
         begun = agreed(comm, lambda: TrainingState(options, files, game, arrays) if team.first else None)
-        _compile(team, options, learner, merger, pages, progress)
+        _compile(team, options, learner, merger, pages, progress, interrupted)
         if not team.first:
             team.work()
             return None
@@ -161,7 +161,7 @@ def _gpu_of_host(place):
     return device.Gpu(place % count)
 
 
-def _compile(team, options, learner, merger, pages, progress):
+def _compile(team, options, learner, merger, pages, progress, interrupted):
     """Compile on the first rank of each host; the others then load."""
 
     def compile_all():
@@ -171,7 +171,9 @@ def _compile(team, options, learner, merger, pages, progress):
         if pages is not None:
             pages.compile()
 
-    if team.first_here:
+    if team.ranks == 1:
+        compile_with_notice(options.game, compile_all, progress, None, interrupted)
+    elif team.first_here:  # an interrupt waits until all ranks can end together
         compile_with_notice(options.game, compile_all, progress if team.first else Silent())
     team.meet()
     if not team.first_here:

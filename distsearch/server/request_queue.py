@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .. import games
-from ..api.compiling import Compilation, NotCompiledError, deferred
+from ..api.compiling import Compilation, NotCompiledError, deferred, in_this_process
 from ..api.options import Options
 from ..api.session import Session
 from ..core.errors import UserError, print_traceback
@@ -60,7 +60,7 @@ class RequestQueue:
         """
         for name in names:
             for options in (Options(name, exact=True), Options(name, depth=1)):
-                self._compile_or(self._warm, options)
+                self._compile_or(self._start_or_warm, options)
 
     def _warm(self, options):
         searcher = self.searcher(options)
@@ -80,14 +80,22 @@ class RequestQueue:
 
     def _take_compiled(self):
         """Go on with what was waiting for kernels; return whether there was any."""
-        if not self._uncompiled:
-            return False
         self._compilation.poll()
         over = [each for each in self._uncompiled if not self._compilation.at_work(each[1])]
         for each in over:
             self._uncompiled.remove(each)
-            (self._start if isinstance(each[0], Request) else self._warm)(each[0])
+            with in_this_process():  # what other processes could not compile, or not keep
+                self._start_or_warm(each[0])
         return bool(over)
+
+    def _start_or_warm(self, asked):
+        if isinstance(asked, Request):
+            self._start(asked)
+            return
+        try:
+            self._warm(asked)
+        except Exception as error:  # there is no memory for it, or a mistake of ours; a request may still succeed
+            print_traceback(error)
 
     def close(self) -> None:
         """End what still compiles."""
@@ -97,7 +105,7 @@ class RequestQueue:
     def _compiling(self):
         """Whether kernels for something are being compiled or loaded."""
         self._warming = [run for run in self._warming if self._cluster.is_open(run)]
-        return bool(self._uncompiled or self._warming)
+        return bool(self._uncompiled or self._warming or self._compilation.busy)
 
     @property
     def idle(self) -> bool:
@@ -207,7 +215,7 @@ class RequestQueue:
         while self._queues and refused < len(self._queues):
             client, queue = self._queues.popitem(last=False)
             active = self._active.get(client, 0)
-            if active and (active >= _OF_CLIENT or len(self._tasks) >= _AT_WORK):
+            if active and (active >= _OF_CLIENT or sum(self._active.values()) >= _AT_WORK):
                 self._queues[client] = queue
                 refused += 1
                 continue
@@ -217,7 +225,7 @@ class RequestQueue:
                 self._queues[client] = queue
             admitted, refused = True, 0
             self._active[request.client] = self._active.get(request.client, 0) + 1
-            self._compile_or(self._start, request)
+            self._compile_or(self._start_or_warm, request)
         return admitted
 
     def _no_longer_waits(self, request):

@@ -21,3 +21,12 @@ def parts(path, seconds=0.0, count=1):
         Path(path, str(number)).touch()
 
     return [lambda number=number: part(number) for number in range(count)]
+
+
+def parts_that_are_not_kept():
+    """A function of a recipe for a disk that is full."""
+
+    def part():
+        kernel_cache.KernelCache.problem = "no room"
+
+    return [part]

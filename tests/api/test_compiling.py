@@ -1,6 +1,8 @@
 """Kernels that other processes compile: which, that they are found, and how waiting for them ends."""
 
 import io
+import signal
+import subprocess
 import sys
 import time
 
@@ -8,7 +10,7 @@ import pytest
 
 from distsearch import games
 from distsearch.api import compiling
-from distsearch.api.compiling import Compilation, Compiler, NotCompiledError, Recipe, compile_with_notice, deferred
+from distsearch.api.compiling import Compilation, How, NotCompiledError, Recipe, compile_with_notice, deferred
 from distsearch.api.progress import Progress, Silent
 from distsearch.core import kernel_cache
 from distsearch.core.kernel_folder import KernelFolder
@@ -32,9 +34,22 @@ class Compiled:
 @pytest.fixture
 def processes(monkeypatch, tmp_path):
     """Other processes may compile, and find this module."""
-    monkeypatch.setattr(Compiler, "processes", True)
+    monkeypatch.setattr(How, "processes", True)
     monkeypatch.setattr(kernel_cache, "FOLDER", KernelFolder(tmp_path, None))
     monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that are started."""
+    found, start = [], subprocess.Popen
+
+    def popen(*arguments, **options):
+        found.append(start(*arguments, **options))
+        return found[-1]
+
+    monkeypatch.setattr(compiling.subprocess, "Popen", popen)
+    return found
 
 
 def notes(compile_all, *how):
@@ -78,12 +93,12 @@ def test_processes_that_fail_are_made_up_for(processes):
 
 def test_no_process_is_started_for_what_is_there_or_by_a_library(processes, tmp_path, monkeypatch):
     assert notes(Compiled(()), recipe(tmp_path)) == []
-    monkeypatch.setattr(Compiler, "processes", False)
+    monkeypatch.setattr(How, "processes", False)
     notes(Compiled(), recipe(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_ends_the_processes_soon(processes, tmp_path):
+def test_an_interrupt_ends_the_processes_soon(processes, tmp_path, started):
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         late = time.monotonic() + 0.5
@@ -91,7 +106,21 @@ def test_an_interrupt_ends_the_processes_soon(processes, tmp_path):
             "chess", Compiled(), Silent(), recipe(tmp_path, seconds=60.0), lambda: time.monotonic() > late
         )
     assert time.monotonic() < began + 10
+    assert [process.returncode for process in started] == [-signal.SIGKILL]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_ends_what_this_process_compiles_before_the_next_kernel(processes):
+    compiled, interrupts = Compiled(("a", "b", "c")), iter((False, True))
+    with pytest.raises(KeyboardInterrupt):
+        compile_with_notice("chess", compiled, Silent(), None, lambda: next(interrupts))
+    assert (compiled.missing, compiled.done) == (["b", "c"], 0)
+
+
+def test_processes_that_cannot_keep_kernels_are_not_started_again(processes, tmp_path, started):
+    notes(Compiled(), Recipe(f"{recipe.__module__}:parts_that_are_not_kept", {}))
+    notes(Compiled(), recipe(tmp_path))
+    assert [process.returncode for process in started] == [1]
 
 
 def test_where_it_is_deferred_the_recipe_is_told(processes, tmp_path):

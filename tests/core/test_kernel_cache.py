@@ -56,7 +56,7 @@ def replace_by_a_folder(path):
 
 def keep_another_content(path):
     content = b"a whole file of something else"
-    path.write_bytes(kernel_cache._digest(content) + content)
+    path.write_bytes(kernel_cache._digest(path, content) + content)
 
 
 DAMAGES = {
@@ -67,6 +67,8 @@ DAMAGES = {
     "short": lambda path: path.write_bytes(b"x"),
     "of another program": keep_another_content,
     "gone": Path.unlink,
+    "of another name": lambda path: path.rename(path.with_name("cube-0.kernel")),
+    "writable by others": lambda path: path.chmod(0o666),
 }
 
 
@@ -76,7 +78,7 @@ def test_a_damaged_file_is_made_again(damage, folder):
     DAMAGES[damage](the_file(folder))
     assert compiled() == ["square"]
     assert compiled() == []
-    assert len(list(folder.iterdir())) == 1
+    assert len(list(folder.glob("square-*"))) == 1
 
 
 def test_a_kernel_that_cannot_be_kept_still_answers(folder, monkeypatch):
@@ -112,6 +114,17 @@ def test_an_edit_of_a_function_or_of_its_file_is_noticed(folder, tmp_path_factor
     for text in texts + ["# edited\n" + texts[1]]:
         assert compiled(function(text)) == ["square"]
         assert compiled(function(text)) == []
+
+
+def test_functions_that_enclose_something_are_told_apart(folder):
+    def times(factor):
+        def product(x):
+            return x * factor
+
+        return product
+
+    assert [jit.compiled(times(factor))(10) for factor in (2, 3)] == [20, 30]
+    assert list(folder.iterdir()) == []
 
 
 def test_what_has_no_file_is_not_kept(folder):

@@ -45,7 +45,7 @@ def test_what_is_named_first_is_used(tmp_path, monkeypatch):
     monkeypatch.setenv("DISTSEARCH_CACHE", str(tmp_path / "ours"))
     chosen = choose()
     assert (chosen.path.parent, chosen.problem) == (tmp_path / "ours", None)
-    assert stat.S_IMODE(chosen.path.stat().st_mode) == 0o700
+    assert stat.S_IMODE(chosen.path.stat().st_mode) == 0o755
 
 
 def test_another_compiler_or_processor_has_a_folder_of_its_own(tmp_path, monkeypatch):
@@ -85,14 +85,44 @@ def test_a_group_may_write_if_it_is_the_users_alone(tmp_path, monkeypatch):
         assert (fault_of(tmp_path / "kernels") is None) == private
 
 
-def test_a_link_is_followed_to_where_it_leads(tmp_path, own):
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "theirs")
-    assert fault_of(tmp_path / "link" / "kernels") is None
-    own[str(tmp_path / "theirs")] = OTHER
-    assert fault_of(tmp_path / "link" / "kernels") == f"another user owns {tmp_path / 'theirs'}"
-    own[str(tmp_path / "link")] = OTHER
-    assert fault_of(tmp_path / "link" / "kernels") == f"another user owns {tmp_path / 'link'}"
+@pytest.mark.parametrize("way", ["link/kernels", "link/../open/kernels", "hop/link/kernels"])
+def test_what_links_lead_to_is_looked_at_and_used(way, tmp_path, monkeypatch):
+    real, hop = tmp_path / "open" / "real", tmp_path / "hop"
+    real.mkdir(parents=True)
+    hop.mkdir()
+    for link in (tmp_path / "link", hop / "link"):
+        link.symlink_to(real)
+    monkeypatch.setenv("DISTSEARCH_CACHE", f"{tmp_path}/{way}")
+    path, problem = choose()
+    assert problem is None
+    assert path.parent == Path(os.path.realpath(f"{tmp_path}/{way}"))
+    (tmp_path / "open").chmod(0o777)
+    assert f"other users may write to {tmp_path / 'open'}" in choose().problem
+
+
+def test_a_relative_name_is_of_the_folder_where_it_was_looked_at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISTSEARCH_CACHE", "cache")
+    assert choose().path.parent == tmp_path / "cache"
+
+
+def test_links_in_a_circle_are_told(tmp_path, monkeypatch):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    monkeypatch.setenv("DISTSEARCH_CACHE", str(tmp_path / "a"))
+    assert "link" in choose().problem
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o002, 0o077])
+def test_folders_that_are_made_can_be_used_whatever_the_umask_is(mask, tmp_path, monkeypatch):
+    monkeypatch.setenv("DISTSEARCH_CACHE", str(tmp_path / "some" / "where"))
+    before = os.umask(mask)
+    try:
+        first, second = choose(), choose()
+    finally:
+        os.umask(before)
+    assert first == second == (first.path, None)
+    assert first.path.parent == tmp_path / "some" / "where"
 
 
 def test_what_cannot_be_trusted_or_made_is_told_and_replaced(tmp_path, temporary, monkeypatch):
@@ -109,15 +139,33 @@ def test_what_cannot_be_trusted_or_made_is_told_and_replaced(tmp_path, temporary
         assert path.is_dir()
 
 
-def test_the_common_folder_is_replaced_too_if_it_is_another_users(tmp_path, temporary, monkeypatch, own):
+def test_nothing_is_kept_if_the_common_folder_is_another_users(tmp_path, temporary, monkeypatch, own):
     shared = temporary / f"distsearch-{os.getuid()}"
     shared.mkdir()
     own[str(shared)] = OTHER
     monkeypatch.setenv("DISTSEARCH_CACHE", "/dev/null/cache")
     path, problem = choose()
-    assert path.parent != shared
-    assert path.parent.parent == temporary
-    assert problem
+    assert problem.startswith("kernels are compiled at each start, and not kept in DISTSEARCH_CACHE=/dev/null/cache: ")
+    assert not path.exists()
+    with pytest.raises(OSError):
+        path.mkdir(parents=True)
+
+
+def test_nothing_is_kept_where_there_is_no_place_for_it(monkeypatch):
+    def none():
+        raise FileNotFoundError
+
+    monkeypatch.setattr(kernel_folder.tempfile, "gettempdir", none)
+    monkeypatch.setenv("DISTSEARCH_CACHE", "/dev/null/cache")
+    assert not choose().path.exists()
+
+
+def test_a_folder_that_cannot_be_looked_at_is_refused(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "lstat", refuse)
+    assert fault_of(tmp_path / "kernels") == f"cannot look at {tmp_path / 'kernels'}: Permission denied"
 
 
 def test_kernels_are_loaded_from_a_folder_that_cannot_be_written(tmp_path, monkeypatch):

@@ -353,8 +353,11 @@ def test_a_request_that_waits_for_kernels_can_be_cancelled(session, uncompiled):
     queue.turn()
     assert waits.ends == ["cancelled"]
     assert queue.idle
+    assert queue.status()["state"] == "compiling"
     queue.close()
-    assert not uncompiled.exists()
+    assert queue.status()["state"] == "serving"
+    time.sleep(1.0)
+    assert not uncompiled.exists()  # half a second would have been enough
 
 
 def test_warming_goes_on_in_turns(session, uncompiled, monkeypatch):
