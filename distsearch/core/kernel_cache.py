@@ -18,6 +18,7 @@ from typing import Any
 
 import llvmlite
 import numba
+from numba.core import config
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
@@ -31,7 +32,7 @@ _DIGEST = 16  # bytes, before the rest of a file
 _OPTIONS = "OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "DEBUGINFO_DEFAULT"  # of numba
 _compiler: Any = cpu_target.target_context
 FOLDER = kernel_folder.choose(
-    *(getattr(numba.config, option) for option in _OPTIONS),
+    *(getattr(config, option) for option in _OPTIONS),
     numba.__version__,
     llvmlite.__version__,
     *_compiler.codegen().magic_tuple(),

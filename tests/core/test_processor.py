@@ -29,14 +29,14 @@ def asked_anew():
     ],
 )
 def test_a_named_processor_has_the_instructions_that_its_name_stands_for(monkeypatch, name, features, expected):
-    monkeypatch.setattr(processor.numba.config, "CPU_NAME", name)
-    monkeypatch.setattr(processor.numba.config, "CPU_FEATURES", features)
+    monkeypatch.setattr(processor._config, "CPU_NAME", name)
+    monkeypatch.setattr(processor._config, "CPU_FEATURES", features)
     assert (processor.name(), processor.instructions()) == (name, expected)
 
 
 def test_a_name_alone_takes_the_instructions_of_this_machine(monkeypatch):
-    monkeypatch.setattr(processor.numba.config, "CPU_NAME", "znver3")
-    monkeypatch.setattr(processor.numba.config, "CPU_FEATURES", None)
+    monkeypatch.setattr(processor._config, "CPU_NAME", "znver3")
+    monkeypatch.setattr(processor._config, "CPU_FEATURES", None)
     features = llvmlite.binding.get_host_cpu_features()
     kinds = {"AVX2": "avx2", "BMI2": "bmi2", "AVX-512": "avx512cd"}
     assert processor.instructions() == [kind for kind, feature in kinds.items() if features.get(feature, False)]
