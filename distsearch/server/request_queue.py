@@ -94,6 +94,8 @@ class RequestQueue:
             return
         try:
             self._warm(asked)
+        except NotCompiledError:
+            raise
         except Exception as error:  # there is no memory for it, or a mistake of ours; a request may still succeed
             print_traceback(error)
 
