@@ -184,18 +184,21 @@ def wait(compilation: Compilation, progress: Progress, interrupted: Callable[[],
     return not ended
 
 
-class How:
+class CompileMode:
     """How this program compiles.
 
-    processes: whether others may be started for it, as the command line does; deferring: see ``deferred``.
+    processes: whether others may be started for it, as the command line does; deferring: see ``deferred``; failed:
+    whether such a process could not compile, or not keep, its part; told: the problem of ``KernelCache`` that the user
+    knows of.
     """
 
-    processes = deferring = False
+    processes = deferring = failed = False
+    told: str | None = None
 
     @classmethod
     def may_start_processes(cls) -> bool:
         """Whether other processes may compile, and keep it where this one finds it."""
-        return cls.processes and can_keep()
+        return cls.processes and not cls.failed and can_keep()
 
 
 class NotCompiledError(Exception):
@@ -209,21 +212,21 @@ class NotCompiledError(Exception):
 @contextlib.contextmanager
 def deferred() -> Iterator[None]:
     """While the context lasts, ``compile_with_notice`` raises NotCompiledError rather than wait for other processes."""
-    How.deferring = True
+    CompileMode.deferring = True
     try:
         yield
     finally:
-        How.deferring = False
+        CompileMode.deferring = False
 
 
 @contextlib.contextmanager
 def in_this_process() -> Iterator[None]:
     """While the context lasts, no other processes compile."""
-    before, How.processes = How.processes, False
+    before, CompileMode.processes = CompileMode.processes, False
     try:
         yield
     finally:
-        How.processes = before
+        CompileMode.processes = before
 
 
 def compile_with_notice(
@@ -240,7 +243,7 @@ def compile_with_notice(
     before all is compiled: at once while other processes compile, else before the next kernel.
     """
     began, told = time.perf_counter(), False
-    ends = interrupted if How.processes else lambda: False
+    ends = interrupted if CompileMode.processes else lambda: False
 
     def tell(_=None):
         nonlocal told
@@ -253,16 +256,16 @@ def compile_with_notice(
         if progress.due():
             progress.show(f"still compiling, {time.perf_counter() - began:.0f} s")
 
-    if recipe is not None and How.may_start_processes():
+    if recipe is not None and CompileMode.may_start_processes():
         if load(compile_all):
             return
-        if How.deferring:
+        if CompileMode.deferring:
             raise NotCompiledError(recipe)
         tell()
         with Compilation(recipe) as compilation:
             if not wait(compilation, progress, interrupted):
                 raise KeyboardInterrupt
-            How.processes = not compilation.failed  # what they cannot keep is compiled here, and more of it will be
+            CompileMode.failed = compilation.failed  # the next ones would fail as well
     with told_of_compiling(tell):
         compile_all()
     progress.clear()
@@ -270,9 +273,9 @@ def compile_with_notice(
         if ends():
             raise KeyboardInterrupt
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
-        if KernelCache.problem:
+        if KernelCache.problem not in (None, CompileMode.told):
             progress.note(f"distsearch: {KernelCache.problem}")
-            KernelCache.problem = None  # once is enough
+            CompileMode.told = KernelCache.problem
 
 
 def main() -> None:

@@ -18,21 +18,22 @@ def add_arguments(parser):
 
 def run(args, argv):
     """Compile on the first rank of every host; the first of all tells what it compiled. Raises UserError."""
-    comm, progress, interrupts = mpi_runtime.world(), Progress(), Interrupts()
+    comm, interrupts = mpi_runtime.world(), Interrupts()
+    is_first = comm is None or comm.Get_rank() == 0
     names = args.games or games.names()
     recipes = [recipe for name in names for recipe in recipes_of(name)]
     first_of_host = mpi_runtime.is_first_of_host(comm)
     _refuse(comm, FOLDER.problem)
     began, found, failed = time.perf_counter(), 0, False
-    if comm is not None and comm.Get_rank() > 0:
+    if not is_first:
         ignore()
     with interrupts, Compilation(*recipes if first_of_host else ()) as compilation:
-        wait(compilation, progress if first_of_host else Silent(), lambda: interrupts.signal is not None)
+        wait(compilation, Progress() if is_first else Silent(), lambda: interrupts.signal is not None)
         found, failed = compilation.kernels, compilation.failed
     if interrupts.exit_status:
         raise KeyboardInterrupt(interrupts.signal)
     _refuse(comm, f"some kernels cannot be compiled, or kept in {FOLDER.path}" if failed else None)
-    if comm is None or comm.Get_rank() == 0:
+    if is_first:
         took = f"{time.perf_counter() - began:.1f} s"
         stdout.write(f"{found} kernels for {', '.join(names)} compiled in {took}, kept in {FOLDER.path}\n".encode())
     return 0

@@ -6,7 +6,7 @@ import signal
 
 from .. import games
 from ..api.applicability import check
-from ..api.compiling import How
+from ..api.compiling import CompileMode
 from ..api.interrupts import Interrupts, ignore
 from ..api.progress import Progress
 from ..api.session import Session
@@ -27,7 +27,7 @@ class Launch:
     def __init__(self, resources, table=True):
         self._resources, self._table = resources, resources.table if table else 0
         begin_log(resources.log_level)
-        How.processes = True
+        CompileMode.processes = True
         survives = resources.worker_timeout is not None or mpi_runtime.tells_of_failures()
         if mpi_runtime.launcher()[0] > 1 and survives:
             mpi_runtime.limit_beginning()

@@ -1,8 +1,8 @@
 """The folder that compiled kernels are kept in, and whether none but this user could have put anything there.
 
 The folder is named after all that kernels follow from but their own names and types: the sources of the package, the
-versions of Python, numba and LLVM, and the processor. So every installation of the same program shares it, and an edit,
-an update or another processor starts a new one.
+versions of Python, numba and LLVM, numba's options, and the processor. So every installation of the same program shares
+it, and an edit, an update or another processor starts a new one.
 """
 
 import contextlib

@@ -2,8 +2,7 @@
 
 In files, the number of a tuple's weight has the codes of its cells side by side, 4 bits each. In near order the two
 lower bits of all cells come first, then the two upper ones. So boards that differ by a small tile in place of another,
-or of none, share cache lines and pages, and of a cache line more is looked up. A learner that waits for memory is a
-fifth faster so. Files do not change.
+or of none, share cache lines and pages, and a learner waits less for memory. Files do not change.
 """
 
 import numpy as np

@@ -60,7 +60,7 @@ class RequestQueue:
         """
         for name in names:
             for options in (Options(name, exact=True), Options(name, depth=1)):
-                self._compile_or(self._start_or_warm, options)
+                self._begin(options)
 
     def _warm(self, options):
         searcher = self.searcher(options)
@@ -69,11 +69,11 @@ class RequestQueue:
         source.closed = True
         self._warming.append(self._cluster.begin(searcher.setup(), source, measured=True))
 
-    def _compile_or(self, act, asked):
-        """Do ``act(asked)`` if all kernels for that are there, or else once other processes have compiled them."""
+    def _begin(self, asked):
+        """Start a request, or warm Options, now or once other processes have compiled the kernels for that."""
         try:
             with deferred():
-                act(asked)
+                self._start_or_warm(asked)
         except NotCompiledError as missing:
             self._uncompiled.append((asked, missing.recipe))
             self._compilation.add(missing.recipe)
@@ -227,7 +227,7 @@ class RequestQueue:
                 self._queues[client] = queue
             admitted, refused = True, 0
             self._active[request.client] = self._active.get(request.client, 0) + 1
-            self._compile_or(self._start_or_warm, request)
+            self._begin(request)
         return admitted
 
     def _no_longer_waits(self, request):

@@ -10,7 +10,7 @@ import pytest
 
 from distsearch import games
 from distsearch.api import compiling
-from distsearch.api.compiling import Compilation, How, NotCompiledError, Recipe, compile_with_notice, deferred
+from distsearch.api.compiling import Compilation, CompileMode, NotCompiledError, Recipe, compile_with_notice, deferred
 from distsearch.api.progress import Progress, Silent
 from distsearch.core import kernel_cache
 from distsearch.core.kernel_folder import KernelFolder
@@ -34,7 +34,8 @@ class Compiled:
 @pytest.fixture
 def processes(monkeypatch, tmp_path):
     """Other processes may compile, and find this module."""
-    monkeypatch.setattr(How, "processes", True)
+    monkeypatch.setattr(CompileMode, "processes", True)
+    monkeypatch.setattr(CompileMode, "failed", False)
     monkeypatch.setattr(kernel_cache, "FOLDER", KernelFolder(tmp_path, None))
     monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
 
@@ -72,7 +73,9 @@ def test_compiling_is_told_once():
 
 def test_a_folder_that_cannot_keep_kernels_is_told(monkeypatch):
     monkeypatch.setattr(kernel_cache.KernelCache, "problem", "cannot keep kernels")
+    monkeypatch.setattr(CompileMode, "told", None)
     assert notes(Compiled())[-1] == "distsearch: cannot keep kernels"
+    assert "cannot keep" not in notes(Compiled())[-1]  # once is enough
     assert notes(Compiled(())) == []
 
 
@@ -93,7 +96,7 @@ def test_processes_that_fail_are_made_up_for(processes):
 
 def test_no_process_is_started_for_what_is_there_or_by_a_library(processes, tmp_path, monkeypatch):
     assert notes(Compiled(()), recipe(tmp_path)) == []
-    monkeypatch.setattr(How, "processes", False)
+    monkeypatch.setattr(CompileMode, "processes", False)
     notes(Compiled(), recipe(tmp_path))
     assert list(tmp_path.iterdir()) == []
 

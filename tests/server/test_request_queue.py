@@ -362,7 +362,7 @@ def test_a_request_that_waits_for_kernels_can_be_cancelled(session, uncompiled):
 
 def test_warming_goes_on_in_turns(session, uncompiled, monkeypatch):
     queue = RequestQueue(session)
-    queue._compile_or(queue._start_or_warm, Options("connect4", depth=3))
+    queue._begin(Options("connect4", depth=3))
     assert queue.status()["state"] == "compiling"
     assert queue.idle
     while queue.status()["state"] == "compiling":
