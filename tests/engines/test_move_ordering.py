@@ -120,7 +120,13 @@ def paused(engine, state, frames):
 
 
 def states_with(left, rng, n):
-    return [random_position(othello, rules(BOARD), [60 - left], rng).state for _ in range(n)]
+    """Random states with so many empty squares: after a pass there is one more than plies tell."""
+    found = []
+    while len(found) < n:
+        state = random_position(othello, rules(BOARD), [60 - left], rng).state
+        if int(othello.moves_left(as_state(state), rules(BOARD))) == left:
+            found.append(state)
+    return found
 
 
 def test_moves_of_the_root_have_the_values_of_short_searches_and_keep_them(rng):
