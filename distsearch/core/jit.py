@@ -72,6 +72,8 @@ class _Kernel(CPUDispatcher):
 
     def add_overload(self, cres):
         cres.library._reload_init.update(cres.reload_init or ())  # which numba does not do for what comes from disk
+        # hundreds of objects a kernel that only the garbage collector would ever look at
+        cres = cres._replace(type_annotation="", metadata=None)
         if _has_wrapper(cres):
             super().add_overload(cres)
         else:  # Python does not find it, and calls ``_compile_for_args``

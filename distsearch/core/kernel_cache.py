@@ -77,7 +77,7 @@ class KernelCache(_Cache):
         """Keep what was compiled, if that is possible."""
         if not self._made_of or data.lifted or data.library.has_dynamic_globals:
             return
-        packed, path = dumps(data._reduce()), self._path(sig)
+        packed, path = dumps(data._replace(type_annotation="")._reduce()), self._path(sig)
         temporary = path.with_suffix(f".{uuid.uuid4().hex}")
         try:
             with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
