@@ -6,6 +6,7 @@ needed: a library in the user's own program, which would not expect them, does w
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -280,11 +281,13 @@ def compile_with_notice(
 
 def main() -> None:
     """Compile a part of a recipe, the argument as JSON; print the name of each kernel before it is compiled."""
+    gc.disable()  # this process is short, and the compiler's memory small
     function, arguments, part = json.loads(sys.argv[1])
     module, _, name = function.partition(":")
     parts = getattr(importlib.import_module(module), name)(**arguments)
     with told_of_compiling(lambda kernel: print(kernel, flush=True)):
         parts[part]()
+    gc.freeze()  # or the collector would look through all of it at the end
     if KernelCache.problem:  # the disk is full
         sys.exit(1)
 

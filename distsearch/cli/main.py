@@ -1,5 +1,6 @@
 """The command line: it loads the command that is asked for, runs it, and says in one line what is wrong."""
 
+import gc
 import os
 import signal
 import sys
@@ -25,7 +26,7 @@ def _main(argv):
         if sys.stdout is None:
             raise UserError("stdout is closed: there is nowhere to print the result")
         try:
-            return _run(sys.argv[1:] if argv is None else argv)
+            return _run(argv)
         except SystemExit:  # of --help and --version, whose text may still be on its way
             sys.stdout.flush()
             raise
@@ -47,8 +48,16 @@ def _main(argv):
 
 
 def _run(argv):
+    own = argv is None  # nothing else runs in this process
+    if own:
+        argv = sys.argv[1:]
+        gc.disable()
     args = parse(argv)
-    return command_of(args.command).run(args, argv)
+    command = command_of(args.command)
+    if own:
+        gc.freeze()  # what was imported stays: the collector need not look at it, neither now nor at the end
+        gc.enable()
+    return command.run(args, argv)
 
 
 def is_first():
