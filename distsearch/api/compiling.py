@@ -102,14 +102,16 @@ def load(compile_all: Part) -> bool:
 class Compilation:
     """Recipes that are followed by other processes, one for each core at a time; a context, which ends with them.
 
-    kernels: how many were compiled so far; failed: whether a process could not compile its part, or not keep it.
+    parts: how many the recipes have; done: how many of them have ended; kernels: how many were compiled so far;
+    failed: whether a process could not compile its part, or not keep it.
     """
 
     def __init__(self, *recipes: Recipe):
         self._waiting: deque[tuple[Recipe, int]] = deque()
         self._running: list[tuple[Recipe, subprocess.Popen]] = []
         self._cores = len(os.sched_getaffinity(0))
-        self.kernels, self.failed = 0, False
+        self.parts = self.done = self.kernels = 0
+        self.failed = False
         for recipe in recipes:
             self.add(recipe)
 
@@ -117,6 +119,7 @@ class Compilation:
         """Have another recipe followed, unless it already is."""
         if not self.at_work(recipe):
             self._waiting.extend((recipe, part) for part in range(recipe.parts))
+            self.parts += recipe.parts
 
     def at_work(self, recipe: Recipe) -> bool:
         """Whether a part of a recipe waits or is being compiled."""
@@ -152,6 +155,7 @@ class Compilation:
                 self.kernels += line.endswith(b"\n")
             if status is not None:
                 self.failed = self.failed or status != 0
+                self.done += 1
                 process.stdout.close()
                 self._running.remove((recipe, process))
         while self._waiting and len(self._running) < self._cores:
@@ -179,7 +183,8 @@ def wait(compilation: Compilation, progress: Progress, interrupted: Callable[[],
     progress.begin()
     while not compilation.poll() and not (ended := interrupted()):
         if progress.due():
-            progress.show(f"{compilation.kernels} kernels compiled, {time.perf_counter() - began:.0f} s")
+            parts = f"{compilation.done} of {compilation.parts} parts"
+            progress.show(f"{parts} compiled, {compilation.kernels} kernels, {time.perf_counter() - began:.0f} s")
         time.sleep(_GLANCE)
     progress.clear()
     return not ended

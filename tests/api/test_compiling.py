@@ -144,7 +144,17 @@ def test_a_recipe_is_at_work_until_all_its_parts_are_done(processes, tmp_path):
         while not compilation.poll():
             time.sleep(0.01)
         assert not compilation.at_work(asked)
-        assert compilation.kernels == 2
+        assert (compilation.kernels, compilation.parts, compilation.done) == (2, 2, 2)
+
+
+def test_who_waits_sees_how_much_is_done(processes, tmp_path):
+    shown = []
+    progress = Silent()
+    progress.due, progress.show = lambda: True, shown.append
+    with Compilation(recipe(tmp_path, count=3)) as compilation:
+        assert compiling.wait(compilation, progress, lambda: False)
+    assert {text.partition(" parts compiled, ")[0] for text in shown} <= {f"{done} of 3" for done in range(4)}
+    assert shown[0].startswith("0 of 3 parts compiled, 0 kernels, ")
 
 
 @pytest.mark.parametrize("name", games.names())
