@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding
 from numba.core.caching import NullCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.core.types import unliteral
 
 from .kernel_cache import KernelCache, about_to_compile
 
@@ -22,6 +25,7 @@ if "colorama.initialise" in sys.modules:
 
 # kernels are not called from C: without wrappers for that they compile in 3 to 10% less time
 _CHOICES = {"nopython": True, "_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
+_ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of such variables begin
 _kernels = {}  # by name: a thousand virtual workers share one
 _outlined = {}  # by symbol
 
@@ -33,9 +37,10 @@ class _Kernel(CPUDispatcher):
     """
 
     def __init__(self, function: Callable, **choices: Any) -> None:
-        super().__init__(function, targetoptions={**_CHOICES, **choices})
-        self._cache = KernelCache(function)
         self._symbol = f"{function.__module__}.{function.__qualname__}" if hasattr(function, "outlined") else None
+        pipeline = Compiler if self._symbol else _Pipeline
+        super().__init__(function, targetoptions={**_CHOICES, **choices}, pipeline_class=pipeline)
+        self._cache = KernelCache(function)
         if self._symbol:
             _outlined[self._symbol] = self
 
@@ -43,9 +48,10 @@ class _Kernel(CPUDispatcher):
         """Load nothing that only compiling needs: numba does by itself if there is something to compile."""
 
     def get_call_template(self, args, kws):
-        """Compile it for a caller that is compiled."""
+        """Compile it for a caller that is compiled, once for all integers rather than for each constant."""
+        args, kws = map(unliteral, args), {name: unliteral(each) for name, each in kws.items()}
         with self._without_wrapper():
-            return super().get_call_template(args, kws)
+            return super().get_call_template(tuple(args), kws)
 
     def load(self, arguments: tuple) -> None:
         """Compile it for these types of arguments, or load it from disk, for callers that are compiled."""
@@ -112,6 +118,35 @@ class _Kernel(CPUDispatcher):
 
 def _has_wrapper(cres):
     return cres.library.get_pointer_to_function(cres.fndesc.llvm_cpython_wrapper_name) != 0
+
+
+class _Part(JITCodeLibrary):
+    """What only other kernels call: they link it, optimise it and make machine code of it, so it has none itself."""
+
+    def _optimize_final_module(self):
+        """Leave it as it is."""
+
+    def _finalize_final_module(self):
+        """Have the machine code be nothing but the variables in which numba looks for environments."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+        self._get_module_for_linking()  # is kept
+        names = [each.name for each in self._final_module.global_variables if each.name.startswith(_ENVIRONMENT)]
+        variables = "\n".join(f'@"{name}" = common global ptr null' for name in names)
+        linked, self._final_module = self._final_module, llvmlite.binding.parse_assembly(variables)
+        self._final_module.data_layout, self._final_module.triple = linked.data_layout, linked.triple
+        self._final_module.name = self.name
+        super()._finalize_final_module()
+
+
+class _Pipeline(Compiler):
+    """Compiles what is not outlined."""
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+        if flags.no_cpython_wrapper:
+            self.state.library = _Part(targetctx.codegen(), "part")
+            self.state.library.enable_object_caching()
 
 
 class _Elsewhere:
