@@ -65,7 +65,8 @@ HOOKS = {
         "symmetry": {"canonical": None},
         "blocked lines and following up": {"bounds": immediate_bounds},
         "ordering by threats": {"solver_moves": unordered},
-        "large and middling first": {"next_beta": None},
+        "fast wins first": {"next_beta": None},
+        "subtrees by recursion of their own": {"subtree": None, "SOLVER": {**connect4_knowledge.SOLVER, "bottom": 12}},
     },
     "othello": {
         "stability": {"bounds": None},

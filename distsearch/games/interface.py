@@ -152,6 +152,7 @@ class Knowledge(Protocol):
     # moves left from which on the solver uses its table, the shared table, cut-offs; up to which it recurses
     SOLVER: dict[str, int]
     SMALL: int  # moves left up to which ``small`` is asked
+    SUBTREE_WORDS: int  # uint64 words of the memory of ``subtree``
 
     def ordered_moves(self, s: State, r: Rules, out: np.ndarray, at: int, /) -> int:
         """As ``moves``, the likeliest best move first."""
@@ -198,6 +199,16 @@ class Knowledge(Protocol):
 
     def small(self, s: State, r: Rules, left: int, beta: int, /) -> tuple[bool, int, int]:
         """Return (known, score, nodes): the score, or a bound on the right side of beta, without the general search."""
+        ...
+
+    def subtree(
+        self, s: State, r: Rules, left: int, beta: int, most_nodes: int, salt: int, memory: int, /
+    ) -> tuple[bool, int, int]:
+        """As ``small``, by a search of at most so many nodes: the score is not known if it takes more.
+
+        memory: address of ``SUBTREE_WORDS`` words that are zero at first, and an engine's own. What is kept there under
+        another salt (uint64) is not found.
+        """
         ...
 
     def next_beta(self, s: State, r: Rules, low: int, high: int, latest: int, /) -> int:

@@ -61,9 +61,10 @@ def check_line(result, plain, twin):
 class Eager(ExactSolver):
     """An engine that asks its shared table from the first board on, and frames and tables as late as ``limits`` say."""
 
-    def __init__(self, game, rules, far, tag="", table=1, far_left=1, cut=2, bottom=0):
+    def __init__(self, game, rules, far, tag="", table=1, far_left=1, cut=2, bottom=0, subtree=0):
         super().__init__(game, rules, far, tag)
         changed(self, {"table_from": table, "table.shared_from_later": far_left, "cut_from": cut, "bottom": bottom})
+        self._control["subtree_nodes"] = subtree
 
     def begin(self, *args):
         super().begin(*args)
@@ -284,7 +285,7 @@ def test_no_limit_and_no_size_of_table_changes_a_score(board, near_bits, full, r
     for _ in range(20 if full else 2):
         limits = {"table": rng.randint(1, 10), "far_left": rng.randint(1, 12), "cut": rng.randint(2, 14)}
         far = np.zeros(8 * rng.choice((1, 2, 13, 1000)), np.uint64)
-        engine = Eager(connect4, r, far, **limits, bottom=rng.choice((0, 3, 14)))
+        engine = Eager(connect4, r, far, **limits, bottom=rng.choice((0, 3, 14)), subtree=rng.choice((0, 5, 50)))
         for plain in random_positions(rng, twin, 10, EMPTIES):
             result = solve(engine, state_of(plain, twin), budget=rng.choice((1, 50, NO_PAUSE)))
             assert result.score == twin.score(plain), (twin.drawn(plain), limits)

@@ -71,7 +71,15 @@ def search_result(s, r, c):
 
 
 _PROBCUT = probcut.thresholds, probcut.start_probe, probcut.finish_probe
-_ABOVE = (*kernels.PAUSABLE, dr.next_depth, dr.iterative_deepening, dr.follow_pv, init_search, search_result)
+_ABOVE = (
+    *kernels.PAUSABLE,
+    dr.next_depth,
+    dr.iterative_deepening,
+    dr.write_moves,
+    dr.follow_pv,
+    init_search,
+    search_result,
+)
 
 
 class DepthSearch(TableSearch):

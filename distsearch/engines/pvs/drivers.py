@@ -11,7 +11,7 @@ takes, so ``batch`` does one after another in compiled code, with the same resul
 import numpy as np
 
 from ...core.jit import compiled, outlined
-from ...core.pointers import int16s, uint64s
+from ...core.pointers import int16s, int64s, uint64s
 from ...games import lanes
 from ...games.interface import END
 from ..alphabeta import LINE_LENGTH
@@ -22,8 +22,11 @@ from .layout import control_view, frame_at
 
 # bound for each game, and by the engine
 advance = descend = ended = entry_usable = hashed = kind = depth_left_after = moves = moves_left = next_beta = None
-drive = init_search = open_root = play = root_hash = search_result = None
+attempted = bounds = drive = init_search = open_root = play = root_hash = search_result = solver_moves = None
 EXACT = True
+SUBTREES = False
+
+_MOST_FOR_A_MOVE = np.int64(100_000)  # nodes for a move of a line, 3 ms
 
 
 @compiled
@@ -109,6 +112,16 @@ def next_depth(s, r, c):
     return goal - (goal - done - 1) // step * step
 
 
+def write_moves(s, r, c, depth_left, score):
+    """Write the moves among which one of a line is looked for to ``c.moves``; return their number."""
+    out, n = int16s(c.moves), np.int64(0)
+    if SUBTREES:
+        low, high, note = bounds(s, r, depth_left, score)
+        if low < high:
+            n = np.int64(solver_moves(s, r, depth_left, note, out, int64s(c.scores), np.int64(0)))
+    return n if n > 0 else np.int64(moves(s, r, out, 0))
+
+
 @outlined
 def follow_pv(s, c, depth_left, score, line, length):
     """Write moves that keep ``score``, which s is known to be worth, behind ``length`` others; return how many now.
@@ -117,12 +130,13 @@ def follow_pv(s, c, depth_left, score, line, length):
     good enough.
     """
     r, out, path = uint64s(c.rules), int16s(c.moves), int16s(line)
+    most_nodes = min(max(c.subtree_nodes, c.nodes >> 10), _MOST_FOR_A_MOVE)
     found = True
     while found and length < LINE_LENGTH and kind(s, r) != END and (EXACT or depth_left > 0):
-        n = np.int64(moves(s, r, out, 0))
-        found = False
-        for i in range(n):
-            m = np.int64(out[i])
+        n = write_moves(s, r, c, depth_left, score)
+        found, refuted = False, np.int64(0)
+        for i in range((1 + SUBTREES) * n):  # subtrees are looked up first, then searched
+            m, bit = np.int64(out[i % n]), np.int64(1) << i % n
             child, _ = play(s, r, m)
             after = depth_left_after(depth_left, m)
             if kind(child, r) == END:
@@ -132,6 +146,13 @@ def follow_pv(s, c, depth_left, score, line, length):
             else:
                 data = tt.probe(c.table, hashed(child, r, c))
                 found = data != 0 and entry_usable(data, after) and -tt.high_of(data) >= score
+                if SUBTREES and not found and refuted & bit == 0:
+                    limit = most_nodes if i >= n else np.int64(1)
+                    known, value = refuted | bit == (1 << n) - 1, -score  # one move keeps it, and no other does
+                    if not known:
+                        known, value = attempted(child, r, c, after, np.int64(1) - score, limit)
+                    found = known and -value >= score
+                    refuted |= bit if known else np.int64(0)
             if found:
                 path[length], length = m, length + 1
                 s, depth_left, score = child, after, -score

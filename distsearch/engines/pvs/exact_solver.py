@@ -5,6 +5,7 @@ import numpy as np
 from ... import games
 from ...core import jit
 from ...core.jit import compiled, outlined
+from ...core.pages import lazy_zeros
 from ...core.pointers import address, int16s, set_fields, uint64s
 from ...games.interface import END
 from . import drivers as dr
@@ -19,6 +20,8 @@ _JOINING = {"likely_cut": -1500, "score_per_ply": 600, "later_score": 2700, "max
 _SHARE_ORDER_FROM = 16  # below, the order takes a rank some hundred nodes, as long as it takes to share it
 _GUESSED = np.uint64(0xD1B54A32D192ED03)  # xor a root's hash: where the table has its first guess
 _AS_MOVE = np.int64(1 << 13)  # more than any score: a guess plus this stands where moves do
+# Of these, with which frames take no time. With 300 to 3,000 a search has as many nodes, with 100,000 more.
+_SUBTREE_NODES = 1000
 _PLAIN = {"table": 3, "shared": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
 
@@ -32,7 +35,8 @@ def nothing_small(s, r, depth_left, beta):
     return False, np.int64(0), np.int64(0)
 
 
-bounds = final = first_guess = hashed = kind = moves = moves_left = ordered_moves = small = None  # bound for each game
+# bound for each game
+bounds = final = first_guess = hashed = kind = moves = moves_left = ordered_moves = small = subtree = None
 
 
 def plain_solver_moves(s, r, depth_left, note, out, scores, at):
@@ -42,6 +46,13 @@ def plain_solver_moves(s, r, depth_left, note, out, scores, at):
 def resolved(s, r, c, depth_left, beta):
     """Return (known, score): the game's small endings, for ``kernels``."""
     known, score, nodes = small(s, r, depth_left, beta)
+    c.nodes += nodes
+    return known, score
+
+
+def attempted(s, r, c, depth_left, beta, most_nodes):
+    """Return (known, score) by the game's own search of subtrees of so many nodes, for ``kernels``."""
+    known, score, nodes = subtree(s, r, depth_left, beta, most_nodes, c.salt, c.subtree_memory)
     c.nodes += nodes
     return known, score
 
@@ -100,6 +111,7 @@ _TEMPLATES = (
     *kernels.PAUSABLE,
     dr.import_root_bounds,
     dr.mtd_solve,
+    dr.write_moves,
     dr.follow_pv,
     shared_first_guess,
     init_search,
@@ -123,6 +135,8 @@ class ExactSolver(TableSearch):
             name += f"_by_{order.name}"
         functions = _bound(game, hooks, name, order)
         super().__init__(game, rules, table, name, tag, functions, _TEMPLATES, getattr(hooks, "SOLVER", _PLAIN), part)
+        self._memory = lazy_zeros(getattr(hooks, "SUBTREE_WORDS", 0))
+        set_fields(self._control, subtree_memory=address(self._memory), subtree_nodes=_SUBTREE_NODES)
         if order is not None:
             self._tables = order.tables
             self._control["tables"] = address(self._tables)
@@ -130,6 +144,11 @@ class ExactSolver(TableSearch):
             set_fields(self._control, order_from=order_from, order_step=order_step, order_weight=order_weight)
             set_fields(self._control, quick_search_end=move_ordering.NEVER, unit=order.unit, **_JOINING)
             self._share_order_from = _SHARE_ORDER_FROM
+
+    def forget(self):
+        """Leave nothing in the tables of this engine alone, so that a search does not depend on those before it."""
+        super().forget()
+        self._memory[:] = 0
 
     def begin(self, state, low=-kernels.INFINITY, high=kernels.INFINITY):
         """Start to solve ``state``; scores are told apart no further than from ``low`` to ``high``.
@@ -152,6 +171,10 @@ def _bound(game, hooks, name, order):
         functions["solver_moves"] = hooks.solver_moves
     else:
         functions["solver_moves"] = jit.specialise(plain_solver_moves, f"solver_moves_{name}", functions)
+    functions["SUBTREES"] = hasattr(hooks, "subtree")
+    if functions["SUBTREES"]:
+        functions["subtree"] = hooks.subtree
+        functions["attempted"] = jit.specialise(attempted, f"attempted_{name}", functions)
     if order is None:
         for hook, stand_in in (("order_moves", move_ordering.unordered), ("first_guess", move_ordering.no_guess)):
             functions[hook] = jit.specialise(stand_in, f"{hook}_{name}", functions)

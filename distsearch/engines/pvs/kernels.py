@@ -30,9 +30,10 @@ from .layout import frame_at
 from .remote_hosts import begin_question, belongs_to_remote_host, tell
 
 # bound for each game, and by the engine
-bounds = solver_moves = canonical = final = key = kind = moves = play = order_moves = resolved = None
+bounds = solver_moves = canonical = final = key = kind = moves = play = order_moves = resolved = attempted = None
 start_probe = finish_probe = None
 SMALL = -1  # depth up to which ``resolved`` is asked first
+SUBTREES = False  # whether ``attempted`` is tried before a frame is opened
 EXACT = True  # to the end of the game; else by depth
 SELECTIVE = False  # by depth, with ``probcut``
 
@@ -161,6 +162,10 @@ def probe_node(s, c, at, depth_left, alpha, beta):
             move = far_move if far_move != NO_MOVE else move
             if low >= beta or high <= alpha:
                 return RESOLVED, low if low >= beta else high, high, h
+    if SUBTREES and depth_left < c.defer_from:  # what ranks share is searched by frames
+        known, best = attempted(s, r, c, depth_left, beta, c.subtree_nodes)
+        if known:
+            return RESOLVED, best, high, h
     if depth_left >= c.cut_from:
         bound = transposition_cut(s, r, c, out, at, n, depth_left, beta)
         if bound >= beta:
