@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -235,6 +236,17 @@ def in_this_process() -> Iterator[None]:
         CompileMode.processes = before
 
 
+@contextlib.contextmanager
+def _ended_by_signals():
+    """While the context lasts, signals end this process: Python's handlers have to wait until LLVM is done."""
+    before = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, signal.SIG_DFL if handler is None else handler)  # None: it was set by no Python
+
+
 def compile_with_notice(
     what: str,
     compile_all: Part,
@@ -246,7 +258,7 @@ def compile_with_notice(
 
     what: a text, such as a game's name; recipe: how other processes compile most of it, None if they do not. Raises
     NotCompiledError as ``deferred`` says. On the command line it raises KeyboardInterrupt if the user wants an end
-    before all is compiled: at once while other processes compile, else before the next kernel.
+    before all is compiled, and a signal ends a process that compiles by itself.
     """
     began, told = time.perf_counter(), False
     ends = interrupted if CompileMode.processes else lambda: False
@@ -272,12 +284,17 @@ def compile_with_notice(
             if not wait(compilation, progress, interrupted):
                 raise KeyboardInterrupt
             CompileMode.failed = compilation.failed  # the next ones would fail as well
-    with told_of_compiling(tell):
-        compile_all()
+    with contextlib.ExitStack() as until_compiled:
+
+        def tell_and_let_signals_end_it(kernel):
+            tell(kernel)
+            if CompileMode.processes:
+                until_compiled.enter_context(_ended_by_signals())
+
+        with told_of_compiling(tell_and_let_signals_end_it):
+            compile_all()
     progress.clear()
     if told:
-        if ends():
-            raise KeyboardInterrupt
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
         if KernelCache.problem not in (None, CompileMode.told):
             progress.note(f"distsearch: {KernelCache.problem}")
