@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Self
 
 from .. import evaluation, games
 from ..core.kernel_cache import FOLDER, KernelCache, can_keep, told_of_compiling
+from ..engines.pvs.table_search import TableSearch
 from ..jobs.two_player import KINDS
 from ..tree.expansion import Grower
 from ..tree.search_tree import SearchTree, warm_up_search_tree
@@ -48,7 +49,7 @@ class Recipe(NamedTuple):
 
 
 def parts_of_setup(setup: dict[str, Any]) -> list[Part]:
-    """Return functions that compile what a setup needs, by the time they take: runner, tree, grower and texts."""
+    """Return functions that compile what a setup needs, by the time they take: runner, tree, grower and the rest."""
     runner = KINDS[setup["kind"]](setup)
     game: Any = games.find(setup["game"])
     rules = game.rules(tuple(setup["board"]), **setup["options"])
@@ -57,11 +58,13 @@ def parts_of_setup(setup: dict[str, Any]) -> list[Part]:
         return [runner.compile, lambda: game.text(start, rules), lambda: game.largest(start.state, rules)]
     grower = Grower(game, rules, runner.engine)
 
-    def grow_and_tell():
+    def compile_others():
         grower.compile()
         game.text(start, rules)
+        if isinstance(runner.engine, TableSearch):
+            runner.engine.compile_sharing()  # the runner comes to it last, and finds it then
 
-    return [runner.compile, lambda: warm_up(runner, grower, start.state, setup["kind"]), grow_and_tell]
+    return [runner.compile, lambda: warm_up(runner, grower, start.state, setup["kind"]), compile_others]
 
 
 def recipes_of(name: str) -> list[Recipe]:

@@ -105,17 +105,22 @@ class TableSearch(SharedSearch):
         told, control["visits_from"] = control["visits_from"], tt.NEVER
         self._begin(state, 1, -kernels.INFINITY, kernels.INFINITY)
         self.advance(10)
+        self.result()
+        self.batch(np.array([state], np.uint64), np.zeros(1, REQUEST), 0)
+        self.compile_sharing()
+        self.forget()
+        control["nodes"], control["visits_from"] = 0, told
+
+    def compile_sharing(self):
+        """Compile, or load from disk, what searches need that several workers share, besides ``begin``."""
+        self._begin(self._game.start(self._rules).state, 1, -kernels.INFINITY, kernels.INFINITY)
         self.narrow(-kernels.INFINITY, kernels.INFINITY)
         self.split_off(1)
-        self.result()
         self.import_updates(np.zeros((0, 2), np.uint64))
         self.set_remote_marks(np.zeros((0, 2), np.uint64), 0, 0)
         if self._table["buckets"]:
             self.export_updates((0, 0))
         Growing.compile()
-        self.batch(np.array([state], np.uint64), np.zeros(1, REQUEST), 0)
-        self.forget()
-        control["nodes"], control["visits_from"] = 0, told
 
     def share(self, shared):
         """Have other ranks with the same shared table take part in this search, or not; see ``abdada``."""
