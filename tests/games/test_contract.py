@@ -62,7 +62,7 @@ def test_othello_keeps_it(board, rng):
 @pytest.mark.parametrize("game", [g2048, g2584], ids=["2048", "2584"])
 def test_sliding_tiles_keep_it(game, board, rng):
     met = contract.check_game(game, game.rules(board), twin_of(game.NAME, board), 300, rng)
-    assert met["chance"] > 100 < met["max"]
+    assert met["chance"] > 50 < met["max"]
     assert met["end"] > 0 or board == (4, 4)
 
 
