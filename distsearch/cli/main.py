@@ -51,6 +51,8 @@ def _run(argv):
     own = argv is None  # nothing else runs in this process
     if own:
         argv = sys.argv[1:]
+        for library in ("OPENBLAS", "MKL"):  # ranks take the cores; numpy would start a thread for each one
+            os.environ.setdefault(f"{library}_NUM_THREADS", "1")
         gc.disable()
     args = parse(argv)
     command = command_of(args.command)

@@ -21,6 +21,8 @@ _LAUNCHERS = (
     ("PMI_SIZE", "PMI_RANK", "an MPICH-like mpirun"),
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
 )
+# In the names of variables by which any launcher tells ranks apart
+_OF_RANKS = "RANK", "PROCID", "PMI", "APP_PE"
 
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 _MPICH_FILES = "/dev/shm/mpich_shm_"
@@ -35,6 +37,11 @@ def launcher() -> tuple[int, int, str | None]:
         if os.environ.get(size, "").isdigit() and os.environ.get(rank, "").isdigit():
             return int(os.environ[size]), int(os.environ[rank]), name
     return 1, 0, None
+
+
+def _may_be_launched():
+    """Whether a launcher may have started this process, be it one that is known here or not."""
+    return any(part in name for name in os.environ for part in _OF_RANKS)
 
 
 def place() -> tuple[int, int]:
@@ -65,13 +72,14 @@ def communicator():
 
 
 def world():
-    """Return MPI's COMM_WORLD, or None for a single process without any MPI library.
+    """Return MPI's COMM_WORLD; None for a process that no launcher started, as MPI may take a second to begin.
 
-    Raises UserError if a launcher started several processes and the library takes each for a world of its own.
+    None as well for a single process without any MPI library. Raises UserError if a launcher started several processes
+    and the library takes each for a world of its own.
     """
     ranks, _, name = launcher()
     if ranks == 1 and name is None:
-        return communicator()
+        return communicator() if _may_be_launched() else None
     sees = 1 if _refuses() else _mpi().COMM_WORLD.Get_size()
     if ranks > sees:
         raise UserError(

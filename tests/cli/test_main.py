@@ -1,27 +1,31 @@
 """The command line as a process of its own."""
 
+import os
 import subprocess
 import sys
 
 SCRIPT = """
-import gc
+import gc, os
 from distsearch.cli import info, main
-seen = []
-info.run = lambda args, argv: seen.append((gc.isenabled(), gc.get_freeze_count() > 0)) or 0
+def run(args, argv):
+    seen.append((gc.isenabled(), gc.get_freeze_count() > 0, os.environ.get("OPENBLAS_NUM_THREADS")))
+seen, info.run = [], run
 main.main({})
 print(seen, gc.isenabled())
 """
 
 
-def collector_seen(call):
-    """Return what a command sees of the garbage collector, and what there is after it."""
+def seen_by_a_command(call):
+    """Return what a command sees of the garbage collector and of numpy's threads."""
     command = [sys.executable, "-c", SCRIPT.format(call), "info"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
+    environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip()
 
 
-def test_what_a_program_imports_is_never_collected():
-    assert collector_seen("") == "[(True, True)] True"
+def test_what_a_program_imports_is_never_collected_and_starts_no_threads():
+    assert seen_by_a_command("") == "[(True, True, '1')] True"
 
 
-def test_a_command_line_in_another_program_leaves_its_collector_alone():
-    assert collector_seen("['info']") == "[(True, False)] True"
+def test_a_command_line_in_another_program_leaves_all_as_it_is():
+    assert seen_by_a_command("['info']") == "[(True, False, None)] True"
