@@ -22,7 +22,7 @@ _LAUNCHERS = (
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
 )
 # In the names of variables by which any launcher tells ranks apart
-_OF_RANKS = "RANK", "PROCID", "PMI", "APP_PE"
+_OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
 
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 _MPICH_FILES = "/dev/shm/mpich_shm_"

@@ -7,7 +7,7 @@ import pytest
 from distsearch.cluster import mpi_runtime
 
 
-@pytest.mark.parametrize("variable", ["HOME", "OMPI_MCA_btl", "SLURM_JOB_ID"])
+@pytest.mark.parametrize("variable", ["HOME", "OMPI_MCA_btl", "PMIX_MCA_gds", "SLURM_JOB_ID"])
 def test_a_process_without_launcher_does_without_mpi(monkeypatch, variable):
     monkeypatch.setattr(os, "environ", {variable: "0"})
     monkeypatch.setattr(mpi_runtime, "communicator", lambda: pytest.fail("begun"))
