@@ -34,6 +34,8 @@ class Cpu:
         self._engine = Expectimax(game, rules, chosen, points=chosen.points, entries_bits=bits)
         self._engine.compile()
         self._loop = jit.specialise(one_after_another, f"one_after_another_{self._engine.name}", self._engine.kernels)
+        nothing = np.empty((0, 2), np.uint64), self._engine.where, np.int64(1), em.CERTAIN, np.empty(0)
+        self._loop(*nothing)  # compiles it, which is not to be timed
 
     def values(self, states, layers=None, depth=None):
         """Return (values, leaves, CPU seconds); layers: as many moves with what follows each, and one; depth: plies."""
