@@ -10,7 +10,6 @@ import gc
 import importlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -49,7 +48,7 @@ class Recipe(NamedTuple):
 
 
 def parts_of_setup(setup: dict[str, Any]) -> list[Part]:
-    """Return functions that compile what a setup needs, by the time they take: runner, tree, grower and the rest."""
+    """Return functions that compile what a setup needs, the longest first: runner, tree, grower and the rest."""
     runner = KINDS[setup["kind"]](setup)
     game: Any = games.find(setup["game"])
     rules = game.rules(tuple(setup["board"]), **setup["options"])
@@ -62,7 +61,7 @@ def parts_of_setup(setup: dict[str, Any]) -> list[Part]:
         grower.compile()
         game.text(start, rules)
         if isinstance(runner.engine, TableSearch):
-            runner.engine.compile_sharing()  # the runner comes to it last, and finds it then
+            runner.engine.compile_sharing()  # the runner needs these last, and finds them on disk by then
 
     return [runner.compile, lambda: warm_up(runner, grower, start.state, setup["kind"]), compile_others]
 
@@ -239,17 +238,6 @@ def in_this_process() -> Iterator[None]:
         CompileMode.processes = before
 
 
-@contextlib.contextmanager
-def _ended_by_signals():
-    """While the context lasts, signals end this process: Python's handlers have to wait until LLVM is done."""
-    before = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, signal.SIG_DFL if handler is None else handler)  # None: it was set by no Python
-
-
 def compile_with_notice(
     what: str,
     compile_all: Part,
@@ -261,7 +249,7 @@ def compile_with_notice(
 
     what: a text, such as a game's name; recipe: how other processes compile most of it, None if they do not. Raises
     NotCompiledError as ``deferred`` says. On the command line it raises KeyboardInterrupt if the user wants an end
-    before all is compiled, and a signal ends a process that compiles by itself.
+    before all is compiled: at once while other processes compile, else before the next kernel.
     """
     began, told = time.perf_counter(), False
     ends = interrupted if CompileMode.processes else lambda: False
@@ -287,17 +275,12 @@ def compile_with_notice(
             if not wait(compilation, progress, interrupted):
                 raise KeyboardInterrupt
             CompileMode.failed = compilation.failed  # the next ones would fail as well
-    with contextlib.ExitStack() as until_compiled:
-
-        def tell_and_let_signals_end_it(kernel):
-            tell(kernel)
-            if CompileMode.processes:
-                until_compiled.enter_context(_ended_by_signals())
-
-        with told_of_compiling(tell_and_let_signals_end_it):
-            compile_all()
+    with told_of_compiling(tell):
+        compile_all()
     progress.clear()
     if told:
+        if ends():
+            raise KeyboardInterrupt
         progress.note(f"compiled in {time.perf_counter() - began:.1f} s")
         if KernelCache.problem not in (None, CompileMode.told):
             progress.note(f"distsearch: {KernelCache.problem}")

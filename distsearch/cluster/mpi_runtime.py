@@ -21,7 +21,7 @@ _LAUNCHERS = (
     ("PMI_SIZE", "PMI_RANK", "an MPICH-like mpirun"),
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
 )
-# In the names of variables by which any launcher tells ranks apart
+# Parts of the names of the variables by which launchers tell ranks apart
 _OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
 
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
@@ -72,10 +72,10 @@ def communicator():
 
 
 def world():
-    """Return MPI's COMM_WORLD; None for a process that no launcher started, as MPI may take a second to begin.
+    """Return MPI's COMM_WORLD, or None for a process that no launcher started: it saves the second that MPI may take.
 
-    None as well for a single process without any MPI library. Raises UserError if a launcher started several processes
-    and the library takes each for a world of its own.
+    It is None for a single process without an MPI library, too. Raises UserError if a launcher started several
+    processes and the library takes each for a world of its own.
     """
     ranks, _, name = launcher()
     if ranks == 1 and name is None:

@@ -78,7 +78,7 @@ class _Kernel(CPUDispatcher):
 
     def add_overload(self, cres):
         cres.library._reload_init.update(cres.reload_init or ())  # which numba does not do for what comes from disk
-        # hundreds of objects a kernel that only the garbage collector would ever look at
+        # drops hundreds of objects for each kernel, which only the garbage collector would look at
         cres = cres._replace(type_annotation="", metadata=None)
         if _has_wrapper(cres):
             super().add_overload(cres)
@@ -121,16 +121,16 @@ def _has_wrapper(cres):
 
 
 class _Part(JITCodeLibrary):
-    """What only other kernels call: they link it, optimise it and make machine code of it, so it has none itself."""
+    """A kernel that only other kernels call: its callers link and optimise it, so it needs no machine code."""
 
     def _optimize_final_module(self):
         """Leave it as it is."""
 
     def _finalize_final_module(self):
-        """Have the machine code be nothing but the variables in which numba looks for environments."""
+        """Make machine code of nothing but the variables in which numba looks for environments."""
         self._finalize_dynamic_globals()
         self._finalized = True
-        self._get_module_for_linking()  # is kept
+        self._get_module_for_linking()  # keeps the bitcode for the callers
         names = [each.name for each in self._final_module.global_variables if each.name.startswith(_ENVIRONMENT)]
         variables = "\n".join(f'@"{name}" = common global ptr null' for name in names)
         linked, self._final_module = self._final_module, llvmlite.binding.parse_assembly(variables)

@@ -75,8 +75,8 @@ def solver_moves(s, r, left, squares, out, scores, at):
 def next_beta(s, r, low, high, latest):
     """Return the score to ask for next, given the latest answer.
 
-    First whether one side wins within 14 plies, then within 20 and so on: a search for a fast win is short, and fills
-    the table for the next one. Then the answer so far is the best guess.
+    Ask first whether one side wins within 14 plies, then within 20, 26 and so on: a search for a fast win is short, and
+    fills the table for the next one. After that the latest answer is the best guess.
     """
     left = moves_left(s, r)
     for plies in range(14, left, 6):

@@ -1,12 +1,13 @@
 """Connect 4's small subtrees: null windows by plain recursion, with a table that stays in a core's cache.
 
 A position comes with the threats against its side to move, which the search of its parent found when it put the moves
-in order. A side that is to move here cannot win at once. Three things make this several times faster than the general
-search, in nodes and per node: those threats are found once for a position, eight columns at a time; a move that leaves
-two threats to meet, or one below another, ends the search of its parent; and a move that is forced is not looked up.
+in order. A side that is to move here cannot win at once. Three things make this faster than the general search: easy
+positions take fewer nodes, and every node takes less time. Those threats are found once for a position, for eight
+columns at a time. A move that makes two immediate threats, or one directly below another, ends the search of its
+parent. A forced move is played without a look at the table.
 
-A table entry is one uint64: a position's hash, and in its lowest 16 bits, which tell where it stands, both bounds of
-the score, as 7 bits each. So it tells positions apart as well as all of the hash does.
+A table entry is one uint64. The lowest 16 bits of a position's hash are the entry's index, so they are not stored. In
+their place stand both bounds of the score, 7 bits each. So an entry tells positions apart by all 64 bits of the hash.
 """
 
 import numpy as np
@@ -55,11 +56,17 @@ def winning_lanes(stones, empty, r):
 
 
 @compiled
+def padded(r):
+    """Return the number of columns, rounded up to whole groups of lanes."""
+    return (np.int64(r[COLUMNS]) + LANES - 1) & -LANES
+
+
+@compiled
 def order_moves(own, stones, squares, open_squares, r, words, keys, at):
     """Put the moves to ``squares`` in order and the threats after each at ``words[at + column]``; return their number.
 
-    ``keys[at + i]`` is move i, its column in the lowest 6 bits: those that threaten most first, then those near the
-    middle. Returns 0 if a move leaves threats of which the other side can meet only one.
+    ``keys[at + padded(r) + i]`` is move i, its column in the lowest 6 bits: those that threaten most first, then those
+    near the middle. Returns 0 if a move wins, since the other side cannot meet all its threats.
     """
     columns, empty = np.int64(r[COLUMNS]), r[BOARD] & ~stones
     for group in range(0, columns, LANES):
@@ -67,7 +74,7 @@ def order_moves(own, stones, squares, open_squares, r, words, keys, at):
         moves = lanes.both(masks, splat(squares))
         threats = winning_lanes(lanes.either(splat(own), moves), empty, r)
         lanes.store(words, at + group, lanes.without(threats, moves))
-    first = at + ((columns + LANES - 1) & -LANES)
+    first = at + padded(r)
     middle, n = columns >> 1, np.int64(0)
     while squares != 0:
         stone = squares & (~squares + _ONE)
@@ -138,12 +145,11 @@ def search(own, stones, threats, left, beta, memory):
         if high < beta:
             return sign * high
     keys = int64s(memory)
-    padded = (np.int64(r[COLUMNS]) + LANES - 1) & -LANES
-    at = _SCRATCH + 2 * padded * left
+    at = _SCRATCH + 2 * padded(r) * left
     n = order_moves(own, stones, squares, open_squares, r, words, keys, at)
     if n == 0:
         return sign * ((left - 1) >> 1)
-    best, other, first = -UNKNOWN, own ^ stones, at + padded
+    best, other, first = -UNKNOWN, own ^ stones, at + padded(r)
     for i in range(first, first + n):
         column = keys[i] & 63
         stone = squares & r[COLUMN_MASKS + np.uint64(column)]

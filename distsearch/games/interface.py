@@ -204,10 +204,10 @@ class Knowledge(Protocol):
     def subtree(
         self, s: State, r: Rules, left: int, beta: int, most_nodes: int, salt: int, memory: int, /
     ) -> tuple[bool, int, int]:
-        """As ``small``, by a search of at most so many nodes: the score is not known if it takes more.
+        """As ``small``, by a search of at most ``most_nodes`` nodes, s among them: if it takes more, no score is known.
 
-        memory: address of ``SUBTREE_WORDS`` words that are zero at first, and an engine's own. What is kept there under
-        another salt (uint64) is not found.
+        memory: address of ``SUBTREE_WORDS`` words, zero at first, which only one engine uses. salt: a uint64 that goes
+        into every key; entries that were written with one salt are not found with another.
         """
         ...
 

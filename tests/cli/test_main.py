@@ -23,7 +23,7 @@ def seen_by_a_command(call):
     return done.stdout.strip()
 
 
-def test_what_a_program_imports_is_never_collected_and_starts_no_threads():
+def test_what_a_program_imports_is_never_collected_and_numpy_gets_one_thread():
     assert seen_by_a_command("") == "[(True, True, '1')] True"
 
 

@@ -9,7 +9,7 @@ from distsearch.games.connect4_knowledge import SUBTREE_WORDS, subtree
 
 from .connect4_twin import Connect4Twin, random_positions
 
-BOARDS = [(6, 7), (5, 6), (4, 7), (2, 12), (3, 9)]
+BOARDS = [(6, 7), (5, 6), (4, 7), (2, 12), (3, 9), (7, 8), (3, 16)]
 MANY = 1 << 30
 
 

@@ -20,7 +20,8 @@ def pytest_runtest_setup(item):
 @pytest.fixture(scope="session")
 def warm():
     """Kernels for 8×8 and smaller boards are compiled, so that what a test measures is not the compiler."""
-    exact = [("search", "--board", "4x4", "--exact"), ("search", "-OX" + "X" * 61 + " X", "--exact")]  # unlike kernels
+    # these two need different kernels
+    exact = [("search", "--board", "4x4", "--exact"), ("search", "-OX" + "X" * 61 + " X", "--exact")]
     for asked in (("search", "--depth", "1"), *exact, ("perft", "--depth", "1")):
         done = run(asked[0], "othello", *asked[1:], timeout=300)
         assert done.status == 0, done.err

@@ -12,7 +12,7 @@ import pytest
 
 import distsearch
 
-from .running import SOON, TRACEBACK, Job, handles, run, wait_for
+from .running import SOON, TRACEBACK, Job, run, wait_for
 
 COMPILING = Path(__file__).with_name("compiling.py")
 HERE = Path(__file__).parent
@@ -140,19 +140,6 @@ def test_a_signal_ends_compiling_at_once(tmp_path):
     assert (done.status, done.out) == (128 + signal.SIGTERM, "")
     assert TRACEBACK not in done.err
     assert not job.left
-
-
-def test_a_signal_ends_a_process_that_compiles_by_itself(tmp_path):
-    """Python's handlers would have to wait for LLVM."""
-    with Job("train", "2048", "--games", "1", environment={"DISTSEARCH_CACHE": str(tmp_path)}) as job:
-        job.wait_for_handlers()
-        wait_for(lambda: not handles(job.ranks()[0], signal.SIGTERM))
-        began = time.monotonic()
-        job.signal(signal.SIGTERM)
-        done = job.finish(SOON)
-        assert time.monotonic() - began < 1
-    assert (done.status, done.out) == (-signal.SIGTERM, "")
-    assert TRACEBACK not in done.err
 
 
 def test_what_was_compiled_beforehand_is_not_compiled_again(reports):

@@ -199,7 +199,9 @@ def test_private_pages_end_with_the_same_on_all_ranks(comm, agree, monkeypatch):
         everywhere = comm.allgather(arrays.learnt[::7].copy())
         agree(all(np.allclose(each, everywhere[0], rtol=1e-4, atol=1e-2) for each in everywhere), "ranks differ")
         agree(not team.first or (saved[-1] == arrays.learnt).all(), "something came after the end")
-        agree(rank.pages.merges > 0 and len(rank.pages.pages) == 0, rank.pages.merges)
+        agree(len(rank.pages.pages) == 0, "pages are left")
+        merges = comm.allgather(rank.pages.merges)  # a rank that got no core may have come too late for one
+        agree(sum(merges) > 0, merges)
         agree(np.isfinite(arrays.learnt).all() and arrays.learnt.any(), "weights")
         agree(not team.first or [each["evaluated"] for each in evaluations] == [60] * 8, evaluations)
         comm.Barrier()

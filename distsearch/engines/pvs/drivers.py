@@ -26,7 +26,7 @@ attempted = bounds = drive = init_search = open_root = play = root_hash = search
 EXACT = True
 SUBTREES = False
 
-_MOST_FOR_A_MOVE = np.int64(100_000)  # nodes for a move of a line, 3 ms
+_MOST_FOR_A_MOVE = np.int64(100_000)  # nodes spent on each candidate of a line's next move, some milliseconds
 
 
 @compiled
@@ -113,7 +113,7 @@ def next_depth(s, r, c):
 
 
 def write_moves(s, r, c, depth_left, score):
-    """Write the moves among which one of a line is looked for to ``c.moves``; return their number."""
+    """Write the candidates for the next move of the principal variation to ``c.moves``; return their number."""
     out, n = int16s(c.moves), np.int64(0)
     if SUBTREES:
         low, high, note = bounds(s, r, depth_left, score)
@@ -135,7 +135,8 @@ def follow_pv(s, c, depth_left, score, line, length):
     while found and length < LINE_LENGTH and kind(s, r) != END and (EXACT or depth_left > 0):
         n = write_moves(s, r, c, depth_left, score)
         found, refuted = False, np.int64(0)
-        for i in range((1 + SUBTREES) * n):  # subtrees are looked up first, then searched
+        searches = SUBTREES and n < 63  # as many as there are bits in ``refuted``
+        for i in range((1 + searches) * n):  # the table alone first, then a search of each subtree
             m, bit = np.int64(out[i % n]), np.int64(1) << i % n
             child, _ = play(s, r, m)
             after = depth_left_after(depth_left, m)
@@ -146,9 +147,9 @@ def follow_pv(s, c, depth_left, score, line, length):
             else:
                 data = tt.probe(c.table, hashed(child, r, c))
                 found = data != 0 and entry_usable(data, after) and -tt.high_of(data) >= score
-                if SUBTREES and not found and refuted & bit == 0:
+                if searches and not found and refuted & bit == 0:
                     limit = most_nodes if i >= n else np.int64(1)
-                    known, value = refuted | bit == (1 << n) - 1, -score  # one move keeps it, and no other does
+                    known, value = refuted | bit == (1 << n) - 1, -score  # all others are refuted
                     if not known:
                         known, value = attempted(child, r, c, after, np.int64(1) - score, limit)
                     found = known and -value >= score

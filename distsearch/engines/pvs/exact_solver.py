@@ -20,7 +20,8 @@ _JOINING = {"likely_cut": -1500, "score_per_ply": 600, "later_score": 2700, "max
 _SHARE_ORDER_FROM = 16  # below, the order takes a rank some hundred nodes, as long as it takes to share it
 _GUESSED = np.uint64(0xD1B54A32D192ED03)  # xor a root's hash: where the table has its first guess
 _AS_MOVE = np.int64(1 << 13)  # more than any score: a guess plus this stands where moves do
-# Of these, with which frames take no time. With 300 to 3,000 a search has as many nodes, with 100,000 more.
+# Nodes after which ``subtree`` gives up; frames then take a negligible part of the time. With 300 to 3,000 there are as
+# many nodes, with 100,000 there are more of them.
 _SUBTREE_NODES = 1000
 _PLAIN = {"table": 3, "shared": 8, "cut": 5, "bottom": 6}  # for games that know no better, see ``games.interface``
 
@@ -46,7 +47,7 @@ def plain_solver_moves(s, r, depth_left, note, out, scores, at):
 def resolved(s, r, c, depth_left, beta):
     """Return (known, score): the game's small endings, for ``kernels``."""
     known, score, nodes = small(s, r, depth_left, beta)
-    c.nodes += nodes
+    c.nodes += max(nodes - 1, np.int64(0))  # the search above it has counted it
     return known, score
 
 
@@ -146,7 +147,7 @@ class ExactSolver(TableSearch):
             self._share_order_from = _SHARE_ORDER_FROM
 
     def forget(self):
-        """Leave nothing in the tables of this engine alone, so that a search does not depend on those before it."""
+        """Clear the tables that belong only to this engine, so that a search does not depend on those before it."""
         super().forget()
         self._memory[:] = 0
 

@@ -162,7 +162,7 @@ def probe_node(s, c, at, depth_left, alpha, beta):
             move = far_move if far_move != NO_MOVE else move
             if low >= beta or high <= alpha:
                 return RESOLVED, low if low >= beta else high, high, h
-    if SUBTREES and depth_left < c.defer_from:  # what ranks share is searched by frames
+    if SUBTREES and depth_left < c.defer_from:  # nodes that ranks share are searched by frames
         known, best = attempted(s, r, c, depth_left, beta, c.subtree_nodes)
         if known:
             return RESOLVED, best, high, h

@@ -37,7 +37,7 @@ CONTROL = struct(
     ("quick_search_end", np.int64),  # value of ``nodes`` at which a quick search gives up
     ("probcut", np.int64),  # address of the table of ``probcut``
     # engines of a game with a ``subtree`` of its own
-    ("subtree_nodes", np.int64),  # that it may take
+    ("subtree_nodes", np.int64),  # after which it gives up
     ("subtree_memory", np.int64),  # address of its memory
     # searches that several ranks share, see ``abdada``
     ("defer_from", np.int64),  # depth from which on moves are marked and deferred
