@@ -47,14 +47,14 @@ def plain_solver_moves(s, r, depth_left, note, out, scores, at):
 def resolved(s, r, c, depth_left, beta):
     """Return (known, score): the game's small endings, for ``kernels``."""
     known, score, nodes = small(s, r, depth_left, beta)
-    c.nodes += max(nodes - 1, np.int64(0))  # the search above it has counted it
+    c.nodes += nodes
     return known, score
 
 
 def attempted(s, r, c, depth_left, beta, most_nodes):
     """Return (known, score) by the game's own search of subtrees of so many nodes, for ``kernels``."""
     known, score, nodes = subtree(s, r, depth_left, beta, most_nodes, c.salt, c.subtree_memory)
-    c.nodes += nodes
+    c.nodes += max(nodes - 1, np.int64(0))  # the search above it has counted it
     return known, score
 
 
