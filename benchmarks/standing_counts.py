@@ -80,7 +80,7 @@ def _midgame(**limit):
 
 
 def _connect4(position):
-    return Case("connect4", position, {"exact": True}, 1.1e7)
+    return Case("connect4", position, {"exact": True}, 3e7)
 
 
 def _flags(limit):
