@@ -47,7 +47,7 @@ class _Kernel(CPUDispatcher):
     def _compilation_chain_init_hook(self):
         """Load nothing that only compiling needs: numba does by itself if there is something to compile."""
 
-    def get_call_template(self, args, kws):
+    def get_call_template(self, args: Any, kws: dict[str, Any]):
         """Compile it for a caller that is compiled, once for all integers rather than for each constant."""
         args, kws = map(unliteral, args), {name: unliteral(each) for name, each in kws.items()}
         with self._without_wrapper():
