@@ -12,7 +12,7 @@ from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.games.random_play import random_position
 
-PLIES = {"solve": {"othello": 43, "connect4": 17}, "deep": {"othello": 24, "connect4": 10}}
+PLIES = {"solve": {"othello": 43, "connect4": 12}, "deep": {"othello": 24, "connect4": 10}}
 DEPTH = 9
 
 
