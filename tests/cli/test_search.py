@@ -1,5 +1,8 @@
 """What the command line answers to a search of one position."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from distsearch import __version__
@@ -201,3 +204,9 @@ def test_a_forced_pass_is_the_move():
     found = search("--exact", "--all-moves", position=PASS)
     assert found["move"] == found["pv"][0] == "pass"
     assert found["moves"] == [{"move": "pass", "score": found["score"]}]
+
+
+def test_the_readme_shows_what_a_search_prints():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    command, shown = re.search(r"^\$ distsearch (search connect4 .*)\n(.*?)^ +\.\.\.$", readme, re.M | re.S).groups()
+    assert ask(*command.split()).out.startswith(shown)
