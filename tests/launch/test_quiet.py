@@ -14,17 +14,17 @@ _WINDOWS = 3  # one without disturbance must do: a rank that spins does so in al
 # What an idle rank may take of a core, beyond what a process takes that only sleeps and wakes as often: that is 0.3%,
 # but 1 to 2% on virtual machines that make waking up dear. The master hears of progress as well.
 _WORKER, _MASTER = 0.0075, 0.015
-_SLEEPER = "import select\nwhile True:\n    select.poll().poll(5)"
 _SLEEPER = "sleeper"  # its name among the ranks
+_SLEEPS = "import select\nwhile True:\n    select.poll().poll(5)"
 _LOOKS = 220  # a second, at the mail: one every 5 ms and some for what else may put a process to sleep
 
 
 @contextlib.contextmanager
 def sleeper():
-    """A process that looks up every 5 ms, as an idle rank does; its number."""
-    process = subprocess.Popen([sys.executable, "-c", _SLEEPER])
+    """A process that looks up every 5 ms, as an idle rank does."""
+    process = subprocess.Popen([sys.executable, "-c", _SLEEPS])
     try:
-        yield process.pid
+        yield process
     finally:
         process.kill()
         process.wait()
@@ -33,11 +33,11 @@ def sleeper():
 def measured(job, sleeping):
     """Return two dicts by rank, over a window of time: the share of a core that it took, and its naps a second.
 
-    sleeping: process id of the sleeper, whose share is among them.
+    sleeping: the process of the sleeper, whose share is among them.
     """
 
     def look():
-        return {**job.cpu(), _SLEEPER: cpu_seconds(sleeping)}, job.naps()
+        return {**job.cpu(), _SLEEPER: cpu_seconds(sleeping.pid)}, job.naps()
 
     before, began = look(), time.monotonic()
     time.sleep(_WINDOW)
@@ -46,6 +46,7 @@ def measured(job, sleeping):
         {rank: (now - then[rank]) / window for rank, now in after.items()}
         for then, after in zip(before, look(), strict=True)
     )
+    assert sleeping.poll() is None, "the sleeper has ended, so its share says nothing"
     print("share of a core:", cpu, "naps a second:", naps)
     return cpu, naps
 
