@@ -150,12 +150,7 @@ ROWS = (
         "is for games of two players, whose scores are whole numbers; {o.game} is a game against chance",
     ),
     Row("play", lambda o, given: o.limited, "needs depth, layers, nodes or time: how much each move is searched"),
-    Row(
-        "play",
-        lambda o, given: hasattr(games.find(o.game), "largest"),
-        "is for games against chance with tiles that grow, such as 2048; not for {o.game}",
-    ),
-    Row("play", lambda o, given: o.algorithm == "expectimax", "goes with expectimax, not with {o.algorithm}"),
+    Row("opponent random_plies", _two_players, "is for games of two players; {o.game} is a game against chance"),
     Row("record", lambda o, given: o.time is None, "goes without time: a record must be the same again"),
     Row(
         "tune",

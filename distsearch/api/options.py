@@ -30,7 +30,8 @@ RUNS = {"averaged": 10, "ida": 16}  # unless asked for otherwise
 WIDTH = 3
 IDA_NODES = 20_000  # of a run: 10 to 20 ms
 _SEARCHES = "search solve simulate"
-_EVERY = f"{_SEARCHES} play tune bench"
+_MOVES = f"{_SEARCHES} play"  # commands in which a search chooses a move
+_EVERY = f"{_MOVES} tune bench"
 _ON_RANKS = "search solve play tune perft serve"
 _AGAINST_CHANCE = "games against chance"
 _LIMITS = "limits (5 seconds if none is given; of solve: exact)"
@@ -93,11 +94,11 @@ def _is_pair(value):
 
 
 _PLIES: dict[str, Any] = {"unit": "plies", "low": 1, "high": DEEPEST}
-_limit = partial(Option, commands=f"{_SEARCHES} play bench", group=_LIMITS, served=True)
-_how = partial(Option, commands=_SEARCHES, served=True)
+_limit = partial(Option, commands=f"{_MOVES} bench", group=_LIMITS, served=True)
+_how = partial(Option, commands=_MOVES, served=True)
 _chance = partial(Option, commands=_EVERY, group=_AGAINST_CHANCE)
-_adversary = partial(Option, commands=_SEARCHES, group=_AGAINST_CHANCE)
-_sampled = partial(Option, commands="search solve bench", group=_AGAINST_CHANCE)
+_adversary = partial(Option, commands=_MOVES, group=_AGAINST_CHANCE)
+_sampled = partial(Option, commands="search solve play bench", group=_AGAINST_CHANCE)
 _ranks = partial(Option, commands=_ON_RANKS)
 
 
@@ -132,7 +133,7 @@ class Options:
         ),
     ] = None
     exact: Annotated[
-        bool, Option("search to the end of the game", commands=f"{_SEARCHES} bench", group=_LIMITS, served=True)
+        bool, Option("search to the end of the game", commands=f"{_MOVES} bench", group=_LIMITS, served=True)
     ] = False
     algorithm: Annotated[
         str | None,
@@ -180,7 +181,9 @@ class Options:
             served=True,
         ),
     ] = None
-    all_moves: Annotated[bool, _how("score every legal move, not only the best", short="-a")] = False
+    all_moves: Annotated[
+        bool, Option("score every legal move, not only the best", commands=_SEARCHES, served=True, short="-a")
+    ] = False
     prefetch: Annotated[
         int,
         Option(
@@ -198,6 +201,7 @@ class Options:
         _how(
             "alpha and beta of an exact search; scores outside are reported as bounds (-1,1 asks who wins)",
             "LO,HI",
+            commands=_SEARCHES,
             check=_check_window,
             parse=parse_window,
         ),
@@ -217,7 +221,7 @@ class Options:
             "parameters of --selective, as python -m distsearch.learning.probcut_fit makes them (default: the "
             "package's)",
             "FILE",
-            commands=_SEARCHES,
+            commands=_MOVES,
         ),
     ] = None
 
@@ -281,6 +285,7 @@ class Options:
         _sampled(
             "seed of sampled runs, and of the tiles that startpos of search begins with (default 0)",
             "N",
+            commands="search solve bench",
             check=checked_seed,
             parse=parse_seed,
         ),
@@ -393,6 +398,14 @@ class Options:
         shared_out = {name for name, each in declared(Options).items() if not each.option.decides}
         return {name: value for name, value in vars(self).items() if name not in shared_out}
 
+    def given(self) -> dict[str, Any]:
+        """Return by name what makes equal Options of the same game, board and rules, of plain types."""
+        found = {name: getattr(self, name) for name in declared(Options)}
+        # layers have become a depth
+        return {
+            name: each for name, each in found.items() if each != declared(Options)[name].default and name != "layers"
+        }
+
     def setup(self, kind=None):
         """Return the setup of the workers' runners, of plain types."""
         of = {"game": self.game, "board": self.board, "options": self.rules, "evaluation": self.evaluation}
@@ -447,7 +460,7 @@ class Resources:
             unit="MiB",
             low=1,
             high=1 << 22,
-            commands="search solve serve",
+            commands="search solve play serve",
         ),
     ] = None
     device: Annotated[

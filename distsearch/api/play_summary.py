@@ -10,20 +10,20 @@ from .metrics import RunFigures
 from .options import CHANCES
 from .progress import compact
 
-_Z = statistics.NormalDist().inv_cdf(0.975)  # standard errors to either side of 95%
+Z_95 = statistics.NormalDist().inv_cdf(0.975)  # standard errors to either side of 95%
 
 
 def mean_interval(scores):
     """Return (low, high) around the mean of two scores or more that holds the true one with 95%, by its error."""
     mean, error = statistics.fmean(scores), statistics.stdev(scores) / math.sqrt(len(scores))
-    return mean - _Z * error, mean + _Z * error
+    return mean - Z_95 * error, mean + Z_95 * error
 
 
-def wilson(count: int, of: int) -> tuple[float, float]:
+def wilson(count: float, of: int) -> tuple[float, float]:
     """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927)."""
-    share, z2 = count / of, _Z * _Z
+    share, z2 = count / of, Z_95 * Z_95
     centre = share + z2 / (2 * of)
-    half = _Z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    half = Z_95 * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
     return max(0.0, (centre - half) / (1 + z2 / of)), min(1.0, (centre + half) / (1 + z2 / of))
 
 
@@ -97,8 +97,8 @@ class Summary(RunFigures):
         return "\n".join(
             [
                 f"{self.game} {self.board}  {figures['games']} games, {self._how()}",
-                *_score_lines(figures),
-                *_tile_lines(figures),
+                *score_lines(figures),
+                *tile_lines(figures),
                 f"  moves      {self.moves:,}: {rate} moves/s, {cpu_rate} a worker's CPU second; {nodes} nodes/s",
                 *([f"  slowest    {1000 * self.slowest:.1f} ms a move"] if self.time else []),
                 f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {self.jobs} jobs{stopped}",
@@ -122,7 +122,8 @@ def depth_text(depth, depth_by_empty):
     return ", ".join([*(f"{plies} at {most} empty" for most, plies in depth_by_empty), str(depth)])
 
 
-def _score_lines(figures):
+def score_lines(figures):
+    """Return lines for people: the scores of games against chance."""
     if not figures["games"]:
         return []
     low, high = figures["average_low"], figures["average_high"]
@@ -133,9 +134,16 @@ def _score_lines(figures):
     ]
 
 
-def _tile_lines(figures):
+def tile_lines(figures):
+    """Return lines for people: a line for each tile, with when it was made where that is known."""
     return [
         f"  reached    {each['tile']:>7}  {each['games']:>7,} of {figures['games']:,}  {each['share']:>6.1%}  "
-        f"(95%: {each['low']:.1%} to {each['high']:.1%})"
+        f"(95%: {each['low']:.1%} to {each['high']:.1%}){_made(each)}"
         for each in figures["reached"]
     ]
+
+
+def _made(row):
+    if row.get("moves") is None:
+        return ""
+    return f", after {row['moves']:,g} moves and {row['seconds']:.3g} s"

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .. import games
 from ..core.errors import UserError
 from ..formats.game_records import parse
 from ..games.interface import Position
@@ -58,10 +59,12 @@ def _games(path, name):
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 recorded = parse(line, f"{path[:200]} line {number}")
-                kind = recorded.name, recorded.board, recorded.spawn
+                kind = recorded.name, recorded.board, recorded.options
                 first = first or kind
                 if recorded.name != name:
                     raise UserError(f"{recorded.where} is a game of {recorded.name[:40]}, not of {name}")
+                if not hasattr(games.find(name), "largest"):
+                    raise UserError(f"{recorded.where}: {name} is not a game of tiles that grow")
                 if kind != first:
                     raise UserError(f"{recorded.where} has another board or other tiles than the first line")
                 yield recorded

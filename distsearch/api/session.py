@@ -14,14 +14,18 @@ from ..core.errors import UserError, print_error
 from ..core.pages import available, begin_huge
 from ..engines.pvs.growing_table import Growing
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
+from ..games import find
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
+from . import rank_games
 from .applicability import SAMPLED, check
 from .chance import apply_initial_chance, searcher_of
 from .declarations import documented
+from .games_summary import GamesSummary
 from .options import Options, checked_seed, resolve, solve_limits
 from .perft import Count, perft
 from .play import DEFAULT_GAMES, play
+from .play_setup import PlayRequest, games_of
 from .play_summary import Summary
 from .progress import Progress, Silent
 from .result import Outcome
@@ -87,7 +91,9 @@ class Session:
             )
         self._table = self._shared_table()
         far, shared = self._parts_of_table()
-        with_table = self._with_gpu(kinds(far))
+        own = kinds(far)
+        own[rank_games.KIND] = rank_games.PlayerGamesRunner
+        with_table = self._with_gpu(own)
         if self._comm is None or self._comm.Get_size() == 1:
             self.cluster = LocalCluster(with_table)
             return self
@@ -191,7 +197,7 @@ class Session:
         Raises UserError unless the session is open, and for what no GPU does where all workers are to search on one.
         """
         self._check_open()
-        self._check_gpu(options.setup(), options.depth)
+        self.check_gpu(options.setup(), options.depth)
         kind = searcher_of(options)
         return kind(options, self.cluster, self.progress, self.interrupted)
 
@@ -199,13 +205,15 @@ class Session:
         if self.cluster is None:
             raise UserError("the session is not open: it searches within its with block, on the first rank")
 
-    def _check_gpu(self, setup, depth):
+    def check_gpu(self, setup: dict, depth: int | None) -> None:
+        """Raise UserError if all workers are to search on a GPU, and none does what a setup asks."""
         if self._device == "gpu":
             from ..jobs.gpu_solve import check
 
             check(setup, depth)
 
-    def _check_no_gpu(self, what):
+    def check_no_gpu(self, what: str) -> None:
+        """Raise UserError if all workers are to search on a GPU, for something that none does."""
         if self._device == "gpu":
             raise UserError(f"no GPU does {what}: use device cpu, or auto")
 
@@ -256,25 +264,36 @@ class Session:
     def play(
         self,
         game: str,
-        games: int = DEFAULT_GAMES,
+        games: int | None = None,
         board: str | None = None,
         rules: dict[str, str] | None = None,
         seed: int = 0,
         record: str | None = None,
+        opponent: str | None = None,
+        share: str | None = None,
+        random_plies: int | None = None,
         **options: Any,
-    ) -> Summary:
-        """Return the Summary of whole games against chance.
+    ) -> Summary | GamesSummary:
+        """Return the summary of whole games, against chance (100 unless asked for otherwise) or of two players (1).
 
-        record: the name of a file to make, with a line of JSON for each game. Raises UserError for what makes no sense.
+        record: the name of a file to make, with a line of JSON for each game; opponent: "random", or settings such as
+        "depth=4,evaluation=static", of what plays the other side of a game of two players, the sides in turn; share,
+        random_plies: see ``PlayRequest``. ``algorithm="random"`` plays at random. Raises UserError for what makes no
+        sense.
         """
         self._check_open()
-        asked, _, _ = resolve(game, board, rules, **options)
-        return self.played(asked, games, seed, record)
+        own = {name: options.pop(name) for name in list(options) if name in find(game).OPTIONS}
+        rules = {name: value for name, value in {**(rules or {}), **own}.items() if value is not None}
+        sharing = {"opponent": opponent, "share": share, "random_plies": random_plies}
+        asked = PlayRequest(game, board, rules, seed, options, games, record, **sharing)
+        return self.played(asked) if asked.in_parts else games_of(self, asked).run()
 
-    def played(self, options: Options, games: int, seed: int, record: str | None = None) -> Summary:
-        """Return what ``play`` does, for checked Options."""
-        self._check_gpu(options.setup("game"), options.depth)
-        return play(options, games, seed, self.cluster, self.progress, self.interrupted, record)
+    def played(self, asked: PlayRequest) -> Summary:
+        """Return the Summary of games against chance that workers play in parts."""
+        options: Any = asked.options(asked.given)  # not of the random player
+        self.check_gpu(options.setup("game"), options.depth)
+        count = DEFAULT_GAMES if asked.games is None else asked.games
+        return play(options, count, asked.seed, self.cluster, self.progress, self.interrupted, asked.record)
 
     def perft(
         self,
@@ -287,7 +306,7 @@ class Session:
     ) -> Count:
         """Return the Count of positions below one, ``depth`` plies deep; by_name: rules. Raises as ``search`` does."""
         self._check_open()
-        self._check_no_gpu("perft")
+        self.check_no_gpu("perft")
         options, module, known_rules = resolve(game, board, rules, **by_name)
         positions = [module.parse(position, known_rules)]
         return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]

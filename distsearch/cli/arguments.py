@@ -14,7 +14,7 @@ from ..core.errors import UserError
 COMMANDS = {
     "search": "best move and score of one position",
     "solve": "the same for every line of a file; exact without a limit",
-    "play": "games against chance: scores, tiles, moves a second",
+    "play": "whole games: two players, against chance, against you; recorded, drawn",
     "train": "n-tuple networks by temporal differences; othello: patterns",
     "tune": "weights of an evaluation that play well, by CMA-ES",
     "sample": "boards out of recorded games, by how far these are",

@@ -1,11 +1,11 @@
 """Files of games that were played: a line of JSON each, in order of their numbers, whenever it is a game's turn.
 
-A line holds all of the game's moves as text, the player's and chance's, from the empty board on: it can be played over
-by the rules alone, with no search and no random numbers. Workers send them in parts, see ``jobs.self_play``.
+A line holds all of the game's moves as text, the players' and chance's, from the game's start or a position ``start``
+on: it can be played over by the rules alone, with no search and no random numbers.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from .. import games
 from ..core.errors import UserError
-from ..games.interface import CHANCE, END, MAX_MOVES, as_state
+from ..games.interface import CHANCE, END, MAX_MOVES, Position, as_state
 
-_TEXTS, _NUMBERS = ("game", "board", "moves"), ("score", "largest")
+_TEXTS = "game", "board", "moves"
 
 
 class RecordFile:
@@ -65,23 +65,25 @@ class GameRecords(RecordFile):
             super().__exit__()
 
     def add(self, played: Any) -> None:
-        """Take in a game that is over."""
-        self._waiting[played.number] = self._line(played)
+        """Take in a game against chance that is over, from the empty board on."""
+        largest = self._game.largest(played.state, self._rules)
+        self.write_game(played.number, None, played.codes, {"score": played.score, "largest": largest})
+
+    def write_game(self, number: int, start: Position | None, codes: Sequence[int], fields: dict[str, Any]) -> None:
+        """Take in a game that is over: where it began (None: at the game's start), its moves, and more fields."""
+        self._waiting[number] = self._line(number, start, codes, fields)
         while self._next in self._waiting:
             self.write(self._waiting.pop(self._next))
             self._next += 1
 
-    def _line(self, played):
+    def _line(self, number, start, codes, fields):
         texts = self._texts
-        for code in set(played.codes) - texts.keys():
+        for code in set(codes) - texts.keys():
             texts[code] = self._game.move_text(code, self._rules)
-        fields = {
-            "number": played.number,
-            "score": played.score,
-            "largest": self._game.largest(played.state, self._rules),
-            "moves": " ".join(texts[code] for code in played.codes),
-        }
-        return json.dumps({**self._heading, **fields})
+        line = {**self._heading, "number": number, **fields}
+        if start is not None and start != self._game.start(self._rules):
+            line["start"] = self._game.text(start, self._rules)
+        return json.dumps({**line, "moves": " ".join(texts[code] for code in codes)})
 
 
 @dataclass
@@ -91,56 +93,83 @@ class RecordedGame:
     where: str  # what to call it in messages
     name: str  # of the game
     board: str
-    spawn: str | None  # None: the usual tiles
+    options: dict[str, str]  # the game's own that were given
+    start: str | None  # where it began; None: at the game's start
     moves: list[str]
-    score: int
-    largest: int
+    score: int  # for the side that moves first, if there are two
+    largest: int | None  # of games with a largest tile
 
     @property
     def played(self) -> int:
-        """How many of the moves are the player's."""
+        """How many of the moves are the player's, in a game against chance."""
         return sum("@" not in move for move in self.moves)
 
     def rules(self) -> tuple[Any, np.ndarray]:
         """Return (game module, rules array); raises UserError."""
         try:
             game = games.find(self.name)
-            if not hasattr(game, "largest"):
-                raise UserError(f"{self.name} is not a game of tiles that grow")
-            spawn = {} if self.spawn is None else {"spawn": self.spawn}
-            return game, game.rules(games.checked_board(game, games.parse_board(self.board)), **spawn)
+            if hasattr(game, "largest") and self.largest is None:
+                raise UserError("no largest tile")
+            return game, game.rules(games.checked_board(game, games.parse_board(self.board)), **self.options)
         except UserError as error:
             raise UserError(f"{self.where}: {error}") from error
 
-    def states(self, game: Any, rules: np.ndarray) -> Iterator[tuple]:
-        """Yield every state in which the player moves; raises UserError where a move is not legal.
+    def positions(self, game: Any, rules: np.ndarray) -> Iterator[tuple[Position, str | None]]:
+        """Yield every position with the move made there, None at the end; raises UserError where one is not legal.
 
         So it does if the game is not over at its end, or has another score or largest tile than the record says.
         """
-        state, score, codes, out = game.start(rules).state, 0, {}, np.zeros(MAX_MOVES, np.int16)
+        position, score, codes, out = self._first(game, rules), 0, {}, np.zeros(MAX_MOVES, np.int16)
         for number, text in enumerate(self.moves, 1):
             if text not in codes:
                 codes[text] = self._code(game, rules, number, text)
             code = codes[text]
-            if code not in out[: game.moves(state, rules, out, 0)].tolist():
+            if code not in out[: game.moves(position.state, rules, out, 0)].tolist():
                 raise UserError(f"{self.where}: move {number}, {text[:20]}, is not legal")
-            if game.kind(state, rules) != CHANCE:
+            yield position, text
+            state, points = game.play(position.state, rules, code)
+            score += -int(points) if position.side else int(points)
+            position = Position(as_state(state), 1 - position.side if game.PLAYERS == 2 else position.side)
+        self._check_end(game, rules, position, score)
+        yield position, None
+
+    def states(self, game: Any, rules: np.ndarray) -> Iterator[tuple]:
+        """Yield every state in which the player moves, in a game against chance; raises as ``positions`` does."""
+        for (state, _), move in self.positions(game, rules):
+            if move is not None and game.kind(state, rules) != CHANCE:
                 yield state
-            state, points = game.play(state, rules, code)
-            state, score = as_state(state), score + int(points)
+
+    def _first(self, game, rules):
+        try:
+            return game.start(rules) if self.start is None else game.parse(self.start, rules)
+        except UserError as error:
+            raise UserError(f"{self.where}: {error}") from error
+
+    def _check_end(self, game, rules, position, score):
+        state = position.state
         if game.kind(state, rules) != END:
             raise UserError(f"{self.where}: the game is not over after {len(self.moves)} moves")
-        if (score, largest := game.largest(state, rules)) != (self.score, self.largest):
-            raise UserError(
-                f"{self.where}: score {self.score} and tile {self.largest} are not those of its moves: "
-                f"{score} and {largest}"
-            )
+        if self.largest is not None:
+            largest = game.largest(state, rules)
+            if (score, largest) != (self.score, self.largest):
+                raise UserError(
+                    f"{self.where}: score {self.score} and tile {self.largest} are not those of its moves: "
+                    f"{score} and {largest}"
+                )
+        elif (found := score + final_score(game, rules, position)) != self.score:
+            raise UserError(f"{self.where}: score {self.score} is not that of its moves: {found}")
 
     def _code(self, game, rules, number, text):
         try:
             return game.parse_move(text, rules)
         except UserError as error:
             raise UserError(f"{self.where}: move {number}: {error}") from error
+
+
+def final_score(game: Any, rules: np.ndarray, position: Position) -> int:
+    """Return the score of a finished game for the side that moves first, without what single moves brought."""
+    final = int(game.final(position.state, rules))
+    return -final if position.side else final
 
 
 def parse(line: bytes, where: str) -> RecordedGame:
@@ -151,12 +180,20 @@ def parse(line: bytes, where: str) -> RecordedGame:
         raise UserError(f"{where} is not JSON") from error
     if not isinstance(fields, dict):
         raise UserError(f"{where} is not a game: a JSON object")
-    for names, kind, meaning in ((_TEXTS, str, "a text"), (_NUMBERS, int, "a whole number")):
-        for name in names:
-            if not isinstance(fields.get(name), kind):
-                raise UserError(f"{where} is not a game: {name} is not {meaning}")
-    if not isinstance(spawn := fields.get("spawn"), str | None):
-        raise UserError(f"{where} is not a game: spawn is not a text")
+    named = fields.get("game") in games.names()
+    options = {name: fields[name] for name in (games.find(fields["game"]).OPTIONS if named else ()) if name in fields}
+    wanted = [(name, str, "a text") for name in (*_TEXTS, *options, *(["start"] if "start" in fields else []))]
+    wanted += [(name, int, "a whole number") for name in ("score", *(["largest"] if "largest" in fields else []))]
+    for name, kind, meaning in wanted:
+        if not isinstance(fields.get(name), kind):
+            raise UserError(f"{where} is not a game: {name} is not {meaning}")
     return RecordedGame(
-        where, fields["game"], fields["board"], spawn, fields["moves"].split(), fields["score"], fields["largest"]
+        where,
+        fields["game"],
+        fields["board"],
+        options,
+        fields.get("start"),
+        fields["moves"].split(),
+        fields["score"],
+        fields.get("largest"),
     )

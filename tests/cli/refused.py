@@ -267,7 +267,31 @@ REFUSED = [
     # games
     (("play",), "GAME"),
     (("play", "chess", "--depth", "1"), "chess"),
-    *((("play", name, "--depth", "1"), "games against chance", name) for name in ("othello", "connect4")),
+    (("play", "2048", "--depth", "1", "--opponent", "random"), "opponent", "two players"),
+    (("play", "2048", "--depth", "1", "--random-plies", "2"), "random-plies", "two players"),
+    (("play", "2048", "--algorithm", "random", "--depth", "1"), "depth", "random"),
+    (("play", "2048", "--algorithm", "averaged"), "depth"),
+    (("play", "2048", "--depth", "1", "--you", "O"), "you", "player against chance"),
+    (("play", "2048", "--exact"), "exact", "2048"),
+    *((("play", "othello", "--you", side), "you", "X", "O") for side in ("", "3", "me")),
+    (("play", "othello", "--you", "X", "--opponent", "random"), "opponent", "you"),
+    (("play", "othello", "--watch", "--share", "games"), "share", "watch"),
+    (("play", "othello", "--depth", "1", "--trace", "trace"), "trace", "share games"),
+    (("play", "othello", "--share", "both"), "share", "games", "tree"),
+    (("play", "othello", "--random-plies", "x"), "random-plies"),
+    (("play", "othello", "--random-plies", "31"), "random-plies 31", "half"),
+    *(
+        (("play", "othello", "--opponent", text), *names)
+        for text, *names in (
+            ("dept=3", "dept", "did you mean depth"),
+            ("depth", "depth", "needs a value"),
+            ("exact=1", "exact", "no value"),
+            ("depth=x", "depth", "whole number"),
+            ("layers=1", "layers", "against chance"),
+            ("random,depth=1", "random"),
+            ("", "no option"),
+        )
+    ),
     (("play", "2048"), "depth", "layers"),
     ((*PLAY, "--time", "1", "--record", "games"), "record", "time"),
     *(((*PLAY, "--time", seconds), "time") for seconds in ("x", "0", "-1", "nan")),

@@ -160,7 +160,7 @@ def test_a_file_that_is_there_is_left_alone(tmp_path):
 
 def test_nothing_is_written_where_options_are_refused(tmp_path):
     path = tmp_path / "games"
-    assert_refused(ask("play", "othello", "--depth", "1", "--record", path), "games against chance")
+    assert_refused(ask("play", "othello", "--random-plies", "99", "--record", path), "random-plies")
     assert not path.exists()
 
 

@@ -1,0 +1,203 @@
+"""Games between players, each on one rank: a kind of job for the workers, and the source that hands it out.
+
+A job is a part of a game. Its worker searches as a process alone does, by clusters of its own with itself as the only
+worker, which it pauses to look at its messages.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..cluster.local import LocalCluster
+from ..cluster.protocols import JobRunner
+from ..engines.pvs.table import new_shared_table
+from ..games.interface import Position, as_state
+from ..jobs.numbered import NumberedJobs
+from ..jobs.records import record
+from ..jobs.setups import rules_of
+from ..jobs.two_player import kinds
+from .compiling import in_this_process
+from .game_loop import GamePlay, Tally, play_on
+from .game_plan import GamePlan
+from .options import Options
+from .players import Player, RandomPlayer, SearchPlayer
+from .taking_turns import PausableCall
+
+KIND = "player_games"
+PART = 256  # moves of a game in a job
+_MIB = 16  # of the table of each player of a worker, so that no player knows what the other has searched
+_TURN = 1e-3  # seconds of work between two pauses
+_TILES = 32  # tiles that a part has room for; no game has so many kinds
+_TALLY = tuple(Tally.__dataclass_fields__)
+
+
+def game_job(words: int) -> np.dtype:
+    """Record of a part of a game: its id, moves so far, players of the sides, side to move, seed, chance, state."""
+    place = ("earlier", np.int32), ("players", np.int8, 2), ("side", np.int8)
+    return record("job_id", *place, "seed", "chance_steps", ("state", np.uint64, words))
+
+
+def game_result(words: int) -> np.dtype:
+    """Record of the result of such a part: what it adds to the game, and the game's state after it.
+
+    tallies: a row for each player, the fields of a Tally; tiles: value, moves and seconds since the part began.
+    """
+    added = ("score", np.int64), ("tallies", np.float64, (2, len(_TALLY))), ("tiles", np.float64, (_TILES, 3))
+    moves = ("length", np.int16), ("codes", np.int16, PART)
+    state = ("side", np.int8), ("state", np.uint64, words)
+    return record("job_id", "complete", "over", "chance_steps", "nodes", "seconds", "cpu", *added, *moves, *state)
+
+
+def setup_of(game: Any, board: tuple[int, int], rules: dict, players: Sequence[Options | None]) -> dict[str, Any]:
+    """Return the setup of the workers' runners, of plain types."""
+    plain = [None if each is None else each.given() for each in players]
+    return {"kind": KIND, "game": game.NAME, "board": board, "options": rules, "players": plain}
+
+
+class _PausingCluster(LocalCluster):
+    """The cluster of a worker's own, which calls ``pause()`` between slices of work."""
+
+    def __init__(self, pause: Callable[[], None]):
+        super().__init__(kinds(new_shared_table(_MIB)))
+        self._pause = pause
+
+    def turn(self) -> bool:
+        self._pause()
+        return super().turn()
+
+
+class PlayerGamesRunner(JobRunner):
+    """Plays parts of games between players."""
+
+    def __init__(self, setup: dict[str, Any]):
+        self._setup = setup
+        self._game, self._rules = rules_of(setup)
+        words = self._game.words(self._rules)
+        self.job_dtype, self.result_dtype = game_job(words), game_result(words)
+        self._players: list[Player] = []
+        self._call: Any = None  # the PausableCall of the game at work
+        self._stopping = False
+
+    def compile(self) -> None:
+        """Compile, or load from disk, what the players need."""
+        if not self._players:
+            with in_this_process():
+                self._players = [self._player(given) for given in self._setup["players"]]
+
+    def _player(self, given):
+        if given is None:
+            return RandomPlayer(self._game, self._rules)
+        setup = self._setup
+        options = Options(setup["game"], tuple(setup["board"]), setup["options"], **given)
+        return SearchPlayer(options, _PausingCluster(self._pause), interrupted=lambda: self._stopping)
+
+    def _pause(self):
+        if time.perf_counter() - self._resumed > _TURN:
+            self._call.pause()
+
+    @property
+    def nodes(self) -> int:
+        return sum(tally.nodes for tally in self._play.tallies)
+
+    def begin(self, job: np.void) -> None:
+        self._stop()
+        self.compile()
+        self.job_id = int(job["job_id"])
+        position = Position(as_state(job["state"]), int(job["side"]))
+        sides = tuple(job["players"].tolist())
+        play = GamePlay(self.job_id, position, position, sides, int(job["seed"]), int(job["earlier"]))
+        play.chance_steps, self._play = int(job["chance_steps"]), play
+        self._call = PausableCall(lambda: play_on(self._game, self._rules, play, self._players, PART))
+
+    def advance(self, budget: int) -> bool:
+        self._resumed = time.perf_counter()
+        return self._call.resume()
+
+    def _stop(self):
+        """End the game at work, if there is one, in the middle of a search."""
+        self._stopping = True
+        while self._call is not None and not self._call.done:
+            self.advance(0)
+        self._stopping = False
+
+    def result(self, seconds: float, cpu: float) -> np.ndarray:
+        self._stop()
+        found, play = np.zeros(1, self.result_dtype), self._play
+        fields = {"job_id": self.job_id, "over": play.over, "chance_steps": play.chance_steps, "nodes": self.nodes}
+        fields |= {"seconds": seconds, "cpu": cpu, "score": play.points, "side": play.position.side}
+        fields |= {"length": len(play.codes), "state": play.position.state}
+        fields |= {"complete": play.over or len(play.codes) == PART}
+        for name, value in fields.items():
+            found[name] = value
+        found["codes"][0, : len(play.codes)] = play.codes
+        found["tallies"] = [[getattr(tally, name) for name in _TALLY] for tally in play.tallies]
+        for row, (tile, (moves, taken)) in zip(found["tiles"][0], play.tiles.items(), strict=False):
+            row[:] = tile, moves, taken
+        return found
+
+
+class PlayerGames(NumberedJobs):
+    """The games of a plan as a source of work: each is a chain of jobs, the next part of it.
+
+    take_in(play): called for every game that is over, in the order of their numbers; returns whether to stop there.
+    """
+
+    def __init__(self, plan: GamePlan, take_in: Callable[[GamePlay], bool]):
+        words = plan.game.words(plan.rules)
+        super().__init__(game_job(words))
+        self.result_dtype = game_result(words)
+        self._plan, self._take_in = plan, take_in
+        self._begun: dict[int, GamePlay] = {}  # by number, of those that have not been taken in
+        self._next = self.over = 0  # numbers of the first game that was not begun, and that was not taken in
+        self._stopped = False
+
+    @property
+    def done(self) -> bool:
+        """Whether every game that is needed is over."""
+        return self._stopped or self.over == self._plan.count
+
+    @property
+    def waiting(self) -> int:
+        """Parts that have not been handed out, of games that were begun and that were not."""
+        return 0 if self._stopped else len(self._queue) + self._plan.count - self._next
+
+    def take(self, count: int, worker: int) -> np.ndarray:
+        """See ``NumberedJobs.take``; games that were begun go first."""
+        return self._handed([self._following() for _ in range(min(count, self.waiting))], worker)
+
+    def _following(self):
+        if self._queue:
+            return self._queue.popleft()
+        self._begun[self._next] = self._plan.begin(self._next)
+        self._next += 1
+        return self._next - 1
+
+    def _fill(self, job, number):
+        play = self._begun[number]
+        job["earlier"], job["chance_steps"], job["seed"] = len(play.codes), play.chance_steps, play.seed
+        job["players"], (job["state"], job["side"]) = (*play.players, 0)[:2], play.position
+
+    def finish(self, results: np.ndarray) -> None:
+        """Take result records in; a game whose part was stopped goes no further."""
+        for number, result in self._back(results):
+            self._add(self._begun[number], result)
+            if result["complete"] and not result["over"]:
+                self._queue.append(number)
+        while not self.done and self.over in self._begun and self._begun[self.over].over:
+            self._stopped = self._take_in(self._begun.pop(self.over))
+            self.over += 1
+
+    def _add(self, play, result):
+        """Add a part to a game."""
+        before = play.tallies[play.players[0]]
+        for tile, moves, seconds in result["tiles"][result["tiles"][:, 0] > 0].tolist():
+            play.tiles[int(tile)] = before.moves + int(moves), before.seconds + seconds
+        for tally, row in zip(play.tallies, result["tallies"].tolist(), strict=True):
+            kinds = Tally.__annotations__
+            tally.join(Tally(**{name: kinds[name](value) for name, value in zip(_TALLY, row, strict=True)}))
+        play.position = Position(as_state(result["state"]), int(result["side"]))
+        play.codes += result["codes"][: result["length"]].tolist()
+        play.points, play.chance_steps = play.points + int(result["score"]), int(result["chance_steps"])
+        play.over = bool(result["over"])

@@ -1,0 +1,41 @@
+"""Games between players on any number of ranks: those of one rank, by every algorithm."""
+
+import functools
+import json
+import traceback
+
+import pytest
+
+from distsearch.api.session import Session
+
+from ..api.playing import AGAINST_CHANCE, TWO_PLAYERS
+
+CASES = [(*case, "random") for case in TWO_PLAYERS] + [(*case, None) for case in (*TWO_PLAYERS, *AGAINST_CHANCE)]
+
+
+def played(session, path, game, board, options, opponent, share):
+    """Return the numbers, scores and moves of the record of two games."""
+    path.unlink(missing_ok=True)
+    session.play(game, 2, board, seed=9, record=str(path), opponent=opponent, share=share, **options)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return [(line["number"], line["score"], line["moves"]) for line in lines]
+
+
+@functools.cache
+def alone(path, number):
+    with Session(table=1) as session:
+        return played(session, path, *CASES[number], "tree")
+
+
+@pytest.mark.parametrize("share", ["tree", "games"])
+def test_the_same_games_as_of_one_rank(share, comm, agree, tmp_path):
+    failure = ""
+    try:
+        with Session(comm, table=2) as session:
+            for number, case in enumerate(CASES if session else ()):
+                found, expected = played(session, tmp_path / "games", *case, share), alone(tmp_path / "alone", number)
+                if found != expected:
+                    failure += f"{case}: {found} instead of {expected}\n"
+    except Exception:
+        failure = traceback.format_exc()
+    agree(not failure, failure)
