@@ -43,6 +43,7 @@ SEARCHES = [  # game, board, plies played before, limits
 WAYS = ["search"] * 6 + ["moves", "perft", "solve", "solve"]
 LONGEST = 10_000  # deadlines: what takes longer hangs
 FIRST_SLICE = 1000  # nodes, of a worker that does not know its rate yet
+SHORTEST_DEADLINE = 0.03  # seconds: a worker takes 14 ms at most for a batch of positions, and hears nothing meanwhile
 
 
 class Case(NamedTuple):
@@ -62,7 +63,7 @@ def random_faults(rng, workers, submasters, rate):
     spared = next(([leader, rng.choice(ranks)] for leader, ranks in leaders.items()), [rng.randint(1, workers)])
     ranks = [rank for rank in range(1, workers + submasters + 1) if rank not in spared]
     rng.shuffle(ranks)
-    deadline = max(0.01, rng.choice((6, 6, 20, 100)) * FIRST_SLICE / rate)
+    deadline = max(SHORTEST_DEADLINE, rng.choice((6, 6, 20, 100)) * FIRST_SLICE / rate)
     dying, slow, late = (ranks[: rng.choice((0, 0, 1, 2, workers))] for _ in range(3) if rng.shuffle(ranks) is None)
     span = 10 ** rng.uniform(-4, 0) * 1e5 / rate  # of most runs at such a rate
     return Faults(
