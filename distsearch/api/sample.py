@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import games
 from ..core.errors import UserError
-from ..formats.game_records import parse
+from ..formats.game_records import read_games
 from ..games.interface import Position
 
 CLASSES = {"starter": (0.0, 0.05), "normal": (0.4, 0.6), "late": (0.95, 1.0)}  # shares of the player's moves
@@ -55,20 +55,13 @@ def _span(played, stage):
 def _games(path, name):
     """Yield the RecordedGames of a file, all of the same game, board and tiles; raises UserError."""
     first = None
-    try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                recorded = parse(line, f"{path[:200]} line {number}")
-                kind = recorded.name, recorded.board, recorded.options
-                first = first or kind
-                if recorded.name != name:
-                    raise UserError(f"{recorded.where} is a game of {recorded.name[:40]}, not of {name}")
-                if not hasattr(games.find(name), "largest"):
-                    raise UserError(f"{recorded.where}: {name} is not a game of tiles that grow")
-                if kind != first:
-                    raise UserError(f"{recorded.where} has another board or other tiles than the first line")
-                yield recorded
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
-        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
-    if first is None:
-        raise UserError(f"{path[:200]} holds no game")
+    for recorded in read_games(path):
+        kind = recorded.name, recorded.board, recorded.options
+        first = first or kind
+        if recorded.name != name:
+            raise UserError(f"{recorded.where} is a game of {recorded.name[:40]}, not of {name}")
+        if not hasattr(games.find(name), "largest"):
+            raise UserError(f"{recorded.where}: {name} is not a game of tiles that grow")
+        if kind != first:
+            raise UserError(f"{recorded.where} has another board or other tiles than the first line")
+        yield recorded

@@ -32,18 +32,24 @@ class BoardView:
             self._console = Console(highlight=False)
 
     def watch(self, play: GamePlay, choice: Choice | None) -> None:
-        """Tell of a move, and draw the board; in games against chance once it has made its moves."""
-        if choice is not None and not choice.by_chance:
-            self.say(self._move_text(play, choice))
-        if int(self._game.kind(play.position.state, self._rules)) != CHANCE:
-            self.show(play.position)
-
-    def _move_text(self, play, choice):
-        """Return what move a player has made, and what its search said."""
-        mover = f"{SIDES[1 - play.position.side]} plays " if self._game.PLAYERS == 2 else ""
+        """Tell of a move of a game, None before the first one, and draw the board; see ``Watch``."""
+        if choice is None:
+            self.made(None, play.position)
+            return
         found = choice.outcome
         said = "" if found is None else f"   score {found.score:+g} {found.unit}, depth {found.depth}"
-        return f"{mover}{self._game.move_text(choice.code, self._rules)}{said}"
+        self.made(self._game.move_text(choice.code, self._rules), play.position, choice.by_chance, said)
+
+    def made(self, move: str | None, position: Position, by_chance: bool = False, said: str = "") -> None:
+        """Tell of a move that led to a position, with more that is ``said``, and draw the board.
+
+        move: None before the first one. Moves of chance are not told, and the board is drawn once it has made them.
+        """
+        if move is not None and not by_chance:
+            mover = f"{SIDES[1 - position.side]} plays " if self._game.PLAYERS == 2 else ""
+            self.say(f"{mover}{move}{said}")
+        if int(self._game.kind(position.state, self._rules)) != CHANCE:
+            self.show(position)
 
     def show(self, position: Position) -> None:
         """Draw a position."""

@@ -16,6 +16,7 @@ from ..core.errors import UserError
 from ..games.interface import CHANCE, END, MAX_MOVES, Position, as_state
 
 _TEXTS = "game", "board", "moves"
+_PLAYERS = "X", "O", "player"
 
 
 class RecordFile:
@@ -98,6 +99,7 @@ class RecordedGame:
     moves: list[str]
     score: int  # for the side that moves first, if there are two
     largest: int | None  # of games with a largest tile
+    players: dict[str, str]  # what played, by the fields of the record that say it
 
     @property
     def played(self) -> int:
@@ -110,9 +112,17 @@ class RecordedGame:
             game = games.find(self.name)
             if hasattr(game, "largest") and self.largest is None:
                 raise UserError("no largest tile")
+            for name, value in self.options.items():
+                if game.OPTIONS[name] is not None and value not in game.OPTIONS[name]:
+                    raise UserError(f"{name} '{value[:40]}' is not {' or '.join(game.OPTIONS[name])}")
             return game, game.rules(games.checked_board(game, games.parse_board(self.board)), **self.options)
         except UserError as error:
             raise UserError(f"{self.where}: {error}") from error
+
+    def result(self) -> str:
+        """Return the names of the players, as far as the record has them, and the score, for people."""
+        names = "".join(filter(str.isprintable, ", ".join(" ".join(each) for each in self.players.items())))
+        return f"{names}{', ' * bool(names)}score {self.score:{'+' if self.largest is None else ''}}"
 
     def positions(self, game: Any, rules: np.ndarray) -> Iterator[tuple[Position, str | None]]:
         """Yield every position with the move made there, None at the end; raises UserError where one is not legal.
@@ -172,6 +182,20 @@ def final_score(game: Any, rules: np.ndarray, position: Position) -> int:
     return -final if position.side else final
 
 
+def read_games(path: str) -> Iterator[RecordedGame]:
+    """Yield the games of a record, which has at least one; raises UserError, at the line that is wrong."""
+    empty = True
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                yield parse(line, f"{path[:200]} line {number}")
+                empty = False
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
+    if empty:
+        raise UserError(f"{path[:200]} holds no game")
+
+
 def parse(line: bytes, where: str) -> RecordedGame:
     """Return the RecordedGame of a line of a record (bytes); raises UserError."""
     try:
@@ -196,4 +220,5 @@ def parse(line: bytes, where: str) -> RecordedGame:
         fields["moves"].split(),
         fields["score"],
         fields.get("largest"),
+        {name: str(fields[name]) for name in _PLAYERS if name in fields},
     )

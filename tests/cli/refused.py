@@ -370,6 +370,9 @@ REFUSED = [
     (("tune", "2048", "--games", "100000", "--population", "11"), "11 candidates", "1000000"),
     (("tune", "2048", "--record", "good.txt"), "cannot write", "exists"),
     # boards of recorded games
+    (("replay", "good.txt"), "good.txt line 1", "JSON"),
+    (("replay", "empty.txt"), "empty.txt", "no game"),
+    (("replay", "folder"), "folder", "directory"),
     (("sample", "2048", "--class", "late"), "--record"),
     (("sample", "2048", "--record", "good.txt"), "--class"),
     (("sample", "2048", "--record", "good.txt", "--class", "early"), "starter", "normal", "late"),
