@@ -150,7 +150,11 @@ ROWS = (
         "is for games of two players, whose scores are whole numbers; {o.game} is a game against chance",
     ),
     Row("play", lambda o, given: o.limited, "needs depth, layers, nodes or time: how much each move is searched"),
-    Row("opponent random_plies", _two_players, "is for games of two players; {o.game} is a game against chance"),
+    Row(
+        "opponent openings random_plies sprt",
+        _two_players,
+        "is for games of two players; {o.game} is a game against chance",
+    ),
     Row("record", lambda o, given: o.time is None, "goes without time: a record must be the same again"),
     Row(
         "tune",

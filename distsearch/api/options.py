@@ -32,7 +32,7 @@ IDA_NODES = 20_000  # of a run: 10 to 20 ms
 _SEARCHES = "search solve simulate"
 _MOVES = f"{_SEARCHES} play"  # commands in which a search chooses a move
 _EVERY = f"{_MOVES} tune bench"
-_ON_RANKS = "search solve play tune perft serve"
+_ON_RANKS = "search solve play match tune perft serve"
 _AGAINST_CHANCE = "games against chance"
 _LIMITS = "limits (5 seconds if none is given; of solve: exact)"
 
@@ -460,7 +460,7 @@ class Resources:
             unit="MiB",
             low=1,
             high=1 << 22,
-            commands="search solve play serve",
+            commands="search solve play match serve",
         ),
     ] = None
     device: Annotated[
@@ -469,7 +469,7 @@ class Resources:
             "cpu (default); gpu: every worker searches on a GPU; auto: the first workers of each host, one for each "
             "of its GPUs",
             "NAME",
-            commands="search solve play bench",
+            commands="search solve play match bench",
         ),
     ] = None
     worker_timeout: Annotated[

@@ -24,8 +24,8 @@ class Games:
 
     board: its (rows, columns); players: each by its Options, None for the random player, or a Player, which no worker
     can be; labels: what to call them; share: one of SHARES; record: the name of a file to make, with a line for each
-    game; ended(play): called for every game that is over, in the order of their numbers, and returns whether to stop
-    there.
+    game. ``ended(play)``: called for every game that is over, in the order of their numbers, and returns whether to
+    stop there.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class Games:
         share: str = "tree",
         record: str | None = None,
         summary: type[GamesSummary] = GamesSummary,
-        ended: Callable[[GamePlay], bool] = lambda play: False,
     ):
         self._session, self._plan, self._players = session, plan, players
-        self._board, self._record, self._ended = board, record, ended
-        self.summary = summary(
+        self._board, self._record = board, record
+        self.ended: Callable[[GamePlay], bool] = lambda play: False
+        self.summary: Any = summary(
             game=plan.game.NAME,
             board=f"{board[0]}x{board[1]}",
             unit=plan.game.UNIT,
@@ -129,7 +129,7 @@ class Games:
             fields = dict(zip(SIDES, names, strict=True)) if game.PLAYERS == 2 else {"player": names[0]}
             fields |= {"score": score, **({} if largest is None else {"largest": largest})}
             records.write_game(play.number, play.start, play.codes, fields)
-        return self._ended(play)
+        return self.ended(play)
 
 
 def _name(player):

@@ -28,7 +28,7 @@ from .taking_turns import PausableCall
 KIND = "player_games"
 PART = 256  # moves of a game in a job
 _MIB = 16  # of the table of each player of a worker, so that no player knows what the other has searched
-_TURN = 1e-3  # seconds of work between two pauses
+_TURN = 5e-3  # seconds of work between two pauses
 _TILES = 32  # tiles that a part has room for; no game has so many kinds
 _TALLY = tuple(Tally.__dataclass_fields__)
 

@@ -15,6 +15,7 @@ COMMANDS = {
     "search": "best move and score of one position",
     "solve": "the same for every line of a file; exact without a limit",
     "play": "whole games: two players, against chance, against you; recorded, drawn",
+    "match": "games between two players: points, Elo, a sequential test",
     "replay": "recorded games, drawn move by move",
     "train": "n-tuple networks by temporal differences; othello: patterns",
     "tune": "weights of an evaluation that play well, by CMA-ES",

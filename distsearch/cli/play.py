@@ -70,7 +70,12 @@ def _play(args, asked, launch, session):
     _, game, rules = resolve(args.game, args.board, args.rules)
     view = BoardView(game, rules, to_stderr=args.json)
     games = games_of(session, asked, Person(game, rules, view, launch.interrupts.suspended))
-    if args.trace is not None and games.summary.share == "tree":
-        raise UserError("trace goes with share games: by tree every move is a run of its own")
+    refuse_trace_of_moves(args, games)
     print_found(games.run(view.watch if asked.shown else None), args.json)
     return 0
+
+
+def refuse_trace_of_moves(args, games):
+    """Raise UserError if a timeline is asked for where every move is a run of its own."""
+    if args.trace is not None and games.summary.share == "tree":
+        raise UserError("trace goes with share games: by tree every move is a run of its own")
