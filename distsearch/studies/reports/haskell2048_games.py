@@ -1,0 +1,27 @@
+"""The trial of the report on 2048 in parallel Haskell (Columbia), as games: the same search in five ways.
+
+All five find the same moves up to ties, so what differs is the time a move. Base and AB have one rank for each game;
+the others search each move by all ranks, from the same par depth.
+"""
+
+from .playing import Entrant, measurements, table_of
+from .report import Study
+from .tables import UNKNOWN
+
+_SEARCH, _PARALLEL = "algorithm=expectiminimax,evaluation=haskell,depth=7", "par-depth=3"
+_GAMES = 1, 20
+_ENTRANTS = [
+    Entrant("Base", f"{_SEARCH},pruning=none", _GAMES),
+    Entrant("AB", f"{_SEARCH},pruning=alphabeta", _GAMES),
+    Entrant("Par+Base", f"{_SEARCH},{_PARALLEL},pruning=none,policy=pool", _GAMES, "tree"),
+    Entrant("Par+AB", f"{_SEARCH},{_PARALLEL},pruning=alphabeta,policy=pool", _GAMES, "tree"),
+    Entrant("Brothers", f"{_SEARCH},{_PARALLEL},pruning=alphabeta,policy=brothers", _GAMES, "tree"),
+]
+_NOTE = f"Depth 7 in plies. A move with one legal reply is not searched. Games of the report are {UNKNOWN}."
+
+
+def _sections(found, study_size):
+    return [table_of(found, "Games by five ways to search", 512, _NOTE)]
+
+
+STUDY = Study("haskell2048-games", "2048 in parallel Haskell: its trial as games", measurements(_ENTRANTS), _sections)
