@@ -18,6 +18,7 @@ LAYERS = (
     "jobs",
     "tree",
     "formats",
+    "books",
     "api",
     "learning",
     "server",

@@ -145,7 +145,7 @@ class Pool:
         """Return (seconds, scores) of a way, on rank 0."""
         comm, found = self._comms[way], None
         if comm != MPI.COMM_NULL:
-            with Session(comm, table=self._table, device="cpu" if way == "cpu" else "auto") as session:
+            with Session(comm, table=self._table, device="cpu" if way == "cpu" else "auto", book="none") as session:
                 if session:
                     found = self._searched(session, game, board, texts, as_file)
         wait(self.comm)

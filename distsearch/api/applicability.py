@@ -127,6 +127,12 @@ ROWS = (
     Row("trace", lambda o, given: not given.get("submasters"), "goes without submasters, which have no timeline"),
     Row("resume", lambda o, given: "checkpoint" in given, "goes with checkpoint, which names the file to resume from"),
     Row("checkpoint", _two_players, "is for games of two players; {o.game} is a game against chance"),
+    Row(
+        "book",
+        lambda o, given: o.asks_for_best and "trace" not in given,
+        "goes with searches for the best move, by exact, time or no limit; not with depth, nodes, window, minimax, an "
+        "ordering or trace",
+    ),
     # commands
     Row(
         "search",

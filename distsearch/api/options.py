@@ -32,7 +32,7 @@ IDA_NODES = 20_000  # of a run: 10 to 20 ms
 _SEARCHES = "search solve simulate"
 _MOVES = f"{_SEARCHES} play"  # commands in which a search chooses a move
 _EVERY = f"{_MOVES} tune bench"
-_ON_RANKS = "search solve play match tune perft serve"
+_ON_RANKS = "search solve play match tune perft serve book"
 _AGAINST_CHANCE = "games against chance"
 _LIMITS = "limits (5 seconds if none is given; of solve: exact)"
 
@@ -389,6 +389,11 @@ class Options:
         return self.exact and self.tabled
 
     @property
+    def asks_for_best(self):
+        """Whether the game's value answers what is asked, wherever it is from: not a depth, a window, counted nodes."""
+        return self.tabled and self.depth is self.nodes is self.window is None
+
+    @property
     def repeatable(self):
         """Whether nodes must depend on nothing but the options, so that no table outlives a job."""
         return self.nodes is not None
@@ -460,7 +465,7 @@ class Resources:
             unit="MiB",
             low=1,
             high=1 << 22,
-            commands="search solve play match serve",
+            commands="search solve play match serve book",
         ),
     ] = None
     device: Annotated[
@@ -469,7 +474,7 @@ class Resources:
             "cpu (default); gpu: every worker searches on a GPU; auto: the first workers of each host, one for each "
             "of its GPUs",
             "NAME",
-            commands="search solve play match bench",
+            commands="search solve play match bench book",
         ),
     ] = None
     worker_timeout: Annotated[
@@ -490,6 +495,15 @@ class Resources:
             "N",
             low=0,
             high=10**6,
+        ),
+    ] = None
+    book: Annotated[
+        str | None,
+        Option(
+            "an opening book, or none: positions that it has are answered without a search (default: the one that "
+            "comes with the program for the game and board, if there is one)",
+            "FILE",
+            commands="search solve serve book",
         ),
     ] = None
     log_level: Annotated[

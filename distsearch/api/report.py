@@ -38,6 +38,7 @@ class Report:
         self._bad = 0
         self._halted = False  # the user ended it before it was done
         self._checkpoint, self._answers = checkpoint, None
+        self._book = session.book(options)
         if checkpoint.path:
             self._answers = AnswerLog(checkpoint.path, fresh=checkpoint.state is None)
 
@@ -120,7 +121,7 @@ class Report:
     def _stream(self, searcher):
         plain = self._style == "lines" and not self._options.all_moves
         solving = StreamSolver(
-            self._session, searcher, self._lines, self._refused, brief=plain, checkpoint=self._of_searcher(searcher)
+            self._session, searcher, self._lines, self._refused, plain, self._of_searcher(searcher), self._book
         )
         for part in solving:
             if self._style == "lines" and not part.records["complete"].all():
@@ -159,7 +160,8 @@ class Report:
         for index, text in chunk.errors:
             self._refused(chunk.first + index, text)
         if chunk.good[0]:
-            outcome = next(searcher.search([chunk.position(0)], checkpoint))
+            position = chunk.position(0)
+            outcome = self._book.outcome(position) or next(searcher.search([position], checkpoint))
             if self._check and outcome.complete:
                 self._expect(chunk.first, int(chunk.scores[0]), outcome.score)
             self._batch.add(outcome)

@@ -27,6 +27,7 @@ class Outcome(RunFigures):
     squares of each board were spread over the ranks instead of the tree, and jobs are nodes; runs, width, seed: of a
     search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
     jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
+    book: the name of the opening book that has the answer, which took no search.
     ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
@@ -51,6 +52,7 @@ class Outcome(RunFigures):
     algorithm: str = "alphabeta"
     selective: float | None = None
     parallel: str | None = None
+    book: str | None = None
     policy: str = "split"
     load_factor: float = 1
     chance_to_move: bool | None = None
@@ -103,7 +105,7 @@ class Outcome(RunFigures):
             ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
             ("line", " ".join(self.pv) or "-"),
-            ("search", f"{self._algorithm_text()}, {depth}, policy {self._policy_text()}, {ranks}"),
+            ("search", self._search_text(f"{depth}, policy {self._policy_text()}, {ranks}")),
             ("nodes", f"{self.nodes:,} in {self.seconds:.2f} s ({rate}; {self.jobs} jobs, {cpu})"),
         ]
         if self.table_stores:
@@ -136,6 +138,9 @@ class Outcome(RunFigures):
         if self.algorithm in ("expectimax", "averaged", "ida") or self.pruning is not None:
             return "none: no legal move"
         return "none: the game is over"
+
+    def _search_text(self, how):
+        return f"{self._algorithm_text()}, {how}" if self.book is None else f"none: the book {self.book} has it"
 
     def _algorithm_text(self):
         unpruned = self.algorithm == "expectiminimax" and self.pruning == "none"

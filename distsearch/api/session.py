@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..books.book import Book
 from ..cluster import joint, mpi_runtime
 from ..cluster.local import LocalCluster
 from ..cluster.shared_memory import SharedWords
@@ -19,6 +20,7 @@ from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
 from . import rank_games
 from .applicability import SAMPLED, check
+from .book import BookAnswers, find_book
 from .chance import apply_initial_chance, searcher_of
 from .declarations import documented
 from .games_summary import GamesSummary
@@ -56,9 +58,10 @@ class Session:
     tell how they go, None for nowhere; worker_timeout: seconds after which a silent worker is lost, and others do its
     work (docs/faults.md), or None; submasters: ranks that are sub-masters, each of its share of the others
     (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the table takes its memory
-    at once, not as the first search writes to it, and does not grow. Raises UserError on entering, on every rank, if a
-    host has no room for the table, or not the GPUs that are asked for, or there are too few ranks for the sub-masters,
-    and RanksLostError if no worker is left, or on a worker if rank 0 is not.
+    at once, not as the first search writes to it, and does not grow; book: a file of an opening book, None for those
+    that come with the program, "none" for no book. Raises UserError on entering, on every rank, if a host has no room
+    for the table, or not the GPUs that are asked for, or there are too few ranks for the sub-masters, and
+    RanksLostError if no worker is left, or on a worker if rank 0 is not.
     """
 
     def __init__(
@@ -71,9 +74,11 @@ class Session:
         submasters: int = 0,
         device: str = "cpu",
         touched: bool = False,
+        book: str | None = None,
     ):
         self._comm, self._size, self._worker_timeout, self._submasters = comm, table, worker_timeout, submasters
-        self._touched = touched
+        self._touched, self._book = touched, book
+        self._books: dict[tuple, Book | None] = {}  # those that were looked for, by game, board and rules
         self.interrupted = interrupted
         self.progress = progress or Silent()
         self._device = device
@@ -191,6 +196,14 @@ class Session:
         """How many there are, this one included."""
         return self.cluster.ranks
 
+    def book(self, options: Options) -> BookAnswers:
+        """Return what the opening book answers under checked Options; raises UserError for a file that is no book."""
+        self._check_open()
+        of = options.game, options.board, tuple(options.rules.items())
+        if of not in self._books:
+            self._books[of] = find_book(self._book, options)
+        return BookAnswers(self._books[of], options, self.cluster)
+
     def searcher(self, options: Options) -> Any:
         """Return a Searcher for checked Options, compiled.
 
@@ -240,7 +253,7 @@ class Session:
         start = module.parse(position, known_rules)
         if position == "startpos" and asked.against_chance:
             start = apply_initial_chance(module, start, known_rules, seed)
-        return next(self.searcher(asked).search([start]))
+        return self.book(asked).outcome(start) or next(self.searcher(asked).search([start]))
 
     @documented(Options)
     def solve(
@@ -258,7 +271,8 @@ class Session:
         """
         asked, module, known_rules = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
-        yield from solve(self, self.searcher(asked), (module.parse(line, known_rules) for line in lines))
+        positions = (module.parse(line, known_rules) for line in lines)
+        yield from solve(self, self.searcher(asked), positions, self.book(asked))
 
     @documented(Options)
     def play(

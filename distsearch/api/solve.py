@@ -87,16 +87,23 @@ class StreamSolver:
     play. Memory is bounded: no more is read while many wait for an answer. After an interrupt what is known of the
     rest comes, incomplete. Raises UserError if the session is closed before the end. ``taken()``: a ``RunStats``, of
     what was spent so far. checkpoint: a ``CheckpointHandle``, of the lines from the first one that was not in an
-    AnswerBatch.
+    AnswerBatch. book: ``BookAnswers``, which answers what it has, or None.
     """
 
     def __init__(
-        self, session, searcher, lines, print_error=lambda number, text: None, brief=False, checkpoint=NO_CHECKPOINT
+        self,
+        session,
+        searcher,
+        lines,
+        print_error=lambda number, text: None,
+        brief=False,
+        checkpoint=NO_CHECKPOINT,
+        book=None,
     ):
         self._session, self._cluster, self._lines, self._print_error = session, session.cluster, lines, print_error
         self._searcher, self.bad = searcher, 0  # lines that could not be read
         self._stream, self._brief = searcher.stream(brief, snapshot=checkpoint.state), brief
-        self._checkpoint = checkpoint
+        self._checkpoint, self.book = checkpoint, book
         self._chunks = deque()
         self._done = 0  # lines of the first chunk that were answered
         self._passed = lines.place  # lines of the input that were answered
@@ -152,7 +159,8 @@ class StreamSolver:
                 self._print_error(chunk.first + index, text)
             self.bad += len(chunk.errors)
             self._chunks.append(chunk)
-            stream.add(chunk.states[chunk.good])
+            states = chunk.states[chunk.good]
+            stream.add(states, self.book.records(states) if self.book else None)
         stream.closed = lines.ended
         return chunk is not None or stream.closed
 
@@ -283,12 +291,15 @@ class StreamSolver:
         )
 
 
-def solve(session, searcher, positions):
-    """Yield an Outcome for each of an iterable of Positions, in order."""
+def solve(session, searcher, positions, book):
+    """Yield an Outcome for each of an iterable of Positions, in order; book: ``BookAnswers``."""
     if searcher.deepening:
-        yield from searcher.search(positions)
+        for position in positions:
+            yield book.outcome(position) or next(searcher.search([position]))
+            if session.interrupted():
+                return
         return
-    solving = StreamSolver(session, searcher, InMemoryPositions(positions))
+    solving = StreamSolver(session, searcher, InMemoryPositions(positions), book=book)
     for part in solving:
         yield from outcomes(searcher, solving, part)
 
@@ -297,6 +308,8 @@ def outcomes(searcher, solving, part):
     """Yield the Outcomes of a AnswerBatch."""
     took = solving.taken()
     for line, record in zip(part.lines.tolist(), part.records, strict=True):
-        outcome = searcher.answer(part.chunk.position(line), record, part.grown.get(line))
+        position = part.chunk.position(line)
+        found = solving.book.outcome(position) if solving.book and record["nodes"] == 0 else None
+        outcome = found or searcher.answer(position, record, part.grown.get(line))
         outcome.add_run(took)
         yield outcome

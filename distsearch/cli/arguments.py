@@ -17,6 +17,7 @@ COMMANDS = {
     "play": "whole games: two players, against chance, against you; recorded, drawn",
     "match": "games between two players: points, Elo, a sequential test",
     "replay": "recorded games, drawn move by move",
+    "book": "makes, checks and reads an opening book",
     "train": "n-tuple networks by temporal differences; othello: patterns",
     "tune": "weights of an evaluation that play well, by CMA-ES",
     "sample": "boards out of recorded games, by how far these are",

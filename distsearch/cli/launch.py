@@ -6,6 +6,7 @@ import signal
 
 from .. import games
 from ..api.applicability import check
+from ..api.book import WITHOUT
 from ..api.compiling import CompileMode
 from ..api.interrupts import Interrupts, ignore
 from ..api.progress import Progress
@@ -48,7 +49,8 @@ class Launch:
         """
         asked = self._resources
         shown = self.interrupted, self.progress, asked.worker_timeout, asked.submasters or 0, asked.device or "cpu"
-        with Session(self.comm, self._table, *shown) as session:
+        book = WITHOUT if trace and trace[0] is not None else asked.book
+        with Session(self.comm, self._table, *shown, book=book) as session:
             if session is None:
                 return 0
             if 0 < session.table_mib < (self._table or DEFAULT_MIB):

@@ -2,6 +2,7 @@
 
 from ..api import parallel_evaluation
 from ..api.applicability import SAMPLED, check
+from ..api.book import WITHOUT, opened
 from ..api.chance import apply_initial_chance
 from ..api.declarations import given, of_command
 from ..api.options import Options, Resources
@@ -48,8 +49,22 @@ def _search(args, launch, session):
     check(options, {"seed_of_start": args.seed, "position": args.position})
     if options.against_chance and args.position in (None, "startpos"):
         position = apply_initial_chance(game, position, rules, args.seed or 0)
+    check_book_of(args, options)
     checkpoint = launch.checkpoint(args, options, [position])
-    return launch.answer(args, checkpoint, lambda: session.searcher(options).search([position], checkpoint))
+    return launch.answer(args, checkpoint, lambda: _answers(session, options, position, checkpoint))
+
+
+def _answers(session, options, position, checkpoint):
+    """Return the answer of the book, or those of a search, as an iterable of one."""
+    found = session.book(options).outcome(position)
+    return [found] if found else session.searcher(options).search([position], checkpoint)
+
+
+def check_book_of(args, options):
+    """Raise UserError where a book is named that cannot answer what is asked."""
+    if args.book not in (None, WITHOUT):
+        check(options, {"book": args.book, "trace": args.trace})
+        opened(args.book, options)
 
 
 def _evaluated_in_parallel(args, launch):
@@ -57,6 +72,8 @@ def _evaluated_in_parallel(args, launch):
     asked = {**given(args, Options), **given(args, Resources)}
     asked |= {name: vars(args)[name] for name in ("trace", "checkpoint", "resume") if vars(args)[name]}
     asked.pop("log_level", None)
+    if args.book == WITHOUT:
+        del asked["book"]
     options, game, rules = parallel_evaluation.checked(args.game, args.board, args.rules, **asked)
     position = game.parse(args.position or "startpos", rules)
     with launch.interrupts:

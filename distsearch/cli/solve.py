@@ -10,7 +10,7 @@ from ..formats import stdout
 from ..formats.answer_log import SUFFIX
 from .flags import add_game, add_search, options_of, resources_of
 from .launch import Launch
-from .search import has_table
+from .search import check_book_of, has_table
 
 
 def add_arguments(parser):
@@ -34,6 +34,7 @@ def _solve(args, launch, session):
     more = solve_limits(args.game, given(args, Options))
     options, game, rules = options_of(args, (), args.checkpoint if args.resume else None, **more)
     check(options, {"solve": True, "check": args.check})
+    check_book_of(args, options)
     plain = args.plain or args.positions is None
     style = "json" if args.json else "lines" if plain else "table"
     path = "-" if args.positions is None else args.positions

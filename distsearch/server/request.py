@@ -1,6 +1,6 @@
 """What passes between the service's sockets and its queue, which has the searches done."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 
 from ..api.options import Options
 from ..api.result import Outcome
@@ -45,3 +45,12 @@ class Request:
         self.on_answer: Callable[[int, Outcome], None] = _nobody
         self.on_progress: Callable[[int, Outcome], None] = _nobody
         self.on_end: Callable[[str, str], None] = _nobody
+
+    def without(self, known: Container[int]) -> "Request":
+        """Return a Request of the positions at other indices than these, whose answers go to this one's listeners."""
+        left = [index for index in range(len(self.positions)) if index not in known]
+        positions = [self.positions[index] for index in left]
+        found = Request(self.client, self.options, positions, self.priority, self.progress)
+        found.on_answer = lambda index, outcome: self.on_answer(left[index], outcome)
+        found.on_progress = lambda index, outcome: self.on_progress(left[index], outcome)
+        return found

@@ -60,6 +60,7 @@ class RequestQueue:
         """
         for name in names:
             for options in (Options(name, exact=True), Options(name, depth=1)):
+                self._session.book(options)
                 self._begin(options)
 
     def _warm(self, options):
@@ -235,9 +236,13 @@ class RequestQueue:
         self._positions -= len(request.positions)
 
     def _start(self, request):
+        task = None
         try:
-            searcher = self.searcher(request.options)
-            task = (Deepenings if searcher.deepening else Positions)(self._cluster, searcher, request)
+            known = self._session.book(request.options).outcomes(request.positions)
+            if len(known) < len(request.positions):
+                searcher = self.searcher(request.options)
+                kind = Deepenings if searcher.deepening else Positions
+                task = kind(self._cluster, searcher, request.without(known) if known else request)
         except NotCompiledError:
             raise
         except Exception as error:  # there is no memory for it, or a mistake of ours
@@ -246,7 +251,14 @@ class RequestQueue:
             self._is_over(request)
             request.on_end("failed", str(error) or type(error).__name__)
             return
-        self._tasks[request] = task
+        for index, outcome in known.items():
+            request.on_answer(index, outcome)
+        self._answered += len(known)
+        if task is not None:
+            self._tasks[request] = task
+            return
+        self._is_over(request)
+        request.on_end("done", "")
 
     def _end(self, request, task):
         del self._tasks[request]

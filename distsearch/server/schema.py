@@ -85,6 +85,7 @@ ranks | integer | MPI ranks
 workers | integer | ranks that search
 algorithm | text | as asked
 selective | number | as asked, if it was: the score is then that of a search that left lines out
+book | text | the opening book that has the answer, where it took no search
 policy | text | as asked, or the default
 load_factor | number | subtrees a worker
 jobs | integer | subtrees handed out

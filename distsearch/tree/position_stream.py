@@ -158,8 +158,11 @@ class Stream(WorkSource):
         """Whether every position is answered and no more will come."""
         return self.closed and self.answered == self._end
 
-    def add(self, states: np.ndarray) -> None:
-        """Take positions in, an array of shape (n, words), n ≤ ``free``; they are numbered in their order, from 0."""
+    def add(self, states: np.ndarray, known: np.ndarray | None = None) -> None:
+        """Take positions in, an array of shape (n, words), n ≤ ``free``; they are numbered in their order, from 0.
+
+        known: a SUBTREE_RESULT for each, complete where it is answered already; None: none is.
+        """
         at = self._slots(self._end, len(states))
         self._states[at] = states
         self._status[at] = _WAITING
@@ -168,13 +171,18 @@ class Stream(WorkSource):
             for number in range(begin, self._end):
                 if number in self._known:
                     self._restore_position(number, *self._known.pop(number))
-            self._pass_over()
+        if known is not None:
+            answered = (known["complete"] != 0) & (self._status[at] == _WAITING)
+            records = known[answered]
+            records["job_id"] = at[answered]
+            self._keep(records)
+        self._pass_over()
 
     def _slots(self, number, count):
         return np.arange(number, number + count) & self._mask
 
     def _pass_over(self):
-        """Skip positions that are not handed out: those of a snapshot."""
+        """Skip positions that are not handed out: those of a snapshot, and those that were known."""
         while self._next < self._end and self._status[self._next & self._mask] != _WAITING:
             self._next += 1
 

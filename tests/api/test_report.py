@@ -28,7 +28,8 @@ class Reported:
         content = lines if isinstance(lines, bytes) else "".join(f"{line}\n" for line in lines).encode()
         (folder / "lines").write_bytes(content)
         self.out, self.err = "", []
-        with Session(table=1, interrupted=lambda: until(self.out)) as session, open(folder / "lines", "rb") as file:
+        session = Session(table=1, interrupted=lambda: until(self.out), book="none")
+        with session, open(folder / "lines", "rb") as file:
             report = Report(session, options, game, rules, file.fileno(), style, check, self.err.append)
             report.run(self._write)
         self.status, self.summary, self.empty = report.status, report.summary, report.empty
@@ -283,7 +284,7 @@ def test_an_output_that_is_closed_ends_the_run(tmp_path, rng):
     def write(content):
         raise BrokenPipeError
 
-    with Session(table=1) as session:
+    with Session(table=1, book="none") as session:
         descriptor = os.open(tmp_path / "lines", os.O_RDONLY)
         with pytest.raises(BrokenPipeError):
             Report(session, options, game, rules, descriptor, "lines", False, print).run(write)

@@ -17,7 +17,7 @@ SCORE = -10  # of its start
 
 @pytest.fixture(scope="module")
 def session():
-    with Session(table=1) as session:
+    with Session(table=1, book="none") as session:
         yield session
 
 
@@ -189,7 +189,7 @@ def test_nothing_is_done_before_the_first_answer_is_wanted(session):
 
 def test_a_stream_does_not_outlive_its_session(rng):
     lines, scores = late_lines(rng, 3)
-    with Session(table=1) as session:
+    with Session(table=1, book="none") as session:
         answers = session.solve("connect4", [*lines, HARD])
         assert next(answers).score == scores[0]
     with pytest.raises(UserError, match="closed"):
@@ -295,7 +295,7 @@ def test_an_error_within_closes_it():
 
 
 def test_interrupted_searches_end_with_what_they_know():
-    with Session(table=1, interrupted=lambda: True) as session:
+    with Session(table=1, interrupted=lambda: True, book="none") as session:
         found = session.search("othello", exact=True)
         assert (found.complete, found.proved) == (False, False)
         assert found.move

@@ -7,6 +7,7 @@ UNWRITABLE = ("good.txt", "exists"), ("missing/file", "No such file"), ("", "No 
 SEARCH = "search", "othello"
 SIMULATE = "simulate", "othello", "--board", "4x4", "--depth", "1"
 PLAY = "play", "2048", "--depth", "1"
+BOOK = "book", "connect4", "--board", "4x4"
 EXPLAIN = "simulate", "othello", "--board", "4x4", "--explain"
 REFUSED = [
     # commands
@@ -416,6 +417,26 @@ REFUSED = [
     ),
     (("simulate", "2048", "--depth", "2", "--explain"), "explain", "two players"),
     (("search", "othello", "--depth", "2", "--explain"), "--explain"),
+    # opening books
+    ((*BOOK, "--make", "new"), "--make FILE with --plies N"),
+    ((*BOOK, "--plies", "2"), "--make FILE with --plies N"),
+    ((*BOOK, "--make", "new", "--plies", "2", "--check"), "--check"),
+    *(((*BOOK, "--make", "new", "--plies", plies), "plies") for plies in ("0", "-1", "21", "x", "")),
+    ((*BOOK, "--make", "good.txt", "--plies", "2"), "good.txt", "exists"),
+    ((*BOOK, "--make", "missing/new", "--plies", "2"), "cannot write", "No such file"),
+    (BOOK, "no book of connect4 4x4", "--make"),
+    ((*BOOK, "--check"), "no book of connect4 4x4", "--make"),
+    *(((*BOOK, *more, "--book", "good.txt"), "good.txt is not a file of opening books") for more in ((), ("--check",))),
+    ((*BOOK, "--book", "missing"), "missing", "No such file"),
+    (("book", "2048"), "2048", "two players"),
+    (("search", "connect4", "--book", "good.txt"), "good.txt is not a file of opening books"),
+    (("solve", "connect4", "--positions", "good.txt", "--book", "missing"), "missing", "No such file"),
+    *(
+        (("search", "connect4", *limit, "--book", "good.txt"), "book goes with")
+        for limit in (("--depth", "4"), ("--nodes", "9"), ("--exact", "--window=-1,1"), ("--ordering", "static"))
+    ),
+    (("search", "connect4", "--trace", "new", "--book", "good.txt"), "book goes with"),
+    (("search", "2048", "--depth", "1", "--book", "good.txt"), "book goes with"),
     # bench
     (("solve", "2048", "--depth", "1", "--check"), "check", "2048"),
     (("bench", "othello"), "othello", "--positions"),

@@ -97,7 +97,7 @@ def test_an_ended_run_leaves_a_state(ended):
 
 
 def test_a_job_at_work_is_gone_on_with(ended, monkeypatch):
-    command = ["search", "connect4", "44444432", "--exact", "--json"]
+    command = ["search", "connect4", "44444432", "--exact", "--book", "none", "--json"]
     ended(20)
     assert ask(*command, "--checkpoint", "file").status == 143
     restored, real = [], SolveRunner.restore

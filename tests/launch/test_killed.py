@@ -61,7 +61,7 @@ def test_a_stream_that_was_killed_goes_on_to_the_same_output(positions, rng, tmp
 
 
 PLAIN = ["search", "othello", "--board", "6x6", "--depth", "15", "--ordering", "static", "--load-factor", "100"]
-EXACT = ["search", "connect4", "44444432", "--exact"]
+EXACT = ["search", "connect4", "44444432", "--exact", "--book", "none"]
 PERFT = ["perft", "othello", "--board", "6x6", "--depth", "12"]
 
 

@@ -18,7 +18,7 @@ RANKS = 4
 # seconds, of MPICH: of processes of the same host the dead are found out at once, so that it is for the living
 DEADLINE = 5
 HELD_UP = 2
-SEARCH = "search", "connect4", "444444", "--exact"  # a second of work
+SEARCH = "search", "connect4", "444444", "--exact", "--book", "none"  # a second of work
 PERFT = "perft", "othello", "--board", "6x6", "--depth", "12"
 FILES = "/dev/shm/"
 pytestmark = pytest.mark.usefixtures("warm")

@@ -8,7 +8,7 @@ import pytest
 from ..api.solving import HARD, late_lines
 from .running import SOON, TRACEBACK, Job, mpirun_ends_stdin, send, wait_for
 
-SOLVE = "solve", "connect4"
+SOLVE = "solve", "connect4", "--book", "none"
 RANKS = pytest.mark.parametrize("ranks", [0, 3])
 FULL_DISK = (
     "-c",

@@ -50,7 +50,7 @@ def with_hosts(comm, agree, monkeypatch):
     def run(body, **options):
         failure = ""
         try:
-            with Session(apart(comm), **{"table": 4, **options}) as session:
+            with Session(apart(comm), **{"table": 4, "book": "none", **options}) as session:
                 if session is not None:
                     assert set(session.cluster.hosts.values()) == {"host0", "host1"}
                     body(session)

@@ -25,7 +25,7 @@ def with_session(comm, agree):
     def run(body, **options):
         failure = ""
         try:
-            with Session(comm, **{"table": 2, **options}) as session:
+            with Session(comm, **{"table": 2, "book": "none", **options}) as session:
                 if comm.Get_rank() == 0:
                     body(session)
                 elif session is not None:

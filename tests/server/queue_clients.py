@@ -2,6 +2,7 @@
 
 import time
 
+from distsearch.api.book import WITHOUT, BookAnswers
 from distsearch.api.options import resolve
 from distsearch.api.session import Session
 from distsearch.api.two_player import TwoPlayerSearcher
@@ -25,13 +26,16 @@ class VirtualRanks:
     def searcher(self, options):
         return TwoPlayerSearcher(options, self.cluster)
 
+    def book(self, options):
+        return BookAnswers(None, options, self.cluster)
+
     def close(self):
         self.cluster.close()
 
 
 def alone():
     """Return a Session of this process."""
-    return Session().__enter__()
+    return Session(book=WITHOUT).__enter__()
 
 
 class Asked(Request):

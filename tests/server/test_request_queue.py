@@ -7,8 +7,11 @@ import weakref
 
 import pytest
 
+from distsearch.api.book import WITHOUT
+from distsearch.api.book_maker import make
 from distsearch.api.compiling import NotCompiledError
 from distsearch.api.options import Options
+from distsearch.api.session import Session
 from distsearch.core.errors import UserError
 from distsearch.server import request_queue as request_queues
 from distsearch.server import running_request
@@ -369,3 +372,25 @@ def test_warming_goes_on_in_turns(session, uncompiled, monkeypatch):
         queue.turn()
         time.sleep(queue.pause())
     assert uncompiled.exists()
+
+
+@pytest.mark.parametrize("limit", [{"exact": True}, {"time": 60.0}], ids=str)
+def test_a_book_answers_what_it_has_at_once(tmp_path, limit):
+    path, four = str(tmp_path / "book"), {"board": "4x4"}
+    options = Options("connect4", (4, 4), exact=True)
+    with Session(table=1, book=WITHOUT) as maker:
+        make(maker, options, path, 3)
+    with Session(table=1, book=path) as session:
+        queue = RequestQueue(session)
+        (known,) = put(queue, Asked("12", "startpos", **four, **limit))
+        queue.turn()
+        assert known.ends == ["done"]
+        assert [known.answers[i].book for i in range(2)] == ["book"] * 2
+        (mixed,) = put(queue, Asked("12", "112233", "1", "1122", **four, **limit))
+        (other,) = put(queue, Asked(**{**limit, "time": None, "exact": True}))
+        finish(queue)
+        assert queue.status()["answered"] == 7
+        expected = [session.search("connect4", text, **four, exact=True) for text in ("12", "112233", "1", "1122")]
+    assert [mixed.answers[i].score for i in range(4)] == [each.score for each in expected]
+    assert [mixed.answers[i].nodes == 0 for i in range(4)] == [True, False, True, False]
+    assert (mixed.ends, other.ends, other.answers[0].score) == (["done"], ["done"], SCORES[0])

@@ -1,0 +1,134 @@
+"""Answers out of an opening book, in the place of a search."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import games
+from ..books.book import NONE, Book, described, heading, load, shipped
+from ..core.errors import UserError
+from ..engines.alphabeta import LINE_LENGTH
+from ..games.interface import Position, as_state
+from ..jobs.two_player import SUBTREE_RESULT
+from .options import Options
+from .result import Outcome
+
+WITHOUT = "none"  # in the place of a file's name: no book
+
+
+class _Known(NamedTuple):
+    """What the book has of a position: a score, the plies it was found with, the line, and moves with their scores."""
+
+    score: int
+    depth: int
+    line: list[int]
+    moves: list[tuple[int, int]] | None
+
+
+class BookAnswers:
+    """What a book answers under some options; false where there is no book for them, or they ask for a search.
+
+    cluster: the one whose ranks an Outcome tells of.
+    """
+
+    def __init__(self, book: Book | None, options: Options, cluster: Any):
+        self._book = book if options.asks_for_best else None
+        self._options, self._cluster = options, cluster
+        self._game = games.find(options.game)
+
+    def __bool__(self) -> bool:
+        return self._book is not None
+
+    def outcome(self, position: Position) -> Outcome | None:
+        """Return the Outcome of a position, or None if the book does not have all that is asked of it."""
+        began = time.perf_counter()
+        if self._book is None or (known := self._known(self._book, position)) is None:
+            return None
+        game, options, rules, proved = self._game, self._options, self._book.rules, known.depth == 0
+
+        def text(m):
+            return game.move_text(m, rules)
+
+        return Outcome(
+            game=options.game,
+            board="{}x{}".format(*(options.board or ())),
+            position=game.text(position, rules),
+            move=text(known.line[0]),
+            score=known.score,
+            unit=game.UNIT if proved else "evaluation",
+            proved=proved,
+            complete=True,
+            moves=known.moves and [{"move": text(m), "score": score} for m, score in known.moves],
+            depth=int(game.moves_left(position.state, rules)) if proved else known.depth,
+            pv=list(map(text, known.line)),
+            algorithm=str(options.algorithm),
+            policy=str(options.policy),
+            book=self._book.name,
+            ranks=self._cluster.ranks,
+            workers=self._cluster.workers,
+            seconds=time.perf_counter() - began,
+        )
+
+    def outcomes(self, positions: Sequence[Position]) -> dict[int, Outcome]:
+        """Return the Outcomes of those of some positions that the book has, by their index."""
+        if self._book is None:
+            return {}
+        there = np.flatnonzero(self._book.find_all(np.array([each.state for each in positions], np.uint64)) != NONE)
+        found = {index: self.outcome(positions[index]) for index in there.tolist()}
+        return {index: outcome for index, outcome in found.items() if outcome is not None}
+
+    def records(self, states: np.ndarray) -> np.ndarray | None:
+        """Return a SUBTREE_RESULT for each of an array of states of shape (n, words), complete where the book has it.
+
+        None: it has none of them.
+        """
+        there = [] if self._book is None else np.flatnonzero(self._book.find_all(states) != NONE).tolist()
+        if self._book is None or not there:
+            return None
+        records = np.zeros(len(states), SUBTREE_RESULT)
+        for index in there:
+            known = self._known(self._book, Position(as_state(states[index])))
+            if known is not None:
+                line, record = known.line[:LINE_LENGTH], records[index]
+                record["complete"], record["score"], record["line_length"] = True, known.score, len(line)
+                record["line"][: len(line)] = line
+        return records
+
+    def _known(self, book, position):
+        index = book.find(position.state)
+        if index == NONE or self._options.exact and book.depth(index):
+            return None
+        moves = book.moves(position.state) if self._options.all_moves else None
+        line = book.line(position)
+        if not line or self._options.all_moves and moves is None:
+            return None
+        return _Known(book.score(index), book.depth(index), line, moves)
+
+
+def find_book(path: str | None, options: Options) -> Book | None:
+    """Return the Book for the game, board and rules of some options, or None if there is none.
+
+    path: of a file, which may be of another game; None: the book that comes with the program; WITHOUT: no book. Raises
+    UserError for a file that is no book.
+    """
+    game = games.find(options.game)
+    path = path or shipped(game, options.board)
+    if path is None or path == WITHOUT or options.against_chance:
+        return None
+    content = load(path)
+    if content.heading != heading(game, options.board, options.rules):
+        return None
+    return Book(path, content, game, game.rules(options.board, **options.rules))
+
+
+def opened(path: str | None, options: Options) -> Book:
+    """Return what ``find_book`` finds; raises UserError if that is nothing."""
+    book = find_book(path, options)
+    if book is None:
+        wanted = described(heading(games.find(options.game), options.board, options.rules))
+        if path in (None, WITHOUT):
+            raise UserError(f"there is no book of {wanted}: name one by --book, or make one by --make")
+        raise UserError(f"{path[:200]} is a book of {described(load(path).heading)}, not of {wanted}")
+    return book

@@ -1,0 +1,181 @@
+"""A book: a file of positions with their scores and best moves, sorted by key and mapped into memory.
+
+It is an archive (see ``core.archive``) whose header says what game, board and rules it is of, and up to how many plies.
+Symmetric positions have one entry.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import games
+from ..core import archive
+from ..core.errors import UserError
+from ..games.interface import Game, Position, as_state, step
+from .expansion import Children, Expansion
+
+ENTRY = np.dtype(
+    [
+        ("key", np.uint64),  # of the canonical state, as the game makes it
+        ("score", np.int16),  # of the side to move
+        ("move", np.int16),  # a best one in the canonical state, a code of the game
+        ("depth", np.uint8),  # plies that the score was found with; 0: it is the game's value
+    ]
+)
+NONE = -1  # instead of the index of an entry
+
+_KIND, _FORMAT = "opening books", 1
+_FOLDER = Path(__file__).parent / "shipped"
+
+
+class Content(NamedTuple):
+    """What a file holds. heading: ``heading`` of the game; plies: of its positions, at most; entries: one array each
+    of the fields of ENTRY, by name, in the order of the keys."""
+
+    heading: dict[str, Any]
+    plies: int
+    entries: Mapping[str, np.ndarray]
+
+
+def heading(game: Game, board: Any, rules: Mapping[str, str]) -> dict[str, Any]:
+    """Return what tells the positions of a game from those of another board or other rules, as plain values.
+
+    board: rows and columns; rules: those of the game's own options that are not the default, by name.
+    """
+    own = {name: rules.get(name, values[0] if values else None) for name, values in game.OPTIONS.items()}
+    return {"game": game.NAME, "board": list(board), "rules": own}
+
+
+def save(path: str, content: Content) -> None:
+    """Write a book; raises UserError if it cannot be written."""
+    header = {"format": _FORMAT, **content.heading, "plies": content.plies}
+    arrays = {name: np.asarray(content.entries[name], ENTRY[name]) for name in ENTRY.names or ()}
+    try:
+        archive.save(path, _KIND, header, arrays)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise UserError(f"cannot write {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def load(path: str) -> Content:
+    """Return the Content of a file, mapped; raises UserError for anything but a whole book."""
+    header, arrays = archive.load(path, _KIND)
+    format_, plies = header.pop("format", None), header.pop("plies", None)
+    if format_ != _FORMAT or not isinstance(plies, int):
+        raise UserError(f"{path[:200]} is a book of another version of distsearch")
+    entries = len(arrays.get("key", ()))
+    shapes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
+    if not entries or shapes != {name: (ENTRY[name], (entries,)) for name in ENTRY.names or ()}:
+        raise UserError(f"{path[:200]} has not the arrays of a book")
+    return Content(header, plies, arrays)
+
+
+def shipped(game: Game, board: Any) -> str | None:
+    """Return the path of the book that comes with the program for a game on a board, or None."""
+    path = _FOLDER / f"{game.NAME}_{board[0]}x{board[1]}.npz"
+    return os.fspath(path) if path.exists() else None
+
+
+class Book:
+    """A book that positions are looked up in. ``name``: of its file; ``rules``: the game's array; others as in Content.
+
+    content: of a file of this game, board and rules. Raises UserError if its keys are not those that the game makes.
+    """
+
+    def __init__(self, path: str, content: Content, game: Game, rules: np.ndarray):
+        self.name = os.path.basename(path)
+        self.heading, self.plies, self.entries = content
+        self.expansion = Expansion(game, rules)
+        self._game, self.rules = game, rules
+        if self.find(game.start(rules).state) == NONE:
+            raise UserError(f"{path[:200]} has not the first position of {game.NAME}: its keys are of another version")
+
+    def find_all(self, states: np.ndarray) -> np.ndarray:
+        """Return the index of the entry of each state of an array of shape (n, words), NONE where there is none."""
+        return places(self.entries["key"], self.expansion.keys(states))
+
+    def find(self, state: tuple) -> int:
+        """Return the index of a state's entry, or NONE."""
+        return int(self.find_all(np.array([state], np.uint64))[0])
+
+    def score(self, index: int) -> int:
+        """Return the score of an entry, for the side to move."""
+        return int(self.entries["score"][index])
+
+    def depth(self, index: int) -> int:
+        """Return the plies that an entry's score was found with; 0: it is the game's value."""
+        return int(self.entries["depth"][index])
+
+    def line(self, position: Position) -> list[int]:
+        """Return the best moves from a position on, as far as the book goes: none if it does not have the position."""
+        moves = []
+        while (index := self.find(position.state)) != NONE:
+            m = self._move_of(position.state, int(self.entries["move"][index]))
+            if m is None:
+                break
+            moves.append(m)
+            position = step(self._game, position, self.rules, m)
+        return moves
+
+    def _move_of(self, state, move):
+        """Return the move of a state that its entry's is the image of.
+
+        That is the one after which the positions are the same but for symmetry; None where the game looks for that no
+        more, as Connect 4 does after 12 stones.
+        """
+        canonical = getattr(games.knowledge(self._game), "canonical", None)
+        image = state if canonical is None else as_state(canonical(state, self.rules))
+        if image == state:
+            return move
+        below = self.expansion.children(np.array([image, state], np.uint64))
+        wanted = below.keys[(below.parents == 0) & (below.moves == move)]
+        there = np.flatnonzero((below.parents == 1) & np.isin(below.keys, wanted))
+        return int(below.moves[there[0]]) if len(there) else None
+
+    def moves(self, state: tuple) -> list[tuple[int, int]] | None:
+        """Return (move, score) of every legal move, in order; None where one is not known."""
+        below = self.expansion.children(np.array([state], np.uint64))
+        scores = self.scores(below)
+        return None if scores is None else sorted(zip(below.moves.tolist(), scores.tolist(), strict=True))
+
+    def scores(self, below: Children) -> np.ndarray | None:
+        """Return what ``scores_of`` does for the entries of the book."""
+        return scores_of(below, self.entries["key"], self.entries["score"])
+
+
+def places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the index of each wanted key in sorted ones (uint64, at least one), NONE where it is not there."""
+    found = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    return np.where(keys[found] == wanted, found, NONE)
+
+
+def scores_of(below: Children, keys: np.ndarray, scores: np.ndarray) -> np.ndarray | None:
+    """Return the scores (int64) of Children for the side that moved to them; None where one is not known.
+
+    keys: sorted, of positions that have these scores, for their side to move.
+    """
+    found, known = below.scores.copy(), places(keys, below.keys)
+    if (known[~below.over] == NONE).any():
+        return None
+    found[~below.over] = scores[known[~below.over]]
+    return -found
+
+
+def best_of(below: Children, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best score of the children of each parent, and the move to the first child that has it.
+
+    scores: of the children, for the side that moved to them.
+    """
+    best = np.maximum.reduceat(scores, np.flatnonzero(np.diff(below.parents, prepend=-1)))
+    there = np.flatnonzero(scores == best[below.parents])
+    _, first = np.unique(below.parents[there], return_index=True)
+    return best, below.moves[there[first]]
+
+
+def described(of: Mapping[str, Any]) -> str:
+    """Return a heading in words."""
+    board, rules = of.get("board"), of.get("rules") or {}
+    size = "x".join(map(str, board)) if isinstance(board, list) else "?"
+    return " ".join([str(of.get("game"))[:40], size, *(f"{name}={value}" for name, value in rules.items())])

@@ -1,0 +1,82 @@
+"""What is solved so far of a book that is being made: a text file that is only appended to.
+
+Its first line is JSON and says what game it is of. Each other line is a position: its key, score and best move. A run
+that was ended, by whatever means, loses the line that it was writing.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from ..core.errors import UserError
+
+
+class SolvedLog:
+    """A context in which positions are appended. ``known``: (score, move) by key, of those that are there.
+
+    heading: what the positions are of, plain values. Raises UserError if the file is of something else, damaged, cannot
+    be written, or is being written by another run.
+    """
+
+    def __init__(self, path: str, heading: dict[str, Any]):
+        self.path, self._heading = path, json.dumps(heading)
+        self.known: dict[int, tuple[int, int]] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = open(self.path, "a+b", buffering=0)  # noqa: SIM115, closed as the context ends
+        except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+            raise UserError(f"cannot write {self.path[:200]}: {getattr(error, 'strerror', None) or error}") from error
+        try:
+            self._begin()
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _begin(self):
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{self.path[:200]} is being written by another run") from None
+        except OSError:
+            pass  # a file system without locks
+        self._file.seek(0)
+        whole, _, rest = self._file.read().rpartition(b"\n")
+        if rest:
+            os.ftruncate(self._file.fileno(), len(whole) + bool(whole))
+        heading, *lines = whole.split(b"\n")
+        if not whole:
+            self._write(f"{self._heading}\n")
+        elif heading != self._heading.encode():
+            raise UserError(f"{self.path[:200]} is of another book: remove it, or name another file")
+        for number, line in enumerate(lines, 2):
+            self._read(line, number)
+
+    def _read(self, line, number):
+        try:
+            key, score, move = line.split()
+            self.known[int(key, 16)] = int(score), int(move)
+        except ValueError as error:
+            raise UserError(f"{self.path[:200]} line {number} is not a key, a score and a move") from error
+
+    def append(self, keys: np.ndarray, scores: Iterable[int], moves: Iterable[int]) -> None:
+        """Add solved positions; raises UserError if they cannot be written."""
+        found = dict(zip(keys.tolist(), zip(map(int, scores), map(int, moves), strict=True), strict=True))
+        self._write("".join(f"{key:016x} {score} {move}\n" for key, (score, move) in found.items()))
+        self.known.update(found)
+
+    def _write(self, text):
+        left = memoryview(text.encode())
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            raise UserError(f"cannot write {self.path[:200]}: {error.strerror}") from error
