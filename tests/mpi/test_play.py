@@ -6,6 +6,7 @@ import traceback
 
 import pytest
 
+from distsearch.api.match import MatchRequest, match_of
 from distsearch.api.session import Session
 
 from ..api.playing import AGAINST_CHANCE, TWO_PLAYERS
@@ -36,6 +37,37 @@ def test_the_same_games_as_of_one_rank(share, comm, agree, tmp_path):
                 found, expected = played(session, tmp_path / "games", *case, share), alone(tmp_path / "alone", number)
                 if found != expected:
                     failure += f"{case}: {found} instead of {expected}\n"
+    except Exception:
+        failure = traceback.format_exc()
+    agree(not failure, failure)
+
+
+def matched_alone(asked):
+    with Session(table=1) as session:
+        return figures(match_of(session, asked).run())
+
+
+def figures(summary):
+    found = summary.figures()
+    found.pop("reached", None)  # which tells seconds
+    return found
+
+
+@pytest.mark.parametrize("share", ["tree", "games"])
+def test_the_same_match_as_of_one_rank(share, comm, agree):
+    common = {"board": "4x4", "rules": {}, "seed": 2, "share": share}
+    asked = [
+        MatchRequest("othello", "depth=3", "nodes=100", games=6, **common),
+        MatchRequest("othello", "exact", "random", sprt="0,200", **common),
+        MatchRequest("2048", "depth=2", "algorithm=alphabeta,depth=3", games=4, **common | {"board": "2x2"}),
+    ]
+    failure = ""
+    try:
+        with Session(comm, table=2) as session:
+            for each in asked if session else ():
+                found, expected = figures(match_of(session, each).run()), matched_alone(each)
+                if found != expected:
+                    failure += f"{each}: {found} instead of {expected}\n"
     except Exception:
         failure = traceback.format_exc()
     agree(not failure, failure)
