@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
+from ..formats.drawing import SIDES
 from ..formats.game_records import GameRecords
 from .game_loop import GamePlay, Watch, play_on, score_of
 from .game_plan import GamePlan
@@ -16,7 +17,6 @@ from .rank_games import PlayerGames, setup_of
 from .run import run
 
 SHARES = "games", "tree"  # each game on one rank; all ranks on every move
-SIDES = "X", "O"  # of a game of two players, the first to move before the other
 
 
 class Games:

@@ -5,12 +5,13 @@ from typing import Any
 
 from .. import games
 from ..core.errors import UserError
+from ..formats.drawing import SIDES
 from .applicability import check
 from .declarations import among
 from .game_plan import GamePlan, usual_plies
 from .options import Options, checked_seed, resolve
 from .play import DEFAULT_GAMES
-from .play_games import SHARES, SIDES, Games
+from .play_games import SHARES, Games
 from .player_settings import parse_settings, player_options
 from .players import Player
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..api.game_loop import GamePlay
-from ..api.play_games import SIDES
 from ..api.players import Choice
 from ..formats import stdout
-from ..formats.drawing import drawn
+from ..formats.drawing import SIDES, drawn
 from ..games.interface import CHANCE, Position
 
 _STYLES = {"X": "bold cyan", "O": "bold yellow", "-": "dim"}

@@ -1,12 +1,77 @@
-"""Boards as several lines of text, for people."""
+"""Boards as several lines of text, for people.
 
+A game may offer ``draw_board(position, rules) -> str``; the package's own games are drawn here, apart from their rules.
+"""
+
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..games.interface import Position
+from ..games.interface import END, Position, board_size
+
+SIDES = "X", "O"  # of a game of two players, the first to move before the other
 
 
 def drawn(game: Any, position: Position, rules: np.ndarray) -> str:
-    """Return the drawing of a position, or its text where the game has none."""
-    return game.draw_board(position, rules) if hasattr(game, "draw_board") else game.text(position, rules)
+    """Return the drawing of a position, or its text where there is none, and the side to move of two."""
+    if hasattr(game, "draw_board"):
+        board = game.draw_board(position, rules)
+    elif game.NAME in _DRAWINGS:
+        board = _DRAWINGS[game.NAME](game, position, rules)
+    else:
+        return game.text(position, rules)
+    over = int(game.kind(position.state, rules)) == END
+    return board if over or game.PLAYERS != 2 else f"{board}\n{SIDES[position.side]} to move"
+
+
+def drawn_board(cells: Sequence[Sequence[str]], columns: Sequence[str] = (), rows: Sequence[str] = ()) -> str:
+    """Return cells, row by row from the top, as lines with a space between; names of columns stand above, of rows left.
+
+    Cells are as wide as the widest one.
+    """
+    lines = [*([columns] if columns else []), *cells]
+    names = [*([""] if columns else []), *(rows or [""] * len(cells))]
+    width, margin = max(len(cell) for line in lines for cell in line), max(map(len, names))
+    return "\n".join(
+        " ".join([*([name.rjust(margin)] if margin else []), *(cell.rjust(width) for cell in line)])
+        for name, line in zip(names, lines, strict=True)
+    )
+
+
+def _discs(game, position, rules):
+    """Othello: letters above, numbers at the left; its text has the squares row by row."""
+    rows, columns = board_size(rules)
+    text = game.text(position, rules)
+    letters = [chr(ord("a") + column) for column in range(columns)]
+    return drawn_board(_lines(text[: rows * columns], columns), letters, [str(row + 1) for row in range(rows)])
+
+
+def _stones(game, position, rules):
+    """Connect 4: names of columns above; its states have rows + 1 bits for each column, from the bottom up."""
+    rows, columns = board_size(rules)
+    own, stones = map(int, position.state)
+    first = own if position.side == 0 else stones ^ own
+    bits = [1 << column * (rows + 1) + row for row in reversed(range(rows)) for column in range(columns)]
+    squares = ["X" if first & bit else "O" if stones & bit else "-" for bit in bits]
+    names = [game.move_text(column, rules) for column in range(columns)]
+    return drawn_board(_lines(squares, columns), names)
+
+
+def _tiles(game, position, rules):
+    """2048 and 2584: a dot for an empty cell; their text has the tiles row by row."""
+    _, columns = board_size(rules)
+    tiles = game.text(position, rules).partition(" ")[0].split(",")
+    return drawn_board(_lines(["." if tile == "0" else tile for tile in tiles], columns))
+
+
+def _lines(cells, columns):
+    return [cells[i : i + columns] for i in range(0, len(cells), columns)]
+
+
+_DRAWINGS: dict[str, Callable[[Any, Position, np.ndarray], str]] = {
+    "othello": _discs,
+    "connect4": _stones,
+    "2048": _tiles,
+    "2584": _tiles,
+}
