@@ -49,7 +49,7 @@ def _search(args, launch, session):
     check(options, {"seed_of_start": args.seed, "position": args.position})
     if options.against_chance and args.position in (None, "startpos"):
         position = apply_initial_chance(game, position, rules, args.seed or 0)
-    check_book_of(args, options)
+    check_book_of(args, options, session)
     checkpoint = launch.checkpoint(args, options, [position])
     return launch.answer(args, checkpoint, lambda: _answers(session, options, position, checkpoint))
 
@@ -60,11 +60,12 @@ def _answers(session, options, position, checkpoint):
     return [found] if found else session.searcher(options).search([position], checkpoint)
 
 
-def check_book_of(args, options):
+def check_book_of(args, options, session):
     """Raise UserError where a book is named that cannot answer what is asked."""
     if args.book not in (None, WITHOUT):
         check(options, {"book": args.book, "trace": args.trace})
-        opened(args.book, options)
+        if not session.book(options):
+            opened(args.book, options)
 
 
 def _evaluated_in_parallel(args, launch):

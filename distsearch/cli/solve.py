@@ -34,7 +34,7 @@ def _solve(args, launch, session):
     more = solve_limits(args.game, given(args, Options))
     options, game, rules = options_of(args, (), args.checkpoint if args.resume else None, **more)
     check(options, {"solve": True, "check": args.check})
-    check_book_of(args, options)
+    check_book_of(args, options, session)
     plain = args.plain or args.positions is None
     style = "json" if args.json else "lines" if plain else "table"
     path = "-" if args.positions is None else args.positions
