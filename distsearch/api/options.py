@@ -503,7 +503,7 @@ class Resources:
             "an opening book, or none: positions that it has are answered without a search (default: the one that "
             "comes with the program for the game and board, if there is one)",
             "FILE",
-            commands="search solve serve book",
+            commands="search solve play match serve book",
         ),
     ] = None
     log_level: Annotated[

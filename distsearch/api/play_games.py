@@ -86,7 +86,7 @@ class Games:
             self._made(player)
         source = PlayerGames(plan, take_in)
         options = [each for each in self._players if each is None or isinstance(each, Options)]
-        setup = setup_of(plan.game, self._board, plan.options, options)
+        setup = setup_of(plan.game, self._board, plan.options, options, session.book_file)
 
         def describe(_, seconds):
             return f"{source.over}/{plan.count} games, {seconds:.0f} s"
@@ -102,7 +102,7 @@ class Games:
         if not isinstance(player, Options):
             return player
         session.check_gpu(player.setup(), player.depth)
-        return SearchPlayer(player, session.cluster, session.progress, session.interrupted)
+        return SearchPlayer(player, session.cluster, session.progress, session.interrupted, session.book_file)
 
     def _timed(self, play_all):
         """Return what ``play_all(take_in)`` does, which is to hand games that are over to ``take_in(play)``."""

@@ -9,6 +9,7 @@ import numpy as np
 from .. import games
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import MAX_MOVES, Position, legal_moves, step
+from .book import BookAnswers, find_book
 from .chance import searcher_of
 from .options import CHANCES, Options
 from .play_summary import depth_text
@@ -57,7 +58,8 @@ class SearchPlayer:
     """Chooses by a search under ``Options`` on a cluster. Without a limit of time the moves depend on options alone.
 
     A search finds a move with the best score, and which of several that is may depend on timing. So of all moves with
-    this score the first is chosen, in the order in which the game itself puts its moves.
+    this score the first is chosen, in the order in which the game itself puts its moves. book: as in ``find_book``;
+    where it has the position there is no search.
     """
 
     def __init__(
@@ -66,8 +68,10 @@ class SearchPlayer:
         cluster: Any,
         progress: Progress | None = None,
         interrupted: Callable[[], bool] = lambda: False,
+        book: str | None = None,
     ):
         self.options, self.name, self._interrupted = options, setting_name(options), interrupted
+        self._book = BookAnswers(find_book(book, options), options, cluster)
         kind = searcher_of(options)
         kind = _ValueSearcher if kind is TwoPlayerSearcher else kind
         self._searcher = kind(_with_ties(options), cluster, progress or Silent(), interrupted)
@@ -79,6 +83,8 @@ class SearchPlayer:
         legal = legal_moves(self._game, position, self._rules)
         if len(legal) == 1:
             return Choice(legal[0])
+        if known := self._book.outcome(position):
+            return Choice(self._game.parse_move(str(known.move), self._rules), known)
         outcome = next(self._searcher.search([position]))
         if self._interrupted() or outcome is None or outcome.move is None:
             return None

@@ -50,10 +50,12 @@ def game_result(words: int) -> np.dtype:
     return record("job_id", "complete", "over", "chance_steps", "nodes", "seconds", "cpu", *added, *moves, *state)
 
 
-def setup_of(game: Any, board: tuple[int, int], rules: dict, players: Sequence[Options | None]) -> dict[str, Any]:
-    """Return the setup of the workers' runners, of plain types."""
+def setup_of(
+    game: Any, board: tuple[int, int], rules: dict, players: Sequence[Options | None], book: str | None = None
+) -> dict[str, Any]:
+    """Return the setup of the workers' runners, of plain types; book: as in ``find_book``."""
     plain = [None if each is None else each.given() for each in players]
-    return {"kind": KIND, "game": game.NAME, "board": board, "options": rules, "players": plain}
+    return {"kind": KIND, "game": game.NAME, "board": board, "options": rules, "players": plain, "book": book}
 
 
 class _PausingCluster(LocalCluster):
@@ -91,7 +93,9 @@ class PlayerGamesRunner(JobRunner):
             return RandomPlayer(self._game, self._rules)
         setup = self._setup
         options = Options(setup["game"], tuple(setup["board"]), setup["options"], **given)
-        return SearchPlayer(options, _PausingCluster(self._pause), interrupted=lambda: self._stopping)
+        return SearchPlayer(
+            options, _PausingCluster(self._pause), interrupted=lambda: self._stopping, book=setup["book"]
+        )
 
     def _pause(self):
         if time.perf_counter() - self._resumed > _TURN:

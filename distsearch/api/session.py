@@ -77,7 +77,7 @@ class Session:
         book: str | None = None,
     ):
         self._comm, self._size, self._worker_timeout, self._submasters = comm, table, worker_timeout, submasters
-        self._touched, self._book = touched, book
+        self._touched, self.book_file = touched, book
         self._books: dict[tuple, Book | None] = {}  # those that were looked for, by game, board and rules
         self.interrupted = interrupted
         self.progress = progress or Silent()
@@ -201,7 +201,7 @@ class Session:
         self._check_open()
         of = options.game, options.board, tuple(options.rules.items())
         if of not in self._books:
-            self._books[of] = find_book(self._book, options)
+            self._books[of] = find_book(self.book_file, options)
         return BookAnswers(self._books[of], options, self.cluster)
 
     def searcher(self, options: Options) -> Any:

@@ -273,3 +273,12 @@ def test_a_gpu_makes_the_same_book(path, tmp_path, monkeypatch):
     for states in other.expansion.levels(2):
         scores = [book.entries["score"][book.find_all(states)].tolist() for book in (one, other)]
         assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("share", ["games", "tree"])
+def test_games_are_played_by_the_book_as_far_as_it_goes(session, plain, share):
+    asked = {"game": "connect4", "board": BOARD, "games": 2, "random_plies": 0, "share": share, "exact": True}
+    summaries = session.play(**asked), plain.play(**asked)
+    assert all(summary.complete for summary in summaries)
+    by_book, searched = (sum(tally.nodes for tally in summary.tallies) for summary in summaries)
+    assert by_book < searched / 2
