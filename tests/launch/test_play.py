@@ -8,6 +8,7 @@ import pytest
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, send, wait_for
 
 PLAY = "play", "2048", "--depth", "1", "--board", "4x4"
+BETWEEN = "play", "othello", "--depth", "2", "--board", "6x6", "--opponent", "random"
 _FULL = pytest.mark.full
 RANKS = [pytest.param(2, [], marks=_FULL), pytest.param(5, [], marks=_FULL), (5, ["--submasters", "2"])]
 ENDLESS = "1000000"  # games: the most that may be asked for, twenty seconds for three cores
@@ -39,6 +40,17 @@ def test_the_same_games_at_any_number_of_ranks(ranks, options, games, alone, tmp
     assert path.read_text() == alone
 
 
+@pytest.mark.any_mpi
+def test_the_same_games_between_players_in_groups(tmp_path):
+    found = {}
+    for ranks, options in ((0, []), (5, ["--submasters", "2"])):
+        path = tmp_path / f"games{ranks}"
+        done = run(*BETWEEN, "--games", "6", "--record", str(path), *options, ranks=ranks, timeout=200)
+        assert done.status == 0, done.err
+        found[ranks] = path.read_text()
+    assert found[5] == found[0]
+
+
 def wait_for_games(path, count):
     """Wait until so many games are in a file, which holds them in order of their numbers."""
     wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") >= count)
@@ -61,11 +73,11 @@ def test_games_of_a_rank_that_is_killed_are_played_by_others(alone, tmp_path):
     assert [json.loads(line)["number"] for line in lines] == list(range(more))
 
 
-@pytest.mark.parametrize("ranks", [0, 3])
-def test_ctrl_c_leaves_the_games_that_are_over(ranks, tmp_path):
+@pytest.mark.parametrize(("asked", "ranks"), [(PLAY, 0), (PLAY, 3), (BETWEEN, 0), (BETWEEN, 3)])
+def test_ctrl_c_leaves_the_games_that_are_over(asked, ranks, tmp_path):
     path = tmp_path / "games"
-    with Job(*PLAY, "--games", ENDLESS, "--record", str(path), "--json", ranks=ranks) as job:
-        wait_for_games(path, 100)
+    with Job(*asked, "--games", ENDLESS, "--record", str(path), "--json", ranks=ranks) as job:
+        wait_for_games(path, 100 if asked == PLAY else 3)
         send(job, ranks, signal.SIGINT)
         done = job.finish(SOON)
     assert done.status == 130
