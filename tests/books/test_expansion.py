@@ -74,3 +74,15 @@ def test_nothing_is_below_nothing():
     rules = connect4.rules()
     below = Expansion(connect4, rules).children(np.empty((0, 2), np.uint64))
     assert [len(part) for part in below] == [0] * 6
+
+
+def test_eight_plies_have_as_many_quiet_positions_as_others_count():
+    """Those of the published set: no side has won, and the next move is not forced."""
+    expansion = Expansion(connect4, connect4.rules())
+    *_, states = expansion.levels(8)
+    assert len(states) == 91_295
+    quiet = np.ones(len(states), np.bool_)
+    for own in (states[:, 0], states[:, 0] ^ states[:, 1]):  # a win of either side, were it to move
+        below = expansion.children(np.stack([own, states[:, 1]], axis=1))
+        quiet[below.parents[below.over & (below.scores < 0)]] = False
+    assert np.count_nonzero(quiet) == 67_557
