@@ -60,13 +60,12 @@ class MatchSummary(GamesSummary):
         score = statistics.fmean(self.points) if self.points else None
         low, high = score_interval(self.pairs) if self.pairs else (None, None)
         found |= {"score": score, "score_low": low, "score_high": high}
-        elos = {name.replace("score", "elo"): found[name] for name in ("score", "score_low", "score_high")}
-        found |= {name: None if share is None else elo_of(share) for name, share in elos.items()}
-        return found | ({"sprt": self._test()} if self.sprt else {})
+        for name, share in (("elo", score), ("elo_low", low), ("elo_high", high)):
+            found[name] = None if share is None else elo_of(share)
+        return found | ({"sprt": self._test(self.sprt)} if self.sprt else {})
 
-    def _test(self):
-        """Return what the sequential test says, as plain values."""
-        sprt = self.sprt
+    def _test(self, sprt):
+        """Return what a sequential test says, as plain values."""
         ratio, accepted = sprt.ratio(self.pair_counts), sprt.decision(self.pair_counts)
         return {"elo0": sprt.elo0, "elo1": sprt.elo1, "ratio": ratio, "bound": sprt.bound, "accepted": accepted}
 

@@ -113,8 +113,9 @@ class RecordedGame:
             if hasattr(game, "largest") and self.largest is None:
                 raise UserError("no largest tile")
             for name, value in self.options.items():
-                if game.OPTIONS[name] is not None and value not in game.OPTIONS[name]:
-                    raise UserError(f"{name} '{value[:40]}' is not {' or '.join(game.OPTIONS[name])}")
+                allowed = game.OPTIONS[name]
+                if allowed is not None and value not in allowed:
+                    raise UserError(f"{name} '{value[:40]}' is not {' or '.join(allowed)}")
             return game, game.rules(games.checked_board(game, games.parse_board(self.board)), **self.options)
         except UserError as error:
             raise UserError(f"{self.where}: {error}") from error
