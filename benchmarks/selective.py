@@ -136,7 +136,7 @@ def main():
     board = game.BOARDS[1]
     rules = game.rules(board)
     for probability in args.selective:
-        full, selective = players(game, rules, board, args.evaluation, probability, args.fit)
+        full, selective = players(game, rules, board, args.evaluation, probability, args.probcut_params)
         print(f"selective {probability:g}")
         states = positions(game, rules, full, args.positions) if args.depth else []
         for depth in args.depth:

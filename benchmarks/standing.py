@@ -25,18 +25,22 @@ from distsearch.studies.metadata import commit
 PARTS = "counts", "answers", "rates"
 RANKS = 1, 2, 3
 _FFO_40 = "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X"
+_ROWS = "--evaluation", "rows"
 ANSWERS = {  # what is asked on each number of ranks → the fields that must be the same
     "othello to the end": (["search", "othello", _FFO_40, "--exact"], ["score", "proved"]),
-    "othello to a depth": (["search", "othello", "f5d6c3d3c4", "--depth", "9"], ["score"]),
+    "othello to a depth": (["search", "othello", "f5d6c3d3c4", "--depth", "9", "--evaluation", "complex"], ["score"]),
     "othello to a depth, patterns": (
         ["search", "othello", "f5d6c3d3c4", "--depth", "9", "--evaluation", "patterns"],
         ["score"],
     ),
-    "othello by pool": (["search", "othello", "f5d6c3d3c4", "--depth", "8", "--policy", "pool"], ["score"]),
+    "othello by pool": (
+        ["search", "othello", "f5d6c3d3c4", "--depth", "8", "--policy", "pool", "--evaluation", "complex"],
+        ["score"],
+    ),
     "connect4 to the end": (["search", "connect4", "33445256134", "--exact"], ["score", "proved"]),
-    "2048": (["search", "2048", "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", "--layers", "4"], ["score"]),
-    "2584": (["search", "2584", "1,3,8,21,0,2,5,34,0,0,1,55,0,0,0,89", "--layers", "3"], ["score"]),
-    "games of 2048": (["play", "2048", "--games", "50", "--depth", "3"], ["average", "maximum", "moves"]),
+    "2048": (["search", "2048", "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", "--layers", "4", *_ROWS], ["score"]),
+    "2584": (["search", "2584", "1,3,8,21,0,2,5,34,0,0,1,55,0,0,0,89", "--layers", "3", *_ROWS], ["score"]),
+    "games of 2048": (["play", "2048", "--games", "50", "--depth", "3", *_ROWS], ["average", "maximum", "moves"]),
     "perft": (["perft", "othello", "--depth", "8"], ["counts"]),
 }
 

@@ -196,7 +196,10 @@ def groups():
             *_messages({"exact": True}, {"workers": 16, "hosts": 4, "network": "tcp", "rate": 2.8e7})
         ),
         "messages of pool": Group(
-            *_messages({"depth": 10, "policy": "pool", "load_factor": 16}, {"workers": 15, "rate": 2e7})
+            *_messages(
+                {"evaluation": "complex", "depth": 10, "policy": "pool", "load_factor": 16},
+                {"workers": 15, "rate": 2e7},
+            )
         ),
         **{f"simulate FFO #{number}": Group(*_simulated(_ffo(number)), full=True) for number in (41, 42, 43, 44)},
         "simulate connect4, larger": Group(*_simulated(_connect4(_CONNECT4_LARGER)), full=True),

@@ -46,23 +46,28 @@ RATES = {
     # a search to the end is over sooner with fewer nodes, also where each takes longer
     "exact connect4": Rate("bench connect4 --positions connect4.txt --exact", "1", "cpu_seconds", "files of positions"),
     "exact othello": Rate("bench othello --positions endings.txt --exact", "1", "cpu_seconds", "files of positions"),
-    "othello to a depth": Rate("bench othello --positions midgames.txt --depth 11", "nodes", "cpu_seconds", "nodes"),
+    "othello to a depth": Rate(
+        "bench othello --positions midgames.txt --depth 11 --evaluation complex", "nodes", "cpu_seconds", "nodes"
+    ),
     "patterns to a depth": Rate(
         "bench othello --positions midgames.txt --depth 10 --evaluation patterns", "nodes", "cpu_seconds", "nodes"
     ),
     "plain alpha-beta": Rate(
-        f"search othello {_OPENING} --depth 12 --ordering static", "nodes", "cpu_seconds", "nodes"
+        f"search othello {_OPENING} --depth 12 --ordering static --evaluation complex", "nodes", "cpu_seconds", "nodes"
     ),
     "perft": Rate("perft othello --depth 11", "nodes", "cpu_seconds", "leaves"),
     "expectimax 2048": Rate(
-        "play 2048 --games 1 --depth 7 --min-probability 1e-4", "expanded", "cpu_seconds", "nodes of 4 tried moves"
+        "play 2048 --games 1 --depth 7 --min-probability 1e-4 --evaluation rows",
+        "expanded",
+        "cpu_seconds",
+        "nodes of 4 tried moves",
     ),
-    "play 2048": Rate("play 2048 --games 500 --depth 3", "moves", "cpu_seconds", "moves"),
+    "play 2048": Rate("play 2048 --games 500 --depth 3 --evaluation rows", "moves", "cpu_seconds", "moves"),
     "train 2048": Rate("train 2048 --games 3000", "moves", "cpu_seconds", "moves"),
     "master": Rate("bench --messages", "1", "master_cpu_per_job", "empty jobs, of the master's CPU", 3, 0.9),
     "empty jobs": Rate("bench --messages", "jobs_per_second", "1", "empty jobs, wall time", 3, 0.8),
-    "start": Rate("search othello --depth 3", None, None, "starts"),
-    "start of 3 ranks": Rate("search othello --depth 3", None, None, "starts", 3, 0.9),
+    "start": Rate("search othello --depth 3 --evaluation complex", None, None, "starts"),
+    "start of 3 ranks": Rate("search othello --depth 3 --evaluation complex", None, None, "starts", 3, 0.9),
 }
 
 

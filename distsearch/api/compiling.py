@@ -71,8 +71,9 @@ def recipes_of(name: str) -> list[Recipe]:
     game = games.find(name)
     searches = [Options(name, depth=1, evaluation=each) for each in evaluation.names(game)]
     if game.PLAYERS == 2:
-        exact = Options(name, exact=True)
-        setups = [each.setup() for each in (exact, *searches)] + [exact.setup("perft")]
+        exact, by_time = Options(name, exact=True), Options(name)
+        usual = [exact, *searches, *([by_time] if by_time.selective else [])]
+        setups = [each.setup() for each in usual] + [exact.setup("perft")]
     else:
         setups = [each.setup(kind) for each in searches for kind in (None, "game")]
     return [Recipe.of_setup(setup) for setup in setups]

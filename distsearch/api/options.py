@@ -173,9 +173,9 @@ class Options:
     evaluation: Annotated[
         str | None,
         Option(
-            "what values positions at the depth limit, such as complex (default of othello), patterns, rows (of "
-            "2048), ntuple, rows:W,W,W,W,W,W, or a sum such as monotonicity+2.7*free; or a file of weights, FILE.npz"
-            " of train or FILE.json of tune. `distsearch help GAME` lists them",
+            "what values positions at the depth limit, such as patterns, complex, ntuple, rows, rows:W,W,W,W,W,W, or "
+            "a sum such as monotonicity+2.7*free; or a file of weights, FILE.npz of train or FILE.json of tune "
+            "(default: the strongest that comes with the game and board, which `distsearch help GAME` names)",
             "NAME",
             commands=_EVERY,
             served=True,
@@ -209,8 +209,9 @@ class Options:
     selective: Annotated[
         float | None,
         _how(
-            "Multi-ProbCut: leave out nodes of which a shallow search predicts with this probability (0.95) that "
-            "they do not matter; scores are then no longer certain, and never exact ones",
+            "Multi-ProbCut: leave out nodes of which a shallow search predicts with this probability that they do "
+            "not matter; scores are then no longer certain, and never exact ones (default: 0.95 under time alone "
+            "where the package has parameters for the evaluation, else 1, a full search)",
             "P",
             check=probcut_fit.checked_probability,
         ),
@@ -311,11 +312,14 @@ class Options:
         parse_ordering(self._plain_ordering)
         self.board = games.checked_board(module, self.board)
         check_rules(module, self.rules)
-        self.evaluation = evaluation.names(module)[0] if self.evaluation is None else self.evaluation
+        self.evaluation = self._strongest(module) if self.evaluation is None else self.evaluation
         evaluation.check(module, self.evaluation)
         self.limited = self.exact or not self.depth is self.time is self.nodes is None
         if not self.limited:
             self.time = DEFAULT_SECONDS
+        by_time = self.tabled and self.time is not None and self.depth is self.nodes is None
+        if self.selective is None and by_time and probcut_fit.ships(module, self.board, self.evaluation):
+            self.selective = probcut_fit.USUAL
         self.foretelling = self._foretelling()  # what runners need to know of it, of plain types
 
     def _check_algorithm(self, module):
@@ -331,8 +335,14 @@ class Options:
         if self.par_depth is not None and self.par_depth >= (self.depth or 0):
             raise UserError(f"par-depth {self.par_depth} is not a number of plies from 1 on, and below the depth")
 
+    def _strongest(self, module):
+        # what an adversary, a sampled run or a puzzle values boards by is not the points that they will bring
+        if self.against_chance and self.algorithm != "expectimax":
+            return evaluation.hand_made(module)
+        return evaluation.default(module, _rules(self.game, self.board, tuple(self.rules.items())))
+
     def _foretelling(self):
-        if self.selective is None:
+        if self.selective in (None, 1):
             return None
         game, rules = games.find(self.game), _rules(self.game, self.board, tuple(self.rules.items()))
         chosen = evaluation.find(game, self.evaluation, rules)

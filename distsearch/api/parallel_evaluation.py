@@ -47,7 +47,7 @@ def checked(game: str, board: str | None = None, rules: dict | None = None, **gi
         raise UserError("parallel evaluation goes with --depth N alone")
     if given.get("evaluation", EVALUATION) != EVALUATION:
         raise UserError(f"parallel evaluation goes with evaluation {EVALUATION}, not with {given['evaluation'][:40]}")
-    asked = {"ordering": "static", "policy": "pool", **given}
+    asked = {"ordering": "static", "policy": "pool", "evaluation": EVALUATION, **given}
     if parse_ordering(asked["ordering"])[1]:
         raise UserError("parallel evaluation goes with ordering none or static, not shallow")
     return resolve(game, board, rules, **asked)

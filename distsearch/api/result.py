@@ -23,7 +23,7 @@ class Outcome(RunFigures):
     the others; table_replacements: entries of other positions written over in either; table_full: the share of the
     shared table's entries that are used, of the fullest host's, in the end;
     moves: {move, score}, and bound where it is not exact; chance_to_move: True where that is why there is no move;
-    selective: of a search that left lines out, the probability that was asked for; parallel: "evaluation" where the
+    selective: of a search that left lines out, the probability; parallel: "evaluation" where the
     squares of each board were spread over the ranks instead of the tree, and jobs are nodes; runs, width, seed: of a
     search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
     jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.

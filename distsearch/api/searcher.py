@@ -72,5 +72,5 @@ class Searcher(ABC):
             "algorithm": options.algorithm,
             "policy": options.policy,
             "load_factor": self.wanted_subtrees / self._sharers,
-            "selective": options.selective,
+            "selective": options.selective if options.foretelling else None,
         }

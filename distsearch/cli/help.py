@@ -45,12 +45,14 @@ def _text(topic):
 def _game(game):
     """Return what a game takes, as a table."""
     least, usual, most = (f"{rows}x{columns}" for rows, columns in game.BOARDS)
+    strongest, by_hand = evaluation.default(game, game.rules(game.BOARDS[1])), evaluation.hand_made(game)
     rules = [f"{name}={values_of(game, name)}" for name in game.OPTIONS]
     rows = {
         "players": "two" if game.PLAYERS == 2 else "one, against chance",
         "--board": f"{least} to {most}, default {usual}",
         "--rule": "; ".join(rules) or "none",
         "--algorithm": ", ".join(algorithms_of(game)),
-        "--evaluation": ", ".join(evaluation.names(game)),
+        "--evaluation": f"{', '.join(evaluation.names(game))}; default {strongest}"
+        + (f" ({by_hand} on boards and by rules without weights)" if strongest != by_hand else ""),
     }
     return "\n".join([f"{game.NAME}", *(f"  {name:<14} {text}" for name, text in rows.items())])

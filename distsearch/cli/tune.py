@@ -1,5 +1,6 @@
 """``distsearch tune``: weights of an evaluation, by CMA-ES."""
 
+from .. import evaluation, games
 from ..api.declarations import declared, given, of_command
 from ..api.options import Options
 from ..api.tune import TuneBudget, tune
@@ -23,7 +24,8 @@ def run(args, argv):
 
 
 def _tune(args, session):
-    options, _, _ = options_of(args, **({"depth": _DEPTH} if args.layers is None else {}))
+    depth = {"depth": _DEPTH} if args.layers is None else {}
+    options, _, _ = options_of(args, evaluation=evaluation.hand_made(games.find(args.game)), **depth)
     found = tune(
         options,
         TuneBudget(**given(args, TuneBudget)),

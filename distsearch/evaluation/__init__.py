@@ -7,6 +7,8 @@ the evaluation's bound so that any win is worth more than any unfinished positio
 are float64, of a board before or after chance has moved, and a finished game counts its evaluation; there a text may
 also ask for a weighted sum of several, see ``sums``.
 
+``strongest(rules)`` in the same module names the default, which may depend on the board; without, it is the first one.
+
 ``of_file`` in the same module says what evaluation a file of learnt weights is, and ``LEARNT`` names those that come
 with this package, by the rules; ``for_order`` says which one exact searches order moves by. Learnt evaluations of
 games against chance say what points are still to come, so the points of moves count as well.
@@ -47,8 +49,19 @@ class Evaluation(NamedTuple):
 
 
 def names(game):
-    """The evaluations of a game, the default first."""
+    """The evaluations of a game: those made by hand, the strongest first, then those that come learnt."""
     return [*_known(game), *_learnt(game)]
+
+
+def default(game, rules):
+    """Return the name of the evaluation of a game that plays best by these rules (an array) of those that come."""
+    strongest = getattr(_owner(game), "strongest", None)
+    return strongest(rules) if strongest else hand_made(game)
+
+
+def hand_made(game):
+    """Return the name of the evaluation of a game that plays best of those made by hand."""
+    return next(iter(_known(game)))
 
 
 def check(game, name):

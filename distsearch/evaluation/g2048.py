@@ -131,4 +131,5 @@ EVALUATIONS = {
 }
 WEIGHTED = {"rows": (partial(row_heuristic.parse, most=len(g2048.VALUES) - 1), WEIGHTS)}
 of_file = partial(ntuple.of_file, g2048)
+strongest = partial(ntuple.strongest, g2048)
 LEARNT = {ntuple.NAME: lambda rules: ntuple.shipped(g2048)}

@@ -28,4 +28,5 @@ _OF_LINES, _BEST_MOVES = row_tables.bound_to(g2584)
 EVALUATIONS = {"rows": (_OF_LINES, rows_tables, lambda r: 0, _BEST_MOVES)}
 WEIGHTED = {"rows": (partial(row_heuristic.parse, most=len(g2584.VALUES) - 1), WEIGHTS)}
 of_file = partial(ntuple.of_file, g2584)
+strongest = partial(ntuple.strongest, g2584)
 LEARNT = {ntuple.NAME: lambda rules: ntuple.shipped(g2584)}

@@ -27,6 +27,7 @@ from .tuple_network import Network
 NAME = "ntuple"
 MOST_STAGES = 8
 _MOST_BITS = 28  # of a tuple's cells
+_SHIPPED_BOARD = 4, 4  # of the networks that come with this package, which have learnt by each game's usual rules
 
 # The tables (uint64). Of each tuple from EACH on: the masks of both words, how many bits the first one has, and where
 # its weights begin.
@@ -193,6 +194,11 @@ def checked_tuples(game, text, board):
 def shipped(game):
     """Return the name of the file of weights that come with this package for a game, a module."""
     return str(Path(__file__).parent / "weights" / f"{game.NAME}{tuple_network.ENDING}")
+
+
+def strongest(game, rules):
+    """Return the name of the evaluation that plays best by these rules: the network where it is one for them."""
+    return NAME if np.array_equal(rules, game.rules(_SHIPPED_BOARD)) else "rows"
 
 
 def of_file(game, path, rules):

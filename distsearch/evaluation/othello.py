@@ -185,7 +185,7 @@ def _most_static(r):
     return (max(_CORNER, _EDGE, -_C, -_X) + 1) * int(r[SQUARES])
 
 
-# name → (function, its tables, its bound as ``Evaluation`` has it); the first is the default
+# name → (function, its tables, its bound as ``Evaluation`` has it), the strongest first
 EVALUATIONS = {
     "complex": (complex, complex_tables, lambda r: 100),  # wins 77% against static at 6 plies
     "static": (static, static_tables, _most_static),
@@ -196,6 +196,11 @@ EVALUATIONS = {
 of_file = patterns.of_file
 _ENDGAME = {(8, 8): "_endgame"}  # by board, which weights are for ends of the game
 LEARNT = {patterns.NAME: lambda rules: _shipped(board_size(rules))}
+
+
+def strongest(rules):
+    """Return the name of the evaluation that plays best on a board."""
+    return patterns.NAME if patterns.fits(rules) else "complex"
 
 
 def for_order(rules):

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from ..core.errors import UserError
 
 FORMAT = "distsearch probcut 1"
+USUAL = 0.95  # probability under a limit of time
+_FITS = resources.files(__package__) / "fits"
 _LONGEST = 1 << 20  # bytes of a file
 _FIELDS = {"format": str, "game": str, "board": list, "evaluation": str, "weights": str, "stage": int, "pairs": list}
 
@@ -55,10 +57,21 @@ def weights_of(evaluation):
 
 
 def checked_probability(probability):
-    """Return a probability with which nodes may be foretold; raises UserError."""
-    if not 0.5 < probability < 1:
-        raise UserError(f"selective {probability:g} is not a probability above 0.5 and below 1, such as 0.95")
+    """Return a probability with which nodes may be foretold, 1: none are; raises UserError."""
+    if not 0.5 < probability <= 1:
+        raise UserError(
+            f"selective {probability:g} is not a probability above 0.5 and below 1, such as 0.95, or 1: cut nothing"
+        )
     return probability
+
+
+def ships(game, board, name):
+    """Whether a fit comes with this package for an evaluation of a game's board; name: what was asked for."""
+    return (_FITS / _file_of(game, board, name)).is_file()
+
+
+def _file_of(game, board, name):
+    return f"{game.NAME}_{board[0]}x{board[1]}_{name}.json"
 
 
 def find(game, board, name, evaluation, path=None):
@@ -68,13 +81,13 @@ def find(game, board, name, evaluation, path=None):
     """
     shape = f"{board[0]}x{board[1]}"
     how = f"python -m distsearch.learning.probcut_fit {game.NAME} --board {shape} --evaluation {name[:80]} makes one"
-    shown = path or f"{game.NAME}_{shape}_{evaluation.name}.json"
+    shown = path or _file_of(game, board, evaluation.name)
     try:
         if path is not None:
             with open(path, "rb") as file:
                 content = file.read(_LONGEST)
         else:
-            content = (resources.files(__package__) / "fits" / shown).read_bytes()
+            content = (_FITS / shown).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         if path is None:
             raise UserError(

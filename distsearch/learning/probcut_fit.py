@@ -148,10 +148,11 @@ def main(argv=None):
             raise UserError(f"{game.NAME} is a game against chance: there is nothing to fit")
         if args.positions < LEAST:
             raise UserError(f"positions {args.positions} are fewer than the {LEAST} that a line takes")
+        board = _board(game, args.board)
         found = fit(
             game,
-            _board(game, args.board),
-            args.evaluation or evaluation.names(game)[0],
+            board,
+            args.evaluation or evaluation.default(game, game.rules(board)),
             parse_pairs(args.pairs),
             args.positions,
             args.seed,

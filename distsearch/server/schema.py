@@ -84,7 +84,7 @@ pv | texts | the principal variation, move by move
 ranks | integer | MPI ranks
 workers | integer | ranks that search
 algorithm | text | as asked
-selective | number | as asked, if it was: the score is then that of a search that left lines out
+selective | number | of a search that left lines out: as asked, or the default under a limit of time
 book | text | the opening book that has the answer, where it took no search
 policy | text | as asked, or the default
 load_factor | number | subtrees a worker

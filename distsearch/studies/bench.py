@@ -51,6 +51,7 @@ SEARCHES = {
     "averaged 2048": ({"game": "2048", "depth": 11, "algorithm": "averaged"}, _TILES),
     "ida 2048": ({"game": "2048", "algorithm": "ida", "nodes": 20_000}, _TILES),
 }
+_EVALUATION = {"othello": "complex", "2048": "rows", "2584": "rows"}  # of searches that name none
 _TABLE = 8  # MiB
 _PERFT = 9  # plies from the start of 8×8
 _JOBS = 100_000  # empty ones, through the master and raw
@@ -64,7 +65,8 @@ def bench(progress, interrupted):
     """
     rows = []
     for name, (asked, text) in SEARCHES.items():
-        options = Options(**{"game": "othello", **asked})
+        name_of_game = asked.get("game", "othello")
+        options = Options(**{"game": name_of_game, "evaluation": _EVALUATION.get(name_of_game), **asked})
         searcher = _searcher(options, progress, interrupted)
         rows.append(_row(name, searcher.search([searcher.game.parse(text, searcher.rules)])))
         if interrupted():

@@ -21,7 +21,7 @@ OPENING = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
 @pytest.fixture
 def unsure(tmp_path):
     """A file of the package's fit, with errors so large that nothing is foretold."""
-    fit = probcut_fit.find(othello, (8, 8), "complex", evaluation.find(othello, "complex", RULES))
+    fit = probcut_fit.find(othello, (8, 8), "patterns", evaluation.find(othello, "patterns", RULES))
     path = tmp_path / "unsure.json"
     path.write_text(fit._replace(pairs=[pair._replace(sigma=1e9) for pair in fit.pairs]).to_json(), encoding="utf-8")
     return str(path)
@@ -35,6 +35,29 @@ def test_a_setup_says_what_runners_need_to_know():
     assert len(pairs) > 20
     assert json.loads(json.dumps(setup["selective"])) == setup["selective"]
     assert setup != Options("othello", depth=8, selective=0.95).setup()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, probcut_fit.USUAL),
+        ({"time": 1}, probcut_fit.USUAL),
+        ({"time": 1, "evaluation": "complex"}, probcut_fit.USUAL),
+        ({"time": 1, "selective": 0.8}, 0.8),
+        ({"time": 1, "selective": 1}, None),
+        ({"time": 1, "depth": 9}, None),
+        ({"time": 1, "nodes": 9}, None),
+        ({"depth": 9}, None),
+        ({"exact": True}, None),
+        ({"time": 1, "evaluation": "static"}, None),
+        ({"time": 1, "board": (6, 6)}, None),
+        ({"time": 1, "ordering": "static"}, None),
+    ],
+    ids=str,
+)
+def test_time_alone_is_selective_where_a_fit_ships(given, expected):
+    selective = Options("othello", **given).setup()["selective"]
+    assert (selective and selective[0]) == expected
 
 
 def test_types_are_checked():

@@ -10,8 +10,9 @@ from .asking import ask
 @pytest.fixture(scope="session", autouse=True)
 def kernels():
     """Compile first, so that stderr holds no news of the compiler."""
-    ask("search", "othello", "--depth", "1")
-    for plain in ("--exact",), ("--depth", "1", "--ordering", "static"):
+    for limit in ("--depth", "1"), ("--time", "0.01"):
+        ask("search", "othello", *limit)
+    for plain in ("--exact",), ("--depth", "1"), ("--depth", "1", "--ordering", "static"):
         ask("search", "othello", "--board", "4x4", *plain)
     ask("solve", "othello")
     ask("perft", "othello", "--depth", "1")

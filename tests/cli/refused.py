@@ -66,7 +66,7 @@ REFUSED = [
     ((*SEARCH, "--board", "-1x8"), "--board"),
     ((*SEARCH, "--board"), "--board"),
     # selective searches
-    *(((*SEARCH, "--depth", "4", "--selective", text), "above 0.5 and below 1") for text in ("0.5", "1", "nan", "95")),
+    *(((*SEARCH, "--depth", "4", "--selective", text), "above 0.5 and below 1") for text in ("0.5", "2", "nan", "95")),
     ((*SEARCH, "--depth", "4", "--selective", "much"), "--selective", "much"),
     ((*SEARCH, "--depth", "4", "--selective", "-0.9"), "selective -0.9"),
     ((*SEARCH, "--exact", "--selective", "0.9"), "exact goes without selective"),

@@ -11,6 +11,7 @@ from .asking import ask, assert_refused
 BOARD = "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128"
 DEEP = "2048", "--depth", "7"
 EMM = "--algorithm", "expectiminimax"
+ROWS = "--evaluation", "rows"  # where searches are compared of which some have no network
 LOST = "2,4,2,4,4,2,4,2,2,4,2,4,4,2,4,2"
 
 
@@ -49,7 +50,7 @@ def test_startpos_is_dealt_by_the_seed():
 
 def test_chance_and_spawns_are_as_asked():
     scores = {
-        found("2048", BOARD, "--depth", "5", *how)["score"]
+        found("2048", BOARD, "--depth", "5", *ROWS, *how)["score"]
         for how in ((), ("--chance", "uniform"), ("--spawn", "2:0.5,4:0.5"), ("--min-probability", "0.1"))
     }
     assert len(scores) == 3  # uniform chance is what two kinds of tile alike are
@@ -86,7 +87,7 @@ def test_where_chance_has_an_adversary_every_way_is_worth_the_same():
 
 def test_an_adversary_is_no_better_than_chance_and_no_worse_than_one_that_draws_too():
     scores = [
-        found("2048", BOARD, "--layers", "1", "--algorithm", name)["score"]
+        found("2048", BOARD, "--layers", "1", *ROWS, "--algorithm", name)["score"]
         for name in ("expectimax", "expectiminimax", "minimax")
     ]
     assert scores == sorted(scores, reverse=True)

@@ -20,9 +20,10 @@ def pytest_runtest_setup(item):
 @pytest.fixture(scope="session")
 def warm():
     """Kernels for 8×8 and smaller boards are compiled, so that what a test measures is not the compiler."""
-    # these two need different kernels
+    # these need different kernels
     exact = [("search", "--board", "4x4", "--exact"), ("search", "-OX" + "X" * 61 + " X", "--exact")]
-    for asked in (("search", "--depth", "1"), *exact, ("perft", "--depth", "1")):
+    shallow = [("search", "--depth", "1"), ("search", "--time", "0.01"), ("search", "--board", "4x4", "--depth", "1")]
+    for asked in (*shallow, *exact, ("perft", "--depth", "1")):
         done = run(asked[0], "othello", *asked[1:], timeout=300)
         assert done.status == 0, done.err
 

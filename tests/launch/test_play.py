@@ -7,7 +7,7 @@ import pytest
 
 from .running import SOON, TRACEBACK, Job, mpirun_is_open_mpi, run, send, wait_for
 
-PLAY = "play", "2048", "--depth", "1", "--board", "4x4"
+PLAY = "play", "2048", "--depth", "1", "--board", "4x4", "--evaluation", "rows"
 BETWEEN = "play", "othello", "--depth", "2", "--board", "6x6", "--opponent", "random"
 _FULL = pytest.mark.full
 RANKS = [pytest.param(2, [], marks=_FULL), pytest.param(5, [], marks=_FULL), (5, ["--submasters", "2"])]

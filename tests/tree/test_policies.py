@@ -48,7 +48,7 @@ class Search:
     def win_bonus(self):
         if self.kind == "solve":
             return 0
-        return evaluation.find(self.game, evaluation.names(self.game)[0], self.rules).bound
+        return evaluation.find(self.game, evaluation.default(self.game, self.rules), self.rules).bound
 
     @functools.cached_property
     def _setup(self):

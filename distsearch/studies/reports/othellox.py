@@ -17,7 +17,7 @@ _SPREAD_DEPTHS = 6, 8  # of the parallel evaluation, which takes up to milliseco
 
 
 def _options(board, **more):
-    return {"game": "othello", "board": board, "texts": [_POSITIONS[board]], **more}
+    return {"game": "othello", "board": board, "evaluation": "complex", "texts": [_POSITIONS[board]], **more}
 
 
 def _measurements(study_size):

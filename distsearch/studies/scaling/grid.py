@@ -16,12 +16,12 @@ from ...formats.positions import Lines
 from ...tree.policies import POLICIES
 
 ALL_UP_TO = 8  # ranks: so few are all tried where none are named, beyond them their number doubles
-# ten seconds and more on one rank: a position for the game's usual board, and the limit
+# ten seconds and more on one rank: a position for the game's usual board, the limit, and the evaluation under that
 _WORKS = {
-    "othello": ("f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1", {"depth": 18}),
+    "othello": ("f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1", {"depth": 18, "evaluation": "complex"}),
     "connect4": ("4444436", {"depth": 25}),
-    "2048": ("2,4,8,16,4,2,4,32,8,0,2,64,4,2,8,128", {"layers": 7}),
-    "2584": ("1,3,8,21,0,1,5,34,0,0,3,55,0,0,0,144", {"layers": 6}),
+    "2048": ("2,4,8,16,4,2,4,32,8,0,2,64,4,2,8,128", {"layers": 7, "evaluation": "rows"}),
+    "2584": ("1,3,8,21,0,1,5,34,0,0,3,55,0,0,0,144", {"layers": 6, "evaluation": "rows"}),
 }
 _SAME_WORK = "ranks", "policy", "load_factor", "prefetch", "table", "from_depth", "per_worker", "weak"
 
@@ -149,7 +149,7 @@ def _more(ranks):
 def _grown(args, limit, ranks):
     if _against_chance(args) or "depth" not in limit:
         raise UserError("weak-scaling depth goes with a depth, in games of two players; positions go with all")
-    return {"depth": limit["depth"] + _more(ranks)}
+    return {**limit, "depth": limit["depth"] + _more(ranks)}
 
 
 def _positions(args, options, module, rules, point, most):
