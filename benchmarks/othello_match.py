@@ -1,6 +1,6 @@
 """Games of Othello between two evaluations at the same depth, from balanced random openings, both colours.
 
-    python benchmarks/othello_match.py patterns complex --depth 10 --openings 100
+    python benchmarks/othello_match.py patterns complex --depth 10 --openings 100 --board 8x8
 
 An opening is ten random moves after which searches of 6 plies by both evaluations see hardly an advantage: at most 2
 discs by the learnt one, at most 5 of 100 points by ``complex``. A game won counts a point, a draw half of one; the
@@ -13,7 +13,7 @@ import math
 import random
 import time
 
-from distsearch import evaluation
+from distsearch import evaluation, games
 from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games import othello
@@ -73,6 +73,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first")
     parser.add_argument("second", nargs="?", default="complex")
+    parser.add_argument("--board", type=games.parse_board, default=(8, 8))
     parser.add_argument("--depth", type=int, default=10)
     parser.add_argument("--openings", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
@@ -89,7 +90,7 @@ def main():
 
 def match(args):
     """Play; return what each opening's two games bring the first evaluation, a share of their points."""
-    rules, pairs, discs, began = othello.rules(), [], 0, time.process_time()
+    rules, pairs, discs, began = othello.rules(args.board), [], 0, time.process_time()
     part, parts = map(int, args.part.split("/"))
     mine, theirs = engine(args.first, rules), engine(args.second, rules)
     for opening in openings(rules, args.openings, args.seed)[part::parts]:

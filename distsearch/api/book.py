@@ -12,6 +12,7 @@ from ..core.errors import UserError
 from ..engines.alphabeta import LINE_LENGTH
 from ..games.interface import Position, as_state
 from ..jobs.two_player import SUBTREE_RESULT
+from . import meaning
 from .options import Options
 from .result import Outcome
 
@@ -58,6 +59,7 @@ class BookAnswers:
             move=text(known.line[0]),
             score=known.score,
             unit=game.UNIT if proved else "evaluation",
+            meaning=meaning.of_value(game, position, rules, int(known.score)) if proved else None,
             proved=proved,
             complete=True,
             moves=known.moves and [{"move": text(m), "score": score} for m, score in known.moves],

@@ -19,6 +19,7 @@ from ..jobs.expectimax import ExpectimaxPool
 from ..jobs.expectiminimax import ExpectiminimaxPool
 from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
+from . import meaning
 from .applicability import check
 from .compiling import Recipe, compile_with_notice
 from .options import Options
@@ -46,6 +47,11 @@ class ChanceSearcher(Searcher):
 
     def _compile(self, runner):
         runner.compile()
+
+    @property
+    def _points_to_come(self):
+        """Whether values are the points that a position is still expected to bring."""
+        return self._options.algorithm == "expectimax" and self._setup["points"]
 
     @property
     def _by_host(self):
@@ -140,6 +146,7 @@ class ChanceSearcher(Searcher):
             move=move,
             score=float(value) if known else None,
             unit="evaluation",
+            meaning=meaning.of_points(value) if pool.done and self._points_to_come else None,
             bound="exact" if pool.done else "lower",
             complete=pool.done and not interrupted,
             moves=moves if self._options.all_moves else None,

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from numbers import Integral
 from typing import Annotated, Any
@@ -116,7 +116,8 @@ class Options:
     time: Annotated[
         float | None,
         _limit(
-            "search deeper and deeper until this many seconds have passed, for each position or move",
+            "search deeper and deeper until this many seconds have passed, for each position or move; games of two "
+            "players are solved in what is left of them",
             "SECONDS",
             unit="seconds",
             above=0,
@@ -317,8 +318,7 @@ class Options:
         self.limited = self.exact or not self.depth is self.time is self.nodes is None
         if not self.limited:
             self.time = DEFAULT_SECONDS
-        by_time = self.tabled and self.time is not None and self.depth is self.nodes is None
-        if self.selective is None and by_time and probcut_fit.ships(module, self.board, self.evaluation):
+        if self.selective is None and self.by_time and probcut_fit.ships(module, self.board, self.evaluation):
             self.selective = probcut_fit.USUAL
         self.foretelling = self._foretelling()  # what runners need to know of it, of plain types
 
@@ -402,6 +402,16 @@ class Options:
     def asks_for_best(self):
         """Whether the game's value answers what is asked, wherever it is from: not a depth, a window, counted nodes."""
         return self.tabled and self.depth is self.nodes is self.window is None
+
+    @property
+    def by_time(self):
+        """Whether a search of two players, with a table, is limited by time alone."""
+        return self.tabled and self.time is not None and self.depth is self.nodes is None
+
+    @property
+    def solving_last(self):
+        """Options of the exact search by which a search under a limit of time alone ends, None for other searches."""
+        return replace(self, time=None, exact=True, selective=None, probcut_params=None) if self.by_time else None
 
     @property
     def repeatable(self):

@@ -17,7 +17,8 @@ _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
 class Outcome(RunFigures):
     """The answer for one position. Scores are for the side to move; ``pv`` and moves are texts.
 
-    bound: "exact", "lower" or "upper"; proved: the score is the game's value; complete: the search ended as asked;
+    meaning: what the score says in words, where that is known; bound: "exact", "lower" or "upper"; proved: the score
+    is the game's value; complete: the search ended as asked;
     nodes: nodes searched (ordering searches apart); seconds: wall time, or where many positions were searched at once,
     the time that workers spent on this one; table_far_hits: those of the hits that the shared table had, the L1 ones
     the others; table_replacements: entries of other positions written over in either; table_full: the share of the
@@ -37,6 +38,7 @@ class Outcome(RunFigures):
     move: str | None
     score: float | None
     unit: str
+    meaning: str | None = None
     bound: str = "exact"
     proved: bool = False
     complete: bool = field(default=True, kw_only=True)
@@ -104,6 +106,7 @@ class Outcome(RunFigures):
             ("position", self.position),
             ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
+            *([("meaning", self.meaning)] if self.meaning else []),
             ("line", " ".join(self.pv) or "-"),
             ("search", self._search_text(f"{depth}, policy {self._policy_text()}, {ranks}")),
             ("nodes", f"{self.nodes:,} in {self.seconds:.2f} s ({rate}; {self.jobs} jobs, {cpu})"),

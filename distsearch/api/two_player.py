@@ -20,6 +20,7 @@ from ..tree.job_size import min_job_seconds
 from ..tree.policies import POLICIES
 from ..tree.position_stream import Stream
 from ..tree.search_tree import ANY, SearchTree
+from . import meaning
 from .progress import compact
 from .result import Outcome, tidy
 from .run import prepare
@@ -30,6 +31,9 @@ _QUICK_SEARCH = 20_000  # nodes, in the same place, of an exact search
 _MIN_JOBS_OF_A_GROUP = 2
 _AHEAD = 4  # plies of the first of the searches that a search to a depth begins with less than that
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
+_BLIND_SHARE = 0.05  # of a limit of time, for a search to a depth that sees nothing before the end
+_SOLVED_AHEAD = 6  # moves left beyond the depth where an exact search takes no longer than the next depths
+_ADDED = "seconds", "nodes", "ordering_nodes", "cpu_seconds", "jobs", *TABLE_COUNTS  # of two searches of a position
 
 
 class _SearchResult(NamedTuple):
@@ -60,8 +64,10 @@ class TwoPlayerSearcher(Searcher):
 
     def _take(self, options):
         super()._take(options)
-        self.deepening = options.deepening
-        self._win = 0 if options.exact else evaluation.find(self.game, options.evaluation, self.rules).bound
+        self.deepening, self._solver = options.deepening, None
+        # an Evaluation, or None for searches to the end
+        self._evaluation: Any = None if options.exact else evaluation.find(self.game, options.evaluation, self.rules)
+        self._win = 0 if options.exact else self._evaluation.bound
 
     def serves(self, options):
         """Whether other options are of the same setup."""
@@ -87,6 +93,17 @@ class TwoPlayerSearcher(Searcher):
     def seconds(self):
         """The limit of time for a position, or None."""
         return self._options.time
+
+    @property
+    def deepening_seconds(self):
+        """The part of ``seconds`` for searches to a depth: little where they see nothing, and the rest is to solve."""
+        blind = self.solving_options is not None and self._evaluation.sees_nothing
+        return self.seconds * _BLIND_SHARE if blind else self.seconds
+
+    @property
+    def solving_options(self):
+        """The Options of the exact search by which a search under a limit of time ends, or None."""
+        return self._options.solving_last
 
     @property
     def prefetch(self):
@@ -124,8 +141,8 @@ class TwoPlayerSearcher(Searcher):
 
     def deepen(self, position, snapshot=None):
         """Return a Deepening of a position, or that of a snapshot, until the limits other than time end it."""
-        options = self._options
-        deepest = options.depth or 2 * int(self.game.moves_left(position.state, self.rules)) + 1
+        options, left = self._options, int(self.game.moves_left(position.state, self.rules))
+        deepest = options.depth or (2 * left + 1 if self.solving_options is None else max(1, left - _SOLVED_AHEAD))
 
         def make_pool(depth, previous=None, snapshot=None):
             return self._pool([position.state], depth, previous=previous, snapshot=snapshot)
@@ -220,10 +237,48 @@ class TwoPlayerSearcher(Searcher):
 
     def _deepen(self, position, checkpoint):
         source = self.deepen(position, self._resumed(checkpoint))
-        took = self._run(source, lambda: source.pool, checkpoint, self._options.time or math.inf)
+        took = self._run(source, lambda: source.pool, checkpoint, self.deepening_seconds or math.inf)
         outcome = self.deepened(position, source, took.seconds, took.interrupted)
         outcome.add_run(took)
+        if self.solving_options is None or outcome.proved or not outcome.complete:
+            return outcome
+        return self._solve_last(position, outcome)
+
+    def _solve_last(self, position, outcome):
+        """Return the answer of the exact search in the seconds that ``outcome``, of the deepening, has left."""
+        if self._solver is None:
+            self._solver = TwoPlayerSearcher(self.solving_options, self._cluster, self._progress, self._interrupted)
+        tree = self._solver.tree(position)
+        took = self._solver._run(tree, lambda: tree, NO_CHECKPOINT, max(0.0, self.seconds - outcome.seconds))
+        outcome = self.solved(outcome, self._solver.known(position, tree, took.seconds), took.interrupted)
+        outcome.add_run(took)
         return outcome
+
+    def tree(self, position):
+        """Return the SearchTree of a position under these options, which are not to go deeper and deeper."""
+        return self._pool([position.state], self._depth)
+
+    def known(self, position, tree, seconds):
+        """Return the Outcome of what is known by ``tree`` after so many seconds."""
+        if tree.is_answered(0):
+            outcome = self._outcome(position, self._found(tree, 0), self._depth, True)
+        else:
+            outcome = self.partial(position, tree, tree.all_nodes, seconds)
+        _set_counts(outcome, {name: of_root[0] for name, of_root in tree.totals().items()})
+        outcome.seconds = seconds
+        return outcome
+
+    def solved(self, deepened, solved, interrupted):
+        """Return the better of two Outcomes, of a deepening and then of an exact search, with what both have taken.
+
+        A win that is known is better than a search that sees nothing.
+        """
+        wins = self._evaluation.sees_nothing and solved.bound == "lower" and (solved.score or 0) > deepened.score
+        better, other = (solved, deepened) if solved.complete or wins else (deepened, solved)
+        for name in _ADDED:
+            setattr(better, name, getattr(better, name) + getattr(other, name))
+        better.complete = solved.complete or not interrupted
+        return better
 
     def deepened(self, position, source, seconds, interrupted):
         """Return the Outcome of a Deepening so far, after so many seconds; interrupted: it is not what was asked."""
@@ -303,6 +358,7 @@ class TwoPlayerSearcher(Searcher):
             move=self.game.move_text(line[0], self.rules) if line else None,
             score=None if score is None else points(score),
             unit=self.game.UNIT if in_points else "evaluation",
+            meaning=self._meaning(position, score, depth, proved) if relation == "exact" else None,
             bound=relation,
             proved=proved and relation == "exact",
             complete=bool(complete),
@@ -313,6 +369,14 @@ class TwoPlayerSearcher(Searcher):
             jobs=found.jobs,
             tree_nodes=found.tree_nodes,
         )
+
+    def _meaning(self, position, score, depth, proved):
+        where = self.game, position, self.rules
+        if proved:
+            return meaning.of_value(*where, int(self._points(score)))
+        if self._evaluation is None:
+            return None
+        return meaning.of_evaluated(*where, self._evaluation, score, depth, bool(self._options.foretelling))
 
     def _points(self, score):
         """Return the game's own score of a finished line: what a win adds in an evaluated search is taken off."""
@@ -389,7 +453,7 @@ def _within(score, window, relation="exact"):
 
 
 def _describe(pool, nodes_at_work, seconds):
-    nodes = int(pool.nodes.cost[: pool.roots].sum()) + nodes_at_work
+    nodes = pool.all_nodes + nodes_at_work
     depth = int(pool.nodes.depth_left[: pool.roots].max())
     rate, subtrees = nodes / max(seconds, 1e-9), f"{pool.finished}/{pool.jobs + pool.waiting} subtrees"
     return f"depth {depth}: {subtrees}, {compact(nodes)} nodes, {compact(rate)} nodes/s, {seconds:.0f} s"

@@ -47,6 +47,11 @@ class Evaluation(NamedTuple):
     ordering: MoveOrdering = OTHELLO_8X8  # where exact searches order moves by it
     best_moves: Callable | None = None  # in games against chance, many states at once: see ``row_tables.best_moves``
 
+    @property
+    def sees_nothing(self) -> bool:
+        """Whether all unfinished positions are worth the same."""
+        return self.function is outcome
+
 
 def names(game):
     """The evaluations of a game: those made by hand, the strongest first, then those that come learnt."""

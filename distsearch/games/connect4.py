@@ -146,6 +146,16 @@ def move_text(m, r):
     return _DIGITS[m]
 
 
+def describe_score(score, position, r):
+    """Who wins, and with which of their stones; ``position.side`` 0 began."""
+    if score == 0:
+        return "a draw"
+    squares, second = int(r[SQUARES]), position.side ^ (score < 0)  # whether the winner went second
+    stone = (squares // 2 + 1 if second else (squares + 3) // 2) - abs(score)
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(stone % 10, "th") if stone % 100 // 10 != 1 else "th"
+    return f"wins with its {stone}{ending} stone" if score > 0 else f"loses to the opponent's {stone}{ending} stone"
+
+
 def every_move(r):
     """The codes that a list of all columns' scores goes through, full or not."""
     return range(int(r[COLUMNS]))

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.jit import compiled
 from . import connect4_subtrees, lanes
-from .connect4 import BOARD, COLUMN_MASKS, COLUMNS, HEIGHT, LANES, ROWS, column_of, free, moves_left
+from .connect4 import BOARD, COLUMN_MASKS, COLUMNS, HEIGHT, LANES, ROWS, column_of, free, has_four, moves_left
 from .connect4_threats import LATE, claimeven_bounds, non_losing_moves, winning_squares
 from .ordering import insert
 
@@ -46,6 +46,27 @@ def bounds(s, r, left, beta):
 
 
 @compiled
+def _from_the_middle(i, columns):
+    """Return the i-th column in the order 3 2 4 1 5 0 6."""
+    middle = columns >> 1
+    return middle + (-(i + 1 >> 1) if i & 1 else i >> 1)
+
+
+@compiled
+def ordered_moves(s, r, out, at):
+    """As ``moves``, from the middle outwards."""
+    if has_four(s[1] ^ s[0], r):
+        return 0
+    n, columns, squares = at, np.int64(r[COLUMNS]), free(s, r)
+    for i in range(columns):
+        c = _from_the_middle(i, columns)
+        if squares & r[COLUMN_MASKS + np.uint64(c)]:
+            out[n] = c
+            n += 1
+    return n - at
+
+
+@compiled
 def solver_moves(s, r, left, squares, out, scores, at):
     """Write the moves that do not lose at once to ``out``, those that threaten most first; return how many.
 
@@ -61,14 +82,21 @@ def solver_moves(s, r, left, squares, out, scores, at):
     for c in range(np.uint64((columns + LANES - 1) & -LANES)):
         scores[threats + c] = lanes.popcount(winning_squares(own | squares & r[COLUMN_MASKS + c], empty, r))
     n = at
-    middle = columns >> 1
     for i in range(columns):
-        # 3 2 4 1 5 0 6: the middle goes first among equals
-        c = middle + (-(i + 1 >> 1) if i & 1 else i >> 1)
+        c = _from_the_middle(i, columns)
         if squares & r[COLUMN_MASKS + np.uint64(c)]:
             insert(out, scores, at, n, c, scores[threats + np.uint64(c)])
             n += 1
     return n - at
+
+
+@compiled
+def ordered_moves_slow(s, r, out, scores, at):
+    """As ``moves``, those that threaten most first, and the middle among equals."""
+    squares = free(s, r)
+    if squares == 0 or has_four(s[1] ^ s[0], r):
+        return 0
+    return solver_moves(s, r, moves_left(s, r), squares, out, scores, at)
 
 
 @compiled

@@ -131,6 +131,14 @@ class FixedMoves(Game, Protocol):
         ...
 
 
+class ScoreInWords(Protocol):
+    """A function that a game of two players may have, plain Python; without it, answers say who wins."""
+
+    def describe_score(self, score: int, position: Position, r: Rules, /) -> str:
+        """Return what a proved score of a position says, such as "wins by 12 discs"."""
+        ...
+
+
 class PositionReader(Protocol):
     """A compiled reader that a game may have, for files of millions of positions."""
 

@@ -301,6 +301,12 @@ def move_text(m, r):
     return f"{chr(ord('a') + column)}{row + 1}"
 
 
+def describe_score(score, position, r):
+    """By how many discs the side to move wins or loses."""
+    discs = f"{abs(score)} disc{'s' * (abs(score) != 1)}"
+    return f"wins by {discs}" if score > 0 else f"loses by {discs}" if score else "a draw"
+
+
 def parse_move(text, r):
     """Return the move code of ``d3`` or ``pass``; raises UserError for anything that is not a square."""
     if text.lower() == "pass":

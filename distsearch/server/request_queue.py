@@ -204,7 +204,7 @@ class RequestQueue:
 
     def _drop(self):
         """Forget the searcher that was not used for longest, and its setup if no other searcher has it."""
-        in_use = {task.searcher for task in self._tasks.values()}
+        in_use = {searcher for task in self._tasks.values() for searcher in (task.searcher, task.solver)}
         name = next((name for name, searcher in self._searchers.items() if searcher not in in_use), None)
         if name is None:
             return
@@ -240,9 +240,12 @@ class RequestQueue:
         try:
             known = self._session.book(request.options).outcomes(request.positions)
             if len(known) < len(request.positions):
-                searcher = self.searcher(request.options)
-                kind = Deepenings if searcher.deepening else Positions
-                task = kind(self._cluster, searcher, request.without(known) if known else request)
+                searcher, left = self.searcher(request.options), request.without(known) if known else request
+                if searcher.deepening:
+                    solver = searcher.solving_options and self.searcher(searcher.solving_options)
+                    task = Deepenings(self._cluster, searcher, left, solver)
+                else:
+                    task = Positions(self._cluster, searcher, left)
         except NotCompiledError:
             raise
         except Exception as error:  # there is no memory for it, or a mistake of ours

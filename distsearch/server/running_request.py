@@ -2,6 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ class _Task(ABC):
     """
 
     nodes: int
+    solver: Any = None  # another searcher that it needs
 
     def __init__(self, cluster: Any, searcher: Any, request: Request):
         self._cluster, self.searcher, self._request = cluster, searcher, request
@@ -45,10 +47,10 @@ class _Task(ABC):
     def _so_far(self, now: float) -> tuple[int, Any]:
         """Return (index, Outcome) of what is known of a position that is at work."""
 
-    def _begin(self, source):
+    def _begin(self, source, searcher):
         # a priority of 10 is worth ten times the share of the client's other requests
         weight = 10 ** (self._request.priority / 10)
-        self._run = self._cluster.begin(self.searcher.setup(), source, client=self._request.client, weight=weight)
+        self._run = self._cluster.begin(searcher.setup(), source, client=self._request.client, weight=weight)
         self._began = time.monotonic()
 
     @property
@@ -100,7 +102,7 @@ class Positions(_Task):
         self._stream.add(np.array([position.state for position in positions], np.uint64))
         self._stream.closed = True
         self._told = np.zeros(len(positions), bool)
-        self._begin(self._stream)
+        self._begin(self._stream, searcher)
 
     @property
     def nodes(self):
@@ -139,17 +141,29 @@ class Positions(_Task):
 
 
 class Deepenings(_Task):
-    """Positions that are searched deeper and deeper until a limit ends it, one after another."""
+    """Positions that are searched deeper and deeper until a limit ends it, one after another.
 
-    def __init__(self, cluster, searcher, request):
+    solver: searches each to the end in the time that is left, None: none does.
+    """
+
+    def __init__(self, cluster, searcher, request, solver=None):
         super().__init__(cluster, searcher, request)
+        self.solver = solver
         self._earlier = 0  # nodes of positions that are done
         self._next()
 
     def _next(self):
         self._halted = False
+        self._deepened, self._nodes_before = None, 0  # the deepening's Outcome, and nodes, while the solver is at work
         self._source = self.searcher.deepen(self._request.positions[self.answered])
-        self._begin(self._source)
+        self._begin(self._source, self.searcher)
+
+    def _solve(self, deepened):
+        """Go on from the Outcome of the deepening."""
+        self._halted = False
+        self._deepened, self._nodes_before = deepened, self._source.all_nodes
+        self._source = self.solver.tree(self._request.positions[self.answered])
+        self._begin(self._source, self.solver)
 
     @property
     def nodes(self):
@@ -157,7 +171,7 @@ class Deepenings(_Task):
 
     @property
     def _nodes_of_this(self):
-        return self._source.all_nodes + self._nodes_at_work
+        return self._nodes_before + self._source.all_nodes + self._nodes_at_work
 
     @property
     def _complete(self):
@@ -178,15 +192,25 @@ class Deepenings(_Task):
         # it starts with the workers, which may have a kernel to load first
         if not self._cluster.state(self._run).started:
             self._began = now
-        late = self.searcher.seconds is not None and now - self._began >= self.searcher.seconds
+        limit = self.searcher.deepening_seconds
+        if self._deepened is not None:
+            limit = self.searcher.seconds - self._deepened.seconds
+        late = limit is not None and now - self._began >= limit
         # without a first iteration there is no answer; it takes a few nodes, and the wait for another request's slice
-        if late and not self._halted and self._source.completed is not None:
+        if late and not self._halted and (self._deepened or self._source.completed) is not None:
             self._halt()
 
     def _conclude(self, now):
         """Answer the position at work, and go on to the next one."""
-        position = self._request.positions[self.answered]
-        outcome = self.searcher.deepened(position, self._source, now - self._began, False)
+        position, seconds = self._request.positions[self.answered], now - self._began
+        if self._deepened is not None:
+            solved = self.solver.known(position, self._source, seconds)
+            outcome = self.searcher.solved(self._deepened, solved, False)
+        else:
+            outcome = self.searcher.deepened(position, self._source, seconds, False)
+            if self.solver is not None and not outcome.proved:
+                self._solve(outcome)
+                return
         self._answer(self.answered, outcome)
         if not self._complete:
             self._earlier += self._nodes_of_this
@@ -194,6 +218,9 @@ class Deepenings(_Task):
 
     def _so_far(self, now):
         position, seconds = self._request.positions[self.answered], now - self._began
+        if self._deepened is not None:
+            seconds += self._deepened.seconds
+            return self.answered, replace(self._deepened, complete=False, nodes=self._nodes_of_this, seconds=seconds)
         if self._source.completed is None:
             return self.answered, self.searcher.partial(position, None, self._nodes_of_this, seconds)
         return self.answered, self.searcher.deepened(position, self._source, seconds, True)

@@ -71,6 +71,7 @@ position | text | the board and the side to move, or the moves played
 move | text or null | the best move; null where the game is over
 score | number or null | for the side to move; null: not known yet
 unit | text | what the score counts: `discs`, `stones` …, or `evaluation`
+meaning | text | what the score says in words, where that is known: `wins by 12 discs`, `-3.5 discs expected`
 bound | text | the score is `exact`, or the true one is at least (`lower`) or at most (`upper`) that
 proved | boolean | the score is the true value of the game, and no evaluation
 complete | boolean | the search ended as asked

@@ -284,10 +284,17 @@ def check_draws(subject, case, codes):
 
 
 def check_hooks(subject, case):
-    """``ordered_moves`` gives the moves in some order, ``count_moves`` their number, where there are such hooks."""
+    """``ordered_moves`` and ``…_slow`` give the moves in some order, ``count_moves`` their number, where there are."""
     codes = sorted(legal_moves(subject.game, case.position, subject.rules))
     if hasattr(subject.hooks, "ordered_moves"):
         _same("ordered_moves, sorted", sorted(_written(subject.hooks.ordered_moves, subject, case)), codes, case)
+    if hasattr(subject.hooks, "ordered_moves_slow"):
+        scores = np.zeros(MAX_MOVES + 2 * _MARGIN, np.int64)
+
+        def ordered_moves_slow(state, rules, out, at):
+            return subject.hooks.ordered_moves_slow(state, rules, out, scores, at)
+
+        _same("ordered_moves_slow, sorted", sorted(_written(ordered_moves_slow, subject, case)), codes, case)
     if hasattr(subject.hooks, "count_moves"):
         _same("count_moves", subject.hooks.count_moves(case.position.state, subject.rules), len(codes), case)
 

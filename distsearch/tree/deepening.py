@@ -59,7 +59,7 @@ class Deepening(WorkSource):
             self.completed_depth, self.proved = completed["depth"], completed["proved"]
             self.completed_spent = dict(zip(_SPENT, completed["spent"], strict=True))
             self.completed = self._make_pool(self.completed_depth, snapshot=completed["pool"])
-        self._earlier = self.spent["nodes"] - self._searched
+        self._earlier = self.spent["nodes"] - self.pool.all_nodes
 
     @property
     def done(self) -> bool:
@@ -109,18 +109,13 @@ class Deepening(WorkSource):
     def moved(self, job: int, worker: int) -> None:
         self.pool.moved(job, worker)
 
-    @property
-    def _searched(self):
-        """Nodes of the iteration at work."""
-        return int(self.pool.nodes.cost[: self.pool.roots].sum())
-
     def _begin(self):
         self.pool = self._make_pool(self.depth, previous=self.completed)
         self._earlier = self.spent["nodes"]  # of iterations before
         self._spend()
 
     def _spend(self, **more):
-        self.spent = self.spent | {"nodes": self._earlier + self._searched} | more
+        self.spent = self.spent | {"nodes": self._earlier + self.pool.all_nodes} | more
 
     def take(self, count: int, worker: int) -> np.ndarray:
         """See ``SearchTree.take``; empty while the last jobs of an iteration are out."""

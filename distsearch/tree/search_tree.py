@@ -292,6 +292,11 @@ class SearchTree(WorkSource):
         self.jobs_out["worker"][job] = worker
 
     @property
+    def all_nodes(self) -> int:
+        """Nodes so far of jobs that are not out, and grown ones."""
+        return int(self.nodes.cost[: self.roots].sum())
+
+    @property
     def finished(self) -> int:
         """Jobs whose complete results are in."""
         return self._control.finished.item()

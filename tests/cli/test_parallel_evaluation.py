@@ -11,7 +11,7 @@ SAME = "score", "move", "nodes", "depth", "bound", "complete", "proved", "unit",
     "how", [("--depth", "6"), ("--depth", "3", "--algorithm", "minimax", "--board", "6x6")], ids=str
 )
 def test_it_says_what_the_search_says(how):
-    shared = ("search", "othello", *how, "--json")
+    shared = ("search", "othello", *how, "--evaluation", "complex", "--json")
     (spread,) = ask(*shared, "--parallel", "evaluation").results
     (alone,) = ask(*shared, *(() if "minimax" in how else ("--ordering", "static")), "--parallel", "search").results
     assert {name: spread[name] for name in SAME} == {name: alone[name] for name in SAME}

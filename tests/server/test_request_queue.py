@@ -71,6 +71,22 @@ def test_each_position_is_answered_once_and_then_the_request_ends(queue, options
         assert tuple(asked.answers[i].score for i in range(len(texts))) == SCORES
 
 
+def test_a_search_by_time_ends_with_an_exact_one(queue):
+    (asked,) = put(queue, Asked(*EASY, time=20.0, progress=0.01))
+    finish(queue)
+    assert tuple(asked.answers[i].score for i in range(len(EASY))) == SCORES
+    assert all(answer.proved and answer.unit == "stones" for answer in asked.answers.values())
+    assert not any(partial.complete for partial in asked.partial)
+
+
+def test_where_the_time_ends_first_the_deepening_answers(queue):
+    (asked,) = put(queue, Asked("startpos", time=0.1))
+    finish(queue)
+    assert not asked.answers[0].proved
+    assert (asked.answers[0].complete, asked.answers[0].move) == (True, "4")
+    assert asked.answers[0].meaning.startswith("undecided")
+
+
 def test_thousands_of_positions_in_a_request(queue, full):
     count = 10_000 if full else 2000
     (many,) = put(queue, Asked(*EASY * (count // 2), exact=True))

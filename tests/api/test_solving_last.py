@@ -1,0 +1,71 @@
+"""Searches under a limit of time end with an exact search, if what is left of the time is enough for one."""
+
+import pytest
+
+from distsearch.api.options import Options
+from distsearch.api.session import Session
+from distsearch.games import connect4, othello
+from distsearch.games.random_play import random_position
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(table=8, book="none") as made:
+        yield made
+
+
+def test_options_of_the_exact_search():
+    asked = Options("othello", board=(6, 6), rules={"empties": "none"}, time=1.0, all_moves=True)
+    last = asked.solving_last
+    assert (last.exact, last.time, last.selective, last.evaluation) == (True, None, None, "patterns")
+    assert (last.board, last.rules, last.all_moves) == ((6, 6), {"empties": "none"}, True)
+    assert Options("connect4").solving_last is not None  # for five seconds
+
+
+@pytest.mark.parametrize(
+    "given", [{"depth": 3}, {"exact": True}, {"nodes": 9}, {"time": 1.0, "depth": 9}, {"time": 1.0, "ordering": "none"}]
+)
+def test_other_searches_have_none(given):
+    assert Options("othello", **given).solving_last is None
+
+
+def test_the_middle_game_of_connect4_is_exact(session, rng):
+    rules = connect4.rules()
+    for _ in range(5):
+        text = connect4.text(random_position(connect4, rules, range(14, 30), rng), rules)
+        found, exact = session.search("connect4", text, time=20.0), session.search("connect4", text, exact=True)
+        assert (found.score, found.unit, found.proved, found.complete) == (exact.score, "stones", True, True), text
+        assert found.meaning == exact.meaning
+        assert found.seconds < 20
+
+
+def test_an_ending_of_othello_is_exact(session, rng):
+    rules = othello.rules()
+    for _ in range(5):
+        text = othello.text(random_position(othello, rules, range(46, 60), rng), rules)
+        found, exact = session.search("othello", text, time=20.0), session.search("othello", text, exact=True)
+        assert (found.score, found.unit, found.proved) == (exact.score, "discs", True), text
+
+
+def test_every_move_has_its_score(session, rng):
+    rules = connect4.rules()
+    text = connect4.text(random_position(connect4, rules, (26,), rng), rules)
+    found, exact = (
+        session.search("connect4", text, all_moves=True, **limit) for limit in ({"time": 20.0}, {"exact": True})
+    )
+    by_move = [{each["move"]: each["score"] for each in one.moves} for one in (found, exact)]
+    assert by_move[0] == by_move[1]
+
+
+def test_where_the_time_ends_first_the_deepening_answers(session):
+    found = session.search("connect4", time=0.2)
+    assert (found.move, found.proved, found.complete, found.bound) == ("4", False, True, "exact")
+    assert 0.2 <= found.seconds < 0.5
+    assert found.meaning.startswith(f"undecided: no win is forced within {found.depth} plies")
+
+
+def test_what_both_took_is_counted(session):
+    found = session.search("connect4", "444444", time=0.2)
+    (worker,) = found.per_worker  # of the exact search alone
+    assert found.cpu_seconds > worker["cpu"] > 0
+    assert found.jobs > worker["jobs"]
