@@ -21,6 +21,17 @@ def per_worker(records):
     ]
 
 
+def added(earlier, later):
+    """Return the sums of two lists as ``per_worker`` makes them, by rank; tables are as full as in the later one."""
+    before = {worker["rank"]: worker for worker in earlier}
+    found = []
+    for worker in later:
+        other = before.get(worker["rank"], {})
+        sums = {name: round(worker[name] + other.get(name, 0), 6) for name in (*_TIMES, *_COUNTS)}
+        found.append({**worker, **sums})
+    return found
+
+
 def time_share(workers):
     """Return {busy, communication, idle} as fractions of the workers' wall time; each is timed on its own."""
     wall = sum(worker["wall"] for worker in workers)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..jobs.two_player import KINDS
 from ..tree.expansion import Grower
 from .compiling import Recipe, compile_with_notice, warm_up
-from .metrics import per_worker
+from .metrics import added, per_worker
 
 
 class RunStats(NamedTuple):
@@ -23,6 +23,16 @@ class RunStats(NamedTuple):
     startup_seconds: float
     workers: list
     interrupted: bool
+
+    def after(self, earlier: "RunStats") -> "RunStats":
+        """Return what this run and an earlier one of the same workers took together."""
+        return RunStats(
+            self.seconds + earlier.seconds,
+            self.master_seconds + earlier.master_seconds,
+            self.startup_seconds + earlier.startup_seconds,
+            added(earlier.workers, self.workers),
+            self.interrupted,
+        )
 
 
 def prepare(setup, game, rules, progress, interrupted):

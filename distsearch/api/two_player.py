@@ -102,8 +102,11 @@ class TwoPlayerSearcher(Searcher):
 
     @property
     def solving_options(self):
-        """The Options of the exact search by which a search under a limit of time ends, or None."""
-        return self._options.solving_last
+        """The Options of the exact search by which a search under a limit of time ends, or None.
+
+        A timeline is of one run, so a search with one is not followed by another.
+        """
+        return None if self._cluster.traced else self._options.solving_last
 
     @property
     def prefetch(self):
@@ -240,18 +243,19 @@ class TwoPlayerSearcher(Searcher):
         took = self._run(source, lambda: source.pool, checkpoint, self.deepening_seconds or math.inf)
         outcome = self.deepened(position, source, took.seconds, took.interrupted)
         outcome.add_run(took)
-        if self.solving_options is None or outcome.proved or not outcome.complete:
+        left = self.seconds - outcome.seconds if self.solving_options is not None else 0.0
+        if left <= 0 or outcome.proved or not outcome.complete:
             return outcome
-        return self._solve_last(position, outcome)
+        return self._solve_last(position, outcome, took, left)
 
-    def _solve_last(self, position, outcome):
-        """Return the answer of the exact search in the seconds that ``outcome``, of the deepening, has left."""
+    def _solve_last(self, position, outcome, deepening, left):
+        """Return the answer of the exact search in the seconds that are left, after a ``deepening`` (RunStats)."""
         if self._solver is None:
             self._solver = TwoPlayerSearcher(self.solving_options, self._cluster, self._progress, self._interrupted)
         tree = self._solver.tree(position)
-        took = self._solver._run(tree, lambda: tree, NO_CHECKPOINT, max(0.0, self.seconds - outcome.seconds))
+        took = self._solver._run(tree, lambda: tree, NO_CHECKPOINT, left)
         outcome = self.solved(outcome, self._solver.known(position, tree, took.seconds), took.interrupted)
-        outcome.add_run(took)
+        outcome.add_run(took.after(deepening))
         return outcome
 
     def tree(self, position):

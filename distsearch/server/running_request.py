@@ -208,7 +208,7 @@ class Deepenings(_Task):
             outcome = self.searcher.solved(self._deepened, solved, False)
         else:
             outcome = self.searcher.deepened(position, self._source, seconds, False)
-            if self.solver is not None and not outcome.proved:
+            if self.solver is not None and not outcome.proved and seconds < self.searcher.seconds:
                 self._solve(outcome)
                 return
         self._answer(self.answered, outcome)

@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from distsearch import games
+from distsearch.api.book import BookAnswers
 from distsearch.api.options import Options
 from distsearch.api.perft import perft
 from distsearch.api.progress import Silent
@@ -117,7 +118,8 @@ def answers(case, cluster, interrupted=lambda: False, **changed):
     searcher = TwoPlayerSearcher(options, cluster, quiet, interrupted)
     if case.way == "solve":
         _try_briefly(searcher, case.first_try)
-        found = solve(Here(cluster, interrupted), searcher, case.positions)
+        book = BookAnswers(None, options, cluster)
+        found = solve(Here(cluster, interrupted), searcher, case.positions, book)
     else:
         found = searcher.search(case.positions)
     return [(outcome.complete, outcome.score, outcome.moves and _scores(outcome.moves)) for outcome in found]

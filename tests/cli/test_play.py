@@ -117,7 +117,8 @@ def test_games_on_a_gpu_are_recorded_and_traced_as_on_a_cpu(tmp_path, monkeypatc
     found = {}
     for device in ("cpu", "gpu"):
         record, trace = tmp_path / f"{device}-games", tmp_path / f"{device}-trace"
-        options = "--layers", "0", "--games", "3", "--seed", "5", "--record", record, "--trace", trace
+        options = "--evaluation", "rows", "--layers", "0", "--games", "3", "--seed", "5"
+        options += "--record", record, "--trace", trace
         answer = ask("play", "2048", *options, "--device", device, "--json")
         assert (answer.status, answer.err) == (0, "")
         (summary,) = answer.results

@@ -44,7 +44,8 @@ def test_values_of_finished_games_are_left_out(seed):
 
 def test_a_fit_from_end_to_end(tmp_path, capsys, seed):
     path = str(tmp_path / "fit.json")
-    asked = ["othello", "--board", "6x6", "--pairs", "4:2,3:1", "--positions", "60", "--seed", str(seed)]
+    asked = ["othello", "--board", "6x6", "--evaluation", "complex", "--pairs", "4:2,3:1", "--positions", "60"]
+    asked += ["--seed", str(seed)]
     assert probcut_fit.main([*asked, "--output", path]) == 0
     assert "positions" in capsys.readouterr().err
     chosen = evaluation.find(othello, "complex", othello.rules((6, 6)))

@@ -109,7 +109,7 @@ def test_an_iteration_may_end_with_a_loss(rng):
     class Ended:
         roots, waiting, none = 1, 0, ()
         done, by_host = True, False
-        out = 1
+        out, all_nodes = 1, 0
         nodes = SearchTree(grower(BOARD), [state], 1, 1).nodes
 
         def lost(self, worker):
