@@ -1,4 +1,4 @@
-"""Answers out of an opening book, in the place of a search."""
+"""Answers from an opening book instead of a search."""
 
 import time
 from collections.abc import Sequence
@@ -131,6 +131,6 @@ def opened(path: str | None, options: Options) -> Book:
     if book is None:
         wanted = described(heading(games.find(options.game), options.board, options.rules))
         if path in (None, WITHOUT):
-            raise UserError(f"there is no book of {wanted}: name one by --book, or make one by --make")
+            raise UserError(f"there is no book of {wanted}: name one with --book, or make one with --make")
         raise UserError(f"{path[:200]} is a book of {described(load(path).heading)}, not of {wanted}")
     return book

@@ -22,7 +22,7 @@ LABELS = "A", "B"
 
 @dataclass
 class MatchSummary(GamesSummary):
-    """What a match came to, for the first player A: points, and Elo; against chance the difference of the scores.
+    """The result of a match, for the first player A: points, and Elo; against chance the difference of the scores.
 
     openings: in words; sprt: the sequential test, if there is one. Games 2k and 2k + 1 are a pair.
     """
@@ -117,9 +117,9 @@ def _elo_text(elo):
 class MatchRequest:
     """A match of two players, by settings as ``player_settings`` reads them; ``match_of`` makes its games.
 
-    games: how many, made even; None: 100, or at most 20,000 with a test; openings: a file of positions, or None;
-    random_plies: which the games begin with where there is no such file, None for the usual number; sprt: a text such
-    as ``0,10``, or None; share: see ``Games``.
+    games: how many, rounded up to an even number; None: 100, or at most 20,000 with a test; openings: a file of
+    positions, or None; random_plies: which the games begin with where there is no such file, None for the usual number;
+    sprt: a text such as ``0,10``, or None; share: see ``Games``.
     """
 
     game: str

@@ -116,8 +116,8 @@ class Options:
     time: Annotated[
         float | None,
         _limit(
-            "search deeper and deeper until this many seconds have passed, for each position or move; games of two "
-            "players are solved in what is left of them",
+            "search deeper and deeper until this many seconds have passed, for each position or move; under time alone "
+            "a game of two players ends with an exact search in the time left",
             "SECONDS",
             unit="seconds",
             above=0,
@@ -210,9 +210,9 @@ class Options:
     selective: Annotated[
         float | None,
         _how(
-            "Multi-ProbCut: leave out nodes of which a shallow search predicts with this probability that they do "
-            "not matter; scores are then no longer certain, and never exact ones (default: 0.95 under time alone "
-            "where the package has parameters for the evaluation, else 1, a full search)",
+            "Multi-ProbCut: cut a node if a shallow search predicts, with this probability, that it cannot change the "
+            "result; scores are then no longer certain, and never exact ones. 1 cuts nothing (default: 0.95 under time "
+            "alone if the package has parameters for the evaluation, else 1)",
             "P",
             check=probcut_fit.checked_probability,
         ),

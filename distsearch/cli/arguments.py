@@ -16,7 +16,7 @@ COMMANDS = {
     "solve": "the same for every line of a file; exact without a limit",
     "play": "whole games: two players, against chance, against you; recorded, drawn",
     "match": "games between two players: points, Elo, a sequential test",
-    "replay": "recorded games, drawn move by move",
+    "replay": "recorded games, shown move by move",
     "book": "makes, checks and reads an opening book",
     "train": "n-tuple networks by temporal differences; othello: patterns",
     "tune": "weights of an evaluation that play well, by CMA-ES",

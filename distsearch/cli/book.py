@@ -1,4 +1,4 @@
-"""``distsearch book``: opening books, which are made, checked and looked into."""
+"""``distsearch book``: opening books: made, checked and read."""
 
 from ..api import book_maker
 from ..api.book import opened
@@ -20,7 +20,7 @@ def add_arguments(parser):
     parser.add_argument(
         "--check",
         action="store_true",
-        help="check that every score and move follows from those below, and solve a sample of the last ply",
+        help="check that every score and move follows from those one ply below, and solve a sample of the last ply",
     )
     parser.add_argument(
         "--sample", type=number("sample"), default=100, metavar="N", help="of --check: positions to solve (default 100)"

@@ -53,6 +53,6 @@ def _game(game):
         "--rule": "; ".join(rules) or "none",
         "--algorithm": ", ".join(algorithms_of(game)),
         "--evaluation": f"{', '.join(evaluation.names(game))}; default {strongest}"
-        + (f" ({by_hand} on boards and by rules without weights)" if strongest != by_hand else ""),
+        + (f" ({by_hand} where no weights fit the board or rules)" if strongest != by_hand else ""),
     }
     return "\n".join([f"{game.NAME}", *(f"  {name:<14} {text}" for name, text in rows.items())])

@@ -14,7 +14,10 @@ def add_arguments(parser):
     parser.add_argument("first", metavar="A", help=f"a player: {settings}")
     parser.add_argument("second", metavar="B", help="the other player")
     parser.add_argument(
-        "--games", type=number("games"), metavar="N", help="how many, made even (default 100; with --sprt up to 20000)"
+        "--games",
+        type=number("games"),
+        metavar="N",
+        help="how many, rounded up to an even number (default 100; with --sprt up to 20000)",
     )
     add_seed(parser, "seed of all that is random: openings, chance, the random player")
     parser.add_argument(
@@ -24,12 +27,12 @@ def add_arguments(parser):
         "--random-plies",
         type=number("random-plies"),
         metavar="N",
-        help="random plies of an opening, where there is no file of them (default 8, or one for 8 squares)",
+        help="random plies of an opening, where there is no file of them (default: squares / 8, at most 8)",
     )
     parser.add_argument(
         "--sprt",
         metavar="ELO0,ELO1",
-        help="stop once it is decided, with errors of 5%%, whether A is stronger by ELO1 or only by ELO0",
+        help="stop once it is decided, with error rates of 5%%, whether A is stronger by ELO1 or only by ELO0",
     )
     parser.add_argument(
         "--share", metavar="NAME", help="games: each game on one rank (default); tree: all ranks on every move"

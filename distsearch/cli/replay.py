@@ -1,4 +1,4 @@
-"""``distsearch replay``: recorded games, drawn move by move."""
+"""``distsearch replay``: recorded games, shown move by move."""
 
 import json
 
@@ -16,7 +16,7 @@ def add_arguments(parser):
         "--game", type=number("game", 1), metavar="N", help="only that of line N of the file, from 1 on"
     )
     parser.add_argument(
-        "--move", type=number("move"), metavar="N", help="only the position after N moves, those of chance counted too"
+        "--move", type=number("move"), metavar="N", help="only the position after N moves, moves of chance included"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a position")
 
