@@ -40,7 +40,7 @@ class Tally:
         self.moves += 1
         self.seconds += seconds
         self.slowest = max(self.slowest, seconds)
-        if choice.outcome is not None:
+        if choice.outcome is not None and choice.outcome.book is None:
             self.searched += 1
             self.nodes += choice.outcome.nodes
             self.plies += choice.outcome.depth

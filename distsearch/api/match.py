@@ -9,7 +9,7 @@ from .applicability import check
 from .declarations import among
 from .elo import PAIR_SCORES, Sprt, elo_of, parse_sprt, score_interval
 from .game_loop import GamePlay
-from .game_plan import GamePlan, read_openings, usual_plies
+from .game_plan import GamePlan, checked_games, read_openings, usual_plies
 from .games_summary import GamesSummary
 from .options import checked_seed, resolve
 from .play_games import SHARES, Games
@@ -148,10 +148,13 @@ def match_of(session: Any, asked: MatchRequest) -> Games:
         for text in (asked.first, asked.second)
     ]
     sprt = None if asked.sprt is None else parse_sprt(asked.sprt)
-    count = (DEFAULT_GAMES if sprt is None else MOST_GAMES_OF_A_TEST) if asked.games is None else asked.games
+    usual_count = DEFAULT_GAMES if sprt is None else MOST_GAMES_OF_A_TEST
+    count = usual_count if asked.games is None else checked_games(asked.games)
     if asked.openings is not None and asked.random_plies is not None:
         raise UserError("random-plies goes without openings, which say where games begin")
     openings = None if asked.openings is None else read_openings(asked.openings, game, rules)
+    if openings and all(each is not None and each.time is None for each in players):
+        count = _without_repeats(count, 2 * len(openings), asked)
     plies = asked.random_plies
     if plies is None:
         plies = 0 if openings or game.PLAYERS != 2 else usual_plies(usual.board)
@@ -161,6 +164,13 @@ def match_of(session: Any, asked: MatchRequest) -> Games:
     made.summary.sprt, made.summary.openings = sprt, _in_words(asked, openings, plies) if game.PLAYERS == 2 else ""
     made.ended = lambda play: made.summary.decided
     return made
+
+
+def _without_repeats(count, most, asked):
+    """Return how many games players have that make the same moves again; raises UserError if more are asked for."""
+    if asked.games is not None and count > most:
+        raise UserError(f"games {count}: from its openings {asked.openings[:200]} has {most} games that differ")
+    return min(count, most)
 
 
 def _in_words(asked, openings, plies):

@@ -23,13 +23,12 @@ def per_worker(records):
 
 def added(earlier, later):
     """Return the sums of two lists as ``per_worker`` makes them, by rank; tables are as full as in the later one."""
-    before = {worker["rank"]: worker for worker in earlier}
-    found = []
+    found = {worker["rank"]: worker for worker in earlier}
     for worker in later:
-        other = before.get(worker["rank"], {})
+        other = found.get(worker["rank"], {})
         sums = {name: round(worker[name] + other.get(name, 0), 6) for name in (*_TIMES, *_COUNTS)}
-        found.append({**worker, **sums})
-    return found
+        found[worker["rank"]] = {**worker, **sums}
+    return [found[rank] for rank in sorted(found)]
 
 
 def time_share(workers):

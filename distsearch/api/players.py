@@ -86,8 +86,10 @@ class SearchPlayer:
         if known := self._book.outcome(position):
             return Choice(self._game.parse_move(str(known.move), self._rules), known)
         outcome = next(self._searcher.search([position]))
-        if self._interrupted() or outcome is None or outcome.move is None:
+        if self._interrupted() or outcome is None:
             return None
+        if outcome.move is None:  # nothing was known in time
+            return Choice(_ordered(self._game, position, self._rules)[0], outcome)
         return Choice(self._first_of_the_best(position, outcome), outcome)
 
     def _first_of_the_best(self, position, outcome):

@@ -91,6 +91,8 @@ class Report:
 
     def _of_searcher(self, searcher):
         """Return what is kept of the positions at work, a CheckpointHandle within this one's checkpoint."""
+        if self._checkpoint is NO_CHECKPOINT:
+            return NO_CHECKPOINT
         earlier = self._checkpoint.state and self._checkpoint.state["at_work"]
         return CheckpointHandle(
             earlier, lambda make: self._checkpoint.maybe_save(lambda: self._state(searcher, make()))

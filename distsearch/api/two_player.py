@@ -61,10 +61,14 @@ class TwoPlayerSearcher(Searcher):
             raise UserError(f"{options.game} is a game against chance, for search alone")
         super().__init__(options, cluster, *how, **named)
         self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress, self._interrupted)
+        if self.solving_options is not None:  # now, as a search under a limit of time has none to compile
+            self._solver = TwoPlayerSearcher(self.solving_options, cluster, self._progress, self._interrupted)
 
     def _take(self, options):
         super()._take(options)
         self.deepening, self._solver = options.deepening, None
+        # of the exact search by which a search under a limit of time ends; a timeline is of one run alone
+        self.solving_options = None if self._cluster.traced else options.solving_last
         # an Evaluation, or None for searches to the end
         self._evaluation: Any = None if options.exact else evaluation.find(self.game, options.evaluation, self.rules)
         self._win = 0 if options.exact else self._evaluation.bound
@@ -81,6 +85,8 @@ class TwoPlayerSearcher(Searcher):
 
     def search(self, positions: Sequence, checkpoint=NO_CHECKPOINT):
         """Search positions one after another if deepening, else as one forest; see ``Searcher.search``."""
+        if checkpoint is not NO_CHECKPOINT:
+            self.solving_options = None  # a checkpoint is of one run alone
         if self.deepening or self._options.by_steps and len(positions) == 1:
             for position in positions:
                 yield self._deepen(position, checkpoint)
@@ -99,14 +105,6 @@ class TwoPlayerSearcher(Searcher):
         """The part of ``seconds`` for searches to a depth: little where they see nothing, and the rest is to solve."""
         blind = self.solving_options is not None and self._evaluation.sees_nothing
         return self.seconds * _BLIND_SHARE if blind else self.seconds
-
-    @property
-    def solving_options(self):
-        """The Options of the exact search by which a search under a limit of time ends, or None.
-
-        A timeline is of one run, so a search with one is not followed by another.
-        """
-        return None if self._cluster.traced else self._options.solving_last
 
     @property
     def prefetch(self):
@@ -250,7 +248,7 @@ class TwoPlayerSearcher(Searcher):
 
     def _solve_last(self, position, outcome, deepening, left):
         """Return the answer of the exact search in the seconds that are left, after a ``deepening`` (RunStats)."""
-        if self._solver is None:
+        if self._solver is None:  # of a searcher that is ``under`` another
             self._solver = TwoPlayerSearcher(self.solving_options, self._cluster, self._progress, self._interrupted)
         tree = self._solver.tree(position)
         took = self._solver._run(tree, lambda: tree, NO_CHECKPOINT, left)
@@ -277,7 +275,8 @@ class TwoPlayerSearcher(Searcher):
 
         A win that is known is better than a search that sees nothing.
         """
-        wins = self._evaluation.sees_nothing and solved.bound == "lower" and (solved.score or 0) > deepened.score
+        at_least = solved.score if solved.bound == "lower" and solved.move is not None else None
+        wins = self._evaluation.sees_nothing and at_least is not None and at_least > max(0, deepened.score)
         better, other = (solved, deepened) if solved.complete or wins else (deepened, solved)
         for name in _ADDED:
             setattr(better, name, getattr(better, name) + getattr(other, name))

@@ -69,6 +69,8 @@ def load(path: str) -> Content:
     shapes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     if not entries or shapes != {name: (ENTRY[name], (entries,)) for name in ENTRY.names or ()}:
         raise UserError(f"{path[:200]} has not the arrays of a book")
+    if not (arrays["key"][1:] > arrays["key"][:-1]).all():
+        raise UserError(f"{path[:200]} has keys that are not in order")
     return Content(header, plies, arrays)
 
 

@@ -161,6 +161,8 @@ class RecordedGame:
         if game.kind(state, rules) != END:
             raise UserError(f"{self.where}: the game is not over after {len(self.moves)} moves")
         if self.largest is not None:
+            if not hasattr(game, "largest"):
+                raise UserError(f"{self.where}: {game.NAME} has no largest tile")
             largest = game.largest(state, rules)
             if (score, largest) != (self.score, self.largest):
                 raise UserError(

@@ -86,11 +86,23 @@ def test_a_test_may_end_without_a_decision(match):
 def test_openings_are_those_of_a_file(match, tmp_path):
     path = tmp_path / "openings"
     path.write_text("d3\n\n d3d2 ; a comment\nstartpos\n")
-    found, lines = match("othello", "depth=1", "depth=2", openings=str(path), games=8)
+    found, lines = match("othello", "depth=1", "depth=2", openings=str(path), games=6)
     starts = [line.get("start") for line in lines]
-    assert starts == [text for text in (starts[0], starts[2], None, starts[0]) for _ in range(2)]
+    assert starts == [text for text in (starts[0], starts[2], None) for _ in range(2)]
     assert (starts[0], starts[2]) == ("-----OX--XX---X- O", "-------O--OO--X- X") or starts[0].endswith(" O")
     assert found["openings"] == f"3 of {path}"
+
+
+def test_games_that_would_be_the_same_again_are_not_counted(match, session, tmp_path):
+    path = tmp_path / "openings"
+    path.write_text("d3\n")
+    asked = {"openings": str(path), "game": "othello", "first": "depth=1", "second": "depth=2", "board": None}
+    with pytest.raises(UserError, match="has 2 games that differ"):
+        match_of(session, MatchRequest(**asked, rules={}, seed=0, games=4))
+    found, _ = match("othello", "depth=1", "depth=2", openings=str(path), sprt="0,10")
+    assert found["games"] == 2
+    found, _ = match("othello", "depth=1", "random", openings=str(path), games=4)
+    assert found["games"] == 4
 
 
 def test_against_chance_both_play_the_same_seeds(match):

@@ -3,7 +3,9 @@
 import pytest
 
 from distsearch.api.options import Options
+from distsearch.api.result import Outcome
 from distsearch.api.session import Session
+from distsearch.formats.checkpoint import CheckpointHandle
 from distsearch.games import connect4, othello
 from distsearch.games.random_play import random_position
 
@@ -32,7 +34,7 @@ def test_other_searches_have_none(given):
 def test_the_middle_game_of_connect4_is_exact(session, rng):
     rules = connect4.rules()
     for _ in range(5):
-        text = connect4.text(random_position(connect4, rules, range(14, 30), rng), rules)
+        text = connect4.text(random_position(connect4, rules, range(18, 30), rng), rules)
         found, exact = session.search("connect4", text, time=20.0), session.search("connect4", text, exact=True)
         assert (found.score, found.unit, found.proved, found.complete) == (exact.score, "stones", True, True), text
         assert found.meaning == exact.meaning
@@ -70,3 +72,19 @@ def test_what_both_took_is_counted(session):
     assert found.cpu_seconds == pytest.approx(worker["cpu"], rel=0.3)
     assert found.jobs >= 2
     assert found.jobs > worker["jobs"]
+
+
+def test_a_solver_that_knows_nothing_does_not_replace_a_loss(session):
+    searcher = session.searcher(Options("connect4", time=1.0))
+    known = {"game": "connect4", "board": "6x7", "position": "", "unit": "stones"}
+    lost = Outcome(**known, move="4", score=-2, depth=5)
+    nothing = Outcome(**known, move=None, score=None, bound="lower", complete=False)
+    assert searcher.solved(lost, nothing, False) is lost
+    better = Outcome(**known, move="3", score=1, bound="lower", complete=False)
+    assert searcher.solved(lost, better, False) is better
+
+
+def test_a_checkpoint_is_of_one_search(session):
+    searcher = session.searcher(Options("connect4", time=0.1))
+    (found,) = searcher.search([connect4.start(searcher.rules)], CheckpointHandle(path="somewhere"))
+    assert (found.move, found.proved, found.seconds >= 0.1) == ("4", False, True)

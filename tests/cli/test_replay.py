@@ -81,6 +81,7 @@ def test_one_position_is_drawn_alone(record):
         (lambda line: {**line, "moves": "z9"}, ("line 1", "move 1")),
         (lambda line: {**line, "moves": line["moves"].rsplit(" ", 1)[0]}, ("line 1", "not over")),
         (lambda line: {**line, "score": line["score"] + 1}, ("line 1", "score", "not that of its moves")),
+        (lambda line: {**line, "largest": 0}, ("line 1", "no largest tile")),
         (lambda line: {**line, "start": "nowhere"}, ("line 1", "position")),
         (lambda line: {**line, "start": 7}, ("line 1", "start is not a text")),
         (lambda line: {**line, "game": "chess"}, ("line 1", "no game 'chess'")),
