@@ -89,11 +89,15 @@ ROWS = (
     # exact searches, and such as leave nodes out
     Row("exact", lambda o, given: o.depth is o.time is o.nodes is None, "goes without depth, time and nodes"),
     Row("window", lambda o, given: o.solving, "goes with exact and alphabeta, and without ordering"),
-    Row("probcut_params", lambda o, given: o.selective is not None, "goes with selective"),
+    Row(
+        "probcut_params",
+        lambda o, given: o.selective is not None or o.tabled and not o.exact and o.depth is o.nodes is None,
+        "goes with selective, or with a limit of time alone",
+    ),
     Row("selective", _two_players, "is for games of two players; {o.game} is a game against chance"),
     Row(
         "exact",
-        lambda o, given: o.selective is None,
+        lambda o, given: o.selective in (None, 1),
         "goes without selective, which leaves out what is only likely not to matter",
     ),
     Row("selective", lambda o, given: o.tabled, "goes with alphabeta and its table, not with minimax or an ordering"),

@@ -318,7 +318,8 @@ class Options:
         self.limited = self.exact or not self.depth is self.time is self.nodes is None
         if not self.limited:
             self.time = DEFAULT_SECONDS
-        if self.selective is None and self.by_time and probcut_fit.ships(module, self.board, self.evaluation):
+        fitted = self.probcut_params is not None or probcut_fit.ships(module, self.board, self.evaluation)
+        if self.selective is None and self.by_time and fitted:
             self.selective = probcut_fit.USUAL
         self.foretelling = self._foretelling()  # what runners need to know of it, of plain types
 

@@ -129,7 +129,6 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
     search = WeightsSearch(start, len(game.VALUES) - 1, budget.population, budget.sigma, seed)
     setup = options.setup("weighted_game")
     runner = KINDS["weighted_game"](setup)
-    compile_with_notice(options.game, runner.compile, progress, Recipe.of_setup(setup), interrupted)
     found = TuneResult(
         asked,
         generations=0,
@@ -143,6 +142,7 @@ def tune(options, budget, seed, cluster, progress, interrupted, record=None):
         ranks=cluster.ranks,
     )
     with nullcontext() if record is None else RecordFile(record) as lines:
+        compile_with_notice(options.game, runner.compile, progress, Recipe.of_setup(setup), interrupted)
         while not found.complete:
             candidates, games_seed = search.ask(), seed_of(seed, found.generations)
             pool = CandidatesPool(game, rules, options.depth, np.array(candidates), budget.games, games_seed)

@@ -4,7 +4,6 @@ Its first line is JSON and says what game it is of. Each other line is a positio
 that was ended, by whatever means, loses the line that it was writing.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..core.appended_file import lock, write_all
 from ..core.errors import UserError
 
 
@@ -42,12 +42,7 @@ class SolvedLog:
         self._file.close()
 
     def _begin(self):
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{self.path[:200]} is being written by another run") from None
-        except OSError:
-            pass  # a file system without locks
+        lock(self._file.fileno(), self.path[:200])
         self._file.seek(0)
         whole, _, rest = self._file.read().rpartition(b"\n")
         if rest:
@@ -74,9 +69,7 @@ class SolvedLog:
         self.known.update(found)
 
     def _write(self, text):
-        left = memoryview(text.encode())
         try:
-            while left:
-                left = left[self._file.write(left) :]
+            write_all(self._file.fileno(), text.encode())
         except OSError as error:
             raise UserError(f"cannot write {self.path[:200]}: {error.strerror}") from error

@@ -3,7 +3,7 @@
 from ..api.match import MatchRequest, match_of
 from .flags import add_game, add_resources, add_seed, add_trace, number, resources_of
 from .launch import Launch, print_found
-from .play import refuse_trace_of_moves
+from .play import refuse_trace_of_moves, refuse_unfit_book
 
 _ASKED = "board", "rules", "seed", "games", "record", "openings", "random_plies", "sprt", "share"
 
@@ -47,6 +47,7 @@ def run(args, argv):
 
 
 def _match(args, session):
+    refuse_unfit_book(args)
     asked = {name: vars(args)[name] for name in _ASKED}
     games = match_of(session, MatchRequest(args.game, args.first, args.second, **asked))
     refuse_trace_of_moves(args, games)

@@ -1,5 +1,6 @@
 """``distsearch play``: whole games, of one player against chance or between two."""
 
+from ..api.book import WITHOUT, opened
 from ..api.declarations import given, of_command
 from ..api.options import Options, resolve
 from ..api.play_setup import PlayRequest, games_of
@@ -64,6 +65,7 @@ def run(args, argv):
 
 
 def _play(args, asked, launch, session):
+    refuse_unfit_book(args)
     if asked.in_parts:
         print_found(session.played(asked), args.json)
         return 0
@@ -73,6 +75,12 @@ def _play(args, asked, launch, session):
     refuse_trace_of_moves(args, games)
     print_found(games.run(view.watch if asked.shown else None), args.json)
     return 0
+
+
+def refuse_unfit_book(args):
+    """Raise UserError if the file that is named is no book of this game, board and rules."""
+    if args.book not in (None, WITHOUT):
+        opened(args.book, resolve(args.game, args.board, args.rules)[0])
 
 
 def refuse_trace_of_moves(args, games):

@@ -1,11 +1,11 @@
 """How far a stream of positions was answered: the place in its input, and the answers themselves in a file."""
 
-import fcntl
 import hashlib
 import os
 
 import numpy as np
 
+from ..core.appended_file import lock, write_all
 from ..core.errors import UserError
 
 SUFFIX = ".answers"
@@ -29,12 +29,7 @@ class AnswerLog:
             self._descriptor = os.open(self._path, os.O_RDWR | (os.O_CREAT if fresh else 0), 0o666)
         except OSError as error:
             raise UserError(f"cannot write {self._name}: {error.strerror}") from error
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{self._name} is being written by another run") from None
-        except OSError:
-            return  # a file system without locks
+        lock(self._descriptor, self._name)
 
     def close(self) -> None:
         """Let others have the file."""
@@ -79,9 +74,7 @@ class AnswerLog:
         if self._error:
             return
         try:
-            left = memoryview(answers)
-            while left:
-                left = left[os.write(self._descriptor, left) :]
+            write_all(self._descriptor, answers)
         except OSError as error:
             self._error = error
         self._answers.update(answers)

@@ -1,6 +1,7 @@
 """Selective searches from end to end: what is asked of runners, what outcomes say, several workers, other searches."""
 
 import json
+from importlib import resources
 
 import pytest
 
@@ -15,6 +16,7 @@ from distsearch.games import othello
 from distsearch.games.random_play import random_position
 
 RULES = othello.rules()
+SHIPPED_FIT = str(resources.files(evaluation) / "fits" / "othello_8x8_patterns.json")
 OPENING = "f5d6c3d3c4f4c5b3c2e6c6b4b5d2e3a6c1b6f3d1"
 
 
@@ -49,6 +51,9 @@ def test_a_setup_says_what_runners_need_to_know():
         ({"time": 1, "nodes": 9}, None),
         ({"depth": 9}, None),
         ({"exact": True}, None),
+        ({"exact": True, "selective": 1}, None),
+        ({"time": 1, "probcut_params": SHIPPED_FIT}, probcut_fit.USUAL),
+        ({"probcut_params": SHIPPED_FIT}, probcut_fit.USUAL),
         ({"time": 1, "evaluation": "static"}, None),
         ({"time": 1, "board": (6, 6)}, None),
         ({"time": 1, "ordering": "static"}, None),

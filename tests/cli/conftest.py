@@ -15,6 +15,7 @@ def kernels():
     for plain in ("--exact",), ("--depth", "1"), ("--depth", "1", "--ordering", "static"):
         ask("search", "othello", "--board", "4x4", *plain)
     ask("solve", "othello")
+    ask("search", "connect4", "4453222", "--exact", "--book", "none")
     ask("perft", "othello", "--depth", "1")
 
 

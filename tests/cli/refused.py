@@ -431,6 +431,9 @@ REFUSED = [
     (("book", "2048"), "2048", "two players"),
     (("search", "connect4", "--book", "good.txt"), "good.txt is not a file of opening books"),
     (("solve", "connect4", "--positions", "good.txt", "--book", "missing"), "missing", "No such file"),
+    (("play", "connect4", "--depth", "2", "--book", "missing"), "missing", "No such file"),
+    (("play", "2048", "--depth", "1", "--book", "good.txt"), "good.txt is not a file of opening books"),
+    (("match", "connect4", "depth=1", "random", "--book", "good.txt"), "good.txt is not a file of opening books"),
     *(
         (("search", "connect4", *limit, "--book", "good.txt"), "book goes with")
         for limit in (("--depth", "4"), ("--nodes", "9"), ("--exact", "--window=-1,1"), ("--ordering", "static"))
