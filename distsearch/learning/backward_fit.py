@@ -11,6 +11,7 @@ of the game that it comes from would be mostly chance. Stages that are not fitte
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,7 @@ class Plan(NamedTuple):
     searched: int = 600_000  # positions of each number of empty squares whose values are searched
     depth: int = 4  # plies of these searches
     from_discs: int = 36  # discs with which the first stage begins that is fitted
+    to_discs: int = 65  # and those with which the first one begins that is left as it is
     wild: float = 0.2  # share of moves that are drawn
     least_random: int = 4  # moves that a game begins with are drawn, at least
     most_random: int = 30  # and at most; fewer more often
@@ -85,12 +87,12 @@ class BackwardFit:
         self.network = network._replace(weights=network.weights.copy())
         self._plan, self._comm, self._tell = plan, comm, tell
         self._rules, self._rng = othello.rules(), np.random.default_rng([plan.seed, comm.rank])
-        self._gpus = min(_gpus(), comm.size)
+        self._gpus = min(_gpus(), comm.size) if plan.solved else 0
         self._began = [0, *network.stages, _SQUARES + 1]
         self._start = time.perf_counter()
 
-    def run(self):
-        """Fit, on all ranks."""
+    def run(self, keep: Callable[[nw.Network], object]):
+        """Fit, on all ranks; on the first one, call keep(network) whenever another stage is fitted."""
         plan = self._plan
         if self._comm.rank == 0:
             self._engine().compile()
@@ -102,11 +104,13 @@ class BackwardFit:
         solve = self._solver()
         self._samples = {left: self._exact(left, solve) for left in range(1, plan.solved + 1)}
         self._told("late positions are solved")
-        stages = range(len(self._began) - 1)
-        self._fit_late([stage for stage in stages if _SQUARES - self._began[stage] <= plan.solved])
-        for stage in reversed(stages):
-            if self._began[stage] >= plan.from_discs and _SQUARES - self._began[stage] > plan.solved:
-                self._fit_early(stage)
+        fitted = [stage for stage, began in enumerate(self._began[:-1]) if plan.from_discs <= began < plan.to_discs]
+        late = [stage for stage in fitted if _SQUARES - self._began[stage] <= plan.solved]
+        self._fit_late(late)
+        for stage in reversed(fitted[: len(fitted) - len(late)]):
+            self._fit_early(stage)
+            if self._comm.rank == 0:
+                keep(self.network)
 
     def _engine(self):
         chosen = evaluation.Evaluation("patterns", pt.patterns, pt.tables_of(self.network), pt.BOUND)
@@ -175,7 +179,8 @@ class BackwardFit:
             later = left <= _SQUARES - self._began[stage + 1]
             if known and (later or len(known.scores) * self._comm.size > 1.5 * plan.searched):
                 continue
-            states = self._states[self._left == left][: plan.searched // self._comm.size]
+            states = self._states[self._left == left]
+            states = states[self._rng.permutation(len(states))[: plan.searched // self._comm.size]]
             found = Samples(states, searched(engine, states, plan.depth)[1] / np.float32(pt.UNIT))
             self._samples[left] = joined([known, found]) if known else found
         taught = self._taught(lefts, 0)
@@ -229,9 +234,14 @@ def main(argv=None):
         print(f"backward_fit: {error}", file=sys.stderr)
         return 2
     fit = BackwardFit(Plan(**args), network, comm, lambda text: print(text, file=sys.stderr, flush=True))
-    fit.run()
+
+
+    def keep(network):
+        nw.save(save, network._replace(record={**args, "ranks": comm.size}), compact=True)
+
+    fit.run(keep)
     if comm.rank == 0:
-        nw.save(save, fit.network._replace(record={**args, "ranks": comm.size}), compact=True)
+        keep(fit.network)
     return 0
 
 

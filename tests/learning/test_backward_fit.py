@@ -46,7 +46,7 @@ def test_late_positions_have_their_exact_scores(monkeypatch):
         MPI.COMM_SELF,
         lambda text: None,
     )
-    fit.run()
+    fit.run(lambda network: None)
     solver = ExactSolver(othello, rules)
     for left, samples in fit._samples.items():
         assert len(samples.scores) > 20
