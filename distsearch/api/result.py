@@ -2,7 +2,8 @@
 
 import json
 from dataclasses import dataclass, field, fields
-from typing import Any
+from textwrap import indent
+from typing import Any, Self
 
 from .. import __version__
 from ..tree.policies import POLICIES
@@ -28,7 +29,8 @@ class Outcome(RunFigures):
     squares of each board were spread over the ranks instead of the tree, and jobs are nodes; runs, width, seed: of a
     search by sampled runs, goals: runs that made a larger tile. Where chance has an adversary: pruning; par_depth;
     jobs_used and jobs_wasted, whose values mattered as they came, or did not; jobs_cut, that were not handed out.
-    book: the name of the opening book that has the answer, which took no search.
+    book: the name of the opening book that has the answer, which took no search; asked: the text by which the position
+    was asked for, where that is another one than ``position``; drawing: of the board, for people alone.
     ``add_run`` adds the rest, see ``metrics.summary``.
     """
 
@@ -55,6 +57,8 @@ class Outcome(RunFigures):
     selective: float | None = None
     parallel: str | None = None
     book: str | None = None
+    asked: str | None = None
+    drawing: str | None = None
     policy: str = "split"
     load_factor: float = 1
     chance_to_move: bool | None = None
@@ -88,9 +92,16 @@ class Outcome(RunFigures):
     def boards_per_second(self) -> int:
         return round(self.nodes / self.seconds) if self.seconds > 0 else 0
 
+    def as_asked(self, text: str | None) -> Self:
+        """Keep the text by which the position was asked for, None for the first one; return this Outcome."""
+        if text not in (None, "startpos", self.position):
+            self.asked = text
+        return self
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that JSON shows, of plain types."""
         plain = {name: value for name, value in self._plain().items() if name not in _NOT_ALWAYS or value is not None}
+        plain.pop("drawing", None)
         plain |= {"boards_per_second": self.boards_per_second, "table_near_hits": self.table_near_hits}
         return {**plain, "version": __version__}
 
@@ -104,6 +115,7 @@ class Outcome(RunFigures):
         rate, cpu = f"{compact(self.boards_per_second)} nodes/s", f"{self.cpu_seconds:.2f} CPU s"
         rows = [
             ("position", self.position),
+            *([("asked", self.asked)] if self.asked else []),
             ("best move", self.move or self._without_move()),
             ("score", self._score_text()),
             *([("meaning", self.meaning)] if self.meaning else []),
@@ -123,7 +135,8 @@ class Outcome(RunFigures):
             rows.append(("workers", f"{shares}; load balance {self.load_balance:.2f}"))
         if self.moves is not None:
             rows += [(f"move {each['move']}", _with_sign(each, _RELATIONS)) for each in self.moves]
-        return f"{self.game} {self.board}\n" + "\n".join(f"  {name:<10} {value}" for name, value in rows)
+        title = f"{self.game} {self.board}\n" + (indent(f"\n{self.drawing}\n\n", "  ") if self.drawing else "")
+        return title + "\n".join(f"  {name:<10} {value}" for name, value in rows)
 
     def to_line(self, number: int) -> str:
         """Return the outcome as one line of a list of positions."""

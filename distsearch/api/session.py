@@ -1,7 +1,7 @@
 """Ranks that stay together for any number of searches: what the command line, the service and programs use."""
 
 import contextlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
@@ -253,7 +253,8 @@ class Session:
         start = module.parse(position, known_rules)
         if position == "startpos" and asked.against_chance:
             start = apply_initial_chance(module, start, known_rules, seed)
-        return self.book(asked).outcome(start) or next(self.searcher(asked).search([start]))
+        found = self.book(asked).outcome(start) or next(self.searcher(asked).search([start]))
+        return found.as_asked(position)
 
     @documented(Options)
     def solve(
@@ -271,8 +272,16 @@ class Session:
         """
         asked, module, known_rules = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
-        positions = (module.parse(line, known_rules) for line in lines)
-        yield from solve(self, self.searcher(asked), positions, self.book(asked))
+        texts: deque[str] = deque()  # of positions that were read and not answered yet
+
+        def positions():
+            for line in lines:
+                position = module.parse(line, known_rules)
+                texts.append(line)
+                yield position
+
+        for found in solve(self, self.searcher(asked), positions(), self.book(asked)):
+            yield found.as_asked(texts.popleft())
 
     @documented(Options)
     def play(

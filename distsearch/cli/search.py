@@ -7,6 +7,7 @@ from ..api.chance import apply_initial_chance
 from ..api.declarations import given, of_command
 from ..api.options import Options, Resources
 from ..core.errors import UserError
+from ..formats.drawing import drawn
 from .flags import add_game, add_options, add_run, options_of, resources_of
 from .launch import Launch, print_found
 
@@ -51,7 +52,14 @@ def _search(args, launch, session):
         position = apply_initial_chance(game, position, rules, args.seed or 0)
     check_book_of(args, options, session)
     checkpoint = launch.checkpoint(args, options, [position])
-    return launch.answer(args, checkpoint, lambda: _answers(session, options, position, checkpoint))
+
+
+    def answers():
+        for found in _answers(session, options, position, checkpoint):
+            found.drawing = drawn(game, position, rules)
+            yield found.as_asked(args.position)
+
+    return launch.answer(args, checkpoint, answers)
 
 
 def _answers(session, options, position, checkpoint):

@@ -100,7 +100,7 @@ class ClientSession:
 
     def _submit(self, query):
         request = Request(self._client, query.options, query.positions, query.priority, query.progress)
-        counted = _Counted(query.id, self._send)
+        counted = _Counted(query, self._send)
         request.on_answer, request.on_progress = counted.answer, counted.progress
         request.on_end = partial(self._end, counted)
         self._open[query.id] = request
@@ -127,12 +127,12 @@ class ClientSession:
 class _Counted:
     """Sends what is found for a request, and counts the answers."""
 
-    def __init__(self, name, send):
-        self.name, self._send, self.answers = name, send, 0
+    def __init__(self, query, send):
+        self.name, self._texts, self._send, self.answers = query.id, query.texts, send, 0
 
     def answer(self, index, outcome):
         self.answers += 1
-        self._send(protocol.answer(self.name, index, outcome))
+        self._send(protocol.answer(self.name, index, outcome.as_asked(self._texts[index])))
 
     def progress(self, index, outcome):
-        self._send(protocol.progress(self.name, index, outcome))
+        self._send(protocol.progress(self.name, index, outcome.as_asked(self._texts[index])))

@@ -170,7 +170,7 @@ def _served():
 
 
 class Query:
-    """A search as a client asks for it: ``options`` and, once ``advance`` has returned True, ``positions``.
+    """A search as a client asks for it: ``options``, ``texts`` and, once ``advance`` has returned True, ``positions``.
 
     Creating one raises Refused or UserError. id, options, positions, priority, progress are as ``Request`` has them.
     """
@@ -181,7 +181,7 @@ class Query:
             raise Refused("bad_field", f"priority {self.priority} is not from -10 to 10")
         if self.progress is not None and self.progress < _LEAST_PROGRESS:
             raise Refused("bad_field", f"progress {self.progress:g} is not {_LEAST_PROGRESS} seconds or more")
-        self._texts, self.positions = _texts(message, limits), []
+        self.texts, self.positions = _texts(message, limits), []
         given = {name: value for name, value in message.items() if name not in _OUR_OWN}
         if "window" in given:
             given["window"] = tuple(given["window"])
@@ -194,13 +194,13 @@ class Query:
     def advance(self, count):
         """Read up to ``count`` more positions; return whether those were all. Raises UserError."""
         done = len(self.positions)
-        for index, text in enumerate(self._texts[done : done + count], done):
+        for index, text in enumerate(self.texts[done : done + count], done):
             try:
                 self.positions.append(read_position(self._game, text, self._rules))
             except UserError as error:
-                where = f"position {index}: " if len(self._texts) > 1 else ""
+                where = f"position {index}: " if len(self.texts) > 1 else ""
                 raise UserError(f"{where}{error}") from error
-        return len(self.positions) == len(self._texts)
+        return len(self.positions) == len(self.texts)
 
 
 def _texts(message, limits):

@@ -68,6 +68,7 @@ _FOUND = _fields("""
 game | text | as asked
 board | text | rows x columns
 position | text | the board and the side to move, or the moves played
+asked | text | the position as the request had it, where that is another text
 move | text or null | the best move; null where the game is over
 score | number or null | for the side to move; null: not known yet
 unit | text | what the score counts: `discs`, `stones` …, or `evaluation`

@@ -119,6 +119,14 @@ def test_ida_needs_no_limit(session):
     assert found.score == session.search("2048", "2,2,0,0", board="2x2", algorithm="ida", runs=2).score
 
 
+def test_answers_keep_the_text_that_was_asked(session):
+    lines = ["4453222366", "6644532223", "startpos"]
+    found = list(session.solve("connect4", lines, depth=1))
+    assert [outcome.position for outcome in found] == ["6644532223", "6644532223", "startpos"]
+    assert [outcome.asked for outcome in found] == ["4453222366", None, None]
+    assert session.search("connect4", lines[0], depth=1).asked == lines[0]
+
+
 def test_positions_are_solved_in_order(session, rng):
     lines, scores = late_lines(rng, 200)
     found = list(session.solve("connect4", lines))

@@ -80,13 +80,22 @@ def test_json_has_all_that_was_promised():
 def test_text_says_the_same():
     answer = ask("search", "othello", START, "--board", "4x4", "--exact")
     assert answer.status == 0
-    rows = dict(line.split(maxsplit=1) for line in answer.out.splitlines())
-    assert rows["othello"] == "4x4"
+    title, board, table = answer.out.split("\n\n")
+    assert title == "othello 4x4"
+    assert board.splitlines()[0].split() == list("abcd")
+    rows = dict(line.split(maxsplit=1) for line in table.splitlines())
     assert rows["position"] == START
     assert rows["best"].split()[1] in FIRST_MOVES
     assert rows["score"] == "-10 discs"
     assert "alphabeta" in rows["search"]
     assert "split" in rows["search"]
+
+
+def test_the_text_that_was_asked_is_kept():
+    found = ask("search", "connect4", "4453222366", "--depth", "1", "--json").results[0]
+    assert (found["position"], found["asked"]) == ("6644532223", "4453222366")
+    assert "asked" not in ask("search", "connect4", found["position"], "--depth", "1", "--json").results[0]
+    assert "  asked      4453222366\n" in ask("search", "connect4", "4453222366", "--depth", "1").out
 
 
 def test_options_and_positions_may_come_in_any_order():
