@@ -53,7 +53,6 @@ def _search(args, launch, session):
     check_book_of(args, options, session)
     checkpoint = launch.checkpoint(args, options, [position])
 
-
     def answers():
         for found in _answers(session, options, position, checkpoint):
             found.drawing = drawn(game, position, rules)

@@ -235,7 +235,6 @@ def main(argv=None):
         return 2
     fit = BackwardFit(Plan(**args), network, comm, lambda text: print(text, file=sys.stderr, flush=True))
 
-
     def keep(network):
         nw.save(save, network._replace(record={**args, "ranks": comm.size}), compact=True)
 
