@@ -1,34 +1,26 @@
 """Games between players, each on one rank: a kind of job for the workers, and the source that hands it out.
 
-A job is a part of a game. Its worker searches as a process alone does, by clusters of its own with itself as the only
-worker, which it pauses to look at its messages.
+A job is a part of a game. Each player has a cluster of its own, so that no player knows what the other has searched.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..cluster.local import LocalCluster
-from ..cluster.protocols import JobRunner
-from ..engines.pvs.table import new_shared_table
 from ..games.interface import Position, as_state
 from ..jobs.numbered import NumberedJobs
 from ..jobs.records import record
 from ..jobs.setups import rules_of
-from ..jobs.two_player import kinds
 from .compiling import in_this_process
 from .game_loop import GamePlay, Tally, play_on
 from .game_plan import GamePlan
 from .options import Options
+from .pausable_runner import PausableRunner
 from .players import Player, RandomPlayer, SearchPlayer
-from .taking_turns import PausableCall
 
 KIND = "player_games"
 PART = 256  # moves of a game in a job
-_MIB = 16  # of the table of each player of a worker, so that no player knows what the other has searched
-_TURN = 5e-3  # seconds of work between two pauses
 _TILES = 32  # tiles that a part has room for; no game has so many kinds
 _TALLY = tuple(Tally.__dataclass_fields__)
 
@@ -58,29 +50,16 @@ def setup_of(
     return {"kind": KIND, "game": game.NAME, "board": board, "options": rules, "players": plain, "book": book}
 
 
-class _PausingCluster(LocalCluster):
-    """The cluster of a worker's own, which calls ``pause()`` between slices of work."""
-
-    def __init__(self, pause: Callable[[], None]):
-        super().__init__(kinds(new_shared_table(_MIB)))
-        self._pause = pause
-
-    def turn(self) -> bool:
-        self._pause()
-        return super().turn()
-
-
-class PlayerGamesRunner(JobRunner):
+class PlayerGamesRunner(PausableRunner):
     """Plays parts of games between players."""
 
     def __init__(self, setup: dict[str, Any]):
+        super().__init__()
         self._setup = setup
         self._game, self._rules = rules_of(setup)
         words = self._game.words(self._rules)
         self.job_dtype, self.result_dtype = game_job(words), game_result(words)
         self._players: list[Player] = []
-        self._call: Any = None  # the PausableCall of the game at work
-        self._stopping = False
 
     def compile(self) -> None:
         """Compile, or load from disk, what the players need."""
@@ -93,13 +72,7 @@ class PlayerGamesRunner(JobRunner):
             return RandomPlayer(self._game, self._rules)
         setup = self._setup
         options = Options(setup["game"], tuple(setup["board"]), setup["options"], **given)
-        return SearchPlayer(
-            options, _PausingCluster(self._pause), interrupted=lambda: self._stopping, book=setup["book"]
-        )
-
-    def _pause(self):
-        if time.perf_counter() - self._resumed > _TURN:
-            self._call.pause()
+        return SearchPlayer(options, self._cluster(), interrupted=self._interrupted, book=setup["book"])
 
     @property
     def nodes(self) -> int:
@@ -113,18 +86,7 @@ class PlayerGamesRunner(JobRunner):
         sides = tuple(job["players"].tolist())
         play = GamePlay(self.job_id, position, position, sides, int(job["seed"]), int(job["earlier"]))
         play.chance_steps, self._play = int(job["chance_steps"]), play
-        self._call = PausableCall(lambda: play_on(self._game, self._rules, play, self._players, PART))
-
-    def advance(self, budget: int) -> bool:
-        self._resumed = time.perf_counter()
-        return self._call.resume()
-
-    def _stop(self):
-        """End the game at work, if there is one, in the middle of a search."""
-        self._stopping = True
-        while self._call is not None and not self._call.done:
-            self.advance(0)
-        self._stopping = False
+        self._call(lambda: play_on(self._game, self._rules, play, self._players, PART))
 
     def result(self, seconds: float, cpu: float) -> np.ndarray:
         self._stop()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsearch.api import rank_games
+from distsearch.api import pausable_runner, rank_games
 from distsearch.api.game_loop import play_on, score_of
 from distsearch.api.game_plan import GamePlan
 from distsearch.api.options import resolve
@@ -65,7 +65,7 @@ def test_parts_make_the_games_that_one_loop_makes(case_of, part, monkeypatch):
 
 
 def test_a_game_that_is_stopped_is_played_by_another_worker(monkeypatch):
-    monkeypatch.setattr(rank_games, "_TURN", 0.0)
+    monkeypatch.setattr(pausable_runner, "_TURN", 0.0)
     plan, setup, players = case("othello", "6x6", {"depth": 6}, 2)
     found = []
     source = PlayerGames(plan, found.append)
