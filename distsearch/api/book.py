@@ -31,12 +31,15 @@ class _Known(NamedTuple):
 class BookAnswers:
     """What a book answers under some options; false where there is no book for them, or they ask for a search.
 
-    cluster: the one whose ranks an Outcome tells of.
+    A grown book answers no exact search, and none by another evaluation. Its leaves answer only a search under a limit
+    of time that is no longer than that of their own search: a longer one would find more. cluster: the one whose ranks
+    an Outcome tells of; every: whether all entries answer, leaves too.
     """
 
-    def __init__(self, book: Book | None, options: Options, cluster: Any):
-        self._book = book if options.asks_for_best else None
-        self._options, self._cluster = options, cluster
+    def __init__(self, book: Book | None, options: Options, cluster: Any, every: bool = False):
+        fits = book is not None and options.asks_for_best and _is_of(book, options)
+        self._book = book if fits else None
+        self._options, self._cluster, self._every = options, cluster, every
         self._game = games.find(options.game)
 
     def __bool__(self) -> bool:
@@ -59,7 +62,7 @@ class BookAnswers:
             move=text(known.line[0]),
             score=known.score,
             unit=game.UNIT if proved else "evaluation",
-            meaning=meaning.of_value(game, position, rules, int(known.score)) if proved else None,
+            meaning=self._meaning(self._book, position, known),
             proved=proved,
             complete=True,
             moves=known.moves and [{"move": text(m), "score": score} for m, score in known.moves],
@@ -102,11 +105,33 @@ class BookAnswers:
         index = book.find(position.state)
         if index == NONE or self._options.exact and book.depth(index):
             return None
-        moves = book.moves(position.state) if self._options.all_moves else None
+        needs_moves = self._options.all_moves or not self._leaves_answer(book)
+        moves = book.moves(position.state) if needs_moves else None
         line = book.line(position)
-        if not line or self._options.all_moves and moves is None:
+        if not line or needs_moves and moves is None:
             return None
-        return _Known(book.score(index), book.depth(index), line, moves)
+        return _Known(book.score(index), book.depth(index), line, moves if self._options.all_moves else None)
+
+    def _leaves_answer(self, book):
+        """Whether an entry answers although not all positions below it are there."""
+        if self._every or book.searched is None:
+            return True
+        return self._options.time is not None and self._options.time <= book.searched.get("time", 0)
+
+    def _meaning(self, book, position, known):
+        """Return what a score says in words, or None where that is not known."""
+        where = self._game, position, book.rules
+        if known.depth == 0:
+            return meaning.of_value(*where, known.score)
+        if book.searched is None:
+            return None
+        selective = book.searched.get("selective") not in (None, 1)
+        return meaning.of_evaluated(*where, book.evaluation, known.score, known.depth, selective)
+
+
+def _is_of(book, options):
+    """Whether the scores of a book are those that a search under some options would find."""
+    return book.searched is None or not options.exact and book.searched["evaluation"] == options.evaluation
 
 
 def find_book(path: str | None, options: Options) -> Book | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, games
-from ..books.book import Content, best_of, described, heading, save, scores_of
+from ..books.book import Book, Content, best_of, described, heading, save, scores_of
 from ..books.expansion import Expansion
 from ..books.solved_log import SolvedLog
 from ..core.errors import UserError
@@ -23,29 +23,36 @@ MOST_PLIES = 20
 
 @dataclass
 class BookReport:
-    """What is in a book: for each ply the positions, and how many the side to move wins, draws and loses.
+    """What is in a book, for each ply: how many positions, and how many the side to move wins, draws and loses.
 
-    book: the name of its file; game: with board and rules; solved: positions that were solved for this; wrong: entries
-    that are not what they must be.
+    Of a grown book, which has no proved scores: how many are expanded, and how many are leaves. book: the name of its
+    file; game: with board and rules; searched: as Content has it; solved: positions that were solved or searched for
+    this; wrong: entries that are not what they must be.
     """
 
     book: str
     game: str
+    searched: dict[str, Any] | None = None
     plies: list[dict[str, int]] = field(default_factory=list)
     solved: int = 0
     wrong: int = 0
 
     def to_json(self) -> str:
         """Return it as one line of JSON."""
-        return json.dumps({**asdict(self), "version": __version__})
+        plain = asdict(self)
+        if self.searched is None:
+            del plain["searched"]
+        return json.dumps({**plain, "version": __version__})
 
     def to_text(self) -> str:
         """Return it as a table."""
-        names = "positions", "won", "drawn", "lost"
-        lines = [f"{self.game}, {self.book}", f"  {'ply':>5} {''.join(f'{name:>12}' for name in names)}"]
+        names, searched = list(self.plies[0]), self.searched
+        by = "" if searched is None else f", searched by {', '.join(f'{name} {x}' for name, x in searched.items())}"
+        lines = [f"{self.game}, {self.book}{by}", f"  {'ply':>5} {''.join(f'{name:>12}' for name in names)}"]
         lines += [f"  {ply:>5} {''.join(f'{row[name]:>12,}' for name in names)}" for ply, row in enumerate(self.plies)]
         total = sum(row["positions"] for row in self.plies)
-        return "\n".join([*lines, f"  {total:,} positions, {self.solved:,} of them solved, {self.wrong:,} wrong"])
+        found = "solved" if searched is None else "searched"
+        return "\n".join([*lines, f"  {total:,} positions, {self.solved:,} of them {found}, {self.wrong:,} wrong"])
 
 
 def make(session: Any, options: Options, path: str, plies: int) -> BookReport | None:
@@ -58,8 +65,7 @@ def make(session: Any, options: Options, path: str, plies: int) -> BookReport | 
     """
     if not 1 <= plies <= MOST_PLIES:
         raise UserError(f"plies {plies} is not a number of plies from 1 to {MOST_PLIES}")
-    if os.path.lexists(path):
-        raise UserError(f"{path[:200]} exists: check it, remove it, or name another file")
+    check_new(path)
     game = games.find(options.game)
     expansion = Expansion(game, game.rules(options.board, **options.rules), by_solver=True)
     levels, of = _levels(expansion, plies), heading(game, options.board, options.rules)
@@ -76,6 +82,12 @@ def make(session: Any, options: Options, path: str, plies: int) -> BookReport | 
         save(path, Content(of, plies, _backed_up(expansion, levels, last)))
         os.unlink(log.path)
     return _report(opened(path, options), levels, len(left))
+
+
+def check_new(path: str) -> None:
+    """Raise UserError if there is a file of a name."""
+    if os.path.lexists(path):
+        raise UserError(f"{path[:200]} exists: check it, remove it, or name another file")
 
 
 def _levels(expansion, plies):
@@ -120,14 +132,14 @@ def check(session: Any, options: Options, path: str | None, sample: int, seed: i
     keys = np.unique(np.concatenate([book.expansion.keys(states) for states in levels]))
     if not np.array_equal(keys, entries["key"]):
         raise UserError(f"{book.name} has not each position of up to {book.plies} plies once")
-    wrong = sum(_wrong_before(book, states) for states in levels[:-1])
+    wrong = sum(int(np.count_nonzero(wrong_above(book, states))) for states in levels[:-1])
     drawn = np.random.default_rng(seed).permutation(len(levels[-1]))[:sample]
     solved, wrong_at_last = _checked_at_last(session, options, book, levels[-1][np.sort(drawn)])
     return _report(book, levels, solved, wrong + wrong_at_last)
 
 
-def _wrong_before(book, states):
-    """Return how many of these entries have not the score and a move of the best position below."""
+def wrong_above(book: Book, states: np.ndarray) -> np.ndarray:
+    """Return for each of these entries (bool) whether it has not the score and a move of the best position below."""
     below, index = book.expansion.children(states), book.find_all(states)
     scores = book.scores(below)
     assert scores is not None  # every position is there
@@ -135,7 +147,7 @@ def _wrong_before(book, states):
     is_move = below.moves == book.entries["move"][index][below.parents]
     good = np.zeros(len(states), np.bool_)
     good[below.parents[is_move & (scores == best[below.parents])]] = True
-    return int(np.count_nonzero(~good | (best != book.entries["score"][index])))
+    return ~good | (best != book.entries["score"][index])
 
 
 def _checked_at_last(session, options, book, states):
@@ -165,4 +177,9 @@ def _report(book, levels, solved, wrong=0):
         signs = np.sign(book.entries["score"][book.find_all(states)])
         counts = {name: int((signs == sign).sum()) for name, sign in (("won", 1), ("drawn", 0), ("lost", -1))}
         rows.append({"positions": len(states), **counts})
-    return BookReport(book.name, described(book.heading), rows, solved, wrong)
+    return report_of(book, rows, solved, wrong)
+
+
+def report_of(book: Book, rows: list[dict[str, int]], solved: int, wrong: int) -> BookReport:
+    """Return the BookReport of a book, of a row for each ply."""
+    return BookReport(book.name, described(book.heading), book.searched, rows, solved, wrong)

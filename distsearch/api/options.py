@@ -94,7 +94,7 @@ def _is_pair(value):
 
 
 _PLIES: dict[str, Any] = {"unit": "plies", "low": 1, "high": DEEPEST}
-_limit = partial(Option, commands=f"{_MOVES} bench", group=_LIMITS, served=True)
+_limit = partial(Option, commands=f"{_MOVES} bench book", group=_LIMITS, served=True)
 _how = partial(Option, commands=_MOVES, served=True)
 _chance = partial(Option, commands=_EVERY, group=_AGAINST_CHANCE)
 _adversary = partial(Option, commands=_MOVES, group=_AGAINST_CHANCE)
@@ -111,7 +111,8 @@ class Options:
     rules: dict = field(default_factory=dict)  # the game's own options: name -> text
 
     depth: Annotated[
-        int | None, _limit("search this many plies deep; a pass counts as one", "N", **_PLIES, commands=_EVERY)
+        int | None,
+        _limit("search this many plies deep; a pass counts as one", "N", **_PLIES, commands=f"{_EVERY} book"),
     ] = None
     time: Annotated[
         float | None,
@@ -214,6 +215,7 @@ class Options:
             "result; scores are then no longer certain, and never exact ones. 1 cuts nothing (default: 0.95 under time "
             "alone if the package has parameters for the evaluation, else 1)",
             "P",
+            commands=f"{_MOVES} book",
             check=probcut_fit.checked_probability,
         ),
     ] = None

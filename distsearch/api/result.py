@@ -156,7 +156,9 @@ class Outcome(RunFigures):
         return "none: the game is over"
 
     def _search_text(self, how):
-        return f"{self._algorithm_text()}, {how}" if self.book is None else f"none: the book {self.book} has it"
+        if self.book is None:
+            return f"{self._algorithm_text()}, {how}"
+        return f"none: the book {self.book} has it" + ("" if self.proved else f", {self.depth} plies deep")
 
     def _algorithm_text(self):
         unpruned = self.algorithm == "expectiminimax" and self.pruning == "none"

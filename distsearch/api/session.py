@@ -18,7 +18,7 @@ from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
 from ..games import find
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
-from . import rank_games
+from . import rank_games, rank_searches
 from .applicability import SAMPLED, check
 from .book import BookAnswers, find_book
 from .chance import apply_initial_chance, searcher_of
@@ -98,6 +98,7 @@ class Session:
         far, shared = self._parts_of_table()
         own = kinds(far)
         own[rank_games.KIND] = rank_games.PlayerGamesRunner
+        own[rank_searches.KIND] = rank_searches.RankSearchRunner
         with_table = self._with_gpu(own)
         if self._comm is None or self._comm.Get_size() == 1:
             self.cluster = LocalCluster(with_table)

@@ -1,9 +1,10 @@
 """A book: a file of positions with their scores and best moves, sorted by key and mapped into memory.
 
-It is an archive (see ``core.archive``) whose header says what game, board and rules it is of, and up to how many plies.
-Symmetric positions have one entry.
+It is an archive (see ``core.archive``) whose header says what game, board and rules it is of, up to how many plies, and
+by what searches the scores were found if they are not the game's values. Symmetric positions have one entry.
 """
 
+import functools
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import games
+from .. import evaluation
 from ..core import archive
 from ..core.errors import UserError
-from ..games.interface import Game, Position, as_state, step
+from ..evaluation import Evaluation
+from ..games.interface import Game, Position, step
 from .expansion import Children, Expansion
 
 ENTRY = np.dtype(
@@ -32,12 +34,17 @@ _FOLDER = Path(__file__).parent / "shipped"
 
 
 class Content(NamedTuple):
-    """What a file holds. heading: ``heading`` of the game; plies: of its positions, at most; entries: one array each
-    of the fields of ENTRY, by name, in the order of the keys."""
+    """What a file holds.
+
+    heading: ``heading`` of the game; plies: of its positions, at most; entries: one array each of the fields of ENTRY,
+    by name, in the order of the keys; searched: the evaluation and the limits of the searches that found the scores, by
+    the names of options, None where the scores are the game's values.
+    """
 
     heading: dict[str, Any]
     plies: int
     entries: Mapping[str, np.ndarray]
+    searched: dict[str, Any] | None = None
 
 
 def heading(game: Game, board: Any, rules: Mapping[str, str]) -> dict[str, Any]:
@@ -52,6 +59,8 @@ def heading(game: Game, board: Any, rules: Mapping[str, str]) -> dict[str, Any]:
 def save(path: str, content: Content) -> None:
     """Write a book; raises UserError if it cannot be written."""
     header = {"format": _FORMAT, **content.heading, "plies": content.plies}
+    if content.searched is not None:
+        header["searched"] = content.searched
     arrays = {name: np.asarray(content.entries[name], ENTRY[name]) for name in ENTRY.names or ()}
     try:
         archive.save(path, _KIND, header, arrays)
@@ -62,8 +71,9 @@ def save(path: str, content: Content) -> None:
 def load(path: str) -> Content:
     """Return the Content of a file, mapped; raises UserError for anything but a whole book."""
     header, arrays = archive.load(path, _KIND)
-    format_, plies = header.pop("format", None), header.pop("plies", None)
-    if format_ != _FORMAT or not isinstance(plies, int):
+    format_, plies, searched = (header.pop(name, None) for name in ("format", "plies", "searched"))
+    known = searched is None or isinstance(searched, dict) and isinstance(searched.get("evaluation"), str)
+    if format_ != _FORMAT or not isinstance(plies, int) or not known:
         raise UserError(f"{path[:200]} is a book of another version of distsearch")
     entries = len(arrays.get("key", ()))
     shapes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
@@ -71,7 +81,7 @@ def load(path: str) -> Content:
         raise UserError(f"{path[:200]} has not the arrays of a book")
     if not (arrays["key"][1:] > arrays["key"][:-1]).all():
         raise UserError(f"{path[:200]} has keys that are not in order")
-    return Content(header, plies, arrays)
+    return Content(header, plies, arrays, searched)
 
 
 def shipped(game: Game, board: Any) -> str | None:
@@ -88,11 +98,17 @@ class Book:
 
     def __init__(self, path: str, content: Content, game: Game, rules: np.ndarray):
         self.name = os.path.basename(path)
-        self.heading, self.plies, self.entries = content
+        self.heading, self.plies, self.entries, self.searched = content
         self.expansion = Expansion(game, rules)
         self._game, self.rules = game, rules
         if self.find(game.start(rules).state) == NONE:
             raise UserError(f"{path[:200]} has not the first position of {game.NAME}: its keys are of another version")
+
+    @functools.cached_property
+    def evaluation(self) -> Evaluation:
+        """The Evaluation by which the scores of a grown book were searched; raises UserError if it is not there."""
+        assert self.searched is not None
+        return evaluation.find(self._game, self.searched["evaluation"], self.rules)
 
     def find_all(self, states: np.ndarray) -> np.ndarray:
         """Return the index of the entry of each state of an array of shape (n, words), NONE where there is none."""
@@ -127,8 +143,7 @@ class Book:
         That is the one after which the positions are the same but for symmetry; None where the game looks for that no
         more, as Connect 4 does after 12 stones.
         """
-        canonical = getattr(games.knowledge(self._game), "canonical", None)
-        image = state if canonical is None else as_state(canonical(state, self.rules))
+        image = self.expansion.canonical(state)
         if image == state:
             return move
         below = self.expansion.children(np.array([image, state], np.uint64))
@@ -144,6 +159,8 @@ class Book:
 
     def scores(self, below: Children) -> np.ndarray | None:
         """Return what ``scores_of`` does for the entries of the book."""
+        if self.searched is not None:
+            below = below._replace(scores=over_scores(below, self.evaluation))
         return scores_of(below, self.entries["key"], self.entries["score"])
 
 
@@ -163,6 +180,11 @@ def scores_of(below: Children, keys: np.ndarray, scores: np.ndarray) -> np.ndarr
         return None
     found[~below.over] = scores[known[~below.over]]
     return -found
+
+
+def over_scores(below: Children, chosen: Evaluation) -> np.ndarray:
+    """Return the scores (int64) of finished games among Children as searches by an evaluation count them."""
+    return below.scores + np.sign(below.scores) * chosen.bound
 
 
 def best_of(below: Children, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from ..core import jit
 from ..engines.pvs.kernels import move_to_front
 from ..engines.pvs.table_search import itself, no_bounds
 from ..games import lanes
-from ..games.interface import END, MAX_MOVES, Game
+from ..games.interface import END, MAX_MOVES, Game, State, as_state
 
 _AT_ONCE = 256  # states whose children are written in one call
 
@@ -61,6 +61,11 @@ def write_children(like, r, words, count, out, order_scores, states, keys, paren
     return n
 
 
+def canonical_of(hooks: Any) -> Any:
+    """Return what makes the canonical states of a book, which may take longer than that of searches."""
+    return getattr(hooks, "book_canonical", getattr(hooks, "canonical", itself))
+
+
 class Children(NamedTuple):
     """Positions one move below others, those of each in the order in which the game would try them.
 
@@ -81,11 +86,12 @@ class Expansion:
     """Writes keys and children of states of one game and board; by_solver: the moves in the exact solver's order."""
 
     def __init__(self, game: Game, rules: np.ndarray, by_solver: bool = False):
-        self._start, self._rules = game.start(rules).state, rules
         hooks: Any = games.knowledge(game)
-        self.words = len(self._start)  # of a state
+        self.words = game.words(rules)  # of a state
+        self._like, self._rules, self._canonical = game.start(rules).state, rules, canonical_of(hooks)
+        self.start = np.array([self.canonical(self._like)], np.uint64)  # the first position, of shape (1, words)
         name, functions = f"{games.tag(game)}_book", games.functions(game)
-        functions["canonical"] = getattr(hooks, "canonical", itself)
+        functions["canonical"] = self._canonical
         by_solver = by_solver and hasattr(hooks, "solver_moves")
         if by_solver:
             name += "_by_solver"
@@ -93,11 +99,15 @@ class Expansion:
         functions["order"] = jit.specialise(in_solver_order if by_solver else in_order, f"order_{name}", functions)
         self._kernels = jit.specialise_all((keys_of, write_children), name, functions)
 
+    def canonical(self, state: State) -> State:
+        """Return the one state of all that are symmetric to one, as books have it."""
+        return as_state(self._canonical(state, self._rules))
+
     def keys(self, states: np.ndarray) -> np.ndarray:
         """Return the keys (uint64) of an array of states of shape (n, words); symmetric states have the same."""
         keys = np.empty(len(states), np.uint64)
         words = np.ascontiguousarray(states, np.uint64).reshape(-1)
-        self._kernels["keys_of"](self._start, self._rules, words, keys)
+        self._kernels["keys_of"](self._like, self._rules, words, keys)
         return keys
 
     def children(self, states: np.ndarray) -> Children:
@@ -111,7 +121,7 @@ class Expansion:
         found = np.empty(room * self.words, np.uint64)
         keys, parents, moves = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int16)
         over, scores = np.empty(room, np.bool_), np.empty(room, np.int64)
-        where = self._start, self._rules, words, len(states), *buffers
+        where = self._like, self._rules, words, len(states), *buffers
         n = self._kernels["write_children"](*where, found, keys, parents, moves, over, scores)
         states = found.reshape(room, self.words)
         return Children(states[:n].copy(), keys[:n], first + parents[:n], moves[:n], over[:n], scores[:n])
@@ -121,7 +131,7 @@ class Expansion:
 
         Those of a ply that have a parent in common follow one another, and so do those of parents that do.
         """
-        states = np.array([self._start], np.uint64)
+        states = self.start
         yield states
         for _ in range(plies):
             children = self.children(states)

@@ -1,7 +1,8 @@
 """What is solved so far of a book that is being made: a text file that is only appended to.
 
-Its first line is JSON and says what game it is of. Each other line is a position: its key, score and best move. A run
-that was ended, by whatever means, loses the line that it was writing.
+Its first line is JSON and says what game it is of. Each other line is a position: its key, score and best move, and the
+depth of the search in a book that is grown. A run that was ended, by whatever means, loses the line that it was
+writing.
 """
 
 import json
@@ -16,15 +17,15 @@ from ..core.errors import UserError
 
 
 class SolvedLog:
-    """A context in which positions are appended. ``known``: (score, move) by key, of those that are there.
+    """A context in which positions are appended. ``known``: the fields by key, of those that are there.
 
-    heading: what the positions are of, plain values. Raises UserError if the file is of something else, damaged, cannot
-    be written, or is being written by another run.
+    heading: what the positions are of, plain values; fields: what numbers each has. Raises UserError if the file is of
+    something else, damaged, cannot be written, or is being written by another run.
     """
 
-    def __init__(self, path: str, heading: dict[str, Any]):
-        self.path, self._heading = path, json.dumps(heading)
-        self.known: dict[int, tuple[int, int]] = {}
+    def __init__(self, path: str, heading: dict[str, Any], fields: tuple[str, ...] = ("score", "move")):
+        self.path, self._heading, self._fields = path, json.dumps(heading), fields
+        self.known: dict[int, tuple[int, ...]] = {}
 
     def __enter__(self) -> Self:
         try:
@@ -57,15 +58,17 @@ class SolvedLog:
 
     def _read(self, line, number):
         try:
-            key, score, move = line.split()
-            self.known[int(key, 16)] = int(score), int(move)
+            key, *values = line.split()
+            self.known[int(key, 16)] = tuple(int(value) for _, value in zip(self._fields, values, strict=True))
         except ValueError as error:
-            raise UserError(f"{self.path[:200]} line {number} is not a key, a score and a move") from error
+            words = " and a ".join(self._fields)
+            raise UserError(f"{self.path[:200]} line {number} is not a key and a {words}") from error
 
-    def append(self, keys: np.ndarray, scores: Iterable[int], moves: Iterable[int]) -> None:
-        """Add solved positions; raises UserError if they cannot be written."""
-        found = dict(zip(keys.tolist(), zip(map(int, scores), map(int, moves), strict=True), strict=True))
-        self._write("".join(f"{key:016x} {score} {move}\n" for key, (score, move) in found.items()))
+    def append(self, keys: np.ndarray, *columns: Iterable[int]) -> None:
+        """Add positions, a column for each of the fields; raises UserError if they cannot be written."""
+        rows = zip(*(map(int, column) for column in columns), strict=True)
+        found = dict(zip(keys.tolist(), rows, strict=True))
+        self._write("".join(f"{key:016x} {' '.join(map(str, row))}\n" for key, row in found.items()))
         self.known.update(found)
 
     def _write(self, text):

@@ -192,6 +192,10 @@ class Knowledge(Protocol):
         """Return one state for all that are symmetric to s; evaluations are taken to be the same for all of them."""
         ...
 
+    def book_canonical(self, s: State, r: Rules, /) -> State:
+        """As ``canonical``, for opening books, where it may take longer; without it books use ``canonical``."""
+        ...
+
     def bounds(self, s: State, r: Rules, left: int, beta: int, /) -> tuple[int, int, int]:
         """Return (low, high, note): bounds on the score, as tight as the null window is worth.
 

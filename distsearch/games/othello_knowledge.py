@@ -23,7 +23,9 @@ from .othello import (
     turned,
     write_squares,
 )
-from .othello_symmetry import without_images
+from .othello_symmetry import smallest_image, without_images
+
+book_canonical = smallest_image
 
 _ORDER = (CORNERS, EDGES, INSIDE, C_SQUARES, X_SQUARES)
 

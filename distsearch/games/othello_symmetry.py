@@ -1,8 +1,9 @@
-"""Moves of Othello that symmetry makes the same, on boards of every size."""
+"""States and moves of Othello that symmetry makes the same, on boards of every size."""
 
 import numpy as np
 
 from ..core.jit import compiled
+from . import lanes
 from .othello import COLUMNS, ROWS, SQUARES, WORDS
 
 
@@ -35,6 +36,34 @@ def _stays(s, r, turn):
         if _disc(s, square, words) != _disc(s, _image(square, turn, rows, columns), words):
             return False
     return True
+
+
+@compiled
+def _image_of_state(s, r, turn):
+    """Return the state that a symmetry of the board makes of one."""
+    rows, columns, words = np.int64(r[ROWS]), np.int64(r[COLUMNS]), np.int64(r[WORDS])
+    own = opp = lanes.without(lanes.first_half(s), lanes.first_half(s))
+    for square in range(np.int64(r[SQUARES])):
+        disc = _disc(s, square, words)
+        if disc == 1:
+            own = lanes.with_bit(own, _image(square, turn, rows, columns))
+        elif disc == 2:
+            opp = lanes.with_bit(opp, _image(square, turn, rows, columns))
+    return lanes.joined(own, opp)
+
+
+@compiled
+def smallest_image(s, r):
+    """Return the state that is the first in the order of its words of all that are symmetric to one."""
+    found = s
+    for turn in range(1, 8 if r[ROWS] == r[COLUMNS] else 4):
+        image = _image_of_state(s, r, turn)
+        for word in range(len(s)):
+            if image[word] != found[word]:
+                if image[word] < found[word]:
+                    found = image
+                break
+    return found
 
 
 @compiled

@@ -79,3 +79,75 @@ def test_a_wrong_book_is_told_by_the_status(path, tmp_path):
     answer = ask("book", *SMALL, "--book", wrong, "--check")
     assert answer.status == 1
     assert answer.out.endswith("37 wrong\n")
+
+
+# --- books that grow ---
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """The file of a book of searches."""
+    path = str(tmp_path_factory.mktemp("book") / "grown.npz")
+    answer = ask("book", "othello", "--board", "4x4", "--make", path, "--positions", 60, "--depth", 3)
+    assert answer.status == 0, answer.err
+    assert "0 of 60 positions are searched already" in answer.err
+    assert "othello 4x4 empties=winner, grown.npz, searched by evaluation complex, depth 3" in answer.out
+    assert answer.out.endswith("of them searched, 0 wrong\n")
+    return path
+
+
+def test_a_grown_book_is_checked(grown):
+    (found,) = ask("book", "othello", "--board", "4x4", "--book", grown, "--check", "--sample", "5", "--json").results
+    assert (found["wrong"], found["solved"], found["searched"]) == (0, 5, {"evaluation": "complex", "depth": 3})
+    assert list(found["plies"][0]) == ["positions", "expanded", "leaves"]
+
+
+def test_positions_of_a_grown_book_are_told(grown):
+    (first,) = ask("book", "othello", "--board", "4x4", "--book", grown, "--json").results
+    assert (first["nodes"], first["proved"], len(first["moves"])) == (0, False, 4)
+    line = "".join(first["pv"])
+    rows = [ask("book", "othello", "--board", "4x4", line[: 2 * n], "--book", grown, "--json") for n in range(1, 9)]
+    there = [row.results[0] for row in rows if row.status == 0]
+    assert "moves" not in there[-1]  # a leaf
+    assert [each["depth"] for each in there] == list(range(first["depth"] - 1, first["depth"] - 1 - len(there), -1))
+    assert_refused(rows[len(there)], "grown.npz has positions of up to")
+
+
+def test_searches_by_time_use_a_grown_book(grown):
+    found = ask("search", "othello", "--board", "4x4", "--book", grown, "--time", "1")
+    assert "none: the book grown.npz has it, " in found.out
+    assert_refused(ask("search", "othello", "--board", "4x4", "--book", grown, "--exact"), "has scores by complex")
+    assert_refused(
+        ask("search", "othello", "--board", "4x4", "--book", grown, "--evaluation", "discs"), "has scores by complex"
+    )
+
+
+def test_games_begin_with_a_grown_book(grown):
+    asked = "play", "othello", "--board", "4x4", "--games", "1", "--random-plies", "0", "--time", "0.02", "--json"
+    (by_book,) = ask(*asked, "--book", grown).results
+    assert sum(each["searched"] for each in by_book["players"]) < sum(each["moves"] for each in by_book["players"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("--make", "FILE"), ("--plies N or --positions N",)),
+        (("--make", "FILE", "--plies", "2", "--positions", "9"), ("--plies N or --positions N",)),
+        (("--positions", "9"), ("--plies N or --positions N",)),
+        (("--make", "FILE", "--positions", "9", "--check"), ("--check",)),
+        (("--make", "FILE", "--plies", "2", "--depth", "3"), ("go with --positions",)),
+        (("--check", "--time", "1"), ("go with --positions",)),
+        (("--make", "FILE", "--positions", "0", "--depth", "3"), ("positions 0",)),
+        (("--make", "FILE", "--positions", "x"), ("positions x",)),
+    ],
+    ids=str,
+)
+def test_what_no_book_is_made_of_is_refused(asked, words, tmp_path):
+    asked = [str(tmp_path / "book") if each == "FILE" else each for each in asked]
+    assert_refused(ask("book", "othello", "--board", "4x4", *asked), *words)
+    assert not list(tmp_path.iterdir())
+
+
+def test_games_against_chance_have_no_books(tmp_path):
+    asked = "--make", tmp_path / "book", "--positions", 9, "--depth", 3
+    assert_refused(ask("book", "2048", "--board", "2x2", *asked), "2048 is a game against chance")

@@ -5,7 +5,7 @@ import pytest
 
 from distsearch.games import othello, othello_knowledge
 from distsearch.games.interface import as_state
-from distsearch.games.othello_symmetry import without_images
+from distsearch.games.othello_symmetry import smallest_image, without_images
 
 from .othello_twin import OthelloTwin, random_game
 
@@ -62,3 +62,15 @@ def test_the_solver_looks_at_one_first_move():
     out, scores = np.zeros(256, np.int16), np.zeros(256, np.int64)
     s = as_state(othello.start(rules).state)
     assert othello_knowledge.solver_moves(s, rules, np.int64(32), np.uint64(0), out, scores, 0) == 1
+
+
+@pytest.mark.parametrize("board", [(4, 4), (8, 8), (4, 6), (6, 4), (10, 10)])
+def test_images_have_one_state_in_common(board, rng):
+    rules = othello.rules(board)
+    for squares, side in random_game(rng, OthelloTwin(*board))[::5]:
+        states = []
+        for image, _ in images([list(row) for row in squares]):
+            text = "".join(map("".join, image)) + " " + side
+            states.append(tuple(map(int, othello.parse(text, rules).state)))
+        found = {tuple(map(int, smallest_image(as_state(state), rules))) for state in states}
+        assert found == {min(states)}

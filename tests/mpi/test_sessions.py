@@ -5,8 +5,12 @@ import traceback
 
 import pytest
 
+from distsearch.api import book_growth
 from distsearch.api import session as sessions
+from distsearch.api.book import WITHOUT
+from distsearch.api.options import Options
 from distsearch.api.session import Session
+from distsearch.books.book import load
 from distsearch.cluster import joint
 from distsearch.core.errors import UserError
 from distsearch.engines.pvs import growing_table, table_search
@@ -200,3 +204,18 @@ def test_one_session_after_another(comm, agree):
             if entered is not None:
                 scores.append(entered.search(**SMALL, exact=True).score)
     agree(scores == ([] if comm.Get_rank() else [SCORE] * 3), scores)
+
+
+def test_a_book_grows_on_any_number_of_ranks(with_session, tmp_path_factory):
+    options = Options("othello", (4, 4), depth=3)
+    folder = tmp_path_factory.mktemp("book")  # of this rank; the first one alone writes
+
+    def body(session):
+        with Session(table=1, book=WITHOUT) as alone:
+            book_growth.grow(alone, options, str(folder / "alone"), 150)
+        book_growth.grow(session, options, str(folder / "together"), 150)
+        one, other = (load(str(folder / name)).entries for name in ("alone", "together"))
+        for name in ("key", "score", "depth"):
+            assert one[name].tolist() == other[name].tolist()
+
+    with_session(body)
