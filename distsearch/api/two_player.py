@@ -33,6 +33,7 @@ _AHEAD = 4  # plies of the first of the searches that a search to a depth begins
 _QUICK = 0.3  # seconds for an answer where the user did not wait for one
 _BLIND_SHARE = 0.05  # of a limit of time, for a search to a depth that sees nothing before the end
 _SOLVED_AHEAD = 6  # moves left beyond the depth where an exact search takes no longer than the next depths
+_DEEPEST = 34  # plies that a search to a depth hardly ever comes to
 _ADDED = "seconds", "nodes", "ordering_nodes", "cpu_seconds", "jobs", *TABLE_COUNTS  # of two searches of a position
 
 
@@ -61,8 +62,6 @@ class TwoPlayerSearcher(Searcher):
             raise UserError(f"{options.game} is a game against chance, for search alone")
         super().__init__(options, cluster, *how, **named)
         self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress, self._interrupted)
-        if self.solving_options is not None:  # now, as a search under a limit of time has none to compile
-            self._solver = TwoPlayerSearcher(self.solving_options, cluster, self._progress, self._interrupted)
 
     def _take(self, options):
         super()._take(options)
@@ -89,6 +88,8 @@ class TwoPlayerSearcher(Searcher):
             self.solving_options = None  # a checkpoint is of one run alone
         if self.deepening or self._options.by_steps and len(positions) == 1:
             for position in positions:
+                if self.solving_options is not None and self._ends_in_reach(position):
+                    self._compile_solver()  # now, as the limit of time leaves none for it
                 yield self._deepen(position, checkpoint)
                 if self._interrupted():
                     return
@@ -246,13 +247,23 @@ class TwoPlayerSearcher(Searcher):
             return outcome
         return self._solve_last(position, outcome, took, left)
 
+    def _ends_in_reach(self, position):
+        """Whether the searches to a depth may come so far that an exact search takes over."""
+        left = int(self.game.moves_left(position.state, self.rules))
+        return self._evaluation.sees_nothing or left <= _SOLVED_AHEAD + _DEEPEST
+
+    def _compile_solver(self):
+        """Return the searcher of the exact search, compiled once."""
+        if self._solver is None:
+            self._solver = TwoPlayerSearcher(self.solving_options, self._cluster, self._progress, self._interrupted)
+        return self._solver
+
     def _solve_last(self, position, outcome, deepening, left):
         """Return the answer of the exact search in the seconds that are left, after a ``deepening`` (RunStats)."""
-        if self._solver is None:  # of a searcher that is ``under`` another
-            self._solver = TwoPlayerSearcher(self.solving_options, self._cluster, self._progress, self._interrupted)
-        tree = self._solver.tree(position)
-        took = self._solver._run(tree, lambda: tree, NO_CHECKPOINT, left)
-        outcome = self.solved(outcome, self._solver.known(position, tree, took.seconds), took.interrupted)
+        solver = self._compile_solver()
+        tree = solver.tree(position)
+        took = solver._run(tree, lambda: tree, NO_CHECKPOINT, left)
+        outcome = self.solved(outcome, solver.known(position, tree, took.seconds), took.interrupted)
         outcome.add_run(took.after(deepening))
         return outcome
 

@@ -49,6 +49,17 @@ def test_an_ending_of_othello_is_exact(session, rng):
         assert (found.score, found.unit, found.proved) == (exact.score, "discs", True), text
 
 
+def test_the_solver_is_only_made_where_the_search_may_come_near_the_end(session, rng):
+    rules = othello.rules()
+    searcher = session.searcher(Options("othello", time=0.05))
+    made = []
+    for plies in (10, 19, 20, 26):
+        position = random_position(othello, rules, (plies,), rng)
+        next(searcher.search([position]))
+        made.append(searcher._solver is not None)
+    assert made == [False, False, True, True]
+
+
 def test_every_move_has_its_score(session, rng):
     rules = connect4.rules()
     text = connect4.text(random_position(connect4, rules, (26,), rng), rules)
