@@ -72,9 +72,9 @@ class RankSearchRunner(PausableRunner):
         ended = self._stop()
         record: np.ndarray = np.zeros(1, RESULT)
         record["job_id"], record["nodes"], record["seconds"], record["cpu"] = self.job_id, self.nodes, seconds, cpu
-        if ended and self._found is not None and self._found.move is not None:
+        if ended and self._found is not None:
             record["complete"], record["depth"] = True, self._found.depth
-            record["move"] = self._game.parse_move(self._found.move, self._rules)
+            record["move"] = self._game.parse_move(str(self._found.move), self._rules)
             record["score"] = _as_evaluated(self._found, self._evaluation.bound)
         return record
 
