@@ -15,6 +15,7 @@ from .. import __version__
 from ..core import archive
 from ..core.array_cache import kept
 from ..core.errors import UserError
+from . import weight_packing
 
 KIND = "weights"  # of a file
 ENDING = ".npz"
@@ -70,6 +71,13 @@ def save(path, network, compact=False, others=None):
     archive.save(path, KIND, {**header, "version": __version__}, arrays, compact)
 
 
+def save_packed(path, network, classes, codes):
+    """Write a network of one stage to a small file, see ``weight_packing.pack``; raises OSError."""
+    header = network._asdict()
+    arrays = weight_packing.pack(header.pop("weights").reshape(-1), classes, network.tuples, codes)
+    archive.save(path, KIND, {**header, "version": __version__}, arrays)
+
+
 def load(path, game, codes):
     """Return the Network of a file; raises UserError. game: its name; codes: how many there are for a cell."""
     return load_all(path, game, codes)[0]
@@ -80,7 +88,6 @@ def load_all(path, game, codes):
     header, arrays = archive.load(path, KIND)
     shown = str(path)[:200]
     try:
-        weights = arrays.pop(KIND)
         network = Network(
             game=header["game"],
             board=tuple(header["board"]),
@@ -88,12 +95,13 @@ def load_all(path, game, codes):
             tuples=tuple(tuple(map(int, cells)) for cells in header["tuples"]),
             symmetric=bool(header["symmetric"]),
             stages=tuple(map(int, header["stages"])),
-            weights=weights,
+            weights=None,
             record=dict(header["record"]),
         )
         if network.game != game:
             raise UserError(f"{shown} has weights for {str(network.game)[:40]}, not for {game}")
         _check_tuples(network)
+        weights = _weights(arrays, network, codes)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{shown} is not a file of {KIND} of this version") from error
     shape = len(network.stages) + 1, sum(sizes(network.tuples, codes))
@@ -101,9 +109,18 @@ def load_all(path, game, codes):
         raise UserError(f"{shown}: its weights, {weights.shape}, do not fit its tuples, {shape}")
     if weights.dtype != np.float32 or not weights.flags.c_contiguous:
         source = np.ascontiguousarray(weights)
-        whole = kept(KIND, source, shape, np.float32, lambda: source.astype(np.float32))
-        network = network._replace(weights=whole)
-    return network, arrays
+        weights = kept(KIND, source, shape, np.float32, lambda: source.astype(np.float32))
+    return network._replace(weights=weights), arrays
+
+
+def _weights(arrays, network, codes):
+    """Take a network's weights out of a file's arrays; raises ValueError, KeyError."""
+    if KIND in arrays:
+        return arrays.pop(KIND)
+    packed = [arrays.pop(name) for name in weight_packing.ARRAYS]
+    shape = 1, sum(sizes(network.tuples, codes))
+    source = b"".join(map(bytes, packed))
+    return kept(KIND, source, shape, np.float32, lambda: weight_packing.unpack(*packed, network.tuples, codes)[0][None])
 
 
 def _check_tuples(network):

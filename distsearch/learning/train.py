@@ -10,7 +10,7 @@ from ..api.compiling import compile_with_notice
 from ..api.progress import Silent, compact
 from ..cluster import mpi_runtime
 from ..core.errors import UserError, print_error
-from ..evaluation import ntuple, tuple_network
+from ..evaluation import ntuple, tuple_network, weight_packing
 from ..gpu.learning import GpuLearner, games_at_once
 from .cpu_team import Team, shared_size
 from .gpu_team import GpuTeam
@@ -355,7 +355,11 @@ class TrainingRun:
         )
         try:
             with self._arrays.as_in_files():
-                tuple_network.save(files.save, net, compact, others)
+                if compact and self._arrays.traces is not None and not stages:
+                    classes = weight_packing.classes_of(self._arrays.traces[:, 1])
+                    tuple_network.save_packed(files.save, net, classes, 1 << self._game.BITS)
+                else:
+                    tuple_network.save(files.save, net, compact, others)
         except OSError as error:
             failed = UserError(f"cannot write {files.save[:200]}: {error.strerror or error}")
             if last:

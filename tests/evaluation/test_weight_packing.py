@@ -1,0 +1,64 @@
+"""Weights packed and unpacked: how near they come, what dropped ones become, and what is refused."""
+
+import numpy as np
+import pytest
+
+from distsearch.core.errors import UserError
+from distsearch.evaluation import tuple_network, weight_packing
+from distsearch.evaluation.tuple_network import Network
+
+TUPLES = (0, 1, 2), (5, 6)
+SIZE = 16**3 + 16**2
+
+
+@pytest.fixture
+def learnt(rng):
+    """Return (weights, errors) of which about half were never met."""
+    numbers = np.random.default_rng(rng.getrandbits(64))
+    errors = 2 ** numbers.uniform(0, 16, SIZE) * (numbers.random(SIZE) < 0.5)
+    return numbers.normal(1000, 500, SIZE).astype(np.float32), errors.astype(np.float32)
+
+
+def test_the_more_a_weight_has_learnt_the_nearer_it_comes_back(learnt):
+    weights, errors = learnt
+    classes = weight_packing.classes_of(errors)
+    assert set(np.flatnonzero(classes)) == set(np.flatnonzero(errors))
+    packed = weight_packing.pack(weights, classes, TUPLES, 16)
+    found, same = weight_packing.unpack(*packed.values(), TUPLES, 16)
+    assert np.array_equal(same, classes)
+    step = weights[classes > 0].std() / 8
+    for c in range(1, classes.max() + 1):
+        assert np.abs(found - weights)[classes == c].max() <= step / 2**c * 1.01 + 1e-3
+
+
+def test_a_dropped_weight_is_the_mean_of_its_neighbours():
+    weights, classes = np.full(SIZE, 7, np.float32), np.zeros(SIZE, np.uint8)
+    weights[[0x011, 0x101, 0x110]], classes[[0x011, 0x101, 0x110]] = (0, 300, 600), 1
+    found, _ = weight_packing.unpack(*weight_packing.pack(weights, classes, TUPLES, 16).values(), TUPLES, 16)
+    assert found[0x111] == pytest.approx(300, abs=20)
+
+
+def test_a_packed_file_is_a_network(learnt, tmp_path):
+    weights, errors = learnt
+    net = Network("2048", (4, 4), {}, TUPLES, True, (), weights[None], {"games": 3})
+    tuple_network.save_packed(tmp_path / "file", net, weight_packing.classes_of(errors), 16)
+    found, others = tuple_network.load_all(tmp_path / "file", "2048", 16)
+    assert (found[:-2], found.record, others) == (net[:-2], net.record, {})
+    assert found.weights.shape == net.weights.shape
+    assert tuple_network.load(tmp_path / "file", "2048", 16).weights.tobytes() == found.weights.tobytes()
+
+
+def test_what_does_not_fit_is_refused(learnt, tmp_path):
+    weights, errors = learnt
+    net = Network("2048", (4, 4), {}, TUPLES, True, (), weights[None], {})
+    tuple_network.save_packed(tmp_path / "file", net, weight_packing.classes_of(errors), 16)
+    with pytest.raises(UserError, match="2048"):
+        tuple_network.load(tmp_path / "file", "2584", 32)
+    packed = weight_packing.pack(weights, weight_packing.classes_of(errors), TUPLES, 16)
+    for name, wrong in (
+        ("packed", packed["packed"][:50]),
+        ("counts", packed["counts"][1:]),
+        ("scale", packed["scale"][1:]),
+    ):
+        with pytest.raises(ValueError):
+            weight_packing.unpack(*{**packed, name: wrong}.values(), TUPLES, 16)
