@@ -18,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import numpy as np
 
 from distsearch import evaluation, games
+from distsearch.evaluation.ntuple import SMALLER
 from distsearch.gpu import build, device
 from distsearch.gpu.expectimax import GpuExpectimax
 from distsearch.gpu.expectimax_merged import SOURCE, AfterstateLevels
@@ -28,8 +29,8 @@ from distsearch.testing.emulated_gpu import EmulatedGpu
 
 _SOURCES = {"multilevel": "expectimax_levels.cu", "naive": "expectimax_paths.cu"}
 _CASES = (  # game, evaluation, methods
-    ("2584", "ntuple", ("merged", "multilevel", "naive")),
-    ("2048", "ntuple", ("merged", "multilevel", "naive")),
+    ("2584", SMALLER["2584"], ("merged", "multilevel", "naive")),
+    ("2048", SMALLER["2048"], ("merged", "multilevel", "naive")),
     ("2048", "monotonicity+0.1*smoothness+2.7*free", ("merged", "multilevel")),
     ("2048", "rows", ("merged",)),
     ("2048", "snake", ("merged",)),
@@ -157,7 +158,7 @@ class Bench:
     def show(self, row, count, found, cpu, search):
         kernel, total, leaves, by_kernel = found
         seconds, cpu_leaves, bits = cpu
-        lookups = LOOKUPS[row["game"]] if row["evaluation"] == "ntuple" else None
+        lookups = LOOKUPS[row["game"]] if row["evaluation"] == SMALLER[row["game"]] else None
         row |= {
             "boards": count,
             "kernel_us": kernel / count * 1e6,
@@ -178,7 +179,7 @@ class Bench:
         """Sizes of ``merged``: 2584, 3 layers, normal boards, many and one."""
         game = games.find("2584")
         rules = game.rules()
-        chosen = evaluation.find(game, "ntuple", rules)
+        chosen = evaluation.find(game, SMALLER[game.NAME], rules)
         layers = 2 if self.emulated else 3
         for sizes in [*_SWEEP, *_SWEEP_WHOLE, *_SIZES][:: 6 if self.emulated else 1]:
             single = sizes in _SWEEP_WHOLE or "few" in sizes
@@ -202,7 +203,7 @@ def compile_for(gpu, cases):
         game = games.find(name)
         rules = game.rules()
         evaluator = make_evaluator(gpu, game, rules, evaluation.find(game, chosen, rules), False)
-        swept = [*_SWEEP, *_SWEEP_WHOLE] if (name, chosen) == ("2584", "ntuple") else []
+        swept = [*_SWEEP, *_SWEEP_WHOLE] if (name, chosen) == ("2584", SMALLER["2584"]) else []
         for sizes in [{}, *swept]:
             merged = AfterstateLevels(gpu, evaluator, **sizes)
             wanted |= {(SOURCE, tuple(sorted(merged.macros(whole).items()))) for whole in (False, True)}
@@ -230,7 +231,7 @@ def main():
     for name in {case[0] for case in cases}:
         game = games.find(name)
         rules = game.rules()
-        chosen = evaluation.find(game, "ntuple", rules)
+        chosen = evaluation.find(game, SMALLER[game.NAME], rules)
         boards[name] = boards_of_games(game, rules, chosen, 1 if args.emulated else args.games)
     for name, wanted, methods in cases:
         bench.case(name, wanted, methods, boards[name])

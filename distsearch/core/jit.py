@@ -181,6 +181,11 @@ def compiled(function: Callable) -> Any:
     return _Kernel(function)
 
 
+def compiled_for_threads(function: Callable) -> Any:
+    """The same for a function that Python calls from several threads at a time: it runs without Python's lock."""
+    return _Kernel(function, nogil=True)
+
+
 def inlined(template: Any) -> Any:
     """Mark a template as one to be compiled into its callers: for large functions on the path of every node."""
     template.inlined = True

@@ -27,6 +27,8 @@ from .tuple_network import Network
 NAME = "ntuple"
 MOST_STAGES = 8
 _MOST_BITS = 28  # of a tuple's cells
+_SHIPPED = {"2048": ("4x6", "4x5"), "2584": ("4x5", "3x4")}  # presets by game, the best first
+SMALLER = {game: f"{NAME}_{smaller}" for game, (_, smaller) in _SHIPPED.items()}  # evaluations by game
 _SHIPPED_BOARD = 4, 4  # of the networks that come with this package, which have learnt by each game's usual rules
 
 # The tables (uint64). Of each tuple from EACH on: the masks of both words, how many bits the first one has, and where
@@ -192,8 +194,13 @@ def checked_tuples(game, text, board):
 
 
 def shipped(game):
-    """Return the name of the file of weights that come with this package for a game, a module."""
-    return str(Path(__file__).parent / "weights" / f"{game.NAME}{tuple_network.ENDING}")
+    """Return the names of the files of weights that come with this package for a game (a module), by evaluation.
+
+    NAME is the one that plays best; there is a smaller one, which is faster: the speeds of the studies are its.
+    """
+    folder, names = Path(__file__).parent / "weights", (NAME, SMALLER[game.NAME])
+    files = (folder / f"{game.NAME}_{tuples}{tuple_network.ENDING}" for tuples in _SHIPPED[game.NAME])
+    return dict(zip(names, map(str, files), strict=True))
 
 
 def strongest(game, rules):

@@ -9,10 +9,12 @@ that takes, once it is kept from looking for what repeats itself.
 """
 
 import lzma
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..core.jit import compiled
+from ..core.jit import compiled, compiled_for_threads
 
 ARRAYS = "packed", "counts", "scale"  # by these names in a file
 MOST_CLASSES = 8
@@ -73,8 +75,13 @@ def unpack(packed, counts, scale, tuples, codes):
     size = parts[-1][1].stop
     weights, classes = np.empty(size, np.float32), np.empty(size, np.uint8)
     places = (np.cumsum(counts) - counts).reshape(-1, _STREAMS)
-    for i, (cells, part) in enumerate(parts):
+
+    def restore(i):
+        cells, part = parts[i]
         _restore(weights[part], classes[part], cells, codes.bit_length() - 1, scale[1 + i], scale[0], data, places[i])
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(restore, range(len(parts))))
     if not np.array_equal(places.reshape(-1), np.cumsum(counts)):
         raise ValueError("its streams are of other lengths")
     return weights, classes
@@ -115,7 +122,7 @@ def _round(weights, classes, cells, bits, base, step, contexts, differences):
         weights[at] = predicted + np.float32(steps) * unit
 
 
-@compiled
+@compiled_for_threads
 def _restore(weights, classes, cells, bits, base, step, data, places):
     """Write a tuple's weights and classes, as far as there are bytes. places: where in ``data`` each stream goes on."""
     for at in range(weights.size):

@@ -9,6 +9,7 @@ import pytest
 from distsearch import evaluation, games
 from distsearch.core.errors import UserError
 from distsearch.engines.expectimax import Expectimax
+from distsearch.evaluation.ntuple import SMALLER
 from distsearch.games.interface import END
 from distsearch.games.sliding import ONE_DUE
 from distsearch.gpu import expectimax_merged, expectimax_tables
@@ -40,7 +41,7 @@ def shipped():
     for name in GAMES:
         game = games.find(name)
         rules = game.rules()
-        found[name] = game, rules, evaluation.find(game, "ntuple", rules)
+        found[name] = game, rules, evaluation.find(game, SMALLER[name], rules)
     return found
 
 

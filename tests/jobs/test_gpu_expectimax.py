@@ -72,7 +72,7 @@ def test_summaries_without_a_record_are_the_same(with_gpu, crowded, seed):
 
 
 @pytest.mark.parametrize(
-    ("game", "wanted", "layers"), [("2048", "rows", 1), ("2584", "ntuple", 1), ("2048", "free", 2)]
+    ("game", "wanted", "layers"), [("2048", "rows", 1), ("2584", "ntuple_3x4", 1), ("2048", "free", 2)]
 )
 def test_every_move_is_a_best_one_and_chance_is_that_of_the_game(game, wanted, layers, seed):
     module = games.find(game)

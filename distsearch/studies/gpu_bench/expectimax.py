@@ -10,6 +10,7 @@ from ...core import jit
 from ...engines import expectimax as em
 from ...engines.expectimax import Expectimax
 from ...engines.player import Player, seed_of
+from ...evaluation.ntuple import SMALLER
 from ...games.interface import as_state
 from ...gpu.expectimax import GpuExpectimax
 from .timing import L2_READS, Timed, row
@@ -79,7 +80,7 @@ class Expectimaxes:
     def __init__(self, gpu, tiny, name):
         self._game, self._tiny = games.find(name), tiny
         rules = self._game.rules()
-        chosen = evaluation.find(self._game, "ntuple", rules)
+        chosen = evaluation.find(self._game, SMALLER[name], rules)
         self._gpu = Timed(gpu)
         self._searches = {method: GpuExpectimax(self._gpu, self._game, rules, chosen, method) for method in _BOARDS}
         self._cpu = Cpu(self._game, rules, chosen, 16)

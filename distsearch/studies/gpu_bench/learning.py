@@ -21,13 +21,13 @@ SEED = 1
 
 
 class Cpu:
-    """One CPU rank's learner, of a preset. known: it plays with the weights of the package, and learns nothing."""
+    """One CPU rank's learner, of a preset. known: it plays with the package's smaller weights, learning nothing."""
 
     def __init__(self, name, tuples, known=False, rate=0.1, seed=SEED):
         self.game = games.find(name)
         self.rules = self.game.rules()
         if known:
-            net = tuple_network.load(ntuple.shipped(self.game), name, 1 << self.game.BITS)
+            net = tuple_network.load(ntuple.shipped(self.game)[ntuple.SMALLER[name]], name, 1 << self.game.BITS)
             self.tuples, weights = net.tuples, net.weights
         else:
             self.tuples, weights = ntuple.checked_tuples(self.game, tuples, (4, 4)), 0.0

@@ -8,6 +8,7 @@ search weighs tiles as play deals them, and the network has as many tuples as th
 
 from ... import games
 from ...api.progress import Silent
+from ...evaluation.ntuple import SMALLER
 from ...games.interface import Position
 from ...learning.options import TrainOptions
 from ...learning.train import Files, train
@@ -15,7 +16,7 @@ from .. import td_update_rate, time_per_move
 from . import td2584_tables
 from .report import Measurement, Study
 
-GAME, EVALUATION = "2584", "ntuple"
+GAME, EVALUATION = "2584", SMALLER["2584"]
 _SAMPLED = 3, 24  # games that boards are taken from: laptop, cluster
 _LEARNT = {0: (10_000, 300_000), 1: (600, 20_000), 2: (50, 1000), 3: (8, 200)}  # games by layers
 _LINES = 10  # points of a curve, but of few games, which have 2
