@@ -194,7 +194,6 @@ EVALUATIONS = {
 
 # what files of learnt weights are, and those that come with this package
 of_file = patterns.of_file
-_ENDGAME = {(8, 8): "_endgame"}  # by board, which weights are for ends of the game
 LEARNT = {patterns.NAME: lambda rules: _shipped(board_size(rules))}
 
 
@@ -205,14 +204,10 @@ def strongest(rules):
 
 def for_order(rules):
     """Return what orders moves of exact searches, as ``of_file`` does; None for boards that have no patterns."""
-    board = board_size(rules)
-    return of_file(_shipped(board, _ENDGAME.get(board, "")), rules) if patterns.fits(rules) else None
+    return of_file(_shipped(board_size(rules)), rules) if patterns.fits(rules) else None
 
 
-def _shipped(board, kind=""):
-    """Return the name of the file of weights that come with this package for a board, (rows, columns).
-
-    kind: what the name says besides, if there are several.
-    """
+def _shipped(board):
+    """Return the name of the file of weights that come with this package for a board, (rows, columns)."""
     patterns.check_board(board)
-    return str(Path(__file__).parent / "weights" / f"othello_{board[0]}x{board[1]}{kind}{ENDING}")
+    return str(Path(__file__).parent / "weights" / f"othello_{board[0]}x{board[1]}{ENDING}")

@@ -233,10 +233,11 @@ def main(argv=None):
     except UserError as error:
         print(f"backward_fit: {error}", file=sys.stderr)
         return 2
+    begun = network.record
     fit = BackwardFit(Plan(**args), network, comm, lambda text: print(text, file=sys.stderr, flush=True))
 
     def keep(network):
-        nw.save(save, network._replace(record={**args, "ranks": comm.size}), compact=True)
+        nw.save(save, network._replace(record={**args, "ranks": comm.size, "start": begun}), compact=True)
 
     fit.run(keep)
     if comm.rank == 0:

@@ -34,7 +34,7 @@ def test_stages_are_fitted_from_the_last_one_to_the_first_asked_for(tmp_path, mo
     old, new = (nw.load(path, pt.GAME, pt.CODES) for path in (before, after))
     changed = [bool((a != b).any()) for a, b in zip(old.weights, new.weights, strict=True)]
     assert changed == [stage >= 52 for stage in (0, *old.stages)]
-    assert new.record["games"] == 300
+    assert (new.record["games"], new.record["start"]) == (300, old.record)
 
 
 def test_late_positions_have_their_exact_scores(monkeypatch):
