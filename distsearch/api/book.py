@@ -1,5 +1,6 @@
 """Answers from an opening book instead of a search."""
 
+import math
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -31,9 +32,9 @@ class _Known(NamedTuple):
 class BookAnswers:
     """What a book answers under some options; false where there is no book for them, or they ask for a search.
 
-    A grown book answers no exact search, and none by another evaluation. Its leaves answer only a search under a limit
-    of time that is no longer than that of their own search: a longer one would find more. cluster: the one whose ranks
-    an Outcome tells of; every: whether all entries answer, leaves too.
+    A grown book answers no exact search, and none by another evaluation. A position of it answers where the searches
+    from there on took as long as the one that is asked for would, which else might find more. cluster: the one whose
+    ranks an Outcome tells of; every: whether all entries answer.
     """
 
     def __init__(self, book: Book | None, options: Options, cluster: Any, every: bool = False):
@@ -105,18 +106,24 @@ class BookAnswers:
         index = book.find(position.state)
         if index == NONE or self._options.exact and book.depth(index):
             return None
-        needs_moves = self._options.all_moves or not self._leaves_answer(book)
-        moves = book.moves(position.state) if needs_moves else None
-        line = book.line(position)
-        if not line or needs_moves and moves is None:
+        if not self._is_searched_enough(book, position.state):
             return None
-        return _Known(book.score(index), book.depth(index), line, moves if self._options.all_moves else None)
+        moves = book.moves(position.state) if self._options.all_moves else None
+        line = book.line(position)
+        if not line or self._options.all_moves and moves is None:
+            return None
+        return _Known(book.score(index), book.depth(index), line, moves)
 
-    def _leaves_answer(self, book):
-        """Whether an entry answers although not all positions below it are there."""
+    def _is_searched_enough(self, book, state):
+        """Whether the searches of a grown book from a position on took the time of all workers that is asked for.
+
+        If they had other limits than time, they are enough where there is one below the position.
+        """
         if self._every or book.searched is None:
             return True
-        return self._options.time is not None and self._options.time <= book.searched.get("time", 0)
+        own = book.searched.get("time")
+        wanted = math.ceil(self._options.time * self._cluster.workers / own) if own else 2
+        return book.count_from(state, wanted) >= wanted
 
     def _meaning(self, book, position, known):
         """Return what a score says in words, or None where that is not known."""

@@ -151,6 +151,19 @@ class Book:
         there = np.flatnonzero((below.parents == 1) & np.isin(below.keys, wanted))
         return int(below.moves[there[0]]) if len(there) else None
 
+    def count_from(self, state: tuple, enough: int) -> int:
+        """Return how many entries there are of a position and of those below it, or ``enough`` if these are more."""
+        states = np.array([state], np.uint64)
+        counted = set(self.expansion.keys(states)[self.find_all(states) != NONE].tolist())
+        while len(states) and len(counted) < enough:
+            below = self.expansion.children(states)
+            keys, first = np.unique(below.keys, return_index=True)
+            there = places(self.entries["key"], keys) != NONE
+            new = [key not in counted for key in keys.tolist()] & there
+            counted |= set(keys[new].tolist())
+            states = below.states[first[new]]
+        return min(len(counted), enough)
+
     def moves(self, state: tuple) -> list[tuple[int, int]] | None:
         """Return (move, score) of every legal move, in order; None where one is not known."""
         below = self.expansion.children(np.array([state], np.uint64))

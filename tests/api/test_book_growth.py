@@ -247,6 +247,16 @@ def test_a_leaf_answers_where_a_search_would_not_see_more(of_depth, plain, tmp_p
     assert answers(timed, plain, every=True).outcome(leaf).nodes == 0
 
 
+def test_a_position_answers_for_the_time_of_all_searches_from_there_on(of_depth, plain, tmp_path):
+    content, book, start = load(of_depth), opened(of_depth, BY_DEPTH), othello.start(RULES)
+    count = len(book.entries["key"])
+    assert [book.count_from(start.state, enough) for enough in (1, 7, 10**6)] == [1, 7, count]
+    timed = str(tmp_path / "timed")
+    save(timed, content._replace(searched={"evaluation": "complex", "time": 0.5}))
+    assert answers(timed, plain, time=0.5 * count).outcome(start).nodes == 0
+    assert answers(timed, plain, time=0.5 * count + 0.1).outcome(start) is None
+
+
 def test_other_questions_are_searched(of_depth, plain):
     for asked in ({"exact": True}, {"depth": 4}, {"nodes": 100}, {"evaluation": "discs"}):
         assert not answers(of_depth, plain, **asked)
