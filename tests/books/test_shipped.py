@@ -1,4 +1,4 @@
-"""The Connect 4 book that comes with the program: counts and scores that others have published, and the solver's."""
+"""Books that come with the program. Connect 4: counts and scores that others have published, and the solver's."""
 
 import json
 
@@ -49,3 +49,17 @@ def test_a_sample_of_the_last_ply_is_what_the_solver_finds(book, seed):
     with Session(book="none") as session:
         solved = [outcome.score for outcome in session.solve("connect4", texts, exact=True)]
     assert solved == [book.score(book.find(each.state)) for each in positions]
+
+
+def test_othello_s_agrees_with_itself():
+    answer = ask("book", "othello", "--check", "--json")
+    found = json.loads(answer.out)
+    assert (answer.status, found["wrong"]) == (0, 0)
+    assert sum(row["positions"] for row in found["plies"]) >= 20_000
+
+
+def test_othello_s_answers_within_its_evaluation():
+    found = json.loads(ask("search", "othello", "--json").out)
+    assert (found["nodes"], found["book"], found["proved"]) == (0, "othello_8x8.npz", False)
+    assert found["depth"] > 20
+    assert "book" not in json.loads(ask("search", "othello", "--evaluation", "complex", "--time", "0.1", "--json").out)
