@@ -3,10 +3,10 @@
     python benchmarks/gpu/expectimax.py              a few minutes' work of a GPU, a line of JSON a row
     python benchmarks/gpu/expectimax.py --emulated   the same script where there is no GPU, on a handful of boards
 
-Boards are of games that the shipped network plays with one layer, by the classes of `distsearch sample`: starter,
-normal, late. `kernel` is the GPU's time by events around every launch, `total` the time of the call, both the best
-of some repeats. `cpu` is one rank's time for the same decisions in one compiled loop, with the table's size that is
-fastest, which goes on from board to board; `times` compares it with `total`. `leaves` are evaluations made: `merged`
+Boards are of games that the smaller shipped network plays with one layer, by the classes of `distsearch sample`:
+starter, normal, late. `kernel` is the GPU's time by events around every launch, `total` the time of the call, both the
+best of some repeats. `cpu` is one rank's time for the same decisions in one compiled loop, with the table's size that
+is fastest, which goes on from board to board; `times` compares it with `total`. `leaves` are evaluations made: `merged`
 makes fewer than others for the same value. `share` is leaves a second of the kernels against what L2 gives for the
 look-ups that the report makes for a leaf (137 G/s; 24 look-ups for 2584's network).
 """

@@ -23,13 +23,14 @@ def add_arguments(parser):
         "--positions",
         type=number("positions"),
         metavar="N",
-        help="of --make: grow a book best first to so many positions, each searched by one rank under the limits below",
+        help="of --make: grow a book to about N positions, the likeliest first, each searched by one rank under the "
+        "limits below",
     )
     parser.add_argument(
         "--check",
         action="store_true",
-        help="check that every score and move follows from those one ply below, and solve a sample of the last ply, or "
-        "search a sample of the leaves of a grown book again if it has a limit of depth or nodes",
+        help="check that every score and move follows from those one ply below; then solve a sample of the last ply, "
+        "or, in a grown book with a limit of depth or nodes, search a sample of the leaves again",
     )
     parser.add_argument(
         "--sample", type=number("sample"), default=100, metavar="N", help="of --check: positions to solve (default 100)"
