@@ -39,7 +39,7 @@ def main() -> None:
                 for answer in batch.answers():  # as they come, in any order
                     print("position", answer["index"], "of the batch:", answer["move"])
 
-                long = client.submit("othello", time=60)
+                long = client.submit("othello", depth=60)
                 long.cancel()
                 try:
                     long.result()

@@ -71,6 +71,7 @@ class BookAnswers:
             pv=list(map(text, known.line)),
             algorithm=str(options.algorithm),
             policy=str(options.policy),
+            selective=(self._book.searched or {}).get("selective"),
             book=self._book.name,
             ranks=self._cluster.ranks,
             workers=self._cluster.workers,
@@ -138,7 +139,11 @@ class BookAnswers:
 
 def _is_of(book, options):
     """Whether the scores of a book are those that a search under some options would find."""
-    return book.searched is None or not options.exact and book.searched["evaluation"] == options.evaluation
+    if book.searched is None:
+        return True
+    as_selective = (book.searched.get("selective") or 1) == (options.selective or 1)
+    by_same = book.searched["evaluation"] == options.evaluation and options.probcut_params is None
+    return by_same and as_selective and not options.exact
 
 
 def find_book(path: str | None, options: Options) -> Book | None:

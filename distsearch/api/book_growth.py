@@ -54,6 +54,7 @@ def _new(session, options):
     """Return a Growth without positions, for whose searches all is compiled that workers then find."""
     session.check_no_gpu("searches of the positions of a book")
     searcher = session.searcher(options)
+    searcher.compile_all()
     chosen = find(searcher.game, options.evaluation, searcher.rules)
     return Growth(searcher.game, Expansion(searcher.game, searcher.rules), chosen)
 

@@ -17,9 +17,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from .. import evaluation, games
+from ..books.book import shipped
+from ..books.expansion import Expansion
 from ..core.kernel_cache import FOLDER, KernelCache, can_keep, told_of_compiling
 from ..engines.pvs.table_search import TableSearch
+from ..games.interface import board_size
 from ..jobs.two_player import KINDS
 from ..tree.expansion import Grower
 from ..tree.search_tree import SearchTree, warm_up_search_tree
@@ -76,7 +81,24 @@ def recipes_of(name: str) -> list[Recipe]:
         setups = [each.setup() for each in usual] + [exact.setup("perft")]
     else:
         setups = [each.setup(kind) for each in searches for kind in (None, "game")]
-    return [Recipe.of_setup(setup) for setup in setups]
+    recipes = [Recipe.of_setup(setup) for setup in setups]
+    if shipped(game, board_size(game.rules())):
+        recipes.append(Recipe(f"{__name__}:parts_of_book", {"name": name}))
+    return recipes
+
+
+def parts_of_book(name: str) -> list[Part]:
+    """Return a function that compiles what the book of a game takes, on its usual board."""
+    game = games.find(name)
+    rules = game.rules()
+    start = np.array([game.start(rules).state], np.uint64)
+
+    def compile_all():
+        expansion = Expansion(game, rules)
+        expansion.keys(start)
+        expansion.children(start)
+
+    return [compile_all]
 
 
 def warm_up(runner: Any, grower: Grower, state: tuple, kind: str) -> None:

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..cluster.local import LocalCluster
 from ..cluster.protocols import JobRunner
 from ..engines.pvs.table import new_shared_table
@@ -67,6 +65,3 @@ class PausableRunner(JobRunner):
             self.advance(0)
         self._stopping = False
         return ended
-
-    def result(self, seconds: float, cpu: float) -> np.ndarray:
-        raise NotImplementedError

@@ -75,6 +75,8 @@ class SearchPlayer:
         kind = searcher_of(options)
         kind = _ValueSearcher if kind is TwoPlayerSearcher else kind
         self._searcher = kind(_with_ties(options), cluster, progress or Silent(), interrupted)
+        if isinstance(self._searcher, TwoPlayerSearcher):
+            self._searcher.compile_all()
         if options.nodes is not None:  # or how far they go would depend on the number of workers
             self._searcher.wanted_subtrees = 1
         self._game, self._rules = self._searcher.game, self._searcher.rules

@@ -13,6 +13,7 @@ from ..jobs.setups import evaluated
 from .compiling import in_this_process
 from .options import Options
 from .pausable_runner import PausableRunner
+from .progress import Silent
 from .result import Outcome
 from .two_player import TwoPlayerSearcher
 
@@ -51,7 +52,8 @@ class RankSearchRunner(PausableRunner):
         setup = self._setup
         with in_this_process():
             options = Options(setup["game"], tuple(setup["board"]), setup["options"], **setup["search"])
-            self._searcher = TwoPlayerSearcher(options, self._cluster(), interrupted=self._interrupted)
+            self._searcher = TwoPlayerSearcher(options, self._cluster(), Silent(), self._interrupted)
+            self._searcher.compile_all()
 
     @property
     def nodes(self) -> int:

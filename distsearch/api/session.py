@@ -1,7 +1,7 @@
 """Ranks that stay together for any number of searches: what the command line, the service and programs use."""
 
 import contextlib
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
@@ -273,16 +273,8 @@ class Session:
         """
         asked, module, known_rules = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
-        texts: deque[str] = deque()  # of positions that were read and not answered yet
-
-        def positions():
-            for line in lines:
-                position = module.parse(line, known_rules)
-                texts.append(line)
-                yield position
-
-        for found in solve(self, self.searcher(asked), positions(), self.book(asked)):
-            yield found.as_asked(texts.popleft())
+        positions = ((line, module.parse(line, known_rules)) for line in lines)
+        yield from solve(self, self.searcher(asked), positions, self.book(asked))
 
     @documented(Options)
     def play(

@@ -291,17 +291,26 @@ class StreamSolver:
         )
 
 
-def solve(session, searcher, positions, book):
-    """Yield an Outcome for each of an iterable of Positions, in order; book: ``BookAnswers``."""
+def solve(session, searcher, asked, book):
+    """Yield an Outcome for each of an iterable of (text, Position), in order; book: ``BookAnswers``."""
     if searcher.deepening:
-        for position in positions:
-            yield book.outcome(position) or next(searcher.search([position]))
+        for text, position in asked:
+            found = book.outcome(position) or next(searcher.search([position]))
+            yield found.as_asked(text)
             if session.interrupted():
                 return
         return
-    solving = StreamSolver(session, searcher, InMemoryPositions(positions), book=book)
+    texts = {}  # by number, from 1 on, of positions that were read and not answered yet
+
+    def positions():
+        for number, (text, position) in enumerate(asked, 1):
+            texts[number] = text
+            yield position
+
+    solving = StreamSolver(session, searcher, InMemoryPositions(positions()), book=book)
     for part in solving:
-        yield from outcomes(searcher, solving, part)
+        for line, found in zip(part.lines.tolist(), outcomes(searcher, solving, part), strict=True):
+            yield found.as_asked(texts.pop(part.chunk.first + line))
 
 
 def outcomes(searcher, solving, part):

@@ -252,6 +252,11 @@ class TwoPlayerSearcher(Searcher):
         left = int(self.game.moves_left(position.state, self.rules))
         return self._evaluation.sees_nothing or left <= _SOLVED_AHEAD + _DEEPEST
 
+    def compile_all(self):
+        """Compile what any position may need, where a game or a worker cannot wait for it later."""
+        if self.solving_options is not None:
+            self._compile_solver()
+
     def _compile_solver(self):
         """Return the searcher of the exact search, compiled once."""
         if self._solver is None:

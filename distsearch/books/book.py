@@ -153,6 +153,7 @@ class Book:
 
     def count_from(self, state: tuple, enough: int) -> int:
         """Return how many entries there are of a position and of those below it, or ``enough`` if these are more."""
+        enough = min(enough, len(self.entries["key"]) + 1)
         states = np.array([state], np.uint64)
         counted = set(self.expansion.keys(states)[self.find_all(states) != NONE].tolist())
         while len(states) and len(counted) < enough:

@@ -72,9 +72,9 @@ def check_book_of(args, options, session):
     if args.book not in (None, WITHOUT):
         check(options, {"book": args.book, "trace": args.trace})
         if not session.book(options):
-            searched = opened(args.book, options).searched
-            by = f"{(searched or {}).get('evaluation')}"
-            raise UserError(f"{args.book[:200]} has scores by {by}: it answers searches by {by} that are not exact")
+            searched = opened(args.book, options).searched or {}
+            by = f"{searched.get('evaluation')}, selective {searched.get('selective') or 1}"
+            raise UserError(f"{args.book[:200]} has scores by {by}: it answers searches by these that are not exact")
 
 
 def _evaluated_in_parallel(args, launch):

@@ -132,4 +132,4 @@ EVALUATIONS = {
 WEIGHTED = {"rows": (partial(row_heuristic.parse, most=len(g2048.VALUES) - 1), WEIGHTS)}
 of_file = partial(ntuple.of_file, g2048)
 strongest = partial(ntuple.strongest, g2048)
-LEARNT = {name: partial(lambda path, rules: path, path) for name, path in ntuple.shipped(g2048).items()}
+LEARNT = ntuple.learnt(g2048)

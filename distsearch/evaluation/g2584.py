@@ -29,4 +29,4 @@ EVALUATIONS = {"rows": (_OF_LINES, rows_tables, lambda r: 0, _BEST_MOVES)}
 WEIGHTED = {"rows": (partial(row_heuristic.parse, most=len(g2584.VALUES) - 1), WEIGHTS)}
 of_file = partial(ntuple.of_file, g2584)
 strongest = partial(ntuple.strongest, g2584)
-LEARNT = {name: partial(lambda path, rules: path, path) for name, path in ntuple.shipped(g2584).items()}
+LEARNT = ntuple.learnt(g2584)

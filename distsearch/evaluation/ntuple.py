@@ -203,6 +203,11 @@ def shipped(game):
     return dict(zip(names, map(str, files), strict=True))
 
 
+def learnt(game):
+    """Return what finds the file of each evaluation that ``shipped`` has, by the rules, as ``LEARNT`` has it."""
+    return {name: lambda rules, path=path: path for name, path in shipped(game).items()}
+
+
 def strongest(game, rules):
     """Return the name of the evaluation that plays best by these rules: the network where it is one for them."""
     return NAME if np.array_equal(rules, game.rules(_SHIPPED_BOARD)) else "rows"

@@ -66,6 +66,8 @@ def pack(weights, classes, tuples, codes, steps=_STEPS):
 def unpack(packed, counts, scale, tuples, codes):
     """Return (weights: float32, classes: uint8), both of one dimension, that ``pack`` packed; raises ValueError."""
     parts = list(_parts(tuples, codes))
+    if counts.dtype != np.int64 or scale.dtype != np.float32 or counts.min(initial=0) < 0 or not parts:
+        raise ValueError("they are no arrays of packed weights")
     try:
         data = np.frombuffer(lzma.decompress(packed) + b"\0", np.uint8)  # a place after the last is looked at as well
     except lzma.LZMAError as error:

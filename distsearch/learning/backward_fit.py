@@ -107,6 +107,8 @@ class BackwardFit:
         fitted = [stage for stage, began in enumerate(self._began[:-1]) if plan.from_discs <= began < plan.to_discs]
         late = [stage for stage in fitted if _SQUARES - self._began[stage] <= plan.solved]
         self._fit_late(late)
+        if late and self._comm.rank == 0:
+            keep(self.network)
         for stage in reversed(fitted[: len(fitted) - len(late)]):
             self._fit_early(stage)
             if self._comm.rank == 0:
@@ -237,11 +239,13 @@ def main(argv=None):
     fit = BackwardFit(Plan(**args), network, comm, lambda text: print(text, file=sys.stderr, flush=True))
 
     def keep(network):
-        nw.save(save, network._replace(record={**args, "ranks": comm.size, "start": begun}), compact=True)
+        try:
+            nw.save(save, network._replace(record={**args, "ranks": comm.size, "start": begun}), compact=True)
+        except OSError as error:
+            print(f"backward_fit: cannot write {save}: {error.strerror}", file=sys.stderr, flush=True)
+            comm.Abort(1)  # others wait for this rank
 
     fit.run(keep)
-    if comm.rank == 0:
-        keep(fit.network)
     return 0
 
 

@@ -8,6 +8,7 @@ import pytest
 from distsearch.api.result import Outcome
 from distsearch.api.session import Session, search
 from distsearch.core.errors import UserError
+from distsearch.games import connect4
 
 from .solving import HARD, late_lines
 
@@ -300,6 +301,19 @@ def test_an_error_within_closes_it():
     with pytest.raises(RuntimeError, match="mine"), Session(table=1) as session:
         raise RuntimeError("mine")
     assert session.cluster is None
+
+
+def test_after_an_interrupt_answers_still_have_their_own_text(rng):
+    lines, _ = late_lines(rng, 40)
+    ended = []
+    with Session(table=1, interrupted=lambda: bool(ended), book="none") as session:
+        found = session.solve("connect4", [*lines[:20], "startpos", *lines[20:]])
+        answers = [next(found)]
+        ended.append(True)
+        answers += found
+    rules = connect4.rules()
+    texts = [connect4.text(connect4.parse(each.asked or each.position, rules), rules) for each in answers]
+    assert texts == [each.position for each in answers]
 
 
 def test_interrupted_searches_end_with_what_they_know():

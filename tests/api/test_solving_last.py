@@ -3,6 +3,7 @@
 import pytest
 
 from distsearch.api.options import Options
+from distsearch.api.players import SearchPlayer
 from distsearch.api.result import Outcome
 from distsearch.api.session import Session
 from distsearch.formats.checkpoint import CheckpointHandle
@@ -58,6 +59,11 @@ def test_the_solver_is_only_made_where_the_search_may_come_near_the_end(session,
         next(searcher.search([position]))
         made.append(searcher._solver is not None)
     assert made == [False, False, True, True]
+
+
+def test_what_plays_games_has_the_solver_at_once(session):
+    player = SearchPlayer(Options("othello", time=0.05), session.cluster)
+    assert player._searcher._solver is not None
 
 
 def test_every_move_has_its_score(session, rng):

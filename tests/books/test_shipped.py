@@ -61,5 +61,7 @@ def test_othello_s_agrees_with_itself():
 def test_othello_s_answers_within_its_evaluation():
     found = json.loads(ask("search", "othello", "--json").out)
     assert (found["nodes"], found["book"], found["proved"]) == (0, "othello_8x8.npz", False)
+    assert found["selective"] == 0.95
     assert found["depth"] > 20
-    assert "book" not in json.loads(ask("search", "othello", "--evaluation", "complex", "--time", "0.1", "--json").out)
+    for other in ("--evaluation", "complex"), ("--selective", "1"), ("--selective", "0.9"):
+        assert "book" not in json.loads(ask("search", "othello", *other, "--time", "0.1", "--json").out)

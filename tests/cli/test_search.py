@@ -187,7 +187,7 @@ def test_a_budget_of_nodes_beyond_all_arrays_causes_no_traceback(nodes):
 
 
 def test_time_is_kept():
-    found = search("--time", "0.2", position="startpos", board="8x8")
+    found = search("--time", "0.2", "--book", "none", position="startpos", board="8x8")
     assert found["complete"]
     assert 0.2 <= found["seconds"] < 2
     assert found["depth"] > 1

@@ -17,7 +17,7 @@ MIDGAME = "d5e3e2e5c2b4a5c1b5d2e4f4"  # 20 empty squares on 6×6, and millions o
 LARGE = [  # searches that fill the near table
     {"limit": ["--exact"], "position": MIDGAME, "board": "6x6"},
     {"limit": ["--depth", "11", "--evaluation", "complex"], "position": "startpos", "board": "6x6"},
-    {"limit": ["--time", "1"], "position": "startpos", "board": "8x8"},
+    {"limit": ["--time", "1", "--book", "none"], "position": "startpos", "board": "8x8"},
 ]
 SMALL = [  # searches that keep a few positions: no two share a place in the near table, and hashes are always the same
     {"limit": ["--exact"], "position": "--OXXOX-XXO-X--- O"},

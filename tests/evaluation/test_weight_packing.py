@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from distsearch.core import archive
 from distsearch.core.errors import UserError
 from distsearch.evaluation import tuple_network, weight_packing
 from distsearch.evaluation.tuple_network import Network
@@ -58,7 +59,15 @@ def test_what_does_not_fit_is_refused(learnt, tmp_path):
     for name, wrong in (
         ("packed", packed["packed"][:50]),
         ("counts", packed["counts"][1:]),
+        ("counts", packed["counts"] + np.eye(1, packed["counts"].size, 1, np.int64)[0] * (1 << 40)),
+        ("counts", -packed["counts"]),
+        ("counts", packed["counts"].astype(np.int32)),
         ("scale", packed["scale"][1:]),
     ):
         with pytest.raises(ValueError):
             weight_packing.unpack(*{**packed, name: wrong}.values(), TUPLES, 16)
+        header = {**net._asdict(), "version": "0"}
+        del header["weights"]
+        archive.save(tmp_path / "damaged", tuple_network.KIND, header, {**packed, name: wrong})
+        with pytest.raises(UserError, match="not a file of weights"):
+            tuple_network.load(tmp_path / "damaged", "2048", 16)

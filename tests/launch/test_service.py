@@ -57,7 +57,7 @@ def check(wire):
 
 def test_sigterm_lets_open_requests_be_answered(path):
     with serve(path) as job, connected(path) as wire:
-        ask(wire, "open", game="othello", time=1.0)
+        ask(wire, "open", game="othello", time=1.0, evaluation="complex")
         state = status(wire)
         assert state["active"] + state["queued"] == 1
         send(job, 3, signal.SIGTERM)

@@ -10,7 +10,7 @@ import pytest
 
 from .running import SOON, TRACEBACK, Job, run, send, wait_for
 
-SEARCHES = {"depth": ["--depth", "30"], "exact": ["--exact"], "time": ["--time", "60"]}
+SEARCHES = {"depth": ["--depth", "30"], "exact": ["--exact"], "time": ["--time", "60", "--book", "none"]}
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
 MOMENTS = "start", "later"
 CASES = list(product((0, 3), SEARCHES, SIGNALS, MOMENTS))
@@ -59,7 +59,7 @@ def test_text_says_that_the_search_was_stopped():
 
 
 @pytest.mark.any_mpi
-@pytest.mark.parametrize("limit", [["--exact"], ["--time", "60"]], ids=["exact", "time"])
+@pytest.mark.parametrize("limit", [["--exact"], SEARCHES["time"]], ids=["exact", "time"])
 def test_solve_ends_soon_however_many_positions_are_left(limit, tmp_path):
     positions = tmp_path / "positions.txt"
     positions.write_text("startpos\n" * 100)
