@@ -196,7 +196,8 @@ def checked_tuples(game, text, board):
 def shipped(game):
     """Return the names of the files of weights that come with this package for a game (a module), by evaluation.
 
-    NAME is the one that plays best; there is a smaller one, which is faster: the speeds of the studies are its.
+    NAME is the one that plays best. There is a smaller one, which is faster; the studies measure speeds with the
+    smaller one.
     """
     folder, names = Path(__file__).parent / "weights", (NAME, SMALLER[game.NAME])
     files = (folder / f"{game.NAME}_{tuples}{tuple_network.ENDING}" for tuples in _SHIPPED[game.NAME])

@@ -4,8 +4,8 @@ A weight has a class: 0, dropped, or c, rounded to steps of ``step`` / 2 ** (c -
 higher is its class, as it is looked up more often: half the step for four times as often. A weight's neighbours are
 those of the same tuple for which one cell holds a code less. The mean of those that are not dropped predicts a weight,
 and is the value of one that is dropped. A weight's bytes are its class and the two of its difference in steps; they lie
-together with those in the same circumstances, which have similar odds, and LZMA codes them: nearly in as many bits as
-that takes, once it is kept from looking for what repeats itself.
+together with those in the same circumstances, which have similar odds, and LZMA codes them: close to the entropy, with
+match search switched off.
 """
 
 import lzma
