@@ -138,12 +138,12 @@ class BookAnswers:
 
 
 def _is_of(book, options):
-    """Whether the scores of a book are those that a search under some options would find."""
+    """Whether the scores of a book are as good as those that a search under some options would find."""
     if book.searched is None:
         return True
-    as_selective = (book.searched.get("selective") or 1) == (options.selective or 1)
+    as_careful = (book.searched.get("selective") or 1) >= (options.selective or 1)
     by_same = book.searched["evaluation"] == options.evaluation and options.probcut_params is None
-    return by_same and as_selective and not options.exact
+    return by_same and as_careful and not options.exact
 
 
 def find_book(path: str | None, options: Options) -> Book | None:

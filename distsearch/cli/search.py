@@ -73,8 +73,11 @@ def check_book_of(args, options, session):
         check(options, {"book": args.book, "trace": args.trace})
         if not session.book(options):
             searched = opened(args.book, options).searched or {}
-            by = f"{searched.get('evaluation')}, selective {searched.get('selective') or 1}"
-            raise UserError(f"{args.book[:200]} has scores by {by}: it answers searches by these that are not exact")
+            by, pruned = searched.get("evaluation"), searched.get("selective") or 1
+            raise UserError(
+                f"{args.book[:200]} has scores by {by}, selective {pruned}: it answers searches by {by} that are not "
+                "exact, and prune as much or more"
+            )
 
 
 def _evaluated_in_parallel(args, launch):

@@ -63,5 +63,5 @@ def test_othello_s_answers_within_its_evaluation():
     assert (found["nodes"], found["book"], found["proved"]) == (0, "othello_8x8.npz", False)
     assert found["selective"] == 0.95
     assert found["depth"] > 20
-    for other in ("--evaluation", "complex"), ("--selective", "1"), ("--selective", "0.9"):
+    for other in ("--evaluation", "complex"), ("--selective", "1"), ("--selective", "0.99"):
         assert "book" not in json.loads(ask("search", "othello", *other, "--time", "0.1", "--json").out)
