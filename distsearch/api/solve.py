@@ -292,7 +292,7 @@ class StreamSolver:
 
 
 def solve(session, searcher, asked, book):
-    """Yield an Outcome for each of an iterable of (text, Position), in order; book: ``BookAnswers``."""
+    """Yield an Outcome for each of an iterable of (text or None, Position), in order; book: ``BookAnswers``."""
     if searcher.deepening:
         for text, position in asked:
             found = book.outcome(position) or next(searcher.search([position]))

@@ -119,7 +119,7 @@ def answers(case, cluster, interrupted=lambda: False, **changed):
     if case.way == "solve":
         _try_briefly(searcher, case.first_try)
         book = BookAnswers(None, options, cluster)
-        found = solve(Here(cluster, interrupted), searcher, case.positions, book)
+        found = solve(Here(cluster, interrupted), searcher, ((None, each) for each in case.positions), book)
     else:
         found = searcher.search(case.positions)
     return [(outcome.complete, outcome.score, outcome.moves and _scores(outcome.moves)) for outcome in found]
