@@ -32,9 +32,10 @@ class _Known(NamedTuple):
 class BookAnswers:
     """What a book answers under some options; false where there is no book for them, or they ask for a search.
 
-    A grown book answers no exact search, and none by another evaluation. A position of it answers where the searches
-    from there on took as long as the one that is asked for would, which else might find more. cluster: the one whose
-    ranks an Outcome tells of; every: whether all entries answer.
+    A grown book answers no exact search, none by another evaluation, and none that prunes less than its own. A position
+    of it answers only if the book spent at least as much search time on it and the entries below it as the request
+    allows: otherwise a search would find more. cluster: the one whose ranks an Outcome tells of; every: whether all
+    entries answer.
     """
 
     def __init__(self, book: Book | None, options: Options, cluster: Any, every: bool = False):
@@ -116,9 +117,9 @@ class BookAnswers:
         return _Known(book.score(index), book.depth(index), line, moves)
 
     def _is_searched_enough(self, book, state):
-        """Whether the searches of a grown book from a position on took the time of all workers that is asked for.
+        """Whether a grown book spent at least the asked time of all workers on a position and the entries below it.
 
-        If they had other limits than time, they are enough where there is one below the position.
+        In a book that was made by depth or nodes, whether there is an entry below the position.
         """
         if self._every or book.searched is None:
             return True

@@ -65,6 +65,8 @@ def _check_asked(args):
         raise UserError("book takes --make FILE with --plies N or --positions N, --check, or a position")
     if args.positions is None and given(args, Options).keys() & of_command(Options, "book"):
         raise UserError("depth, time, nodes and selective go with --positions")
+    if args.positions is not None and args.table is not None:
+        raise UserError("table goes without --positions, for which each worker has a small table of its own")
 
 
 def _exact(args, **more):

@@ -428,6 +428,7 @@ REFUSED = [
     ((*BOOK, "--check"), "no book of connect4 4x4", "--make"),
     *(((*BOOK, *more, "--book", "good.txt"), "good.txt is not a file of opening books") for more in ((), ("--check",))),
     ((*BOOK, "--book", "missing"), "missing", "No such file"),
+    (("book", "othello", "--make", "new.npz", "--positions", "9", "--table", "4"), "table", "--positions"),
     (("book", "2048"), "2048", "two players"),
     (("search", "connect4", "--book", "good.txt"), "good.txt is not a file of opening books"),
     (("solve", "connect4", "--positions", "good.txt", "--book", "missing"), "missing", "No such file"),

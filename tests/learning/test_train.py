@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from distsearch.api.progress import Silent
+from distsearch.api.session import Session
 from distsearch.core import archive
 from distsearch.core.errors import UserError
-from distsearch.evaluation import tuple_network
+from distsearch.evaluation import tuple_network, weight_packing
 from distsearch.learning import train as training
 from distsearch.learning.options import TrainOptions
 from distsearch.learning.train import Files, train
@@ -197,6 +198,16 @@ def test_small_files_are_weights_alone(tmp_path):
     assert tuple_network.load(path, "2048", 16).record["games"] == 5
     with pytest.raises(UserError, match="weights alone"):
         run(asked, Files(path, resume=True))
+
+
+def test_small_files_of_coherent_learning_are_packed_and_play(tmp_path):
+    asked, path = TrainOptions("2048", tuples="2x4", games=1000, coherence=True), str(tmp_path / "file.npz")
+    run(asked, Files(path, weights_only=True))
+    _, arrays = archive.load(path, tuple_network.KIND)
+    assert set(arrays) == set(weight_packing.ARRAYS)
+    with Session() as session:
+        learnt, free = (session.play("2048", games=100, layers=0, evaluation=each) for each in (path, "free"))
+    assert np.mean(learnt.scores) > 1.5 * np.mean(free.scores)
 
 
 @pytest.mark.parametrize(
