@@ -51,7 +51,7 @@ _SLOT = struct(
         ("score", "i4"),
         ("played", "i4"),
         ("worth", "f4"),  # of the last afterstate, when it was chosen
-        ("unused", "i4"),
+        ("again", "i4"),  # 1: it was over once, and went on from its middle
     ],
 )
 GAME = struct(  # a game that is over
@@ -91,6 +91,7 @@ _PLAY = struct(
         ("mode", "i4"),
         ("budget", "i4"),
         ("finished_room", "i4"),
+        ("restart", "i4"),  # 1: games go on from their middles when they are over
     ],
 )
 _REPLAY = struct(
@@ -149,7 +150,8 @@ class GpuLearner:
     gpu: see ``device.Gpu``; game, rules, tuples, symmetric, coherent, rate, seed: as of ``learning.learner.Learner``;
     games: how many are played at once; room: afterstates that each keeps; moves_at_once: see ``defines``;
     threads: of a block; recorded: moves of finished games that a launch may record; ramp: while games teach, as many
-    are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from the beginning. Raises
+    are at once as a ``ramp``-th of those that have ended, but FIRST at least; 0: all, from the beginning; restart:
+    whether games that are over go on from the middle of their path, if they are learnt from backwards. Raises
     UserError for what a GPU cannot do, and if its memory is too small.
 
     ``moves``: made so far; ``over``: whether no game of the phase is at work or left.
@@ -173,6 +175,7 @@ class GpuLearner:
         threads=_THREADS,
         recorded=RECORDED,
         ramp=RAMP,
+        restart=False,
     ):
         check(rules, tuples)
         self._gpu, self._room, self._games = gpu, room, games
@@ -200,7 +203,7 @@ class GpuLearner:
             p["codes"][kind] = rules[SPAWNS + 3 * kind]
             p["chances"][kind] = np.float64(rules[SPAWNS + 3 * kind + 2]) / _CERTAIN
         self.moves, self.over, self._next = 0, True, 0
-        self._ramp, self._ended = ramp, 0
+        self._ramp, self._ended, self._restart = ramp, 0, restart
         self._steps = None  # that were taken, see ``take_steps``
 
     def _check_memory(self):
@@ -229,6 +232,7 @@ class GpuLearner:
         """Begin a phase: games by their numbers, told apart from ``first`` on; mode: of WATCH to RECORD."""
         p = self._p
         p["first"], p["limit"], p["mode"] = first, end, mode
+        p["restart"] = self._restart and mode == BACKWARD
         if mode == BACKWARD:
             p["states"] = self._array("states", self._games * self._room * self._words, np.uint64).address
             p["gains"] = self._array("gains", self._games * self._room, np.int32).address

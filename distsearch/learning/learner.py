@@ -22,7 +22,7 @@ class Learner:
     works on; rate: of learning; seed: of all games; layers: of the search for a move; steps: n; forward, coherent: see
     ``td``; counting: whether to count writes that collide; visiting: whether to count how often weights change, for
     merges; room: afterstates that are kept to be learnt from, so that longer games are learnt from in parts; pages:
-    this rank's ``PrivatePages``, or None.
+    this rank's ``PrivatePages``, or None; restart: whether a game that is over goes on from the middle of its path.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Learner:
         visiting=False,
         room=_PATH,
         pages=None,
+        restart=False,
     ):
         self._arrays, self._rules, self._forward = arrays, rules, forward
         near = arrays.near is not None
@@ -81,7 +82,7 @@ class Learner:
         if arrays.traces is not None:
             control["traces"] = address(arrays.traces)
         set_fields(control, search=self._search.where, seed=seed, steps=steps, plies=2 * layers + 1, capacity=room)
-        set_fields(control, rate=rate, number=-1, learning=1)
+        set_fields(control, rate=rate, number=-1, learning=1, restart=restart)
 
     def compile(self):
         """Compile, or load from disk, all that a game takes."""

@@ -20,7 +20,7 @@ _MOST_LAYERS = 3
 _MOST_STEPS = 1000
 # A resumed training may have others of these.
 _FREE = "games", "rate", "evaluate_every", "evaluate_games", "save_every"
-_FREE += "ranks_per_copy", "device", "exchange", "parallel_games"
+_FREE += "ranks_per_copy", "merge", "merge_every", "device", "exchange", "parallel_games", "restart"
 _FORMER = {"online": "forward", "n_step": "steps", "initial_value": "optimistic"}  # names in files of before 0.1
 DEVICES = "cpu", "gpu"
 # what only a CPU does; each has to be as usual for a GPU
@@ -81,6 +81,13 @@ class TrainOptions:
     n_step: Annotated[
         int, Option("n of n-step TD (default 1)", "N", unit="moves", low=1, high=_MOST_STEPS, group=_LEARNING)
     ] = 1
+    restart: Annotated[
+        bool,
+        Option(
+            "play on from the middle of a game that is over, and of that one, while 64 moves or more are left",
+            group=_LEARNING,
+        ),
+    ] = False
     layers: Annotated[
         int,
         Option("depth of the search for each move: 0 (default) to 3", "X", low=0, high=_MOST_LAYERS, group=_LEARNING),
@@ -127,6 +134,8 @@ class TrainOptions:
             self.rate = 1.0 if self.coherence else 0.1
         if self.online and self.layers:
             raise UserError("online goes with 0 layers: a search's table would hold values from before it learnt")
+        if self.online and self.restart:
+            raise UserError("restart is for games that are learnt from when they are over: no --online")
         self.board = games.checked_board(game, self.board)
         if not self.asymmetric and self.board != (4, 4):
             raise UserError("boards other than 4x4 take --asymmetric: only 4x4 ones are turned and mirrored")
@@ -178,7 +187,7 @@ class TrainOptions:
         own = self.described()
         for name in sorted(own.keys() - set(_FREE)):
             there = described.get(name, described.get(_FORMER.get(name)))
-            if own[name] != there:
+            if own[name] != there and not (name == "coherence" and there is False):  # its traces may begin later
                 raise UserError(f"{file} is of training with {shown(name)} {_shown(there)}, not {_shown(own[name])}")
 
 

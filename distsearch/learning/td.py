@@ -62,8 +62,10 @@ CONTROL = struct(
     ("steps", np.int64),  # n
     ("plies", np.int64),  # of the search for a move: 1 or more
     ("capacity", np.int64),  # of the path
+    ("restart", np.int64),  # 1: a game that is over goes on from the middle of its path
     # the game at work
     ("number", np.int64),  # -1 if there is none
+    ("again", np.int64),  # 1: it was over once
     ("state", np.uint64, 2),
     ("chance_steps", np.int64),
     ("length", np.int64),  # of the path
@@ -92,6 +94,7 @@ SHARED = int64_struct(
 SHARED_SIZE = 8  # words, for a cache line of its own
 _control_at, _shared_at = record_view(CONTROL), record_view(SHARED)
 
+LEAST_REPLAYED = 64  # moves from the middle of a game to its end, for it to go on from there again
 SAMPLED = 8  # boards of which one is counted, a power of 2
 _PAGE_BITS = 10  # of a weight's number: its place in a page
 
@@ -315,10 +318,34 @@ def begin(s, c):
     s = (np.uint64(0), np.uint64(0))
     for i in range(2):
         s = spawned(s, r, drawn(seed, np.int64(i)))
-    if c.plies > 1:  # what the search's table holds is of weights before the last game was learnt from
-        table.forget_l1(expectimax.control_view(c.search, 0).table)
-    c.chance_steps, c.length, c.score, c.played, c.first_learnt = 2, 0, 0, 0, 0
+    forget(c)
+    c.chance_steps, c.length, c.score, c.played, c.first_learnt, c.again = 2, 0, 0, 0, 0, 0
     return s
+
+
+def forget(c):
+    """Empty the search's table, if there is one: what it holds is of weights before the last game was learnt from."""
+    if c.plies > 1:
+        table.forget_l1(expectimax.control_view(c.search, 0).table)
+
+
+def spawned_next(child, c):
+    """Return an afterstate with the next tile that chance draws in the game at work."""
+    number = drawn(stream_of(c.seed, c.number), c.chance_steps)
+    c.chance_steps += 1
+    return spawned(with_due(child, np.int64(0)), uint64s(c.rules), number)
+
+
+def restarted(s, c):
+    """Return (whether a game that is over goes on, its state): from the middle of its path. s: any state."""
+    middle = c.length // 2
+    if not c.restart or not c.learning or c.length - middle < LEAST_REPLAYED:
+        return False, s
+    states = uint64s(c.states)
+    forget(c)
+    s = spawned_next((states[2 * middle], states[2 * middle + 1]), c)
+    c.length, c.first_learnt, c.again = 0, 0, 1
+    return True, s
 
 
 def note(s, c):
@@ -329,7 +356,6 @@ def note(s, c):
         largest = max(largest, np.int64(code_at(s, np.int64(cell))))
     results[1], results[2], results[3] = largest, c.played, c.learning
     results[0] = c.score + 1  # last: it tells that the game is over
-    c.number = -1
 
 
 def remember(child, c, gain, worth):
@@ -354,7 +380,7 @@ def remember(child, c, gain, worth):
 def run(s, where, budget):
     """Play games and learn from them for about ``budget`` moves; return whether no game is left. s: any state."""
     c = _control_at(where, 0)
-    shared, r = _shared_at(c.shared, 0), uint64s(c.rules)
+    shared = _shared_at(c.shared, 0)
     limit = c.moved + budget
     if c.number >= 0:
         s = (c.state[0], c.state[1])
@@ -374,7 +400,11 @@ def run(s, where, budget):
         if chosen < 0:
             if c.learning:
                 learn_from(c, True)
-            note(s, c)
+            if not c.again:
+                note(s, c)
+            on, s = restarted(s, c)
+            if not on:
+                c.number = -1
             continue
         child = lanes.load(s, uint64s(c.children), chosen * len(s))
         gain = int64s(c.gains)[chosen]
@@ -383,9 +413,7 @@ def run(s, where, budget):
         c.moved += 1
         if c.learning:
             remember(child, c, gain, worth)
-        number = drawn(stream_of(c.seed, c.number), c.chance_steps)
-        c.chance_steps += 1
-        s = spawned(with_due(child, np.int64(0)), r, number)
+        s = spawned_next(child, c)
 
 
 TEMPLATES = (
@@ -400,7 +428,10 @@ TEMPLATES = (
     looked_up,
     learn_at,
     learn_from,
+    forget,
     begin,
+    spawned_next,
+    restarted,
     note,
     remember,
     run,

@@ -87,6 +87,7 @@ def train(options, files, comm, progress, interrupted, told, gpu=None):
             steps=options.n_step,
             forward=options.online,
             pages=pages,
+            restart=options.restart,
         )
         merger = None
         if several and team.place == 0:
@@ -130,6 +131,8 @@ def _gpu_learner(options, game, team, gpu, progress):
     """Return this rank's GpuLearner; gpu: its GPU, None: one of the host's, shared if there are more ranks."""
     if options.online and team.ranks > 1 and options.exchange == "games":
         raise UserError("GPUs that tell one another their games learn from them when they are over: no --online")
+    if options.restart and team.ranks > 1 and options.exchange == "games":
+        raise UserError("GPUs that tell one another their games play each once: restart goes with --exchange weights")
     rules, (tuples, _) = game.rules(options.board, **options.rules), options.network
     gpu = gpu or _gpu_of_host(team.place)
     made = None
@@ -146,6 +149,7 @@ def _gpu_learner(options, game, team, gpu, progress):
             rate=options.rate,
             seed=options.seed,
             games=options.parallel_games or games_at_once(tuples, options.online),
+            restart=options.restart,
         )
 
     compile_with_notice(f"{game.NAME} on {gpu.name}", make, progress if team.first else Silent())
@@ -204,7 +208,7 @@ class TrainingState:
             options.check_resumes(net.record["options"], shown)
             with arrays.as_in_files():
                 arrays.weights[:] = net.weights
-                if options.coherence:
+                if options.coherence and "traces" in others:
                     arrays.traces[:] = others["traces"]
             self.state, self.window = {name: state[name] for name in self.state}, others["window"]
         except (KeyError, TypeError, ValueError, AttributeError) as error:

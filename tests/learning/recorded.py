@@ -19,6 +19,7 @@ class Move(NamedTuple):
     before: np.ndarray  # codes, shape of the board
     after: np.ndarray
     points: int
+    again: bool  # the first one after the game was over, from its middle
 
 
 class Training:
@@ -64,14 +65,17 @@ class Training:
         spawns = [(code, probability) for code, _, probability in self._spawns()]
         tile, board = tiles(self.seed, number, spawns), np.zeros(self.board, int)
         board = self._with(self._with(board, next(tile)), next(tile))
-        before, over = self.learner.moves, False
+        before, over, path = self.learner.moves, False, []
         while not over:
             over = self.learner.run(1)
             if self.learner.moves > before:
                 before = self.learner.moves
                 states, sums = self.learner.path
-                after = self.cells(states[-1])
-                yield Move(board, after, int(sums[-1] - (sums[-2] if len(sums) > 1 else 0)))
+                after, again = self.cells(states[-1]), len(states) == 1 and len(path) > 1
+                if again:
+                    board, path = self._with(path[len(path) // 2], next(tile)), []
+                path.append(after)
+                yield Move(board, after, int(sums[-1] - (sums[-2] if len(sums) > 1 else 0)), again)
                 board = self._with(after, next(tile))
         self.last = board
 

@@ -118,6 +118,29 @@ def test_learning_is_that_of_a_plain_twin(name, options, seed):
     assert lost == 0
 
 
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_game_goes_on_from_its_middle(steps, seed):
+    training, twin = trained("2048", steps=steps, restart=True, seed=seed)
+    lengths = []  # of each game, and from its middles to its ends
+    for number in range(games := 12):
+        scores = []
+        for move in training.moves(number):
+            if move.again or not scores:
+                twin.end()
+                scores.append(0)
+                lengths.append(0)
+            twin.add(move.after, move.points)
+            scores[-1] += move.points
+            lengths[-1] += 1
+            if lengths[-1] == 1 and move.again:
+                assert lengths[-2] - lengths[-2] // 2 >= td.LEAST_REPLAYED
+        twin.end()
+        assert lengths[-1] - lengths[-1] // 2 < td.LEAST_REPLAYED
+        assert training.arrays.results[0, 0] == 1 + scores[0]
+        assert_same(training.arrays.weights, twin.weights)
+    assert len(lengths) > games
+
+
 @pytest.mark.parametrize("name", ["2048", "2584"])
 def test_slices_change_nothing(name, seed):
     options = {"coherent": True, "forward": True, "begins": (5, 8)} if name == "2584" else {}

@@ -157,7 +157,6 @@ def test_seeds_tell_trainings_apart(tmp_path):
         {"n_step": 2},
         {"initial_value": 10.0},
         {"layers": 1},
-        {"coherence": True},
         {"online": True},
         {"rules": {"spawn": "2:1"}},
         {"stages": (8,)},
@@ -180,6 +179,11 @@ def test_what_may_differ_in_one_that_goes_on(tmp_path):
     run(TrainOptions("2048", **QUICK, games=3), files)
     more = {"games": 8, "rate": 0.01, "evaluate_every": 2, "evaluate_games": 2, "save_every": 3}
     assert run(TrainOptions("2048", **QUICK, **more), files)[0].games == 8
+    coherent = TrainOptions("2048", **QUICK, games=12, coherence=True, restart=True)
+    assert run(coherent, files)[0].games == 12
+    assert tuple_network.load_all(files.save, "2048", 16)[1]["traces"][:, 1].any()
+    with pytest.raises(UserError, match="coherence on, not off"):
+        run(TrainOptions("2048", **QUICK, games=13), files)
 
 
 @pytest.mark.parametrize("wrong", [{"state": {}}, {"state": 5}, {"options": None}, {"options": {}}], ids=str)

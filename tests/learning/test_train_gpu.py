@@ -72,11 +72,12 @@ def test_it_is_stopped_and_goes_on_until_all_games_are_played(online, seed, tmp_
     assert (found.complete, found.learnt, of_kind(lines, "learning")) == (True, 17, [50, 60])
 
 
-def test_one_game_at_a_time_learns_what_a_cpu_learns(seed, tmp_path):
+@pytest.mark.parametrize("restart", [False, True])
+def test_one_game_at_a_time_learns_what_a_cpu_learns(restart, seed, tmp_path):
     """To the last bit: the same games, from weights that are no zeros."""
     files = [Files(str(tmp_path / f"{name}.npz")) for name in ("gpu", "cpu")]
     every = {"tuples": "2x4", "games": 12, "initial_value": 300.0, "seed": seed % 1000, "evaluate_every": 10}
-    every["evaluate_games"] = 3
+    every |= {"evaluate_games": 3, "restart": restart}
     (_, on_gpu), (_, on_cpu) = (
         run(TrainOptions("2048", **every, device=each, parallel_games=int(each == "gpu")), to)
         for each, to in zip(("gpu", "cpu"), files, strict=True)

@@ -15,6 +15,7 @@ constexpr int LANES = AT_ONCE * IMAGES;  // of a game
 
 constexpr int MOST_MOVES = 1 << 17;  // of a game that is recorded
 constexpr int LOOK_EVERY = 8;        // moves between two looks at the clock
+constexpr int LEAST_REPLAYED = 64;   // moves from the middle of a game to its end, for it to go on from there again
 
 ON_DEVICE State spawned(const Play& p, State board, uint64_t number) {
     const unsigned empty = G::empty(board);
@@ -84,8 +85,18 @@ ON_DEVICE int64_t begun(const Play& p, Slot& s, State& board, int inner, unsigne
     board = State{};
     for (int i = 0; i < 2; ++i) board = spawned(p, board, drawn(s.stream, i));
     s.drawn = 2;
-    s.length = s.score = s.played = 0;
+    s.length = s.score = s.played = s.again = 0;
     return s.number;
+}
+
+// Has a game that is over go on from the middle of its path; false if it is too near the end, or not asked for.
+ON_DEVICE bool restarted(const Play& p, Slot& s, const Path& path, State& board) {
+    const int middle = s.length / 2;
+    if (!p.restart || s.length - middle < LEAST_REPLAYED) return false;
+    board = spawned(p, path_board(path, middle), drawn(s.stream, s.drawn++));
+    s.length = 0;
+    s.again = 1;
+    return true;
 }
 
 // Writes down what a game came to; false if there is no room left in this launch.
@@ -150,13 +161,13 @@ KERNEL(play, Play) {
         if (moved % LOOK_EVERY == 0 && __shfl_sync(mask, int(nanoseconds() >= until), int(lane_number()) - inner)) break;
         const Choice choice = best_of(p.learnt, board, inner, mask);
         if (choice.move > 3 || (p.mode == RECORD && s.played == MOST_MOVES)) {
-            if (!noted(p, s, board, slot, inner, mask)) break;
+            if (!s.again && !noted(p, s, board, slot, inner, mask)) break;
             if (p.mode == FORWARD && s.length) adjust(p.learnt, board_of(s.before), 0, inner, mask);
             if (p.mode == BACKWARD && s.length) {
                 __syncwarp(mask);
                 learn_back(p.learnt, path, s.length, true, 0, inner, mask);
             }
-            s.number = -1;
+            if (!restarted(p, s, path, board)) s.number = -1;
             continue;
         }
         remember(p, s, path, choice, slot, inner, mask);
