@@ -3,9 +3,11 @@
     mpirun -n 63 python -m distsearch.learning.backward_fit --start old.npz --save new.npz
 
 Positions come from games in which a search of two plies or a draw chooses the moves. Late ones are worth their exact
-scores, which the GPUs of the host find, if it has some. Earlier ones are worth what a search of a few plies finds that
-ends in the stages after theirs, which are fitted first. So a position is valued by best play from there on; the result
-of the game that it comes from would be mostly chance. Stages that are not fitted keep the first network's weights.
+scores, which the GPUs of the host find, if it has some. Earlier ones are worth the mean of two searches, to an even and
+to an odd number of plies, that end in the stages after theirs, which are fitted first. An evaluation's error in favour
+of whoever is to move cancels out in that mean; otherwise it would add up from stage to stage. So a position is valued
+by best play from there on; the result of the game that it comes from would be mostly chance. Stages that are not fitted
+keep the first network's weights.
 """
 
 import argparse
@@ -47,7 +49,7 @@ class Plan(NamedTuple):
     cheap: int = 15  # up to which as many positions of each number have one; beyond, so many as take as long
     exact: int = 1_500_000  # those positions, of each number of empty squares
     searched: int = 600_000  # positions of each number of empty squares whose values are searched
-    depth: int = 4  # plies of these searches
+    depth: int = 4  # plies of the shallower one of the two searches of each of them
     from_discs: int = 36  # discs with which the first stage begins that is fitted
     to_discs: int = 65  # and those with which the first one begins that is left as it is
     wild: float = 0.2  # share of moves that are drawn
@@ -183,7 +185,7 @@ class BackwardFit:
                 continue
             states = self._states[self._left == left]
             states = states[self._rng.permutation(len(states))[: plan.searched // self._comm.size]]
-            found = Samples(states, searched(engine, states, plan.depth)[1] / np.float32(pt.UNIT))
+            found = Samples(states, _looked_ahead(engine, states, plan.depth))
             self._samples[left] = joined([known, found]) if known else found
         taught = self._taught(lefts, 0)
         weights, text = self._comm.bcast(self._fitted(stage, taught) if taught else None)
@@ -203,6 +205,11 @@ class BackwardFit:
             errors.append(_error(fit, unseen))
         text = f"stage from {self._began[stage]} discs: {len(seen.scores):,} positions, error of others by pass "
         return fit.network({}).weights[0], text + " ".join(f"{error:.2f}" for error in errors)
+
+
+def _looked_ahead(engine, states, depth):
+    """Return the mean of searches to ``depth`` plies and to one more, in discs, float32."""
+    return sum(searched(engine, states, plies)[1] for plies in (depth, depth + 1)) / np.float32(2 * pt.UNIT)
 
 
 def _error(fit, samples):

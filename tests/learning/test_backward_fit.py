@@ -6,6 +6,7 @@ import numpy as np
 from mpi4py import MPI
 
 from distsearch import evaluation
+from distsearch.engines.pvs.depth_search import DepthSearch
 from distsearch.engines.pvs.exact_solver import ExactSolver
 from distsearch.evaluation import patterns as pt
 from distsearch.evaluation import tuple_network as nw
@@ -61,3 +62,18 @@ def test_another_board_s_network_is_refused(tmp_path, capsys):
     nw.save(path, network(pt.PRESETS[6, 6].tuples, STAGES, 1)._replace(board=(6, 6)))
     assert backward_fit.main(["--start", str(path), "--save", str(tmp_path / "new.npz")]) == 2
     assert "6x6" in capsys.readouterr().err
+
+
+def test_what_favours_whoever_moves_cancels_out():
+    """By a network in which every position is worth 5 discs to the side to move, no position is worth anything."""
+    pattern = pt.PRESETS[8, 8]
+    biased = network(pattern.tuples, pattern.stages, 1)
+    biased.weights[:] = 0
+    biased.weights[:, : pt.CODES ** len(pattern.tuples[0])] = 5 / 8  # of each of the eight images
+    engine = DepthSearch(
+        othello, othello.rules(), evaluation.Evaluation("patterns", pt.patterns, pt.tables_of(biased), pt.BOUND)
+    )
+    states = backward_fit.played(backward_fit.Plan(), 16, engine, othello.rules(), np.random.default_rng(1))
+    early = states[np.bitwise_count(states[:, 0] | states[:, 1]) < 20]
+    assert searched(engine, early, 4)[1].mean() > 4.5 * pt.UNIT
+    assert np.abs(backward_fit._looked_ahead(engine, early, 4)).max() < 1
