@@ -1,12 +1,12 @@
 """Fits shallow searches to deep ones, for ``--selective``: from the program's own searches of its own games.
 
-    python -m distsearch.learning.probcut_fit othello --output fit.json
+    mpirun -n 2 python -m distsearch.learning.probcut_fit othello --output fit.json
 
 Positions of each stage come from games between players that look two plies ahead and play a move at random now and
 then. Each is searched to every depth, and for each pair of depths a line goes through the values by least squares.
 Values of finished games are left out, and positions from which the deepest search sees the end. What an error of the
 evaluation is like is not known before, so sigma is the deviation of the residuals, nothing more robust: the rare large
-error is what a cut must allow for.
+error is what a cut must allow for. Ranks take stages in turn; how many there are changes nothing.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import time
 
 import numpy as np
+from mpi4py import MPI
 
 from .. import __version__, evaluation, games
 from ..core.errors import UserError
@@ -89,30 +90,41 @@ def fitted(stage, found, pairs, bound):
     return lines
 
 
-def fit(game, board, name, pairs, count, seed, tell=lambda text: None):
-    """Return the Fit of an evaluation called ``name`` from ``count`` positions of each stage; tell: progress."""
-    rules, rng = game.rules(board), random.Random(seed)
+def fit(game, board, name, pairs, count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
+    """Return the Fit of an evaluation called ``name`` from ``count`` positions of each stage, on the first rank.
+
+    comm: the ranks that take part, an mpi4py communicator; tell: progress, on the first rank.
+    """
+    rules = game.rules(board)
     chosen, deepest = evaluation.find(game, name, game.rules(board)), max(deep for deep, _ in pairs)
-    engine, began, rows = DepthSearch(game, rules, chosen, new_shared_table(_TABLE)), time.process_time(), []
+    began, rows = time.process_time(), []
     longest = int(game.moves_left(game.start(rules).state, rules))
-    for stage in range((deepest + 1) // STAGE, (longest - _FIRST) // STAGE + 1):
+    stages = range((deepest + 1) // STAGE, (longest - _FIRST) // STAGE + 1)
+    for stage in stages[comm.rank :: comm.size]:
         least = max(stage * STAGE, deepest + 1)
-        searched = []
+        searched, rng = [], random.Random(f"{seed} {stage}")
+        engine = DepthSearch(game, rules, chosen, new_shared_table(_TABLE))
         for left in range(least, (stage + 1) * STAGE):
             share = count // ((stage + 1) * STAGE - least)
             searched += states(engine, game, rules, left, share, rng)
         found = values(engine, searched, deepest)
         rows += fitted(stage, found, pairs, chosen.bound)
-        tell(
-            f"{stage * STAGE} to {stage * STAGE + STAGE - 1} moves left: {len(found)} positions, "
-            f"{time.process_time() - began:.0f} CPU s so far"
-        )
+        if comm.rank == 0:
+            tell(
+                f"{stage * STAGE} to {stage * STAGE + STAGE - 1} moves left: {len(found)} positions, "
+                f"{time.process_time() - began:.0f} CPU s so far"
+            )
+    parts = comm.gather(rows)
+    cpu_seconds = comm.reduce(time.process_time() - began)
+    if comm.rank > 0:
+        return None
+    rows = sorted((row for part in parts for row in part), key=lambda row: row.stage)
     made = {
         "by": f"distsearch {__version__}",
         "positions": count,
         "seed": seed,
         "depths": deepest,
-        "cpu_seconds": round(time.process_time() - began),
+        "cpu_seconds": round(cpu_seconds),
     }
     return Fit(game.NAME, tuple(board), chosen.name, weights_of(chosen), STAGE, rows, made)
 
@@ -156,12 +168,15 @@ def main(argv=None):
             parse_pairs(args.pairs),
             args.positions,
             args.seed,
+            MPI.COMM_WORLD,
             lambda text: print(text, file=sys.stderr, flush=True),
         )
-        with open(args.output, "w", encoding="utf-8") as file:
-            file.write(found.to_json())
-    except UserError as error:
-        print(f"probcut: {error}", file=sys.stderr)
+        if found is not None:
+            with open(args.output, "w", encoding="utf-8") as file:
+                file.write(found.to_json())
+    except UserError as error:  # which every rank has
+        if MPI.COMM_WORLD.rank == 0:
+            print(f"probcut: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"probcut: cannot write {args.output}: {error.strerror}", file=sys.stderr)
