@@ -5,8 +5,8 @@
 Positions come from games in which a search of two plies or a draw chooses the moves. Late ones are worth their exact
 scores, which the GPUs of the host find, if it has some. Earlier ones are worth the mean of two searches, to an even and
 to an odd number of plies, that end in the stages after theirs, which are fitted first. An evaluation's error in favour
-of whoever is to move cancels out in that mean; otherwise it would add up from stage to stage. So a position is valued
-by best play from there on; the result of the game that it comes from would be mostly chance. Stages that are not fitted
+of the side to move cancels out in that mean; otherwise it would add up from stage to stage. So a position is valued by
+best play from there on; the result of the game that it comes from would be mostly chance. Stages that are not fitted
 keep the first network's weights.
 """
 
