@@ -55,7 +55,7 @@ ROWS = (
         lambda o, given: not o.against_chance or o.algorithm in ("expectimax", "ida"),
         "goes with expectimax and ida in a game against chance, not with {o.algorithm}",
     ),
-    Row("nodes", lambda o, given: o.algorithm != "ida" or o.time is None, "goes without time in ida"),
+    Row("nodes", lambda o, given: o.algorithm != "ida" or not o.timed, "goes without time and clock in ida"),
     Row(
         "min_probability chance",
         lambda o, given: o.algorithm == "expectimax",
@@ -81,12 +81,17 @@ ROWS = (
     Row(
         "depth_by_empty",
         lambda o, given: o.depth is not None and not o.deepening,
-        "goes with depth or layers, and without time and nodes",
+        "goes with depth or layers, and without time, clock and nodes",
     ),
     Row("par_depth", lambda o, given: not o.depth_by_empty, "goes without depth-by-empty: the depth must be known"),
     Row("par_depth", lambda o, given: o.load_factor is None, "goes without load-factor, in whose place it is"),
     Row("par_depth", lambda o, given: o.depth is not None, "goes with depth or layers"),
     # exact searches, and such as leave nodes out
+    Row(
+        "clock",
+        lambda o, given: o.time is o.nodes is None and not o.exact,
+        "goes without time, nodes and exact: it says how long each move is searched",
+    ),
     Row("exact", lambda o, given: o.depth is o.time is o.nodes is None, "goes without depth, time and nodes"),
     Row("window", lambda o, given: o.solving, "goes with exact and alphabeta, and without ordering"),
     Row(
@@ -144,6 +149,7 @@ ROWS = (
         "{o.game} goes without nodes, which depend on the number of workers: give depth, layers or time; "
         "nodes goes with ida, and with play",
     ),
+    Row("search", lambda o, given: o.clock is None, "{o.game} goes without clock, which is for the moves of a game"),
     Row(
         "solve",
         lambda o, given: o.limited,
@@ -159,7 +165,9 @@ ROWS = (
         _two_players,
         "is for games of two players, whose scores are whole numbers; {o.game} is a game against chance",
     ),
-    Row("play", lambda o, given: o.limited, "needs depth, layers, nodes or time: how much each move is searched"),
+    Row(
+        "play", lambda o, given: o.limited, "needs depth, layers, nodes, time or clock: how much each move is searched"
+    ),
     Row(
         "opponent openings random_plies sprt",
         _two_players,

@@ -20,7 +20,6 @@ from ..jobs.expectiminimax import ExpectiminimaxPool
 from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
 from . import meaning
-from .applicability import check
 from .compiling import Recipe, compile_with_notice
 from .options import Options
 from .progress import compact
@@ -40,7 +39,6 @@ class ChanceSearcher(Searcher):
 
     def __init__(self, options, *how, **named):
         super().__init__(options, *how, **named)
-        check(options, {"search": True})
         self._runner = runner = KINDS[self._setup["kind"]](self._setup)
         recipe = Recipe.of_setup(self._setup)
         compile_with_notice(options.game, lambda: self._compile(runner), self._progress, recipe, self._interrupted)
@@ -72,7 +70,7 @@ class ChanceSearcher(Searcher):
                 return
 
     def _search(self, position):
-        options, spent, completed, pool, took = self._options, 0.0, None, None, None
+        options, spent, completed, pool, took, startup = self._options, 0.0, None, None, None, 0.0
         deepest = self._most(position)
         depth = deepest if options.time is None else self._first
         counts = dict.fromkeys(self._counts, 0)
@@ -80,6 +78,7 @@ class ChanceSearcher(Searcher):
             pool = self._pool(position, depth)
             took = self._run(pool, depth, math.inf if options.time is None else options.time - spent)
             spent += took.seconds
+            startup += took.startup_seconds
             counts = {name: counts[name] + getattr(pool, of_pool) for name, of_pool in self._counts.items()}
             if pool.done:
                 completed = pool, depth
@@ -90,7 +89,7 @@ class ChanceSearcher(Searcher):
         outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
         outcome.seconds = spent
         vars(outcome).update(counts)
-        outcome.add_run(took)
+        outcome.add_run(took._replace(startup_seconds=startup))
         return outcome
 
     def rate(self, position, seconds):

@@ -12,6 +12,7 @@ from ..core.errors import UserError
 from ..engines.player import seed_of
 from ..games.interface import Position, legal_moves
 from ..games.random_play import random_position
+from .clock import Clock
 from .game_loop import GamePlay
 
 MOST_GAMES = 10**6
@@ -38,7 +39,8 @@ class GamePlan:
     players: which player has which side in game 0, (0, 1) or (1, 0); alternate: whether they change sides after each
     game; paired: whether games 2k and 2k + 1 have the same opening and the same seed of chance. Against chance there is
     one player, or by ``alternate`` one and then the other. openings: Positions to begin at, in turn; None: each begins
-    with ``random_plies`` drawn ones, by ``seed``. options: the game's own, by which it has these rules.
+    with ``random_plies`` drawn ones, by ``seed``. options: the game's own, by which it has these rules. clocks: of each
+    player the (seconds, increment) of its clock, or None.
     """
 
     game: Any
@@ -51,6 +53,7 @@ class GamePlan:
     paired: bool = False
     random_plies: int = 0
     openings: Sequence[Position] | None = None
+    clocks: Sequence[tuple[float, float] | None] = (None, None)
 
     def __post_init__(self):
         self.count = checked_games(self.count)
@@ -66,7 +69,8 @@ class GamePlan:
         if self.game.PLAYERS != 2:
             players = players[:1]
         start = self._opening(opening)
-        return GamePlay(number, start, start, players, seed_of(self.seed, opening))
+        clocks = tuple(None if clock is None else Clock(*clock) for clock in self.clocks)
+        return GamePlay(number, start, start, players, seed_of(self.seed, opening), clocks=clocks)
 
     def _opening(self, number):
         if self.openings is not None:

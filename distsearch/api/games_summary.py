@@ -104,7 +104,9 @@ class GamesSummary(RunFigures):
             if tally.searched:
                 nodes, plies = compact(tally.nodes / tally.searched), tally.plies / tally.searched
                 searched = f"; {nodes} nodes and {plies:.1f} plies a search"
-            lines.append(f"  {label:<10} {name}: {tally.moves:,} moves, {took}{searched}")
+            games = f"{tally.lost_on_time:,} game{'s' * (tally.lost_on_time != 1)}"
+            late = f"; {games} lost on time" if tally.lost_on_time else ""
+            lines.append(f"  {label:<10} {name}: {tally.moves:,} moves, {took}{searched}{late}")
         return lines
 
     def _result_lines(self, figures):

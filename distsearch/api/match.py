@@ -153,7 +153,7 @@ def match_of(session: Any, asked: MatchRequest) -> Games:
     if asked.openings is not None and asked.random_plies is not None:
         raise UserError("random-plies goes without openings, which say where games begin")
     openings = None if asked.openings is None else read_openings(asked.openings, game, rules)
-    if openings and all(each is not None and each.time is None for each in players):
+    if openings and all(each is not None and not each.timed for each in players):
         count = _without_repeats(count, 2 * len(openings), asked)
     plies = asked.random_plies
     if plies is None:

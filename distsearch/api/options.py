@@ -14,6 +14,7 @@ from ..engines.alphabeta import parse_ordering
 from ..evaluation import probcut_fit
 from ..tree.policies import POLICIES
 from .applicability import SAMPLED, check
+from .clock import check_clock, parse_clock
 from .declarations import Option, among, check_names, check_values, declared, shown, suggestion
 
 ADVERSARIAL = "expectiminimax", "minimax", "alphabeta"  # in games against chance: an adversary chooses for chance
@@ -132,6 +133,18 @@ class Options:
             unit="nodes",
             low=1,
             high=MOST_NODES,
+        ),
+    ] = None
+    clock: Annotated[
+        tuple[float, float] | None,
+        Option(
+            "seconds for all moves of a game, and seconds that each move adds, such as 60+0.5; every move is given a "
+            "part of what is left, and a game of two players is lost when nothing is",
+            "SECONDS+INCREMENT",
+            commands="play",
+            group=_LIMITS,
+            check=check_clock,
+            parse=parse_clock,
         ),
     ] = None
     exact: Annotated[
@@ -305,7 +318,7 @@ class Options:
         given = {name: value for name, value in given.items() if value != declared(Options)[name].default}
         if self.layers is not None and self.depth is None:
             self.depth = self.layer_plies * self.layers + 1
-        if self.algorithm == "ida" and self.nodes is self.time is None:
+        if self.algorithm == "ida" and self.nodes is None and not self.timed:
             self.nodes = IDA_NODES
         if self.policy is None:
             shares = self.takes_table and self.nodes is None and self.load_factor is None
@@ -317,7 +330,7 @@ class Options:
         check_rules(module, self.rules)
         self.evaluation = self._strongest(module) if self.evaluation is None else self.evaluation
         evaluation.check(module, self.evaluation)
-        self.limited = self.exact or not self.depth is self.time is self.nodes is None
+        self.limited = self.exact or self.timed or not self.depth is self.nodes is None
         if not self.limited:
             self.time = DEFAULT_SECONDS
         fitted = self.probcut_params is not None or probcut_fit.ships(module, self.board, self.evaluation)
@@ -378,9 +391,14 @@ class Options:
         return games.find(self.game).PLAYERS == 1
 
     @property
+    def timed(self):
+        """Whether a limit of time ends the search: its own, or a part of a game's clock."""
+        return self.time is not None or self.clock is not None
+
+    @property
     def deepening(self):
         """Whether the search goes deeper and deeper until a limit ends it."""
-        return self.time is not None or self.nodes is not None
+        return self.timed or self.nodes is not None
 
     @property
     def by_steps(self):
@@ -409,12 +427,16 @@ class Options:
     @property
     def by_time(self):
         """Whether a search of two players, with a table, is limited by time alone."""
-        return self.tabled and self.time is not None and self.depth is self.nodes is None
+        return self.tabled and self.timed and self.depth is self.nodes is None
 
     @property
     def solving_last(self):
         """Options of the exact search by which a search under a limit of time alone ends, None for other searches."""
-        return replace(self, time=None, exact=True, selective=None, probcut_params=None) if self.by_time else None
+        return (
+            replace(self, time=None, clock=None, exact=True, selective=None, probcut_params=None)
+            if self.by_time
+            else None
+        )
 
     @property
     def repeatable(self):

@@ -1,13 +1,15 @@
 """Games between players: one after another with all ranks on every move, or each on a rank of its own."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ..formats.drawing import SIDES
-from ..formats.game_records import GameRecords
+from ..formats.game_records import LOST_ON_TIME, GameRecords
 from .game_loop import GamePlay, Watch, play_on, score_of
 from .game_plan import GamePlan
 from .games_summary import GamesSummary
@@ -39,7 +41,9 @@ class Games:
         record: str | None = None,
         summary: type[GamesSummary] = GamesSummary,
     ):
-        self._session, self._plan, self._players = session, plan, players
+        clocks = [each.clock if isinstance(each, Options) else None for each in players]
+        self._session, self._players = session, players
+        self._plan = replace(plan, clocks=(*clocks, None)[:2])
         self._board, self._record = board, record
         self.ended: Callable[[GamePlay], bool] = lambda play: False
         self.summary: Any = summary(
@@ -127,9 +131,18 @@ class Games:
         if records is not None:
             names = [summary.players[number] for number in play.players]
             fields = dict(zip(SIDES, names, strict=True)) if game.PLAYERS == 2 else {"player": names[0]}
-            fields |= {"score": score, **({} if largest is None else {"largest": largest})}
+            fields |= {"score": score, **({} if largest is None else {"largest": largest}), **_times(play)}
             records.write_game(play.number, play.start, play.codes, fields)
         return self.ended(play)
+
+
+def _times(play):
+    """Return the fields of a record that tell the clocks of a game, if there were any."""
+    if not any(play.clocks):
+        return {}
+    left = [None if math.isnan(seconds) else round(seconds, 3) for seconds in play.seconds_left]
+    lost = {} if play.lost_on_time is None else {LOST_ON_TIME: SIDES[play.lost_on_time]}
+    return {"seconds_left": left, **lost}
 
 
 def _name(player):

@@ -45,7 +45,9 @@ class PlayRequest:
     def in_parts(self) -> bool:
         """Whether workers play whole parts of games, see ``play``: expectimax against chance, not shown."""
         one_by_one = self.shown or self.share == "tree"
-        if one_by_one or self.opponent is not None or self.random_plies is not None or self.game not in games.names():
+        if one_by_one or self.opponent is not None or self.random_plies is not None or self.given.get("clock"):
+            return False
+        if self.game not in games.names():
             return False
         return hasattr(games.find(self.game), "largest") and self.given.get("algorithm") in (None, "expectimax")
 

@@ -12,7 +12,7 @@ from .options import Options, resolve
 from .players import RANDOM
 
 DEFAULT_SECONDS = 1.0  # of a move in a game of two players, where no limit is given
-_LIMITS = "depth", "time", "nodes", "exact", "layers"
+_LIMITS = "depth", "time", "nodes", "clock", "exact", "layers"
 
 
 def player_options(game: str, board: str | None, rules: dict, seed: int, given: dict[str, Any]) -> Options | None:

@@ -11,6 +11,7 @@ from ..formats.checkpoint import NO_CHECKPOINT
 from ..games.interface import MAX_MOVES, Position, legal_moves, step
 from .book import BookAnswers, find_book
 from .chance import searcher_of
+from .clock import Clock, clock_text, moves_expected
 from .options import CHANCES, Options
 from .play_summary import depth_text
 from .progress import Progress, Silent
@@ -33,10 +34,11 @@ class Player(Protocol):
 
     name: str
 
-    def choose(self, position: Position, number: int) -> Choice | None:
+    def choose(self, position: Position, number: int, clock: Clock | None) -> Choice | None:
         """Return a legal move of a position that has one; None: the game ends here.
 
-        number: a random one of 64 bits, which belongs to this move of this game.
+        number: a random one of 64 bits, which belongs to this move of this game; clock: the player's, if it has one,
+        which the caller winds on.
         """
         ...
 
@@ -49,7 +51,7 @@ class RandomPlayer:
     def __init__(self, game: Any, rules: np.ndarray):
         self._game, self._rules = game, rules
 
-    def choose(self, position: Position, number: int) -> Choice:
+    def choose(self, position: Position, number: int, clock: Clock | None = None) -> Choice:
         legal = legal_moves(self._game, position, self._rules)
         return Choice(legal[number * len(legal) >> 64])
 
@@ -71,20 +73,26 @@ class SearchPlayer:
         book: str | None = None,
     ):
         self.options, self.name, self._interrupted = options, setting_name(options), interrupted
-        self._book = BookAnswers(find_book(book, options), options, cluster)
+        searched = _of_moves(options)
+        self._book = BookAnswers(find_book(book, options), searched, cluster)
         kind = searcher_of(options)
         kind = _ValueSearcher if kind is TwoPlayerSearcher else kind
-        self._searcher = kind(_with_ties(options), cluster, progress or Silent(), interrupted)
+        self._searcher = kind(searched, cluster, progress or Silent(), interrupted)
         if isinstance(self._searcher, TwoPlayerSearcher):
             self._searcher.compile_all()
         if options.nodes is not None:  # or how far they go would depend on the number of workers
             self._searcher.wanted_subtrees = 1
         self._game, self._rules = self._searcher.game, self._searcher.rules
 
-    def choose(self, position: Position, number: int) -> Choice | None:
+    def choose(self, position: Position, number: int, clock: Clock | None = None) -> Choice | None:
         legal = legal_moves(self._game, position, self._rules)
         if len(legal) == 1:
             return Choice(legal[0])
+        if clock is not None:
+            seconds = clock.give(moves_expected(self._game, self._rules, position, clock.moves))
+            if seconds == 0:
+                return Choice(_ordered(self._game, position, self._rules)[0])
+            self._searcher.give(seconds)
         if known := self._book.outcome(position):
             return Choice(self._game.parse_move(str(known.move), self._rules), known)
         outcome = next(self._searcher.search([position]))
@@ -139,10 +147,15 @@ class _ValueSearcher(TwoPlayerSearcher):
         return next(as_good, found)
 
 
-def _with_ties(options):
-    """Return Options under which a search tells the scores of all moves, where alpha-beta would find any best one."""
+def _of_moves(options):
+    """Return the Options of a player's searches: under a clock each is given a time of its own.
+
+    Where alpha-beta would find any best move, they tell the scores of all.
+    """
     options = copy.copy(options)
     options.all_moves = options.has_adversary and not options.deepening
+    if options.clock is not None:
+        (options.time, _), options.clock = options.clock, None
     return options
 
 
@@ -159,6 +172,7 @@ def setting_name(options: Options | None) -> str:
     depth = depth_text(options.depth, options.depth_by_empty) if options.depth else None
     limits = {"depth": depth, "nodes": options.nodes, "time": options.time}
     more = {"min-probability": options.min_probability, "selective": options.selective, "runs": options.runs}
+    more |= {"clock": options.clock and clock_text(options.clock)}
     more |= {"chance": None if options.chance == CHANCES[0] else options.chance}
     words = [str(options.algorithm), "exact" if options.exact else str(options.evaluation)]
     return ", ".join([*words, *(f"{name} {value}" for name, value in (limits | more).items() if value)])

@@ -3,6 +3,7 @@
 A job is a part of a game. Each player has a cluster of its own, so that no player knows what the other has searched.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..games.interface import Position, as_state
 from ..jobs.numbered import NumberedJobs
 from ..jobs.records import record
 from ..jobs.setups import rules_of
+from .clock import Clock
 from .compiling import in_this_process
 from .game_loop import GamePlay, Tally, play_on
 from .game_plan import GamePlan
@@ -22,24 +24,44 @@ from .players import Player, RandomPlayer, SearchPlayer
 KIND = "player_games"
 PART = 256  # moves of a game in a job
 _TILES = 32  # tiles that a part has room for; no game has so many kinds
-_TALLY = tuple(Tally.__dataclass_fields__)
+_TALLY, _CLOCK = (tuple(kind.__dataclass_fields__) for kind in (Tally, Clock))
+_CLOCKS = np.float64, (2, len(_CLOCK))
 
 
 def game_job(words: int) -> np.dtype:
-    """Record of a part of a game: its id, moves so far, players of the sides, side to move, seed, chance, state."""
+    """Record of a part of a game: its id, moves so far, players of the sides, side to move, seed, chance, state.
+
+    clocks: a row for each player, the fields of its Clock, NaN where it has none.
+    """
     place = ("earlier", np.int32), ("players", np.int8, 2), ("side", np.int8)
-    return record("job_id", *place, "seed", "chance_steps", ("state", np.uint64, words))
+    return record("job_id", *place, "seed", "chance_steps", ("clocks", *_CLOCKS), ("state", np.uint64, words))
 
 
 def game_result(words: int) -> np.dtype:
     """Record of the result of such a part: what it adds to the game, and the game's state after it.
 
-    tallies: a row for each player, the fields of a Tally; tiles: value, moves and seconds since the part began.
+    tallies: a row for each player, the fields of a Tally; tiles: value, moves and seconds since the part began; clocks:
+    as in a job; seconds_left: see ``GamePlay``.
     """
     added = ("score", np.int64), ("tallies", np.float64, (2, len(_TALLY))), ("tiles", np.float64, (_TILES, 3))
+    added = *added, ("clocks", *_CLOCKS), ("seconds_left", np.float32, PART)
     moves = ("length", np.int16), ("codes", np.int16, PART)
     state = ("side", np.int8), ("state", np.uint64, words)
     return record("job_id", "complete", "over", "chance_steps", "nodes", "seconds", "cpu", *added, *moves, *state)
+
+
+def _rows_of(clocks):
+    """Return the ``clocks`` of a record for those of a game."""
+    return [[math.nan] * len(_CLOCK) if clock is None else list(vars(clock).values()) for clock in clocks]
+
+
+def _clocks_of(rows):
+    """Return a game's clocks of the ``clocks`` of a record."""
+    kinds = Clock.__annotations__.values()
+    return tuple(
+        None if math.isnan(row[0]) else Clock(*(kind(value) for kind, value in zip(kinds, row, strict=True)))
+        for row in rows.tolist()
+    )
 
 
 def setup_of(
@@ -85,7 +107,7 @@ class PlayerGamesRunner(PausableRunner):
         position = Position(as_state(job["state"]), int(job["side"]))
         sides = tuple(job["players"].tolist())
         play = GamePlay(self.job_id, position, position, sides, int(job["seed"]), int(job["earlier"]))
-        play.chance_steps, self._play = int(job["chance_steps"]), play
+        play.chance_steps, play.clocks, self._play = int(job["chance_steps"]), _clocks_of(job["clocks"]), play
         self._call(lambda: play_on(self._game, self._rules, play, self._players, PART))
 
     def result(self, seconds: float, cpu: float) -> np.ndarray:
@@ -98,6 +120,8 @@ class PlayerGamesRunner(PausableRunner):
         for name, value in fields.items():
             found[name] = value
         found["codes"][0, : len(play.codes)] = play.codes
+        found["seconds_left"][0, : len(play.codes)] = play.seconds_left
+        found["clocks"] = _rows_of(play.clocks)
         found["tallies"] = [[getattr(tally, name) for name in _TALLY] for tally in play.tallies]
         for row, (tile, (moves, taken)) in zip(found["tiles"][0], play.tiles.items(), strict=False):
             row[:] = tile, moves, taken
@@ -144,6 +168,7 @@ class PlayerGames(NumberedJobs):
         play = self._begun[number]
         job["earlier"], job["chance_steps"], job["seed"] = len(play.codes), play.chance_steps, play.seed
         job["players"], (job["state"], job["side"]) = (*play.players, 0)[:2], play.position
+        job["clocks"] = _rows_of(play.clocks)
 
     def finish(self, results: np.ndarray) -> None:
         """Take result records in; a game whose part was stopped goes no further."""
@@ -165,5 +190,7 @@ class PlayerGames(NumberedJobs):
             tally.join(Tally(**{name: kinds[name](value) for name, value in zip(_TALLY, row, strict=True)}))
         play.position = Position(as_state(result["state"]), int(result["side"]))
         play.codes += result["codes"][: result["length"]].tolist()
+        play.seconds_left += result["seconds_left"][: result["length"]].tolist()
+        play.clocks = _clocks_of(result["clocks"])
         play.points, play.chance_steps = play.points + int(result["score"]), int(result["chance_steps"])
         play.over = bool(result["over"])

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import games
 from ..formats.checkpoint import NO_CHECKPOINT
+from .applicability import check
 from .options import Options
 from .progress import Progress
 from .result import Outcome
@@ -28,6 +29,7 @@ class Searcher(ABC):
         progress: Progress | None = None,
         interrupted: Callable[[], bool] = lambda: False,
     ):
+        check(options, {"search": True})
         self._cluster, self._interrupted = cluster, interrupted
         self._progress = progress or Progress()
         self.game = games.find(options.game)
@@ -38,6 +40,10 @@ class Searcher(ABC):
     def _take(self, options):
         self._options = options
         self.wanted_subtrees = options.wanted_subtrees(self._sharers)
+
+    def give(self, seconds: float) -> None:
+        """Set the limit of time of the searches to come, of options that have one."""
+        self._options.time = seconds
 
     @abstractmethod
     def search(self, positions: Iterable, checkpoint: Any = NO_CHECKPOINT) -> Iterator[Outcome | None]:

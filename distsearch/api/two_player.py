@@ -413,7 +413,7 @@ class TwoPlayerSearcher(Searcher):
 
     def _quick(self, position):
         """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""
-        for depth, record, _ in self._deepen_here(position, _QUICK):
+        for depth, record, _ in self._deepen_here(position, min(_QUICK, self.seconds or _QUICK)):
             if depth > (self._options.depth or depth):
                 break
             if record["complete"] or depth == 1:

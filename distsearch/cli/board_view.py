@@ -1,5 +1,6 @@
 """Boards drawn in a terminal: in colour where rich is installed and stdout is a terminal, else as plain text."""
 
+import math
 import re
 import sys
 from importlib.util import find_spec
@@ -35,8 +36,12 @@ class BoardView:
         if choice is None:
             self.made(None, play.position)
             return
-        found = choice.outcome
+        if play.lost_on_time is not None:
+            self.say(f"{SIDES[play.lost_on_time]} loses on time")
+            return
+        found, left = choice.outcome, play.seconds_left[-1]
         said = "" if found is None else f"   score {found.score:+g} {found.unit}, depth {found.depth}"
+        said += "" if math.isnan(left) else f"   {left:.1f} s left"
         self.made(self._game.move_text(choice.code, self._rules), play.position, choice.by_chance, said)
 
     def made(self, move: str | None, position: Position, by_chance: bool = False, said: str = "") -> None:

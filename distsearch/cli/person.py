@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..api.clock import Clock
 from ..api.players import Choice
 from ..core.errors import UserError
 from ..games.interface import PASS, Position, legal_moves
@@ -24,7 +25,7 @@ class Person:
     def __init__(self, game: Any, rules: np.ndarray, view: BoardView, waiting: Any):
         self._game, self._rules, self._view, self._waiting = game, rules, view, waiting
 
-    def choose(self, position: Position, number: int) -> Choice | None:
+    def choose(self, position: Position, number: int, clock: Clock | None = None) -> Choice | None:
         legal = legal_moves(self._game, position, self._rules)
         if legal == [PASS]:
             self._view.say("you have no move, and pass")

@@ -14,9 +14,11 @@ import numpy as np
 from .. import games
 from ..core.errors import UserError
 from ..games.interface import CHANCE, END, MAX_MOVES, Position, as_state
+from .drawing import SIDES
 
 _TEXTS = "game", "board", "moves"
 _PLAYERS = "X", "O", "player"
+LOST_ON_TIME = "lost_on_time"  # the field with the side whose clock ended the game
 
 
 class RecordFile:
@@ -100,6 +102,7 @@ class RecordedGame:
     score: int  # for the side that moves first, if there are two
     largest: int | None  # of games with a largest tile
     players: dict[str, str]  # what played, by the fields of the record that say it
+    lost_on_time: str | None = None  # the side whose clock ended the game, by one point
 
     @property
     def played(self) -> int:
@@ -123,12 +126,14 @@ class RecordedGame:
     def result(self) -> str:
         """Return the names of the players, as far as the record has them, and the score, for people."""
         names = "".join(filter(str.isprintable, ", ".join(" ".join(each) for each in self.players.items())))
-        return f"{names}{', ' * bool(names)}score {self.score:{'+' if self.largest is None else ''}}"
+        late = f", {self.lost_on_time} lost on time" if self.lost_on_time else ""
+        return f"{names}{', ' * bool(names)}score {self.score:{'+' if self.largest is None else ''}}{late}"
 
     def positions(self, game: Any, rules: np.ndarray) -> Iterator[tuple[Position, str | None]]:
         """Yield every position with the move made there, None at the end; raises UserError where one is not legal.
 
-        So it does if the game is not over at its end, or has another score or largest tile than the record says.
+        So it does if the game is not over at its end nor lost on time, or has another score or largest tile than the
+        record says.
         """
         position, score, codes, out = self._first(game, rules), 0, {}, np.zeros(MAX_MOVES, np.int16)
         for number, text in enumerate(self.moves, 1):
@@ -158,6 +163,10 @@ class RecordedGame:
 
     def _check_end(self, game, rules, position, score):
         state = position.state
+        if self.lost_on_time is not None:
+            if SIDES[position.side] != self.lost_on_time or self.score != (1 if position.side else -1):
+                raise UserError(f"{self.where}: no game that {self.lost_on_time} to move lost on time, by one point")
+            return
         if game.kind(state, rules) != END:
             raise UserError(f"{self.where}: the game is not over after {len(self.moves)} moves")
         if self.largest is not None:
@@ -210,6 +219,7 @@ def parse(line: bytes, where: str) -> RecordedGame:
     named = fields.get("game") in games.names()
     options = {name: fields[name] for name in (games.find(fields["game"]).OPTIONS if named else ()) if name in fields}
     wanted = [(name, str, "a text") for name in (*_TEXTS, *options, *(["start"] if "start" in fields else []))]
+    wanted += [(name, str, "a text") for name in [LOST_ON_TIME] if name in fields]
     wanted += [(name, int, "a whole number") for name in ("score", *(["largest"] if "largest" in fields else []))]
     for name, kind, meaning in wanted:
         if not isinstance(fields.get(name), kind):
@@ -224,4 +234,5 @@ def parse(line: bytes, where: str) -> RecordedGame:
         fields["score"],
         fields.get("largest"),
         {name: str(fields[name]) for name in _PLAYERS if name in fields},
+        fields.get(LOST_ON_TIME),
     )

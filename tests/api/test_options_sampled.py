@@ -44,7 +44,7 @@ def test_defaults():
         ({"algorithm": "ida", "layers": 1}, "layers goes without ida"),
         ({"algorithm": "ida", "nodes": 0}, "nodes 0 is not"),
         ({"algorithm": "ida", "time": 0}, "time 0 is not"),
-        ({"algorithm": "ida", "time": 1, "nodes": 5}, "nodes goes without time in ida"),
+        ({"algorithm": "ida", "time": 1, "nodes": 5}, "nodes goes without time and clock in ida"),
     ],
     ids=str,
 )

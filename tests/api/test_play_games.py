@@ -135,7 +135,7 @@ def test_of_moves_with_one_score_the_first_is_chosen(session, play):
     [
         ({"game": "2048", "depth": 1, "opponent": "random"}, "opponent is for games of two players"),
         ({"game": "2048", "depth": 1, "random_plies": 2}, "random-plies is for games of two players"),
-        ({"game": "2048", "algorithm": "averaged"}, "needs depth, layers, nodes or time"),
+        ({"game": "2048", "algorithm": "averaged"}, "needs depth, layers, nodes, time or clock"),
         ({"game": "othello", "algorithm": "random", "depth": 2}, "depth goes without random"),
         ({"game": "othello", "depth": 2, "opponent": "dept=2"}, "dept is no option of a player; did you mean depth"),
         ({"game": "othello", "depth": 2, "opponent": "depth"}, "depth needs a value"),

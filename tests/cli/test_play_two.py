@@ -34,6 +34,16 @@ def test_a_watched_game_shows_every_board():
     assert lines.index("othello 4x4  1 game, seed 0") > len(movers)
 
 
+def test_a_watched_game_shows_the_clock(tmp_path):
+    path = tmp_path / "games"
+    lines = ask("play", "othello", "--board", "4x4", "--clock", "60+1", "--watch", "--record", path).out.splitlines()
+    recorded = json.loads(path.read_text())["seconds_left"]
+    shown = [float(line.split()[-3]) for line in lines if line.endswith(" s left")]
+    assert shown == pytest.approx(recorded, abs=0.06)
+    assert len(shown) == sum(" plays " in line for line in lines)
+    assert "clock 60+1: " in lines[-4]
+
+
 def test_with_json_stdout_has_the_summary_alone():
     answer = ask(*PLAY, "--watch", "--json")
     (found,) = answer.results

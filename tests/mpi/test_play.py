@@ -71,3 +71,31 @@ def test_the_same_match_as_of_one_rank(share, comm, agree):
     except Exception:
         failure = traceback.format_exc()
     agree(not failure, failure)
+
+
+BY_CLOCK = [
+    ("othello", "clock=60+0.1", "depth=1", "4x4"),
+    ("connect4", "depth=2", "clock=60", "4x4"),
+    ("2048", "clock=5", "random", "2x2"),
+    ("2584", "clock=5+0.01,algorithm=alphabeta", "random", "2x2"),
+]
+
+
+@pytest.mark.parametrize("share", ["tree", "games"])
+def test_clocks_are_kept_and_recorded(share, comm, agree, tmp_path):
+    failure = ""
+    try:
+        with Session(comm, table=2) as session:
+            for number, (game, first, second, board) in enumerate(BY_CLOCK if session else ()):
+                path = tmp_path / f"games{number}"
+                asked = MatchRequest(game, first, second, board, {}, 2, 2, str(path), share=share)
+                summary = match_of(session, asked).run()
+                lines = [json.loads(line) for line in path.read_text().splitlines()]
+                left = [seconds for line in lines for seconds in line["seconds_left"] if seconds is not None]
+                by_clock = "clock" in second
+                told = len(left) == summary.tallies[by_clock].moves and all(0 < seconds <= 61 for seconds in left)
+                if not told or any(tally.lost_on_time for tally in summary.tallies):
+                    failure += f"{game}, {first}: {lines}\n"
+    except Exception:
+        failure = traceback.format_exc()
+    agree(not failure, failure)
