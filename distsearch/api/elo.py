@@ -15,6 +15,7 @@ from .play_summary import Z_95, wilson
 PAIR_SCORES = 0.0, 0.25, 0.5, 0.75, 1.0
 _UNSEEN = 1e-3  # what counts for an outcome that has not been seen, so that it is not taken to be impossible
 _MOST_ELO = 1000
+_EARLIER = 2  # pairs that count in an interval on top of those that were played
 
 
 def expected_score(elo: float) -> float:
@@ -28,15 +29,30 @@ def elo_of(score: float) -> float | None:
 
 
 def score_interval(pairs: Sequence[float]) -> tuple[float, float]:
-    """Return (low, high), the 95% interval of the mean of at least one score, by their spread.
+    """Return (low, high), the 95% interval of the mean of at least one score.
 
-    Where they do not differ, or there is one only, it is that of as many independent games, two for each (``wilson``).
+    It is Wilson's for as many single results, each 0 or 1, as would have the spread of the scores, with Student's
+    quantile in place of the normal one (C. Franco, R. J. A. Little, T. A. Louis, E. V. Slud, Comparative study of
+    confidence intervals for proportions in complex sample surveys, J. Survey Statistics and Methodology 7, 2019). Few
+    scores may happen to be alike: so two more count, with the spread that pairs of independent games have.
     """
-    mean = statistics.fmean(pairs)
-    error = statistics.stdev(pairs) / math.sqrt(len(pairs)) if len(pairs) > 1 else 0.0
-    if error == 0:
-        return wilson(2 * len(pairs) * mean, 2 * len(pairs))
-    return max(0.0, mean - Z_95 * error), min(1.0, mean + Z_95 * error)
+    n, mean = len(pairs), statistics.fmean(pairs)
+    single = mean * (1 - mean)  # the variance of a single result
+    if single == 0:  # nothing tells the spread
+        return wilson(2 * n * mean, 2 * n, _student_95(n - 1 + _EARLIER))
+    spread = (sum((score - mean) ** 2 for score in pairs) / single + _EARLIER / 2) / (n - 1 + _EARLIER)
+    return wilson(n / spread * mean, n / spread, _student_95(n - 1 + _EARLIER))
+
+
+def _student_95(degrees):
+    """Return how many standard errors to either side of a mean are 95%, for 2 degrees of freedom or more.
+
+    Fisher's expansion (Abramowitz and Stegun 1964, 26.7.5): 5% too few for 2 degrees, less than 1% from 3 on.
+    """
+    z, found = Z_95, Z_95
+    found += (z**3 + z) / (4 * degrees)
+    found += (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+    return found + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * degrees**3)
 
 
 @dataclass

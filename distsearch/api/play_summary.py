@@ -19,11 +19,14 @@ def mean_interval(scores):
     return mean - Z_95 * error, mean + Z_95 * error
 
 
-def wilson(count: float, of: int) -> tuple[float, float]:
-    """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927)."""
-    share, z2 = count / of, Z_95 * Z_95
+def wilson(count: float, of: float, z: float = Z_95) -> tuple[float, float]:
+    """Return (low, high), the 95% interval of a probability after ``count`` out of ``of`` > 0 (Wilson 1927).
+
+    z: how many standard errors to either side that is.
+    """
+    share, z2 = count / of, z * z
     centre = share + z2 / (2 * of)
-    half = Z_95 * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
+    half = z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of))
     return max(0.0, (centre - half) / (1 + z2 / of)), min(1.0, (centre + half) / (1 + z2 / of))
 
 

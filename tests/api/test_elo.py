@@ -2,6 +2,7 @@
 
 import math
 import random
+import statistics
 
 import pytest
 
@@ -21,15 +22,41 @@ def test_no_difference_explains_all_points():
     assert elo_of(1.0) is None
 
 
-def test_an_interval_is_that_of_the_mean():
-    pairs = [0.5, 0.75, 0.5, 1.0, 0.25, 0.5]  # mean 7/12, sum of squared differences 0.333...
-    mean, error = 7 / 12, math.sqrt(sum((pair - 7 / 12) ** 2 for pair in pairs) / 5 / 6)
-    assert score_interval(pairs) == pytest.approx((mean - 1.959964 * error, mean + 1.959964 * error), abs=1e-6)
+def test_the_interval_of_many_pairs_is_that_of_a_normal_mean(rng):
+    pairs = [drawn(rng, 40) for _ in range(20_000)]
+    mean, error = statistics.fmean(pairs), statistics.stdev(pairs) / math.sqrt(len(pairs))
+    assert score_interval(pairs) == pytest.approx((mean - 1.959964 * error, mean + 1.959964 * error), abs=2e-5)
 
 
-@pytest.mark.parametrize("pairs", [[1.0] * 10, [0.5], [0.0, 0.0]], ids=str)
-def test_without_any_spread_it_is_that_of_single_games(pairs):
-    assert score_interval(pairs) == wilson(sum(pairs) * 2, len(pairs) * 2)
+@pytest.mark.parametrize(
+    ("pairs", "student"),  # the quantile of Student's distribution with one more degree than there are pairs
+    [([1.0] * 10, 2.2010), ([0.0, 0.0], 3.1824), ([1.0] * 30, 2.0395)],
+    ids=str,
+)
+def test_if_all_points_are_one_players_it_is_that_of_single_games(pairs, student):
+    assert score_interval(pairs) == pytest.approx(wilson(sum(pairs) * 2, len(pairs) * 2, student), abs=5e-3)
+
+
+_PAIRS = {  # the five outcomes of a pair, by how likely they are
+    "even": (0.25, 0, 0.5, 0, 0.25),
+    "with draws": (0.0625, 0.25, 0.375, 0.25, 0.0625),
+    "much stronger": (0.0025, 0.01, 0.095, 0.19, 0.7025),
+    "the first move wins": (0.01, 0.02, 0.94, 0.02, 0.01),
+    "one that hardly loses": (0, 0.05, 0.2, 0.5, 0.25),
+    "the opening decides": (0.4, 0.05, 0.1, 0.05, 0.4),
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 10, 40])
+@pytest.mark.parametrize("outcomes", _PAIRS)
+def test_the_interval_of_few_pairs_holds_the_true_score(outcomes, count, rng):
+    chances, held, matches = _PAIRS[outcomes], 0, 1000
+    true = sum(p * score for p, score in zip(chances, PAIR_SCORES, strict=True))
+    for _ in range(matches):
+        low, high = score_interval(rng.choices(PAIR_SCORES, chances, k=count))
+        assert 0 <= low < high <= 1
+        held += low <= true <= high
+    assert held / matches > 0.925  # exactly 0.952 at the least: four standard errors more
 
 
 def drawn(rng, elo, draws=0.3):
