@@ -32,6 +32,7 @@ class GamesSummary(RunFigures):
     scores: list[int] = field(default_factory=list)
     largest: list[int] = field(default_factory=list)  # tiles, where there are such
     tiles: list[dict[int, tuple[int, float]]] = field(default_factory=list)  # see ``GamePlay``
+    different_openings: int | None = None  # of random plies, where the games are more and so begin as earlier ones
     tallies: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
 
     def add(self, play: GamePlay, score: int, largest: int | None) -> None:
@@ -92,9 +93,15 @@ class GamesSummary(RunFigures):
                 f"{self.game} {self.board}  {games} game{'s' * (games != 1)}, seed {self.seed}",
                 *self._player_lines(),
                 *self._result_lines(figures),
+                *self._repeated_lines(),
                 f"{self.seconds:.2f} s, {self.ranks} rank{'s' * (self.ranks > 1)}, {shared}{stopped}",
             ]
         )
+
+    def _repeated_lines(self):
+        if self.different_openings is None:
+            return []
+        return [f"  repeated   random plies lead to {self.different_openings:,} openings, fewer than were played"]
 
     def _player_lines(self):
         lines = []

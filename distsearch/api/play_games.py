@@ -65,6 +65,7 @@ class Games:
         """Play; return the summary of the games that are over. watch: see ``play_on``. Raises UserError."""
         by_games = self.summary.share == "games"
         self.summary.complete = self._timed(self._by_games if by_games else partial(self._by_tree, watch))
+        self.summary.different_openings = self._plan.different_openings
         self._session.progress.clear()
         return self.summary
 
