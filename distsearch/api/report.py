@@ -173,7 +173,7 @@ class Report:
 
     def _text(self, chunk, line, outcome):
         if self._style == "json":
-            text = outcome.to_json(line=chunk.first + line)
+            text = outcome.as_asked(chunk.text(line)).to_json(line=chunk.first + line)
         elif self._style == "table":
             text = outcome.to_line(chunk.first + line)
         elif not outcome.complete:

@@ -93,8 +93,8 @@ class Outcome(RunFigures):
         return round(self.nodes / self.seconds) if self.seconds > 0 else 0
 
     def as_asked(self, text: str | None) -> Self:
-        """Keep the text by which the position was asked for, None for the first one; return this Outcome."""
-        if text not in (None, "startpos", self.position):
+        """Keep the text by which the position was asked for, None or "" for the first one; return this Outcome."""
+        if text and text not in ("startpos", self.position):
             self.asked = text
         return self
 

@@ -25,6 +25,14 @@ def test_solve_answers_in_the_order_of_the_lines(limit):
         assert {name: found[name] for name in same} == {name: expected[name] for name in same}
 
 
+@LIMITS
+def test_the_text_that_was_asked_is_kept(limit):
+    """As ``search`` has it: not where it is the position itself, or the first one."""
+    lines = ["startpos", "", "d3", "D3d2 ; two moves", PASS, f"  {FULL}"]
+    found = [each.get("asked") for each in solve(lines, *limit, "--json").results]
+    assert found == [None, None, "d3", "D3d2", PASS, None]
+
+
 def test_solve_is_exact_unless_limited():
     assert [found["proved"] for found in solve(["startpos"], "--json").results] == [True]
     assert [found["proved"] for found in solve(["startpos"], "--depth", "2", "--json").results] == [False]
