@@ -32,15 +32,16 @@ class _Known(NamedTuple):
 class BookAnswers:
     """What a book answers under some options; false where there is no book for them, or they ask for a search.
 
-    A grown book answers no exact search, none by another evaluation, and none that prunes less than its own. A position
-    of it answers only if the book spent at least as much search time on it and the entries below it as the request
-    allows: otherwise a search would find more. cluster: the one whose ranks an Outcome tells of; every: whether all
-    entries answer.
+    A grown book answers no exact search, none by another evaluation or other weights, and none that prunes less than
+    its own. A position of it answers only if the book spent at least as much search time on it and the entries below it
+    as the request allows: otherwise a search would find more. cluster: the one whose ranks an Outcome tells of; every:
+    whether all entries answer.
     """
 
     def __init__(self, book: Book | None, options: Options, cluster: Any, every: bool = False):
         fits = book is not None and options.asks_for_best and _is_of(book, options)
-        self._book = book if fits else None
+        self.unfit: str | None = other_weights(book) if fits and book is not None else None  # why, a line for people
+        self._book = book if fits and self.unfit is None else None
         self._options, self._cluster, self._every = options, cluster, every
         self._game = games.find(options.game)
 
@@ -147,6 +148,13 @@ def _is_of(book, options):
     return by_same and as_careful and not options.exact
 
 
+def other_weights(book: Book) -> str | None:
+    """Return a line that says that a grown book is of other weights than its evaluation's, None if it is not."""
+    if book.searched is None or not book.has_other_weights:
+        return None
+    return f"the book {book.name} is not used: its scores are by other weights of {book.searched['evaluation'][:200]}"
+
+
 def find_book(path: str | None, options: Options) -> Book | None:
     """Return the Book for the game, board and rules of some options, or None if there is none.
 
@@ -164,11 +172,13 @@ def find_book(path: str | None, options: Options) -> Book | None:
 
 
 def opened(path: str | None, options: Options) -> Book:
-    """Return what ``find_book`` finds; raises UserError if that is nothing."""
+    """Return what ``find_book`` finds; raises UserError if that is nothing, or a book of other weights."""
     book = find_book(path, options)
     if book is None:
         wanted = described(heading(games.find(options.game), options.board, options.rules))
         if path in (None, WITHOUT):
             raise UserError(f"there is no book of {wanted}: name one with --book, or make one with --make")
         raise UserError(f"{path[:200]} is a book of {described(load(path).heading)}, not of {wanted}")
+    if why := other_weights(book):
+        raise UserError(f"{why}; make it again with --make and --positions")
     return book

@@ -12,6 +12,7 @@ from ..books.growth import MOST_DEPTH, Growth, all_known, leaf_depths
 from ..books.solved_log import SolvedLog
 from ..core.errors import UserError
 from ..evaluation import find
+from ..evaluation.probcut_fit import weights_of
 from .book import opened
 from .book_maker import SUFFIX, BookReport, check_new, report_of, wrong_above
 from .options import Options
@@ -36,15 +37,16 @@ def grow(session: Any, options: Options, path: str, positions: int) -> BookRepor
         raise UserError(f"books are of games of two players; {options.game} is a game against chance")
     check_new(path)
     growth, searched = _new(session, options), _searched_by(options)
+    weights = weights_of(growth.evaluation)
     of = heading(growth.game, options.board, options.rules)
-    with SolvedLog(path + SUFFIX, {**of, "searched": searched}, _FIELDS) as log:
+    with SolvedLog(path + SUFFIX, {**of, "searched": searched, "weights": weights}, _FIELDS) as log:
         already = len(log.known)
         session.progress.note(f"{already:,} of {positions:,} positions are searched already")
         if not _grow(session, options, growth, positions, log):
             session.progress.note(f"stopped early: the same command goes on with {path + SUFFIX}")
             return None
         growth.close()
-        save(path, Content(of, growth.plies, growth.entries(), searched))
+        save(path, Content(of, growth.plies, growth.entries(), searched, weights))
         os.unlink(log.path)
     book = opened(path, options)
     return _report(book, list(_levels(book)), len(log.known) - already)

@@ -203,7 +203,11 @@ class Session:
         of = options.game, options.board, tuple(options.rules.items())
         if of not in self._books:
             self._books[of] = find_book(self.book_file, options)
-        return BookAnswers(self._books[of], options, self.cluster)
+        found = BookAnswers(self._books[of], options, self.cluster)
+        if found.unfit:
+            self.progress.note(found.unfit)
+            self._books[of] = None  # it is said once
+        return found
 
     def searcher(self, options: Options) -> Any:
         """Return a Searcher for checked Options, compiled.

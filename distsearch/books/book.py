@@ -16,6 +16,7 @@ from .. import evaluation
 from ..core import archive
 from ..core.errors import UserError
 from ..evaluation import Evaluation
+from ..evaluation.probcut_fit import weights_of
 from ..games.interface import Game, Position, step
 from .expansion import Children, Expansion
 
@@ -38,13 +39,15 @@ class Content(NamedTuple):
 
     heading: ``heading`` of the game; plies: of its positions, at most; entries: one array each of the fields of ENTRY,
     by name, in the order of the keys; searched: the evaluation and the limits of the searches that found the scores, by
-    the names of options, None where the scores are the game's values.
+    the names of options, None where the scores are the game's values; weights: what stands for those of the evaluation,
+    see ``probcut_fit.weights_of``.
     """
 
     heading: dict[str, Any]
     plies: int
     entries: Mapping[str, np.ndarray]
     searched: dict[str, Any] | None = None
+    weights: str | None = None
 
 
 def heading(game: Game, board: Any, rules: Mapping[str, str]) -> dict[str, Any]:
@@ -60,7 +63,7 @@ def save(path: str, content: Content) -> None:
     """Write a book; raises UserError if it cannot be written."""
     header = {"format": _FORMAT, **content.heading, "plies": content.plies}
     if content.searched is not None:
-        header["searched"] = content.searched
+        header |= {"searched": content.searched, "weights": content.weights}
     arrays = {name: np.asarray(content.entries[name], ENTRY[name]) for name in ENTRY.names or ()}
     try:
         archive.save(path, _KIND, header, arrays)
@@ -71,7 +74,7 @@ def save(path: str, content: Content) -> None:
 def load(path: str) -> Content:
     """Return the Content of a file, mapped; raises UserError for anything but a whole book."""
     header, arrays = archive.load(path, _KIND)
-    format_, plies, searched = (header.pop(name, None) for name in ("format", "plies", "searched"))
+    format_, plies, searched, weights = (header.pop(name, None) for name in ("format", "plies", "searched", "weights"))
     known = searched is None or isinstance(searched, dict) and isinstance(searched.get("evaluation"), str)
     if format_ != _FORMAT or not isinstance(plies, int) or not known:
         raise UserError(f"{path[:200]} is a book of another version of distsearch")
@@ -81,7 +84,7 @@ def load(path: str) -> Content:
         raise UserError(f"{path[:200]} has not the arrays of a book")
     if not (arrays["key"][1:] > arrays["key"][:-1]).all():
         raise UserError(f"{path[:200]} has keys that are not in order")
-    return Content(header, plies, arrays, searched)
+    return Content(header, plies, arrays, searched, weights)
 
 
 def shipped(game: Game, board: Any) -> str | None:
@@ -98,7 +101,7 @@ class Book:
 
     def __init__(self, path: str, content: Content, game: Game, rules: np.ndarray):
         self.name = os.path.basename(path)
-        self.heading, self.plies, self.entries, self.searched = content
+        self.heading, self.plies, self.entries, self.searched, self._weights = content
         self.expansion = Expansion(game, rules)
         self._game, self.rules = game, rules
         if self.find(game.start(rules).state) == NONE:
@@ -109,6 +112,11 @@ class Book:
         """The Evaluation by which the scores of a grown book were searched; raises UserError if it is not there."""
         assert self.searched is not None
         return evaluation.find(self._game, self.searched["evaluation"], self.rules)
+
+    @functools.cached_property
+    def has_other_weights(self) -> bool:
+        """Whether the evaluation of a grown book has other weights by now than those that its scores are of."""
+        return self.searched is not None and self._weights != weights_of(self.evaluation)
 
     def find_all(self, states: np.ndarray) -> np.ndarray:
         """Return the index of the entry of each state of an array of shape (n, words), NONE where there is none."""

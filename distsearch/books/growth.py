@@ -26,12 +26,12 @@ class Growth:
     What is below an expanded position gives it its score and move; a leaf has those of its search. Which positions are
     there depends on the searched scores alone.
 
-    chosen: by which the scores were found. ``game``: its module; ``states``, ``keys``: of the positions, in the order
-    in which they came.
+    chosen: by which the scores were found, ``evaluation``. ``game``: its module; ``states``, ``keys``: of the
+    positions, in the order in which they came.
     """
 
     def __init__(self, game: Game, expansion: Expansion, chosen: Evaluation):
-        self.game, self._expansion, self._chosen = game, expansion, chosen
+        self.game, self._expansion, self.evaluation = game, expansion, chosen
         self.states = np.empty((0, expansion.words), np.uint64)
         self.keys = np.empty(0, np.uint64)
         self._searched = np.empty((0, 3), np.int64)  # score, move and depth of each position's search
@@ -125,7 +125,7 @@ class Growth:
 
     def _values(self, scores):
         """Return the scores of all children for the side that moved to them."""
-        return -np.where(self._below.over, over_scores(self._below, self._chosen), scores[self._child])
+        return -np.where(self._below.over, over_scores(self._below, self.evaluation), scores[self._child])
 
     def _scores(self):
         """Return the backed-up scores: the graph has no circles, so they stay as they are in the end."""
@@ -146,7 +146,7 @@ class Growth:
         if not len(values):
             return np.zeros(self.size, np.int64)
         best, _ = best_of(self._below, values)
-        return self._least(self._chosen.unit + _POINT_IN_PLIES * (best[self._below.parents] - values))
+        return self._least(self.evaluation.unit + _POINT_IN_PLIES * (best[self._below.parents] - values))
 
     def _least(self, steps):
         """Return for each position the least sum of the steps (int64, one for each child) on any way to it."""

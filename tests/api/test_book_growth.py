@@ -1,5 +1,7 @@
 """Books that grow by searches: what is in them, goes on after an interrupt, is checked, and answers."""
 
+import hashlib
+import io
 import json
 import os
 
@@ -11,10 +13,13 @@ from distsearch.api.book import WITHOUT, BookAnswers, opened
 from distsearch.api.book_growth import check_grown, grow
 from distsearch.api.book_maker import SUFFIX
 from distsearch.api.options import Options, resolve
+from distsearch.api.progress import Progress
 from distsearch.api.rank_searches import RankSearches, RankSearchRunner, setup_of
 from distsearch.api.session import Session
 from distsearch.books.book import Content, load, save
+from distsearch.books.solved_log import SolvedLog
 from distsearch.core.errors import UserError
+from distsearch.evaluation import find
 from distsearch.games import connect4, othello
 from distsearch.games.interface import Position, as_state, legal_moves
 
@@ -263,6 +268,39 @@ def test_other_questions_are_searched(of_depth, plain):
     with Session(table=1, book=of_depth) as session:
         assert session.search("othello", board="4x4", exact=True).nodes > 0
         assert session.search("othello", board="4x4", time=0.1).nodes == 0
+
+
+def test_a_book_keeps_what_stands_for_the_weights_of_its_evaluation(of_depth):
+    used = find(othello, "complex", RULES)
+    digest = hashlib.sha256(f"{used.bound} ".encode() + used.tables.tobytes()).hexdigest()
+    assert load(of_depth).weights == digest[:32]
+
+
+@pytest.mark.parametrize("weights", ["0" * 32, None])
+def test_a_book_of_other_weights_does_not_answer(weights, of_depth, tmp_path):
+    other, told = str(tmp_path / "other"), io.StringIO()
+    save(other, load(of_depth)._replace(weights=weights))
+    with Session(table=1, book=other, progress=Progress(told)) as session:
+        for _ in range(2):
+            assert session.search("othello", board="4x4", time=0.1).nodes > 0
+        assert session.search("othello", board="4x4", time=0.1, evaluation="discs").nodes > 0
+    assert told.getvalue() == "the book other is not used: its scores are by other weights of complex\n"
+    with pytest.raises(UserError, match="book other is not used: .*other weights of complex; make it again"):
+        opened(other, BY_DEPTH)
+
+
+def test_what_was_searched_by_other_weights_is_not_gone_on_with(of_depth, plain, tmp_path):
+    content = load(of_depth)
+    for weights in ("other", content.weights):
+        path = str(tmp_path / f"of {weights}")
+        of = {**content.heading, "searched": content.searched, "weights": weights}
+        with SolvedLog(path + SUFFIX, of, ("score", "move", "depth")):
+            pass
+        if weights == "other":
+            with pytest.raises(UserError, match="is of another book"):
+                grow(plain, BY_DEPTH, path, 20)
+        else:
+            assert grow(plain, BY_DEPTH, path, 20).wrong == 0
 
 
 def test_a_score_says_what_it_means(plain, tmp_path):
