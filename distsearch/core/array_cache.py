@@ -1,8 +1,13 @@
 """Arrays that take a while to make: made once, kept in the kernels' folder, and mapped: a host shares one copy."""
 
+import contextlib
+import fcntl
 import hashlib
+import os
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +15,16 @@ import numpy as np
 from . import archive
 from .kernel_cache import FOLDER
 
+_PATIENCE = 60.0  # seconds that a process waits for another one's array before it makes its own
+_LOOK = 0.02  # seconds between two looks
+
 
 def kept(
     kind: str, source: Any, shape: tuple[int | None, ...], dtype: Any, make: Callable[[], np.ndarray]
 ) -> np.ndarray:
     """Return the array that ``make()`` makes of ``source``, mapped from a file that is made if it is not there.
 
+    Of several processes that need it at the same time one makes it, and the others wait for that.
     kind: what sort of array it is; source: bytes, or a contiguous array, that the content follows from; shape, dtype:
     the array's expected dtype and shape, with None for any length. A file that is cut short, or says it is of another
     shape or dtype, is made again; what is in the others is believed, as kernels are. What is written to the array stays
@@ -25,15 +34,48 @@ def kept(
     found = _mapped(path, shape, dtype)
     if found is not None:
         return found
+    with _alone(path.parent):
+        found = _mapped(path, shape, dtype)  # of another process, by now
+        return _made(path, shape, dtype, make) if found is None else found
+
+
+def _made(path, shape, dtype, make):
+    """Return the array that is made, from its file if one can be written."""
     made = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # other ranks may be making it as well
+        # another host, or a process that did not wait, may be making it as well
         archive.replace(path, lambda file: np.save(file, made), path.with_suffix(f".{uuid.uuid4().hex}"))
     except OSError:  # no room, or nowhere to write
         return made
     found = _mapped(path, shape, dtype)
     return made if found is None else found
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """A context that one process at a time is in, by a lock of a folder, where the file system has locks.
+
+    After a minute it is entered all the same: the process that has the lock may have been stopped.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # there is no such folder, or no lock of it
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            end = time.monotonic() + _PATIENCE
+            while not _locked(descriptor) and time.monotonic() < end:
+                time.sleep(_LOOK)
+        yield
+
+
+def _locked(descriptor):
+    """Try to lock; return whether that is done."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _mapped(path, shape, dtype):

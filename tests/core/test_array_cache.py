@@ -1,6 +1,9 @@
 """Arrays that are kept in the kernels' folder: made once, and made again where the file is not what it should be."""
 
 import io
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -52,6 +55,34 @@ def test_an_array_is_made_once_for_each_source(making):
     assert np.array_equal(np.load(making.file), making.array)
     making.kept(source=b"something else")
     assert making.times == 2
+
+
+def test_processes_that_begin_together_make_an_array_once(making):
+    """Locks are of open files, so threads stand for processes here."""
+    begun = threading.Event()
+
+    def slowly():
+        begun.set()
+        time.sleep(0.3)
+        return making()
+
+    def other():
+        begun.wait()
+        return making.kept()
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(kept, "things", b"what it is made of", SHAPE, DTYPE, slowly)
+        others = [pool.submit(other) for _ in range(3)]
+    assert making.times == 1
+    assert all(np.array_equal(each.result(), first.result()) for each in others)
+
+
+def test_a_process_that_was_stopped_keeps_no_other_waiting(making, monkeypatch):
+    monkeypatch.setattr(array_cache, "_PATIENCE", 0.1)
+    making.folder.mkdir()
+    with array_cache._alone(making.folder):
+        making.kept()
+    assert making.times == 1
 
 
 def npy(array):
