@@ -44,7 +44,7 @@ class Evaluation(NamedTuple):
     keeps: object = None  # what holds memory that the tables point to
     version: str = ""  # what tells it from others of its name, where its name is a file's
     unit: int = 1  # of values, a point of a final score, where they are learnt from scores
-    ordering: MoveOrdering = OTHELLO_8X8  # where exact searches order moves by it
+    ordering: MoveOrdering | None = OTHELLO_8X8  # where exact searches order moves by it
     best_moves: Callable | None = None  # in games against chance, many states at once: see ``row_tables.best_moves``
 
     @property

@@ -203,8 +203,9 @@ def strongest(rules):
 
 
 def for_order(rules):
-    """Return what orders moves of exact searches, as ``of_file`` does; None for boards that have no patterns."""
-    return of_file(_shipped(board_size(rules)), rules) if patterns.fits(rules) else None
+    """Return what orders moves of exact searches, as ``of_file`` does; None for boards whose patterns order none."""
+    preset = patterns.PRESETS.get(board_size(rules))
+    return of_file(_shipped(board_size(rules)), rules) if preset and preset.ordering else None
 
 
 def _shipped(board):

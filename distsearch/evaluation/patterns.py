@@ -1,10 +1,11 @@
-"""Learnt evaluation of Othello on 8×8 and 6×6: a network of patterns, by the number of discs on the board.
+"""Learnt evaluation of Othello on 8×8, 6×6 and 10×10: a network of patterns, by the number of discs on the board.
 
 A *pattern* is a tuple of up to 10 squares, each empty (0), of the side to move (1) or of the other one (2); all eight
 boards that turning and mirroring make of a position are looked up (Buro 1997, "Experiments with Multi-ProbCut and a new
 high-quality evaluation function for Othello"; the preset is the set that Edax uses). Values are in hundredths of a
 disc, of the final score that the side to move may expect. Swapping the sides does not negate them: to have the move is
-worth something. A board of 6×6 is embedded in the middle of one of 8×8, where turning and mirroring leave it.
+worth something. A board of 6×6 is embedded in the middle of one of 8×8, where turning and mirroring leave it; how those
+of several words are looked up is in ``large_patterns``.
 
 What is looked up is made from a network once and kept in a file in the kernels' folder, which the processes of a host
 map: weights as int16, and of a pattern that a mirror leaves in its place the weights of what it looks like there added
@@ -22,18 +23,20 @@ from ..core.errors import UserError
 from ..core.jit import compiled
 from ..games.bits import byte_swap, pdep, pext
 from ..games.interface import board_size
-from ..games.lanes import popcount
+from ..games.lanes import by_width, first_half, popcount, second_half
+from ..games.othello import SQUARES
+from . import large_patterns
 from . import tuple_network as nw
 from .move_ordering import OTHELLO_6X6, OTHELLO_8X8, MoveOrdering
+from .pattern_images import CODES, added_up, embedded, kind_of
 
 NAME = "patterns"
 GAME = "othello"
-CODES = 3  # of a square
-SIDE = 8
+SIDE = 8  # of the usual board, and the largest of one word
 MOST_CELLS = 10
 MOST_PLACES = 1024  # of a position, in a stage's weights
 UNIT = 100  # of a value, a disc
-BOUND = 64 * UNIT
+BOUND = 64 * UNIT  # on boards up to 8×8
 
 # Squares of each board's patterns, from one corner or edge; the others follow by turning and mirroring.
 _8X8 = (
@@ -52,6 +55,17 @@ _6X6 = (
     "/6,7,8,9,10,11/12,13,14,15,16,17"
     "/0,7,14,21,28,35/1,8,15,22,29/2,9,16,23"
 )
+_10X10 = (
+    "0,1,2,10,11,12,20,21,22"  # as on 8×8
+    "/0,1,2,3,4,10,11,20,30,40"
+    "/0,1,2,3,6,7,8,9,11,18"  # an edge but for its middle, and the squares diagonal to its corners
+    "/0,1,2,3,4,5,6,7,8,9"  # an edge
+    "/0,1,2,3,4,10,11,12,13,14"  # half of one, two rows deep
+    "/10,11,12,13,14,15,16,17,18,19/20,21,22,23,24,25,26,27,28,29"  # the second to fifth row
+    "/30,31,32,33,34,35,36,37,38,39/40,41,42,43,44,45,46,47,48,49"
+    "/0,11,22,33,44,55,66,77,88,99/1,12,23,34,45,56,67,78,89/2,13,24,35,46,57,68,79"  # diagonals
+    "/3,14,25,36,47,58,69/4,15,26,37,48,59/5,16,27,38,49"
+)
 
 
 class Preset(NamedTuple):
@@ -60,22 +74,22 @@ class Preset(NamedTuple):
     side: int
     tuples: tuple  # of squares, numbered row by row
     stages: tuple  # discs on the board with which the second and later stages begin
-    ordering: MoveOrdering
+    ordering: MoveOrdering | None  # None: they would search more nodes so
 
 
 PRESETS = {
     (8, 8): Preset(8, nw.parse_tuples(_8X8, (8, 8)), tuple(range(12, 64, 4)), OTHELLO_8X8),
     (6, 6): Preset(6, nw.parse_tuples(_6X6, (6, 6)), tuple(range(8, 36, 4)), OTHELLO_6X6),
+    (10, 10): Preset(10, nw.parse_tuples(_10X10, (10, 10)), tuple(range(16, 100, 12)), None),
 }
 
-# Where things are in the tables (uint64).
+# Where things are in the tables (uint64) of boards of one word.
 _COUNTS = 0  # patterns with two, four and eight different images, in this order
 _OUTSIDE = 3  # mask of the squares of 8×8 that the embedded board does not have
 _STAGE = 4  # by the number of discs: where its weights begin, in int16 from the start of the tables
 _BASE3 = _STAGE + 65  # by binary number: that in base 3 with the same digits, four of them a word
 _PATTERNS = _BASE3 + (1 << MOST_CELLS) // 4  # two words each: its squares, and where its weights begin in a stage's
 _KINDS = (2, 4, 8)
-_QUARTER_TURNS = (0, 3, 5, 6)  # among ``images``; the others are mirrored
 
 _A, _B = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _C = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -139,18 +153,18 @@ def _four(boards, squares, begin, base3, weights):
 
 
 @compiled
-def _embedded(s, tables):
-    """Return the discs of (the side to move, the other) as masks of 8×8 squares (uint64)."""
+def _around(own, opp, tables):
+    """Return the discs of both sides of a board of one word as masks of 8×8 squares (uint64)."""
     board = ~tables[_OUTSIDE]
-    return pdep(s[0], board), pdep(s[1], board)
+    return pdep(own[0], board), pdep(opp[0], board)
 
 
 @compiled
-def _looked_up(s, tables):
+def _looked_up_one(own, opp, tables):
     """Return the sum of the weights of a position."""
     base3, weights = tables[_BASE3:_PATTERNS].view(np.uint16), tables.view(np.int16)
-    stage = tables[_STAGE + popcount(s[0] | s[1])]
-    own, opp = _embedded(s, tables)
+    stage = tables[_STAGE + popcount(own[0] | opp[0])]
+    own, opp = _around(own, opp, tables)
     turned, value, at = _turned(own, opp), np.int64(0), np.uint64(_PATTERNS)
     # a loop over images instead takes 1.25 times as long
     for _ in range(np.int64(tables[_COUNTS])):
@@ -169,10 +183,9 @@ def _looked_up(s, tables):
 
 
 @compiled
-def places(s, tables, out):
-    """Write where in a stage's weights a position's are to ``out`` (int32), and return how many they are."""
+def _places_one(own, opp, tables, out):
     base3 = tables[_BASE3:_PATTERNS].view(np.uint16)
-    own, opp = _embedded(s, tables)
+    own, opp = _around(own, opp, tables)
     boards, n, at = _turned(own, opp) + _turned(mirrored(own), mirrored(opp)), 0, np.uint64(_PATTERNS)
     for kind in range(len(_KINDS)):
         for _ in range(np.int64(tables[_COUNTS + kind])):
@@ -184,104 +197,87 @@ def places(s, tables, out):
     return n
 
 
+_looked_up = by_width(_looked_up_one, large_patterns.looked_up)
+_places = by_width(_places_one, large_patterns.places)
+
+
+@compiled
+def places(s, tables, out):
+    """Write where in a stage's weights a position's are to ``out`` (int32), and return how many they are."""
+    return _places(first_half(s), second_half(s), tables, out)
+
+
 @compiled
 def patterns(s, r, tables):
-    """Hundredths of a disc that the side to move may expect to win by, at most BOUND."""
-    return min(max(_looked_up(s, tables), np.int64(-BOUND)), np.int64(BOUND))
+    """Hundredths of a disc that the side to move may expect to win by, at most ``bound``."""
+    own, opp = first_half(s), second_half(s)
+    most = np.int64(BOUND) if len(own) == 1 else UNIT * np.int64(r[SQUARES])
+    return min(max(_looked_up(own, opp, tables), -most), most)
 
 
-def embedded(tuples, side):
-    """Return tuples of squares of a (side, side) board, numbered row by row, as squares of the 8×8 board around it."""
-    margin = (SIDE - side) // 2
-    return tuple(tuple(SIDE * (cell // side + margin) + cell % side + margin for cell in cells) for cells in tuples)
-
-
-def images(cells):
-    """Return the eight images of a pattern (squares of 8×8): of each, where its cells are found, in order."""
-    found = []
-    for cell_of in (lambda i, j: (i, j), lambda i, j: (j, i)):
-        for rows in (1, -1):
-            for columns in (1, -1):
-                placed = (cell_of(*divmod(cell, SIDE)) for cell in cells)
-                placed = ((i if rows > 0 else SIDE - 1 - i, j if columns > 0 else SIDE - 1 - j) for i, j in placed)
-                found.append(tuple(SIDE * i + j for i, j in placed))
-    return found
-
-
-@functools.cache
-def mirrorings(cells):
-    """Return how a pattern's contents change where turning or mirroring the board leaves it in its place.
-
-    An array of the number of its contents afterwards for each (int32), the first one as they are.
-    """
-    digits = np.arange(CODES ** len(cells))[:, None] // CODES ** np.arange(len(cells)) % CODES
-    orders = [[cells.index(q) for q in image] for image in images(cells) if sorted(image) == list(cells)]
-    return [(digits[:, order] @ CODES ** np.arange(len(cells))).astype(np.int32) for order in orders]
-
-
-def kind_of(cells):
-    """Return by how many images a pattern is looked up: the different ones, if quarter turns make them; else all 8."""
-    still = [turn for turn, image in enumerate(images(cells)) if sorted(image) == list(cells)]
-    turns = [turn for turn in still if turn in _QUARTER_TURNS]
-    return {(2, 1): 4, (4, 2): 2}.get((len(still), len(turns)), 8)
-
-
-def added_up(cells, weights):
-    """Return a pattern's weights, shape (stages, n), as they are looked up: by ``kind_of`` images, not eight."""
-    if kind_of(cells) == 8:
-        return weights
-    return sum(weights[:, order] for order in mirrorings(cells))
+def bound(board):
+    """Return what no position of a board, (rows, columns), is worth more than."""
+    return max(BOUND, UNIT * board[0] * board[1])
 
 
 class Layout(NamedTuple):
     """Where the weights of patterns are."""
 
-    side: int  # of the board, which is embedded in one of 8×8
-    tuples: tuple  # of squares of 8×8
+    side: int  # of the board
+    around: int  # side of the board whose squares the tuples are of: 8×8 has the smaller ones in its middle
+    tuples: tuple
     order: list  # of look-ups: indices of tuples
     begins: np.ndarray  # int64, shape (tuples,): where each one's weights begin in a stage's, in the order of look-ups
     size: int  # weights of a stage
 
+    @property
+    def room(self):
+        """int16 that a stage's weights take behind the other tables, which are uint64."""
+        return -(-self.size // 4) * 4
+
 
 def layout(tuples, side):
     """Return the Layout of tuples of squares of a (side, side) board."""
-    tuples = embedded(tuples, side)
-    order = sorted(range(len(tuples)), key=lambda i: (_KINDS.index(kind_of(tuples[i])), i))
+    around = max(side, SIDE)
+    tuples = embedded(tuples, side, around)
+    order = sorted(range(len(tuples)), key=lambda i: (_KINDS.index(kind_of(tuples[i], around)), i))
     sizes = nw.sizes([tuples[i] for i in order], CODES)
-    return Layout(side, tuples, order, np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64), sum(sizes))
+    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    return Layout(side, around, tuples, order, begins, sum(sizes))
 
 
 def header(placed, stages):
-    """Return (the tables without the weights, int16 that each stage's weights take behind them) for a Layout."""
-    room = -(-placed.size // 4) * 4
+    """Return the tables without the weights for a Layout."""
+    if placed.around > SIDE:
+        return large_patterns.header(placed, stages)
     tables = np.zeros(_PATTERNS + 2 * len(placed.tuples), np.uint64)
-    kinds = [kind_of(placed.tuples[i]) for i in placed.order]
+    kinds = [kind_of(placed.tuples[i], SIDE) for i in placed.order]
     tables[_COUNTS : _COUNTS + 3] = [kinds.count(kind) for kind in _KINDS]
-    (board,) = embedded([range(placed.side**2)], placed.side)
+    (board,) = embedded([range(placed.side**2)], placed.side, SIDE)
     tables[_OUTSIDE] = (1 << SIDE * SIDE) - 1 - sum(1 << cell for cell in board)
     first = 4 * len(tables)
     for discs in range(65):
-        tables[_STAGE + discs] = first + room * sum(discs >= stage for stage in stages)
+        tables[_STAGE + discs] = first + placed.room * sum(discs >= stage for stage in stages)
     binary = np.arange(1 << MOST_CELLS)[:, None] >> np.arange(MOST_CELLS) & 1
     tables[_BASE3:_PATTERNS] = (binary @ CODES ** np.arange(MOST_CELLS)).astype(np.uint16).view(np.uint64)
     for k, i in enumerate(placed.order):
         tables[_PATTERNS + 2 * k] = sum(1 << cell for cell in placed.tuples[i])
         tables[_PATTERNS + 2 * k + 1] = placed.begins[k]
-    return tables, room
+    return tables
 
 
 def tables_of(network):
     """Return the tables (uint64) of a Network that fits, see ``check_fits``."""
     placed = layout(network.tuples, network.board[0])
-    head, room = header(placed, network.stages)
     sizes = nw.sizes(network.tuples, CODES)
     ends = np.cumsum(sizes)
-    packed = np.zeros((len(network.weights), room), np.int16)
+    packed = np.zeros((len(network.weights), placed.room), np.int16)
+    most = np.iinfo(np.int16).max
     for i, begin in zip(placed.order, placed.begins, strict=True):
         own = network.weights[:, ends[i] - sizes[i] : ends[i]].astype(np.float64)
-        most = np.iinfo(np.int16).max
-        packed[:, begin : begin + sizes[i]] = np.clip(np.rint(UNIT * added_up(placed.tuples[i], own)), -most, most)
-    return np.concatenate([head, packed.ravel().view(np.uint64)])
+        own = np.rint(UNIT * added_up(placed.tuples[i], placed.around, own))
+        packed[:, begin : begin + sizes[i]] = np.clip(own, -most, most)
+    return np.concatenate([header(placed, network.stages), packed.ravel().view(np.uint64)])
 
 
 def check_fits(network, board, shown):
@@ -303,8 +299,8 @@ def fits(rules):
 def check_board(board):
     """Raise UserError if there are no patterns for a board."""
     if board not in PRESETS:
-        known = " and ".join(map(_text, PRESETS))
-        raise UserError(f"learnt patterns are for othello on {known}, not on {_text(board)}")
+        *most, last = map(_text, PRESETS)
+        raise UserError(f"learnt patterns are for othello on {', '.join(most)} and {last}, not on {_text(board)}")
 
 
 def _text(board):
@@ -323,8 +319,8 @@ def of_file(path, rules):
         changed = state.st_mtime_ns, state.st_size, state.st_ino
     except (OSError, ValueError):  # ValueError: a name with a NUL; reading it says what is wrong
         changed = None
-    tables, ordering = _of_file(os.fspath(path), board, changed), PRESETS[board].ordering
-    return {"name": NAME, "function": patterns, "tables": tables, "bound": BOUND, "unit": UNIT, "ordering": ordering}
+    tables, ordering, most = _of_file(os.fspath(path), board, changed), PRESETS[board].ordering, bound(board)
+    return {"name": NAME, "function": patterns, "tables": tables, "bound": most, "unit": UNIT, "ordering": ordering}
 
 
 @functools.lru_cache(maxsize=4)

@@ -16,7 +16,8 @@ from .report import line_text
 from .train import Files, train, try_out
 
 ITERATIONS = "4096:2,16384:3,49152:4,98304:5"
-_SOLVED, _PASSES = 13, 12  # empty squares from which on scores are exact; passes over the positions of an iteration
+_SOLVED, _SOLVED_LARGE = 13, 10  # empty squares from which on scores are exact; on boards of more than 64 squares
+_PASSES = 12  # over the positions of an iteration
 _MOST_GAMES, _DEEPEST = 10**7, 12
 _TAKEN = "command", "game", "board", "iterations", "seed", "save", "json", "log_level"  # arguments
 
@@ -75,7 +76,8 @@ def train_patterns(args, comm, interrupts, progress, print_result):
     agreed(comm, lambda: try_out(args.save) if group.rank == 0 else None)
     played, depths = zip(*iterations, strict=True)
     tell = progress.note if group.rank == 0 else lambda text: None
-    net = othello_patterns.train(played, depths, _SOLVED, _PASSES, seed, group, tell, board)
+    solved = _SOLVED if board[0] * board[1] <= 64 else _SOLVED_LARGE
+    net = othello_patterns.train(played, depths, solved, _PASSES, seed, group, tell, board)
     if group.rank > 0:
         return 0
     try:

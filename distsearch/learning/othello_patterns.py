@@ -19,7 +19,8 @@ from ..engines.pvs.exact_solver import ExactSolver
 from ..engines.pvs.layout import REQUEST
 from ..evaluation import patterns as pt
 from ..games import othello
-from ..games.interface import END, MAX_MOVES
+from ..games.interface import END, MAX_MOVES, as_state
+from ..games.lanes import load, store
 from ..games.othello import SQUARES, count, final, kind, moves, play
 from .regression import Regression, Samples, joined
 
@@ -47,7 +48,7 @@ def samples(plan, network, seed, rules, progress=None):
     if network is None:
         chosen = evaluation.find(othello, "complex", rules)
     else:
-        chosen = evaluation.Evaluation("patterns", pt.patterns, pt.tables_of(network), pt.BOUND)
+        chosen = evaluation.Evaluation("patterns", pt.patterns, pt.tables_of(network), pt.bound(network.board))
     engines = DepthSearch(othello, rules, chosen), ExactSolver(othello, rules)
     rng, found = np.random.default_rng(seed), []
     for done in range(0, plan.games, _AT_ONCE):
@@ -112,11 +113,15 @@ def _labelled(history, scores, kept):
     return joined(found)
 
 
-@compiled
 def look(states, r, draws, chosen, known, empty, ended, out):
     """Write of each state a random move, its score if it is finished, its empty squares, and whether it is finished."""
+    _look(as_state(states[0]), states, r, draws, chosen, known, empty, ended, out)
+
+
+@compiled
+def _look(like, states, r, draws, chosen, known, empty, ended, out):
     for i in range(len(states)):
-        s = (states[i, 0], states[i, 1])
+        s = load(like, states[i], 0)
         empty[i] = np.int64(r[SQUARES]) - count(s)
         ended[i] = kind(s, r) == END
         if ended[i]:
@@ -125,13 +130,17 @@ def look(states, r, draws, chosen, known, empty, ended, out):
             chosen[i] = out[draws[i] % moves(s, r, out, 0)]
 
 
-@compiled
 def play_moves(states, r, chosen, ended):
     """Play a move in each state that is not finished."""
+    _play_moves(as_state(states[0]), states, r, chosen, ended)
+
+
+@compiled
+def _play_moves(like, states, r, chosen, ended):
     for i in range(len(states)):
         if not ended[i]:
-            s, _ = play((states[i, 0], states[i, 1]), r, np.int64(chosen[i]))
-            states[i, 0], states[i, 1] = s
+            s, _ = play(load(like, states[i], 0), r, np.int64(chosen[i]))
+            store(states[i], 0, s)
 
 
 def fit(taught, unseen, rates, seed, progress=None, start=None, board=(pt.SIDE, pt.SIDE)):

@@ -12,12 +12,15 @@ import numpy as np
 from ..core.jit import compiled
 from ..evaluation import patterns as pt
 from ..evaluation import tuple_network as nw
+from ..evaluation.pattern_images import added_up, kind_of, mirrorings
 from ..evaluation.patterns import places
-from ..games.lanes import popcount
+from ..games.interface import as_state
+from ..games.lanes import load
+from ..games.othello import count
 
 
 class Samples(NamedTuple):
-    """Positions and what they are worth. states: uint64, shape (n, 2); scores: float32, discs of the side to move."""
+    """Positions, uint64, shape (n, words), and what they are worth, float32, discs of the side to move."""
 
     states: np.ndarray
     scores: np.ndarray
@@ -34,10 +37,10 @@ class Regression:
     def __init__(self, tuples, stages, side=pt.SIDE, overlap=2):
         self._tuples, self._stages, self._side = tuples, stages, side
         self._placed = pt.layout(tuples, side)
-        self._tables, room = pt.header(self._placed, stages)
-        self._same = _least(self._placed, room)
-        self._weights = np.zeros((len(stages) + 1, room), np.float32)
-        discs = np.arange(65)[:, None]
+        self._tables = pt.header(self._placed, stages)
+        self._same = _least(self._placed)
+        self._weights = np.zeros((len(stages) + 1, self._placed.room), np.float32)
+        discs = np.arange(side * side + 1)[:, None]
         near = [(discs + shift >= np.array(stages)).sum(axis=1) for shift in (0, -overlap, overlap)]
         self._stage_of = np.stack(near).astype(np.int64)
         self._out = np.zeros(pt.MOST_PLACES, np.int32)
@@ -48,13 +51,14 @@ class Regression:
         rate: which part of its error a position takes away if no two of its places share a weight. Where all images
         of a pattern look the same it is up to four times as much, eight for one of no symmetry; it must be less than 2.
         """
-        order = rng.permutation(len(samples.scores))
-        return _descend(*samples, order, self._tables, self._same, self._stage_of, self._weights, self._out, rate)
+        order, same, stage_of, out = rng.permutation(len(samples.scores)), self._same, self._stage_of, self._out
+        return _descend(_empty(samples), *samples, order, self._tables, same, stage_of, self._weights, out, rate)
 
     def errors(self, samples):
         """Return by how much each of the Samples is valued too high, in discs (float32)."""
         found = np.zeros(len(samples.scores), np.float32)
-        _compare(*samples, self._tables, self._same, self._stage_of, self._weights, self._out, found)
+        same, stage_of, out = self._same, self._stage_of, self._out
+        _compare(_empty(samples), *samples, self._tables, same, stage_of, self._weights, out, found)
         return found
 
     def start_from(self, network):
@@ -63,7 +67,7 @@ class Regression:
         for i, begin in zip(self._placed.order, self._placed.begins, strict=True):
             cells = self._placed.tuples[i]
             own = network.weights[:, ends[i] - pt.CODES ** len(cells) : ends[i]].astype(np.float64)
-            self._weights[:, begin : begin + own.shape[1]] = pt.added_up(cells, own)
+            self._weights[:, begin : begin + own.shape[1]] = added_up(cells, self._placed.around, own)
 
     def network(self, record):
         """Return what was learnt as a Network, with this record."""
@@ -71,9 +75,9 @@ class Regression:
         for i, begin in zip(self._placed.order, self._placed.begins, strict=True):
             cells = self._placed.tuples[i]
             own = self._weights[:, begin : begin + pt.CODES ** len(cells)].copy()
-            if pt.kind_of(cells) < 8:
+            if kind_of(cells, self._placed.around) < 8:
                 # the least of those that are the same has it all; what mirrors leave as it is is added up repeatedly
-                ways = np.stack(pt.mirrorings(cells))
+                ways = np.stack(mirrorings(cells, self._placed.around))
                 places = np.arange(own.shape[1])
                 own = np.where(ways.min(axis=0) == places, own / (ways == places).sum(axis=0), 0)
             parts[i] = own
@@ -82,12 +86,17 @@ class Regression:
         return nw.Network(pt.GAME, board, {}, self._tuples, True, self._stages, weights.astype(np.float32), record)
 
 
-def _least(placed, room):
+def _empty(samples):
+    """Return a state without discs, of as many words as the Samples have; kernels load others like it."""
+    return as_state(np.zeros(samples.states.shape[1], np.uint64))
+
+
+def _least(placed):
     """Return for each place in a stage's weights, by a Layout, the one whose weight it shares (int32)."""
-    same = np.arange(room, dtype=np.int32)
+    same = np.arange(placed.room, dtype=np.int32)
     for i, begin in zip(placed.order, placed.begins, strict=True):
-        if pt.kind_of(placed.tuples[i]) < 8:
-            least = np.stack(pt.mirrorings(placed.tuples[i])).min(axis=0)
+        if kind_of(placed.tuples[i], placed.around) < 8:
+            least = np.stack(mirrorings(placed.tuples[i], placed.around)).min(axis=0)
             same[begin : begin + len(least)] = begin + least
     return same
 
@@ -103,11 +112,11 @@ def _value(s, stage, tables, same, weights, out):
 
 
 @compiled
-def _descend(states, scores, order, tables, same, stage_of, weights, out, rate):
+def _descend(like, states, scores, order, tables, same, stage_of, weights, out, rate):
     total = 0.0
     for k in order:
-        s = (states[k, 0], states[k, 1])
-        discs = popcount(s[0] | s[1])
+        s = load(like, states[k], 0)
+        discs = count(s)
         for near in range(3):
             stage = stage_of[near, discs]
             if near > 0 and stage == stage_of[0, discs]:
@@ -123,8 +132,8 @@ def _descend(states, scores, order, tables, same, stage_of, weights, out, rate):
 
 
 @compiled
-def _compare(states, scores, tables, same, stage_of, weights, out, found):
+def _compare(like, states, scores, tables, same, stage_of, weights, out, found):
     for k in range(len(scores)):
-        s = (states[k, 0], states[k, 1])
-        _, value = _value(s, stage_of[0, popcount(s[0] | s[1])], tables, same, weights, out)
+        s = load(like, states[k], 0)
+        _, value = _value(s, stage_of[0, count(s)], tables, same, weights, out)
         found[k] = value - scores[k]

@@ -9,6 +9,7 @@ DEFAULTS = [
     ("othello", None, {}, "patterns"),
     ("othello", None, {"empties": "none"}, "patterns"),
     ("othello", (6, 6), {}, "patterns"),
+    ("othello", (10, 10), {}, "patterns"),
     ("othello", (4, 4), {}, "complex"),
     ("othello", (10, 12), {}, "complex"),
     ("connect4", None, {}, "outcome"),
@@ -30,6 +31,13 @@ def test_the_default_is_the_strongest_that_comes_for_the_rules(name, board, opti
         if evaluation.learnt(game, other) and not other.startswith(expected):  # not a smaller network of its kind
             with pytest.raises(UserError):  # or it would be the default
                 evaluation.find(game, other, rules)
+
+
+@pytest.mark.parametrize(("board", "orders"), [((8, 8), True), ((6, 6), True), ((10, 10), False), ((4, 4), False)])
+def test_exact_searches_order_moves_by_patterns_where_that_helps(board, orders):
+    othello = games.find("othello")
+    found = evaluation.for_order(othello, othello.rules(board))
+    assert (found is not None) == orders
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,10 @@ from ..games.othello_twin import OthelloTwin, random_game, random_position
 
 # patterns of every symmetry: of none, of one mirror, of a half turn, of quarter turns, of both diagonals, of all
 TUPLES = nw.parse_tuples("0,1,2,8,9/0,1,8/0,1,2,3,4,5,6,7/2,61/1,15,48,62/0,9,54,63/0,7,56,63/27", (8, 8))
+# and likewise on 10×10, where a side's discs are in two words
+LARGE = nw.parse_tuples(
+    "0,1,2,10,11/0,1,10/0,1,2,3,4,5,6,7,8,9/2,97/1,19,80,98/0,11,88,99/0,9,90,99/55,64,65", (10, 10)
+)
 STAGES = (20, 40)
 
 
@@ -44,7 +48,8 @@ def plain(net, squares, side):
             digits = [cells.index(board[q // n][q % n]) if board[q // n][q % n] in cells else 2 for q in each]
             total += float(net.weights[stage, first + sum(d * 3**k for k, d in enumerate(digits))])
         first += 3 ** len(each)
-    return min(max(100 * total, -6400), 6400)
+    most = 100 * max(64, n * n)
+    return min(max(100 * total, -most), most)
 
 
 def value(tables, squares, side):
@@ -79,6 +84,17 @@ def test_a_smaller_board_is_looked_up_in_the_middle_of_a_larger_one(rng, seed):
     played = random_game(rng, OthelloTwin(6, 6)) + [random_position(rng, 6, 6) for _ in range(30)]
     for squares, side in played:
         assert value(tables, squares, side) == round(plain(net, squares, side)), (squares, side)
+
+
+@pytest.mark.parametrize("tuples", [LARGE, pt.PRESETS[10, 10].tuples], ids=("symmetries", "preset"))
+def test_a_board_of_two_words_is_looked_up_at_the_squares_of_images(tuples, rng, seed):
+    net = network(tuples, (30, 60, 90), seed, (10, 10))
+    net = net._replace(weights=(np.rint(net.weights * 12.5) / 12.5).astype(np.float32))
+    tables = pt.tables_of(net)
+    played = random_game(rng, OthelloTwin(10, 10))[::5] + [random_position(rng, 10, 10) for _ in range(30)]
+    for squares, side in played:
+        assert value(tables, squares, side) == round(plain(net, squares, side)), (squares, side)
+        assert len({value(tables, board, side) for board in turned(squares)}) == 1, (squares, side)
 
 
 def test_turned_and_mirrored_boards_have_the_same_value(positions):
@@ -137,9 +153,9 @@ def test_files_that_do_not_fit_are_refused(tmp_path, changed, wrong):
 def test_other_boards_have_no_patterns(tmp_path):
     path = tmp_path / "weights.npz"
     nw.save(path, network())
-    with pytest.raises(UserError, match="8x8 and 6x6, not on 8x6"):
+    with pytest.raises(UserError, match="8x8, 6x6 and 10x10, not on 8x6"):
         evaluation.find(othello, str(path), othello.rules((8, 6)))
-    with pytest.raises(UserError, match="8x8 and 6x6, not on 4x4"):
+    with pytest.raises(UserError, match="8x8, 6x6 and 10x10, not on 4x4"):
         evaluation.find(othello, "patterns", othello.rules((4, 4)))
     assert evaluation.find(othello, str(path), othello.rules()).name == "patterns"
     with pytest.raises(UserError, match="weights for 8x8, not for 6x6"):  # though what it makes for 8x8 is kept

@@ -13,7 +13,8 @@ from distsearch.learning import othello_patterns as games
 from distsearch.learning.rank_group import RankGroup
 from distsearch.learning.regression import Regression, Samples
 
-from ..evaluation.test_patterns import STAGES, TUPLES, network
+from ..evaluation.test_patterns import LARGE, STAGES, TUPLES, network
+from ..games.othello_twin import random_position
 
 SMALL = TUPLES[:2] + TUPLES[3:4]
 PLAN = games.RoundPlan(games=24, depth=1, solved=8)
@@ -44,6 +45,18 @@ def test_a_regression_goes_on_from_a_network(seed):
     learner = Regression(pt.PRESETS[8, 8].tuples, STAGES)
     learner.start_from(net)
     assert np.abs(pt.tables_of(learner.network({})).view(np.int16) - pt.tables_of(net).view(np.int16)).max() <= 1
+
+
+def test_a_regression_values_positions_of_two_words_as_its_network(rng, seed):
+    net, rules = network(LARGE, STAGES, seed, (10, 10)), othello.rules((10, 10))
+    learner = Regression(LARGE, STAGES, side=10)
+    learner.start_from(net)
+    strewn = [random_position(rng, 10, 10) for _ in range(40)]
+    states = [othello.parse("".join(map("".join, squares)) + " " + side, rules).state for squares, side in strewn]
+    found = learner.errors(Samples(np.array(states, np.uint64), np.zeros(len(states), np.float32)))
+    for tables in pt.tables_of(net), pt.tables_of(learner.network({})):
+        told = np.array([pt.patterns(state, rules, tables) for state in states]) / pt.UNIT
+        assert np.abs(told - found.clip(-100, 100)).max() < 0.3  # 50 look-ups, each rounded to a hundredth
 
 
 def test_late_positions_have_their_exact_scores(seed):
