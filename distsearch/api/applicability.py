@@ -166,6 +166,11 @@ ROWS = (
         "is for games of two players, whose scores are whole numbers; {o.game} is a game against chance",
     ),
     Row(
+        "obf",
+        lambda o, given: o.game == "othello" and o.exact and o.window is None,
+        "is for exact searches of othello, whose scores are discs, without window",
+    ),
+    Row(
         "play", lambda o, given: o.limited, "needs depth, layers, nodes, time or clock: how much each move is searched"
     ),
     Row(

@@ -115,7 +115,7 @@ def read_openings(path: str, game: Any, rules: np.ndarray) -> list[Position]:
     """Return the Positions of a file, a line each, in which the game goes on; raises UserError."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            lines = [line.strip() for line in file]
+            lines = [line.partition("%")[0].strip() for line in file]
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise UserError(f"cannot read {path[:200]}: {getattr(error, 'strerror', None) or error}") from error
     found = []

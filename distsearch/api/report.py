@@ -1,4 +1,4 @@
-"""Answers to a stream of positions as people and programs read them: plain scores, a table, or JSON; and what it took.
+"""Answers to a stream of positions as people and programs read them: plain, a table, JSON, OBF; and what it took.
 
 Plain scores follow the protocol of Pascal Pons's Connect 4 solver: the position as it was given, a space, its score;
 with the scores of all moves, those of every column, or -1000 where there is no room.
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..formats.answer_log import AnswerLog
 from ..formats.checkpoint import NO_CHECKPOINT, CheckpointHandle
+from ..formats.obf import obf_line
 from ..formats.positions import Lines, format_scores
 from ..games.interface import FixedMoves
 from ..tree.search_tree import ANY
@@ -23,15 +24,27 @@ _TOLD_DIFFERENCES = 20
 class Report:
     """Has the positions of an input solved and writes the answers, in order, as soon as they can be.
 
-    descriptor: of the input; style: "lines" (plain scores), "table" or "json"; check: compare with the score that ends
-    each line; print_error(text): told of bad lines and differences; checkpoint: where to keep how far this is, and from
-    where to go on. Afterwards ``status`` is the exit status, 1 if a line was bad or a score differed, and ``summary``
-    the averages and totals as text, None for less than two positions.
+    descriptor: of the input; style: "lines" (plain scores), "table", "json" or "obf"; check: compare with the score
+    that ends each line; print_error(text): told of bad lines and differences; checkpoint: where to keep how far this
+    is, and from where to go on; blank_is_start: see ``Lines``. Afterwards ``status`` is the exit status, 1 if a line
+    was bad or a score differed, and ``summary`` the averages and totals as text, None for less than two positions.
     """
 
-    def __init__(self, session, options, game, rules, descriptor, style, check, print_error, checkpoint=NO_CHECKPOINT):
+    def __init__(
+        self,
+        session,
+        options,
+        game,
+        rules,
+        descriptor,
+        style,
+        check,
+        print_error,
+        checkpoint=NO_CHECKPOINT,
+        blank_is_start=False,
+    ):
         self._session, self._options, self._game, self._rules = session, options, game, rules
-        self._lines = Lines(game, rules, descriptor, scored=check)
+        self._lines = Lines(game, rules, descriptor, check, blank_is_start)
         self._style, self._check, self._print_error = style, check, print_error
         self._batch = Batch()
         self._differences = 0
@@ -105,8 +118,8 @@ class Report:
 
     @property
     def empty(self):
-        """Whether there was no line, good or bad."""
-        return self._lines.place == 0
+        """Whether there was no line, good or bad, but blank ones and comments."""
+        return self._lines.place == self._lines.skipped
 
     @property
     def status(self):
@@ -126,7 +139,7 @@ class Report:
             self._session, searcher, self._lines, self._refused, plain, self._of_searcher(searcher), self._book
         )
         for part in solving:
-            if self._style == "lines" and not part.records["complete"].all():
+            if self._style in ("lines", "obf") and not part.records["complete"].all():
                 # an interrupt left it unanswered: programs count on an answer for every line before the last
                 self._print_error(f"stopped before line {part.chunk.first + part.begin} was answered")
                 break
@@ -178,6 +191,10 @@ class Report:
             text = outcome.to_line(chunk.first + line)
         elif not outcome.complete:
             return b""
+        elif self._style == "obf":
+            best = [{"move": outcome.move, "score": outcome.score}] if outcome.move else []
+            moves = [(each["move"], each["score"]) for each in outcome.moves or best]
+            text = obf_line(outcome.position, moves, outcome.score)
         else:
             text = " ".join([chunk.text(line), f"{outcome.score:g}", *self._move_scores(outcome)])
         return f"{text}\n".encode()

@@ -18,9 +18,15 @@ def add_arguments(parser):
     parser.add_argument(
         "--positions",
         metavar="FILE",
-        help="a position a line; - for stdin (default: stdin, and plain scores as output)",
+        help="a position a line; blank lines are skipped, and a %% begins a comment; - for stdin (default: stdin, and "
+        "plain scores as output, also of the first position for a blank line)",
     )
     parser.add_argument("--plain", action="store_true", help="plain scores, a line each, with --positions as well")
+    parser.add_argument(
+        "--obf",
+        action="store_true",
+        help="of othello: print Othello Board Files, a position a line with its best move, with -a all of them",
+    )
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     add_search(parser, "solve")
 
@@ -33,14 +39,16 @@ def run(args, argv):
 def _solve(args, launch, session):
     more = solve_limits(args.game, given(args, Options))
     options, game, rules = options_of(args, (), args.checkpoint if args.resume else None, **more)
-    check(options, {"solve": True, "check": args.check})
+    check(options, {"solve": True, "check": args.check, "obf": args.obf})
     check_book_of(args, options, session)
     plain = args.plain or args.positions is None
-    style = "json" if args.json else "lines" if plain else "table"
+    style = "json" if args.json else "obf" if args.obf else "lines" if plain else "table"
     path = "-" if args.positions is None else args.positions
     with position_file.opened(path) as descriptor:
         checkpoint = launch.checkpoint(args, options, (), [SUFFIX], output=style, check=args.check)
-        report = Report(session, options, game, rules, descriptor, style, args.check, launch.print_error, checkpoint)
+        # a program that sends positions by the way of Pons's solver counts on an answer to each line
+        asked = descriptor, style, args.check, launch.print_error, checkpoint, args.positions is None
+        report = Report(session, options, game, rules, *asked)
         report.run(stdout.write)
     if report.empty and launch.interrupts.signal is None:
         raise UserError(f"{position_file.name_of(path)} holds no position")

@@ -3,8 +3,6 @@
 import hashlib
 import os
 
-import numpy as np
-
 from ..core.appended_file import lock, write_all
 from ..core.errors import UserError
 
@@ -64,10 +62,10 @@ class AnswerLog:
                 write(b"".join(whole))
 
     def passed(self, chunk, begin, end):
-        """Lines ``begin`` to ``end`` of a ``lines.Chunk``, the next of the input, are answered, or bad."""
+        """Lines ``begin`` to ``end`` of a ``lines.Chunk``, the next of the input, are answered, bad or skipped."""
         chunk.digest(self._input, begin, end)
         self._place += end - begin
-        self.bad += int(np.count_nonzero(~chunk.good[begin:end]))
+        self.bad += sum(begin <= index < end for index, _ in chunk.errors)
 
     def append(self, answers: bytes) -> None:
         """Put answers (bytes) into the file. After an error nothing more is, and ``state`` raises it."""

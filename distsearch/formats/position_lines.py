@@ -1,9 +1,11 @@
 """What a line of a file of positions holds, compiled: where its position stands, and its score.
 
-A position ends with its line or at a ``;``. Its score, if there is one, is an integer that follows it after white space
-(``4453 -2``), or stands in the first field after the ``;`` that is an integer, names one move and its score
-(``G8:+18``) or contains ``score`` and an integer. The rest of the line is a comment. In games against chance, whose
-positions are numbers, all before the ``;`` is the position.
+A position ends with its line or at a ``;``, and a ``%`` ends what counts of the line. Its score, if there is one, is an
+integer that follows it after white space (``4453 -2``), or stands in the first field after the ``;`` that is an integer
+or contains ``score`` and an integer, or is the best of those that name a move and its score (``G8:+18``), as in Othello
+Board Files. The rest of the line is a comment. In games against chance, whose positions are numbers, all before the
+``;`` is the position. Lines that are blank or hold a comment alone are no positions, unless blank ones stand for the
+first position.
 """
 
 from typing import Any
@@ -14,9 +16,10 @@ from ..core.jit import compiled
 
 NO_SCORE = -(2**63)  # the score of a line without one
 LONGEST_LINE = 1 << 16  # bytes, without the line break; a longer line is a bad line
-UNREAD, TOO_LONG = -1, -2  # instead of the side to move: where parse must decide, and where nothing can be done
+# instead of the side to move: where parse must decide, where nothing can be done, and where there is no position
+UNREAD, TOO_LONG, SKIPPED = -1, -2, -3
 
-LINE_BREAK, SEMICOLON, COLON, _SPACE, _PLUS, _MINUS, _ZERO = b"\n;: +-0"
+LINE_BREAK, PERCENT, SEMICOLON, COLON, _SPACE, _PLUS, _MINUS, _ZERO = b"\n%;: +-0"
 _SCORE = tuple(b"score")
 _MOST_DIGITS = 9  # of a score
 _ROOM = 22  # bytes that a score takes with the space before it and the line break after it: 19 digits and a sign
@@ -27,6 +30,14 @@ read: Any = None  # bound for each game
 @compiled
 def is_space(character):
     return character == _SPACE or 9 <= character <= 13
+
+
+@compiled
+def find(text, character, at, end):
+    """Return where text[at:end] has a character first, or ``end``."""
+    while at < end and text[at] != character:
+        at += 1
+    return at
 
 
 @compiled
@@ -102,22 +113,14 @@ def named_score(text, at, end):
 
 @compiled
 def field_score(text, at, end):
-    """Return the score in one of the fields after a position, text[at:end], or NO_SCORE."""
+    """Return (the score in one of the fields after a position, text[at:end], or NO_SCORE; whether it is a move's)."""
     at, end = trimmed(text, at, end)
     if last_word(text, at, end) > at:
-        return named_score(text, at, end)
-    for i in range(at + 1, end):
-        if text[i] == COLON:
-            return integer(text, i + 1, end)
-    return integer(text, at, end)
-
-
-@compiled
-def find(text, character, at, end):
-    """Return where text[at:end] has a character first, or ``end``."""
-    while at < end and text[at] != character:
-        at += 1
-    return at
+        return named_score(text, at, end), False
+    colon = find(text, COLON, at + 1, end)
+    if colon < end:
+        return integer(text, colon + 1, end), True
+    return integer(text, at, end), False
 
 
 @compiled
@@ -132,29 +135,40 @@ def position_and_score(text, at, end, whole):
         if score != NO_SCORE:
             _, stop = trimmed(text, begin, last)
             return begin, stop, score
+    best = NO_SCORE
     while field < end:
         following = find(text, SEMICOLON, field + 1, end)
-        score = field_score(text, field + 1, following)
-        if score != NO_SCORE:
+        score, of_move = field_score(text, field + 1, following)
+        if of_move:
+            best = max(best, score)
+        elif score != NO_SCORE and best == NO_SCORE:
             return begin, stop, score
         field = following
-    return begin, stop, NO_SCORE
+    return begin, stop, best
 
 
-def scan(text, at, end, most, r, whole, begins, ends, states, sides, scores):
+def scan(text, at, end, most, r, whole, blank_is_start, begins, ends, states, sides, scores):
     """Read up to ``most`` of the lines text[at:end], each with its line break; return (lines, where the next begins).
 
     ``begins`` and ``ends`` (int64) tell where positions stand in the text; ``sides`` (int8) is 0 or 1, the side to
-    move, or else UNREAD or TOO_LONG; ``states`` (uint64) is (lines, words). whole: no score before a ``;``.
+    move, or else UNREAD, TOO_LONG or SKIPPED; ``states`` (uint64) is (lines, words). whole: no score before a ``;``;
+    blank_is_start: a blank line is the first position.
     """
     n = 0
     while n < most and at < end:
-        stop = find(text, LINE_BREAK, at, end)
+        counts = at  # where what counts of the line ends
+        while text[counts] != LINE_BREAK and text[counts] != PERCENT:
+            counts += 1
+        stop = find(text, LINE_BREAK, counts, end)
         if stop - at > LONGEST_LINE:
             begins[n], ends[n], scores[n], sides[n] = at, at, NO_SCORE, TOO_LONG
         else:
-            begins[n], ends[n], scores[n] = position_and_score(text, at, stop, whole)
-            sides[n] = read(text, begins[n], ends[n], r, states[n])
+            begins[n], ends[n], scores[n] = position_and_score(text, at, counts, whole)
+            blank = begins[n] == ends[n] and trimmed(text, at, counts)[0] == counts
+            if blank and (counts < stop or not blank_is_start):
+                sides[n] = SKIPPED
+            else:
+                sides[n] = read(text, begins[n], ends[n], r, states[n])
         n += 1
         at = stop + 1
     return n, at

@@ -20,7 +20,7 @@ from ..core import jit
 from ..core.errors import UserError
 from ..games.interface import Position, as_state
 from . import position_lines
-from .position_lines import LINE_BREAK, LONGEST_LINE, NO_SCORE, TOO_LONG
+from .position_lines import LINE_BREAK, LONGEST_LINE, NO_SCORE, SKIPPED, TOO_LONG
 
 _CAPACITY = 1 << 20  # bytes of the buffer, which limits a chunk as well
 
@@ -29,8 +29,9 @@ class Chunk:
     """Some lines in a row.
 
     first: the number of the first of them, from 1; size: how many; states: uint64 of shape (size, words); sides: int8,
-    the side to move, 0 or 1; good: bool, whether a line could be read, and states and sides mean anything; scores:
-    int64, of lines that hold one, else NO_SCORE; errors: a list of (index, text) of the lines that are not good.
+    the side to move, 0 or 1; good: bool, whether a line holds a position, and states and sides mean anything; scores:
+    int64, of lines that hold one, else NO_SCORE; errors: a list of (index, text) of the bad lines, which are neither
+    good nor skipped.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Chunk:
     ):
         self.first, self.size = first, len(sides)
         self.states, self.sides, self.scores = states, sides, scores
-        self.good = np.ones(self.size, bool)
+        self.good = sides != SKIPPED
         self.errors: list[tuple[int, str]] = []
         self.content, self.begins, self.ends = content, begins, ends  # uint8; where the lines' positions stand in it
 
@@ -73,11 +74,14 @@ class Lines:
     """Reads lines of positions from a file descriptor (int), whatever it is, without ever waiting longer than told.
 
     Memory is bounded. Bad lines are told in the chunks; UserError is raised where the descriptor cannot be read.
-    scored: whether a line without a score is a bad one.
+    scored: whether a line without a score is a bad one; blank_is_start: whether a blank line is the first position,
+    where a program counts on an answer to each line, instead of being skipped.
     """
 
-    def __init__(self, game: Any, rules: np.ndarray, descriptor: int, scored: bool = False):
-        self._game, self._rules, self._scored = game, rules, scored
+    def __init__(
+        self, game: Any, rules: np.ndarray, descriptor: int, scored: bool = False, blank_is_start: bool = False
+    ):
+        self._game, self._rules, self._scored, self._blank_is_start = game, rules, scored, blank_is_start
         self._width = game.words(rules)
         functions = {"read": getattr(game, "read", position_lines.unread)}
         self._scan = jit.specialise(position_lines.scan, f"scan_{games.tag(game)}", functions)
@@ -91,6 +95,7 @@ class Lines:
         self._whole = 0  # lines
         self._exhausted = False
         self.place = 0  # lines returned so far
+        self.skipped = 0  # of them, those without a position by intention: blank ones, and comments
 
     @property
     def ended(self) -> bool:
@@ -169,11 +174,12 @@ class Lines:
         begins, ends, scores = (np.empty(lines, np.int64) for _ in range(3))
         states, sides = np.zeros((lines, self._width), np.uint64), np.empty(lines, np.int8)
         at = self._begin
-        asked = self._bytes, at, self._tail, lines, self._rules, self._game.PLAYERS == 1
+        asked = self._bytes, at, self._tail, lines, self._rules, self._game.PLAYERS == 1, self._blank_is_start
         _, end = self._scan(*asked, begins, ends, states, sides, scores)
         chunk = Chunk(self.place + 1, self._bytes[at:end].copy(), begins - at, ends - at, states, sides, scores)
         self._advance(lines, end)
-        for index in np.flatnonzero(sides < 0).tolist():
+        self.skipped += chunk.size - int(np.count_nonzero(chunk.good))
+        for index in np.flatnonzero(chunk.good & (sides < 0)).tolist():
             self._parse(chunk, index)
         if self._scored:
             for index in np.flatnonzero(chunk.good & (scores == NO_SCORE)).tolist():

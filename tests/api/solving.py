@@ -5,7 +5,7 @@ from distsearch.games import connect4
 from ..games.connect4_twin import Connect4Twin, random_game
 
 RULES = connect4.rules((6, 7))
-HARD = ""  # the empty board, minutes from its answer
+HARD = "startpos"  # the empty board, minutes from its answer
 _EMPTIES = range(1, 15)
 
 

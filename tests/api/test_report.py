@@ -24,13 +24,14 @@ class Reported:
     def __init__(self, folder, lines, style="lines", check=False, game="connect4", until=lambda out: False, **options):
         if not options.keys() & {"depth", "time", "nodes"}:
             options["exact"] = True
+        blank = {"blank_is_start": options.pop("blank_is_start", False)}
         options, game, rules = resolve(game, **options)
         content = lines if isinstance(lines, bytes) else "".join(f"{line}\n" for line in lines).encode()
         (folder / "lines").write_bytes(content)
         self.out, self.err = "", []
         session = Session(table=1, interrupted=lambda: until(self.out), book="none")
         with session, open(folder / "lines", "rb") as file:
-            report = Report(session, options, game, rules, file.fileno(), style, check, self.err.append)
+            report = Report(session, options, game, rules, file.fileno(), style, check, self.err.append, **blank)
             report.run(self._write)
         self.status, self.summary, self.empty = report.status, report.summary, report.empty
 
@@ -77,7 +78,8 @@ def test_what_stands_behind_a_semicolon_is_not_echoed(reported, rng):
 
 def test_the_empty_line_is_the_empty_board(reported):
     """It is written as Pons's solver writes it: a space, and the score."""
-    assert reported(["", "x", ""], board="4x4").lines == [" 0", " 0"]
+    assert reported(["", "x", ""], board="4x4", blank_is_start=True).lines == [" 0", " 0"]
+    assert reported(["", "1", ""], board="4x4").lines == ["1 0"]
     assert reported(["startpos"], board="4x4").lines == ["startpos 0"]
 
 
@@ -106,8 +108,8 @@ def test_lines_that_are_no_text_or_too_long_are_bad(reported, rng):
     assert [complaint.split(": ")[0] for complaint in found.err] == ["line 1", "line 2", "line 4"]
 
 
-@pytest.mark.parametrize(("content", "empty"), [(b"", True), (b"\n", False), (b"x\n", False)])
-def test_an_input_without_lines_is_told_from_one_of_bad_lines(content, empty, reported):
+@pytest.mark.parametrize(("content", "empty"), [(b"", True), (b"\n% x\n", True), (b"x\n", False)])
+def test_an_input_without_positions_is_told_from_one_of_bad_lines(content, empty, reported):
     assert reported(content, board="4x4").empty == empty
 
 

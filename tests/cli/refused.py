@@ -443,6 +443,10 @@ REFUSED = [
     (("search", "2048", "--depth", "1", "--book", "good.txt"), "book goes with"),
     # bench
     (("solve", "2048", "--depth", "1", "--check"), "check", "2048"),
+    *(
+        (("solve", *asked, "--obf", "--positions", "good.txt"), "obf", "exact", "othello")
+        for asked in (("connect4",), ("othello", "--depth", "1"), ("othello", "--window", "-1,1"))
+    ),
     (("bench", "othello"), "othello", "--positions"),
     (("bench", "--positions", "good.txt"), "game"),
     (("bench", "--messages", "othello", "--positions", "good.txt"), "exclude each other"),

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from ..api.solving import late_lines
-from .asking import FIRST_MOVES, FULL, PASS, START, ask, complaints, search, solve
+from .asking import FIRST_MOVES, FULL, PASS, START, ask, assert_refused, complaints, search, solve
 
 LIMITS = pytest.mark.parametrize("limit", [["--exact"], ["--depth", "2"], ["--nodes", "50"]], ids=" ".join)
 POSITIONS = {"startpos": START, "d3": None, "D3d2": None, PASS: None, FULL: FULL, START.lower(): START}
@@ -28,9 +28,9 @@ def test_solve_answers_in_the_order_of_the_lines(limit):
 @LIMITS
 def test_the_text_that_was_asked_is_kept(limit):
     """As ``search`` has it: not where it is the position itself, or the first one."""
-    lines = ["startpos", "", "d3", "D3d2 ; two moves", PASS, f"  {FULL}"]
+    lines = ["startpos", "d3", "D3d2 ; two moves", PASS, f"  {FULL}"]
     found = [each.get("asked") for each in solve(lines, *limit, "--json").results]
-    assert found == [None, None, "d3", "D3d2", PASS, None]
+    assert found == [None, "d3", "D3d2", PASS, None]
 
 
 def test_solve_is_exact_unless_limited():
@@ -39,9 +39,47 @@ def test_solve_is_exact_unless_limited():
 
 
 def test_solve_reads_files(folder):
-    (folder / "good.txt").write_text("startpos ; the first\nd3;second\n\n")
+    (folder / "good.txt").write_text("% two\n\nstartpos ; the first\n  \nd3;second\n\n")
     answer = ask("solve", "othello", "--board", "4x4", "--depth", "2", "--positions", "good.txt", "--json")
-    assert [found["position"] == START for found in answer.results] == [True, False, True]
+    assert [found["position"] == START for found in answer.results] == [True, False]
+    assert [found["line"] for found in answer.results] == [3, 5]
+
+
+@pytest.mark.parametrize("content", ["", "\n", "% nothing\n \n"])
+@LIMITS
+def test_a_file_without_a_position_is_refused(folder, content, limit):
+    (folder / "good.txt").write_text(content)
+    assert_refused(ask("solve", "othello", *limit, "--positions", "good.txt"), "good.txt holds no position")
+
+
+# --- Othello Board Files ---
+
+PROBLEMS = f"% the start, a forced pass, the end\n{START}; B1:-10;\n\n{PASS}\n{FULL}\n"
+
+
+@pytest.mark.parametrize("every", [[], ["-a"]], ids=["best", "all"])
+def test_obf_is_written_and_read_again(folder, every):
+    (folder / "good.txt").write_text(PROBLEMS)
+    answer = ask("solve", "othello", "--board", "4x4", "--positions", "good.txt", "--obf", *every)
+    assert answer.status == 0
+    first, passing, over = (line.split("; ") for line in answer.out.splitlines())
+    assert first[0] == START
+    scores = {field[:2].lower(): field[3:].rstrip(";") for field in first[1:]}
+    moves = search("--exact", "-a")["moves"]
+    expected = {each["move"]: f"{each['score']:+d}" for each in moves}
+    assert scores == expected if every else set(scores.items()) <= set(expected.items())
+    assert passing[1].startswith("PA:")
+    assert over == [FULL, "-16;"]
+    (folder / "good.txt").write_text(answer.out)
+    again = ask("solve", "othello", "--board", "4x4", "--positions", "good.txt", "--check", "--plain")
+    assert again.status == 0
+    assert len(again.out.splitlines()) == 3
+
+
+def test_obf_leaves_out_what_is_not_solved(folder):
+    (folder / "good.txt").write_text(PROBLEMS + "nonsense\n")
+    answer = ask("solve", "othello", "--board", "4x4", "--positions", "good.txt", "--obf")
+    assert (answer.status, complaints(answer, summary=True)) == (1, [6])
 
 
 def test_solve_prints_a_line_a_position():

@@ -31,7 +31,7 @@ class Pipe:
 
     def __init__(self):
         self._descriptor, self._end = os.pipe()
-        self.lines = Lines(connect4, connect4.rules(), self._descriptor)
+        self.lines = Lines(connect4, connect4.rules(), self._descriptor, blank_is_start=True)
 
     def write(self, content):
         """Write bytes, no more than a pipe holds."""
@@ -86,7 +86,7 @@ def told(lines, most=1000):
     found = []
     for chunk in chunks(lines, most):
         assert chunk.first + chunk.size == lines.place + 1
-        assert [index for index, _ in chunk.errors] == np.flatnonzero(~chunk.good).tolist()
+        assert not any(chunk.good[index] for index, _ in chunk.errors)
         for i in range(chunk.size):
             position = chunk.position(i) if chunk.good[i] else None
             score = None if chunk.scores[i] == NO_SCORE else int(chunk.scores[i])
@@ -123,7 +123,7 @@ def test_lines_are_what_parse_says_with_or_without_a_score(game, line_break, mos
     expected = [(text, reading.parsed(game, text, game.rules()), rng.choice((None, -3, 0, 12))) for text in texts]
     lines = [text if score is None else f"{text} {score}" for text, _, score in expected]
     content = b"".join(line.encode() + line_break for line in lines)
-    assert told(written(content, game), most) == expected
+    assert told(written(content, game, blank_is_start=True), most) == expected
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,38 @@ def test_lines_are_what_parse_says_with_or_without_a_score(game, line_break, mos
         ("4453; :18", "4453", None),
         ("4453; G8:", "4453", None),
         ("4453; G8:18.0; ; -1", "4453", -1),
+        ("4453; H1:-4; G8:+18; A1:x; B2:+7;", "4453", 18),
+        ("4453; H1:-4; 3; G8:+18", "4453", 18),
+        ("4453 2 % 5", "4453", 2),
+        ("4453 % 5; 6", "4453", None),
+        ("4453; 6% G8:+18", "4453", 6),
     ],
 )
 def test_where_the_score_stands(line, text, score, written):
     for content in (line, f"{line}\n"):
         ((found, _, found_score),) = told(written(content.encode()))
         assert (found, found_score) == (text, score)
+
+
+BLANKS = b"\n \t \n4\n\r\n% a comment\n  % 45\n;\n44 1\n\n"
+
+
+def test_blank_lines_and_comments_are_skipped_and_keep_their_numbers(written):
+    lines = written(BLANKS, connect4, scored=True)
+    found = [chunk.first + i for chunk in chunks(lines, 2) for i in range(chunk.size) if chunk.good[i]]
+    assert found == [8]  # the third and the seventh have no score
+    assert (lines.place, lines.skipped) == (9, 6)
+    assert errors(written(BLANKS, connect4, scored=True)) == [(n, "no score at its end") for n in (3, 7)]
+    assert errors(written(BLANKS)) == []
+
+
+def test_blank_lines_may_stand_for_the_start_comments_never(written):
+    lines = written(BLANKS, connect4, blank_is_start=True)
+    start = connect4.start(connect4.rules())
+    found = {chunk.first + i: chunk.position(i) for chunk in chunks(lines) for i in range(chunk.size) if chunk.good[i]}
+    assert list(found) == [1, 2, 3, 4, 7, 8, 9]
+    assert [number for number, position in found.items() if position == start] == [1, 2, 4, 7, 9]
+    assert lines.skipped == 2
 
 
 @pytest.mark.parametrize(
@@ -182,16 +208,17 @@ def test_bytes_that_are_no_text_make_a_bad_line(written):
 
 
 def test_any_bytes_are_lines(rng, written):
-    content = bytes(rng.choices(b"\n\r ;45:-scoreX\x00\xff", k=5_000))
+    content = bytes(rng.choices(b"\n\r ;45:-scoreX%\x00\xff", k=5_000))
     expected = []
     for line in content.split(b"\n"):
-        position = re.sub(rb"[ \r]+[+-]?[0-9]+[ \r]*$", b"", line.partition(b";")[0])
+        position = re.sub(rb"[ \r]+[+-]?[0-9]+[ \r]*$", b"", re.split(b"[;%]", line)[0])
         expected.append(position.strip(b" \r").decode(errors="replace"))
-    assert [text for text, _, _ in told(written(content + b"\n"))] == expected
+    found = [chunk.text(i) for chunk in chunks(written(content + b"\n")) for i in range(chunk.size)]
+    assert found == expected
 
 
 def test_errors_are_those_of_parse_with_the_number_of_their_line(written):
-    content = b"4453\n444444444\n\n8 1\n4"
+    content = b"4453\n444444444\n%\n8 1\n4"
     assert errors(written(content)) == [
         (2, "move 7 of '444444444', column 4: the column is full"),
         (4, "move '8' is not a column from 1 to 7"),
@@ -200,11 +227,7 @@ def test_errors_are_those_of_parse_with_the_number_of_their_line(written):
 
 def test_where_scores_are_wanted_a_line_without_one_is_bad(written):
     found = errors(written(b"44 1\n44\n9\n; 1\n\n", scored=True))
-    assert found == [
-        (2, "no score at its end"),
-        (3, "move '9' is not a column from 1 to 7"),
-        (5, "no score at its end"),
-    ]
+    assert found == [(2, "no score at its end"), (3, "move '9' is not a column from 1 to 7")]
 
 
 # --- how lines come ---
@@ -213,7 +236,7 @@ def test_where_scores_are_wanted_a_line_without_one_is_bad(written):
 @pytest.mark.parametrize("content", [b"", b"\n", b"4", b"4\n", b"4\n\n", b"4\n5"])
 def test_a_last_line_needs_no_line_break(content, written, pipe):
     expected = [line.decode() for line in content.removesuffix(b"\n").split(b"\n")] if content else []
-    assert [text for text, _, _ in told(written(content))] == expected
+    assert [text for text, _, _ in told(written(content, blank_is_start=True))] == expected
     pipe.write(content)
     pipe.end()
     assert [text for text, _, _ in told(pipe.lines)] == expected
@@ -334,7 +357,7 @@ def test_there_must_be_as_many_lines_as_are_skipped(content, written):
 
 def test_scores_are_written_behind_the_text_as_it_was(written):
     content = b"4453\n 44 3 \r\n\n9\n-7\n7 1; G8:2\nstartpos\n"
-    (chunk,) = chunks(written(content))
+    (chunk,) = chunks(written(content, blank_is_start=True))
     scores = np.array([-12, 0, 1, 5, 6, 10**18, -(10**18)])
     expected = [b"4453 -12", b"44 0", b" 1", None, None, b"7 %d" % 10**18, b"startpos -%d" % 10**18]
     for begin in range(chunk.size):
@@ -346,6 +369,6 @@ def test_scores_are_written_behind_the_text_as_it_was(written):
 def test_what_is_written_is_read_back(rng, written):
     texts = [played(rng, connect4).replace("startpos", "") for _ in range(200)]
     scores = [rng.randint(-(10 ** rng.randint(0, 8)), 99) for _ in texts]
-    (chunk,) = chunks(written("\n".join([*texts, "1"]).encode()))
+    (chunk,) = chunks(written("\n".join([*texts, "1"]).encode(), blank_is_start=True))
     again = told(written(format_scores(chunk, 0, 200, scores)))
     assert [(text, score) for text, _, score in again] == list(zip(texts, scores, strict=True))

@@ -207,7 +207,7 @@ def _of_file(path, game, board, own):
                 continue
             for index, text in chunk.errors:
                 raise UserError(f"{path[:200]}: line {chunk.first + index}: {text}")
-            positions += [chunk.position(index) for index in range(chunk.size)]
+            positions += [chunk.position(index) for index in range(chunk.size) if chunk.good[index]]
     if not positions:
         raise UserError(f"{path[:200]} holds no position")
     texts = "\n".join(module.text(position, rules) for position in positions)
