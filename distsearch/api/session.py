@@ -59,8 +59,9 @@ class Session:
     work (docs/faults.md), or None; submasters: ranks that are sub-masters, each of its share of the others
     (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the table takes its memory
     at once, not as the first search writes to it, and does not grow; book: a file of an opening book, None for those
-    that come with the program, "none" for no book. Raises UserError on entering, on every rank, if a host has no room
-    for the table, or not the GPUs that are asked for, or there are too few ranks for the sub-masters, and
+    that come with the program, "none" for no book; guarded: an exception in a search ends that run alone, see
+    ``cluster.Cluster.failure``, and not the whole job. Raises UserError on entering, on every rank, if a host has no
+    room for the table, or not the GPUs that are asked for, or there are too few ranks for the sub-masters, and
     RanksLostError if no worker is left, or on a worker if rank 0 is not.
     """
 
@@ -75,7 +76,9 @@ class Session:
         device: str = "cpu",
         touched: bool = False,
         book: str | None = None,
+        guarded: bool = False,
     ):
+        self._guarded = guarded
         self._comm, self._size, self._worker_timeout, self._submasters = comm, table, worker_timeout, submasters
         self._touched, self.book_file = touched, book
         self._books: dict[tuple, Book | None] = {}  # those that were looked for, by game, board and rules
@@ -101,7 +104,7 @@ class Session:
         own[rank_searches.KIND] = rank_searches.RankSearchRunner
         with_table = self._with_gpu(own)
         if self._comm is None or self._comm.Get_size() == 1:
-            self.cluster = LocalCluster(with_table)
+            self.cluster = LocalCluster(with_table, self._guarded)
             return self
         from ..cluster.mpi import MpiCluster, work_for_master
 
@@ -123,7 +126,8 @@ class Session:
     def _work(self, work_for_master, kinds, shared):
         """Work for rank 0 until it leaves; what is wrong here alone ends the job, for the others would wait."""
         try:
-            work_for_master(self._comm, kinds, self._worker_timeout, self._submasters, SHARES, shared)
+            how = self._worker_timeout, self._submasters, SHARES, shared, self._guarded
+            work_for_master(self._comm, kinds, *how)
         except UserError as error:
             print_error(f"distsearch: rank {self._comm.Get_rank()}: {error}")
             mpi_runtime.abort(2)

@@ -42,15 +42,15 @@ class Launch:
         """A function that says whether the user wants an end."""
         return lambda: self.interrupts.signal is not None
 
-    def lead(self, work, trace=None):
+    def lead(self, work, trace=None, guarded=False):
         """Return the exit status of ``work(session)`` on rank 0; the other ranks work for it, and return 0.
 
-        trace: what ``timeline_of`` needs, or None.
+        trace: what ``timeline_of`` needs, or None; guarded: see ``Session``.
         """
         asked = self._resources
         shown = self.interrupted, self.progress, asked.worker_timeout, asked.submasters or 0, asked.device or "cpu"
         book = WITHOUT if trace and trace[0] is not None else asked.book
-        with Session(self.comm, self._table, *shown, book=book) as session:
+        with Session(self.comm, self._table, *shown, book=book, guarded=guarded) as session:
             if session is None:
                 return 0
             if 0 < session.table_mib < (self._table or DEFAULT_MIB):

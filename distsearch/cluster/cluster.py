@@ -67,6 +67,10 @@ class Cluster:
         """Whether a run is not over yet."""
         return self._master.is_open(run)
 
+    def failure(self, run: int) -> str | None:
+        """Return why a run was ended by a worker that could do none of its jobs, once; else None. See ``Worker``."""
+        return self._master.failures.pop(run, None)
+
     def state(self, run: int) -> State:
         """Return the State of an open run."""
         return self._master.state(run)

@@ -14,16 +14,19 @@ from .worker import Worker
 
 
 class LocalCluster(Cluster):
-    """Runs sources of work on the one worker of this process; messages pass through their encoded form."""
+    """Runs sources of work on the one worker of this process; messages pass through their encoded form.
+
+    Arguments as for ``Worker``.
+    """
 
     ranks = 1
     workers = 1
 
-    def __init__(self, kinds: Mapping[str, Callable[[dict], Runner]]):
+    def __init__(self, kinds: Mapping[str, Callable[[dict], Runner]], guarded: bool = False):
         super().__init__()
         self.hosts = {1: platform.node()}
         self._master = Master(self.hosts)
-        self._worker = Worker(kinds)
+        self._worker = Worker(kinds, guarded=guarded)
         self._mail = deque()  # to the worker
 
     def turn(self) -> bool:

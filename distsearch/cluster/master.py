@@ -77,6 +77,7 @@ class Master:
         self.lost, self.rejoined = self._registry.lost, self._registry.rejoined
         self._logs_jobs = log.isEnabledFor(logging.DEBUG)  # looked up once: a job costs the master microseconds
         self._runs = {}  # number → MasterRun, of those that are not over
+        self.failures: dict[int, str] = {}  # number → why a worker could do no job of this run, which ended it
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that reported last; none if it did not start
         self.traces = {}  # rank → EVENTs of its timeline, of that run
 
@@ -261,6 +262,9 @@ class Master:
                 run.expect_nothing(worker.rank)
             case MessageType.SPLIT:
                 self._on_split(run, worker, message.payload)
+            case MessageType.FAILED:
+                self.failures.setdefault(run.number, message.payload.tobytes().decode())
+                return self._halt(run)
             case MessageType.EXPORT:
                 return self._on_export(run, worker, to_records(message.payload, np.int64))
             case MessageType.OFFLOAD:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-VERSION = 12
+VERSION = 13
 
 
 class MessageType(IntEnum):
@@ -56,6 +56,7 @@ class MessageType(IntEnum):
     OFFLOAD = 31  # w → master: int64, rows: a part's job and number, its window and depth left, its state; the part
     #               ends where the window is empty
     OFFLOAD_RESULT = 32  # master → w: int64, rows: a part's number, and bounds of its score
+    FAILED = 33  # w → master: UTF-8, why w can do no job of this run
 
 
 _TYPES = (None, *MessageType)  # by number; a call of the enum takes twelve times as long

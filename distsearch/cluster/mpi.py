@@ -160,6 +160,7 @@ def work_for_master(
     submasters: int = 0,
     shares: Mapping[str, Callable] | None = None,
     joint: Joint | None = None,
+    guarded: bool = False,
 ) -> None:
     """The other ranks' side: a worker or a sub-master, until the master says to leave.
 
@@ -175,7 +176,7 @@ def work_for_master(
         if rank in leaders:
             _lead(comm, leaders[rank], kinds, shares, known, wakeup, worker_timeout, survives, guard)
         else:
-            worker, mailbox = Worker(kinds, joint=joint), Mailbox(comm, above)
+            worker, mailbox = Worker(kinds, joint=joint, guarded=guarded), Mailbox(comm, above)
             peer_mailbox = PeerMailbox(peers) if peers else None
             _work(worker, mailbox, wakeup, guard, above, peer_mailbox)
             _leave(comm, worker, mailbox, worker_timeout or PARTING, survives, above, peer_mailbox)

@@ -251,6 +251,8 @@ class Submaster:
     def _reports_of(self, run):
         """Return the messages to rank 0 about a run."""
         source, number, out, above = run.source, run.number, [], []
+        if failure := self.master.failures.pop(number, ""):
+            above.append(Message(MessageType.FAILED, number, np.frombuffer(failure.encode(), np.uint8)))
         ended = run.stopping and not self.master.is_open(number) and not source.awaits_ids
         if not run.stopping:
             for job, words in source.exports():

@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from ..core.errors import UserError, print_traceback
 from . import messages
 from .exchange import NOTHING, Exchange
 from .fair_queue import FairQueue
@@ -46,6 +47,7 @@ class Worker:
         clock, cpu_clock: return seconds.
         joint: by which ranks of the host join each other's jobs, None if they do not.
         shared_slice: seconds of a slice of a job that several ranks search.
+        guarded: an exception of a runner ends its run, which FAILED tells the master, and not this process.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class Worker:
         cpu_clock: Callable[[], float] = time.process_time,
         joint: Joint | None = None,
         shared_slice: float | None = None,
+        guarded: bool = False,
     ):
+        self._guarded = guarded
         self._kinds, self._clock, self._cpu_clock = kinds, clock, cpu_clock
         self._joint = cast(Joint, joint)  # where it is None, no run is ``joint``
         self._shared_slice = shared_slice or SLICE
@@ -73,6 +77,8 @@ class Worker:
     def handle(self, message: Message) -> list[Message]:
         """Take a message in; return the list of Messages that answer it."""
         match message.type:
+            case MessageType.JOBS | MessageType.RESTORE_PROGRESS if self._runs[message.run].setup.failure:
+                return [_failed(message.run, self._runs[message.run].setup.failure)]
             case MessageType.JOBS:
                 self._queue(self._runs[message.run], message.payload)
             case MessageType.RESTORE_PROGRESS:
@@ -121,11 +127,34 @@ class Worker:
     def _prepare(self, message):
         if message.run not in self._setups:  # it is there if this worker was declared lost
             text = message.payload.tobytes()
-            self._setups[message.run] = Setup(self._kinds[json.loads(text)["kind"]], text)
+            setup = self._setups[message.run] = Setup(self._kinds[json.loads(text)["kind"]], text)
             began = time.perf_counter()
-            self._setups[message.run].compile()
+            try:
+                setup.compile()
+            except Exception as error:
+                setup.failure = self._tolerated(error)
             log.info("setup %d compiled in %.2f s: %s", message.run, time.perf_counter() - began, text.decode())
         return [self._ready(message.run)]
+
+    def _tolerated(self, error):
+        """Return an exception of a runner as a line, if this worker is guarded; else raise it again."""
+        if not self._guarded:
+            raise error
+        if isinstance(error, UserError):
+            return str(error)
+        print_traceback(error)
+        return f"{type(error).__name__}: {error}"
+
+    def _give_up(self, run, error):
+        """Do nothing more for a run, of which a job has failed; return the Message about it."""
+        failure = self._tolerated(error)
+        if self._opened is run:
+            self._close(run)
+        for left in (run.queue, run.progress, run.split_requests, run.results):
+            left.clear()
+        run.exchange = run.job = run.time_splitter = run.runner = None  # the runner may be in any state
+        self._leave(run)
+        return [_failed(run.number, failure)]
 
     def _ready(self, number):
         slots = self._setups[number].slots
@@ -386,7 +415,11 @@ class Worker:
         began, cpu_began = self._clock(), self._cpu_clock()
         client, jobs = self._clients.first(), self.timers.jobs
         run = self._turns[client].first()
-        now, cpu = self._work_on(run, began, cpu_began)
+        try:
+            now, cpu = self._work_on(run, began, cpu_began)
+        except Exception as error:
+            self.slice = began, self._clock()
+            return self._give_up(run, error)
         self._clients.charge(client, cpu - cpu_began)
         self._turns[client].charge(run, cpu - cpu_began, run.weight)
         # the master must know that it has fewer slots before it has the jobs back
@@ -458,13 +491,25 @@ class Worker:
         return self._joined_job is not None or self._joint.any_open and self._find() is not None
 
     def _find(self):
-        known = {setup.key: setup for setup in self._setups.values() if setup.can_join}
+        known = {setup.key: setup for setup in self._setups.values() if setup.can_join and not setup.failure}
         job = self._joint.find(known, self._clock())
         return (job, known[job.setup]) if job else None
 
     def join(self) -> list[Message]:
         """Do one slice of another rank's job, see ``can_join``; no Messages come of it, for its owner answers it."""
-        began, cpu_began = self._clock(), self._cpu_clock()
+        began = self._clock()
+        try:
+            return self._join_a_job(began)
+        except Exception as error:
+            joined, self._joined_job, self.slice = self._joined_job, None, (began, self._clock())
+            if joined is None:
+                raise
+            joined.setup.failure = self._tolerated(error)
+            self._joint.leave(None)
+            return []
+
+    def _join_a_job(self, began):
+        cpu_began = self._cpu_clock()
         if self._joined_job and not self._joint.lasts(self._joined_job.job, began):
             self._leave_joined_job()  # its owner has reported what it took
         if self._joined_job is None:
@@ -610,6 +655,10 @@ class Worker:
             if len(jobs) > len(records) + 1:
                 run.queue.appendleft(jobs[len(records) + 1 :])
         return now, cpu
+
+
+def _failed(run, failure):
+    return Message(MessageType.FAILED, run, np.frombuffer(failure.encode(errors="replace"), np.uint8))
 
 
 def _first(queue):

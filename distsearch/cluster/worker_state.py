@@ -17,7 +17,14 @@ FIRST_BUDGET = 1000  # nodes of a slice, before the rate is known
 
 
 class Setup:
-    """Makes runners of one kind; a run that has a job at work has one to itself."""
+    """Makes runners of one kind; a run that has a job at work has one to itself.
+
+    failure: why there can be none, "" if there can; see ``Worker``.
+    """
+
+    slots, can_join, spans_hosts = 1, False, False
+    failure = ""
+    _any: Any = None
 
     def __init__(self, make: Callable[[dict], Any], text: bytes):
         self._make, self._setup = make, json.loads(text)
@@ -60,7 +67,7 @@ class Setup:
     @property
     def table_full(self) -> float:
         """The share of the table that is used, 0 to 1; 0 where there is none."""
-        return self._any.table_full
+        return self._any.table_full if self._any else 0.0
 
 
 class WorkerRun:

@@ -1,0 +1,116 @@
+"""Jobs whose runner raises an exception: of a guarded worker it ends the run, of any other one the worker."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.messages import Message, MessageType
+from distsearch.cluster.submaster import ABOVE
+from distsearch.cluster.worker import Worker
+from distsearch.core.errors import UserError
+
+from .talk import started, summary
+from .test_submaster import Talk as SubmasterTalk
+from .toys import SETUP_TEXT, BatchRunner, Clock, Runner, Source, jobs_message, kinds, open_message, setup_message
+
+BAD = 13  # nodes of a job that nothing can be done about
+FAILURE = "ZeroDivisionError: thirteen"
+PAYLOAD = np.frombuffer(FAILURE.encode(), np.uint8)
+
+
+class Failing(Runner):
+    def advance(self, budget):
+        if self._job["nodes"] == BAD:
+            raise ZeroDivisionError("thirteen")
+        return super().advance(budget)
+
+
+class FailingBatches(Failing, BatchRunner):
+    pass
+
+
+class Uncompiled(Runner):
+    def compile(self):
+        raise UserError("no such file")
+
+
+def worker_of(runner, guarded=True):
+    clock = Clock()
+    worker = Worker(kinds(clock, runner), clock, clock, guarded=guarded)
+    worker.handle(setup_message(1e6))
+    for run in (1, 2):
+        worker.handle(open_message(run))
+    return worker
+
+
+def told(messages):
+    return [(message.type, message.run, bytes(message.payload).decode()) for message in messages]
+
+
+@pytest.mark.parametrize("runner", [Failing, FailingBatches])
+def test_a_guarded_worker_says_so_and_goes_on(runner, capsys):
+    worker = worker_of(runner)
+    worker.handle(jobs_message(1, 5, BAD, 7))
+    assert told(worker.work()) == [(MessageType.FAILED, 1, FAILURE)]
+    assert not worker.has_work
+    assert "Traceback" in capsys.readouterr().err
+    worker.handle(jobs_message(2, 5, 7))
+    assert [message.type for message in worker.work()] == [MessageType.RESULTS]
+    assert [message.type for message in worker.handle(Message(MessageType.STOP, 1))] == [MessageType.STOPPED]
+    worker.handle(Message(MessageType.END, 1))
+
+
+def test_any_other_worker_raises_it():
+    worker = worker_of(Failing, guarded=False)
+    worker.handle(jobs_message(1, BAD))
+    with pytest.raises(ZeroDivisionError):
+        worker.work()
+    with pytest.raises(UserError):
+        worker_of(Uncompiled, guarded=False)
+
+
+def test_where_nothing_can_be_compiled_every_job_fails(capsys):
+    worker = worker_of(Uncompiled)
+    for run in (1, 2):
+        assert told(worker.handle(jobs_message(run, 5))) == [(MessageType.FAILED, run, "no such file")]
+    assert not worker.has_work
+    assert capsys.readouterr().err == ""
+
+
+def test_the_master_ends_the_run_and_keeps_the_reason():
+    talk, _ = started(2, Source([5] * 4))
+    assert summary(talk.say(1, MessageType.FAILED, PAYLOAD)) == [(MessageType.STOP, 1), (MessageType.STOP, 2)]
+    assert talk.say(2, MessageType.FAILED, np.frombuffer(b"late", np.uint8)) == []
+    talk.stopped((1, 2))
+    assert talk.master.failures == {talk.run: FAILURE}
+
+
+def test_a_submaster_passes_it_on():
+    talk = SubmasterTalk()
+    talk.begin(2)
+    out = talk.say(3, MessageType.FAILED, PAYLOAD)
+    assert told(each.message for each in out if each.to == ABOVE) == [(MessageType.FAILED, 1, FAILURE)]
+    assert summary(out)[-1] == (MessageType.FAILED, ABOVE)
+    assert talk.above(MessageType.STOP) == []
+    talk.say(2, MessageType.STOPPED)
+    assert (MessageType.STOPPED, ABOVE) in summary(talk.say(3, MessageType.STOPPED))
+
+
+@pytest.mark.parametrize("runner", [Failing, Uncompiled])
+def test_a_run_of_one_process_fails_alone(runner, capsys):
+    cluster = LocalCluster(kinds(Clock(), runner), guarded=True)
+    failing, other = (cluster.begin(SETUP_TEXT, Source(sizes)) for sizes in ([5, BAD, 7], [5, 7]))
+    while cluster.is_open(failing) or cluster.is_open(other):
+        cluster.turn()
+    failures = [cluster.failure(run) for run in (failing, other)]
+    expected = [FAILURE, None] if runner is Failing else ["no such file"] * 2
+    assert failures == expected
+    assert cluster.failure(failing) is None
+    cluster.close()
+
+
+def test_nothing_is_guarded_that_did_not_ask_for_it():
+    with pytest.raises(ZeroDivisionError):
+        LocalCluster({"toy": partial(Failing, Clock(), {1e6})}).run(SETUP_TEXT, Source([BAD]), lambda _: False)
