@@ -5,8 +5,11 @@ Searches in which chance has an adversary, from end to end; see ``engines.expect
 Searches by sampled runs, from end to end; each is the search of a game against chance with a pool of its own.
 """
 
+import json
 import math
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +17,7 @@ from .. import evaluation
 from ..cluster.protocols import TABLE_COUNTS
 from ..engines.player import plies_for
 from ..formats.checkpoint import NO_CHECKPOINT
-from ..games.interface import CHANCE, END, MAX_MOVES, step
+from ..games.interface import CHANCE, END, MAX_MOVES, Position, step
 from ..jobs.expectimax import ExpectimaxPool
 from ..jobs.expectiminimax import ExpectiminimaxPool
 from ..jobs.sampled import AveragedPool, IdaPool
@@ -26,6 +29,42 @@ from .progress import compact
 from .result import Outcome
 from .searcher import Searcher
 from .two_player import TwoPlayerSearcher
+
+
+class Iterations:
+    """Searches of a position, each to a greater depth, for a caller that runs one after another.
+
+    make_pool(depth) makes the work source of a search; depths: what searches go up to, in turn; counts: figures to sum
+    up, by the names of their sums, those of the source. ``pool`` and ``depth`` are of the search at work, ``completed``
+    is (pool, depth) of the latest one that came to its end, or None.
+    """
+
+    def __init__(self, make_pool: Callable[[int], Any], depths: Iterator[int], counts: dict[str, str]):
+        self._make_pool, self._depths, self._names = make_pool, depths, counts
+        self._earlier = dict.fromkeys(counts, 0)
+        self.completed: tuple[Any, int] | None = None
+        self.depth = next(depths)
+        self._next_depth: int | None = None
+        self.pool = make_pool(self.depth)
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The sums over all searches so far, by name."""
+        return {name: self._earlier[name] + getattr(self.pool, of_pool) for name, of_pool in self._names.items()}
+
+    def conclude(self) -> bool:
+        """Take in that the search at work is over, to its end or not; return whether a deeper one may follow."""
+        if not self.pool.done:
+            return False
+        self.completed = self.pool, self.depth
+        self._next_depth = next(self._depths, None)
+        return self._next_depth is not None and not self.pool.resolved
+
+    def go_deeper(self) -> None:
+        """Make the next search the one at work, after ``conclude`` has said that there may be one."""
+        assert self._next_depth is not None
+        self._earlier, self.depth = self.counts, self._next_depth
+        self.pool = self._make_pool(self.depth)
 
 
 class ChanceSearcher(Searcher):
@@ -70,27 +109,64 @@ class ChanceSearcher(Searcher):
                 return
 
     def _search(self, position):
-        options, spent, completed, pool, took, startup = self._options, 0.0, None, None, None, 0.0
-        deepest = self._most(position)
-        depth = deepest if options.time is None else self._first
-        counts = dict.fromkeys(self._counts, 0)
+        found, spent, startup = self.deepen(position), 0.0, 0.0
+        limit = math.inf if self.seconds is None else self.seconds
         while True:
-            pool = self._pool(position, depth)
-            took = self._run(pool, depth, math.inf if options.time is None else options.time - spent)
+            took = self._run(found, limit - spent)
             spent += took.seconds
             startup += took.startup_seconds
-            counts = {name: counts[name] + getattr(pool, of_pool) for name, of_pool in self._counts.items()}
-            if pool.done:
-                completed = pool, depth
-            over = int(self.game.kind(position.state, self.rules)) == END or pool.resolved
-            if over or not pool.done or depth >= deepest or spent >= (options.time or 0):
+            if not found.conclude() or spent >= limit:
                 break
-            depth = min(self._more(depth), deepest)
-        outcome = self._outcome(position, *(completed or (pool, depth)), took.interrupted)
-        outcome.seconds = spent
-        vars(outcome).update(counts)
+            found.go_deeper()
+        outcome = self.deepened(position, found, spent, took.interrupted)
         outcome.add_run(took._replace(startup_seconds=startup))
         return outcome
+
+    @property
+    def seconds(self):
+        """The limit of time for a position, or None."""
+        return self._options.time
+
+    def deepen(self, position):
+        """Return the Iterations of a position, with its first search at work."""
+        return Iterations(lambda depth: self._pool(position, depth), self._depths(position), self._counts)
+
+    def _depths(self, position):
+        """Yield what searches of a position go up to, one after another; more than one under a limit of time."""
+        deepest = self._most(position)
+        depth = deepest if self._options.time is None else self._first
+        yield depth
+        if int(self.game.kind(position.state, self.rules)) == END:
+            return
+        while depth < deepest:
+            depth = min(self._more(depth), deepest)
+            yield depth
+
+    def deepened(self, position, iterations, seconds, interrupted):
+        """Return the Outcome of Iterations so far, after so many seconds; interrupted: it is not what was asked."""
+        pool, depth = iterations.completed or (iterations.pool, iterations.depth)
+        outcome = self._outcome(position, pool, depth, interrupted)
+        outcome.seconds = seconds
+        vars(outcome).update(iterations.counts)
+        return outcome
+
+    def setups(self):
+        return [json.dumps(setup).encode() for setup in (self._setup, self._setup_of_part)]
+
+    def setup_of(self, iterations):
+        """Return the setup of the workers' runners, as bytes, for the search at work."""
+        return self.setups()[self._is_shared_out(iterations.pool)]
+
+    @property
+    def _setup_of_part(self):
+        return {**self._setup, "part": True}
+
+    def _is_shared_out(self, pool):
+        """Whether there are several subtrees, where values of one are of use to the worker of another one."""
+        return pool.subtrees > 1 and self._options.takes_table
+
+    def trial(self):
+        return self._pool(self.game.start(self.rules), 1)
 
     def rate(self, position, seconds):
         began, nodes, depth, runner = time.process_time(), 0, self._first, self._runner
@@ -119,15 +195,16 @@ class ChanceSearcher(Searcher):
         wanted_subtrees = 1 if depth < self._options.layer_plies else self.wanted_subtrees
         return self._setup, position.state, depth, wanted_subtrees, self._options.all_moves
 
-    def _run(self, pool, depth, limit):
+    def _run(self, iterations, limit):
+        pool, depth = iterations.pool, iterations.depth
+
         def describe(nodes, seconds):
             nodes += pool.nodes
             rate = compact(nodes / max(seconds, 1e-9))
             done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
             return f"{done}, {compact(nodes)} nodes, {rate} nodes/s"
 
-        # values of one of several subtrees are of use to the worker of another one
-        setup = {**self._setup, "part": True} if pool.subtrees > 1 and self._options.takes_table else self._setup
+        setup = self._setup_of_part if self._is_shared_out(pool) else self._setup
         return self._run_on_cluster(setup, pool, describe, max(limit, 0.0))
 
     def _outcome(self, position, pool, depth, interrupted):
@@ -156,7 +233,13 @@ class ChanceSearcher(Searcher):
         )
 
 
-def apply_initial_chance(game, position, rules, seed):
+def begun(game: Any, text: str, position: Position, rules: np.ndarray, seed: int) -> Position:
+    """Return the Position of a text, that of ``startpos`` after chance has done all that is its turn, by a seed."""
+    by_chance = game.PLAYERS == 1 and text == "startpos"
+    return apply_initial_chance(game, position, rules, seed) if by_chance else position
+
+
+def apply_initial_chance(game: Any, position: Position, rules: np.ndarray, seed: int) -> Position:
     """Return the Position after chance has done all that is its turn, by a seed."""
     rng = np.random.default_rng(seed)
     out, chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)

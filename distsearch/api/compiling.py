@@ -59,7 +59,11 @@ def parts_of_setup(setup: dict[str, Any]) -> list[Part]:
     rules = game.rules(tuple(setup["board"]), **setup["options"])
     start = game.parse("startpos", rules)
     if game.PLAYERS != 2:
-        return [runner.compile, lambda: game.text(start, rules), lambda: game.largest(start.state, rules)]
+        return [
+            runner.compile,
+            lambda: game.text(start, rules),
+            lambda: getattr(game, "largest", game.kind)(start.state, rules),
+        ]
     grower = Grower(game, rules, runner.engine)
 
     def compile_others():

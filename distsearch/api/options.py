@@ -97,9 +97,9 @@ def _is_pair(value):
 _PLIES: dict[str, Any] = {"unit": "plies", "low": 1, "high": DEEPEST}
 _limit = partial(Option, commands=f"{_MOVES} bench book", group=_LIMITS, served=True)
 _how = partial(Option, commands=_MOVES, served=True)
-_chance = partial(Option, commands=_EVERY, group=_AGAINST_CHANCE)
-_adversary = partial(Option, commands=_MOVES, group=_AGAINST_CHANCE)
-_sampled = partial(Option, commands="search solve play bench", group=_AGAINST_CHANCE)
+_chance = partial(Option, commands=_EVERY, group=_AGAINST_CHANCE, served=True)
+_adversary = partial(Option, commands=_MOVES, group=_AGAINST_CHANCE, served=True)
+_sampled = partial(Option, commands="search solve play bench", group=_AGAINST_CHANCE, served=True)
 _ranks = partial(Option, commands=_ON_RANKS)
 
 
@@ -239,6 +239,7 @@ class Options:
             "package's)",
             "FILE",
             commands=_MOVES,
+            served=True,
         ),
     ] = None
 
@@ -473,10 +474,8 @@ class Options:
                 "points": evaluation.learnt(games.find(self.game), self.evaluation),
                 "min_probability": self.min_probability or 0.0,
                 "uniform_chance": self.chance == "uniform",
-                "depth_by_empty": self.depth_by_empty,
-                "nodes": self.nodes or 0,
-                "seconds": self.time or 0.0,
                 "width": self.width,
+                **(self._limits_of_games if kind else {"deepens": self.timed}),
             }
         searching = "subtree" if not self.tabled else "solve" if self.exact else "deep"
         return {
@@ -487,6 +486,10 @@ class Options:
             "ordering": self._plain_ordering,
             "selective": self.foretelling,
         }
+
+    @property
+    def _limits_of_games(self):
+        return {"depth_by_empty": self.depth_by_empty, "nodes": self.nodes or 0, "seconds": self.time or 0.0}
 
     def wanted_subtrees(self, workers):
         """Return how many subtrees the pool should hold; a load factor is for the policies that grow one ahead.
@@ -519,7 +522,7 @@ class Resources:
             "cpu (default); gpu: every worker searches on a GPU; auto: the first workers of each host, one for each "
             "of its GPUs",
             "NAME",
-            commands="search solve play match bench book",
+            commands="search solve play match bench serve book",
         ),
     ] = None
     worker_timeout: Annotated[
@@ -574,15 +577,27 @@ def resolve(game: str, board: Any = None, rules: dict | None = None, **given: An
     module = games.find(game)
     if not isinstance(rules, dict | None) or not all(isinstance(value, str) for value in (rules or {}).values()):
         raise UserError(f"rules {rules!r:.40} are not texts by name, such as {{'empties': 'none'}}")
-    by_name = {name: given.pop(name) for name in list(given) if name in module.OPTIONS}
+    owners = games_by_rule()
+    by_name = {name: given.pop(name) for name in owners.keys() & given.keys()}
+    for name, value in by_name.items():
+        if value is not None and name not in module.OPTIONS:
+            raise UserError(f"{name} is for {owners[name][0].NAME}, not for {module.NAME}")
     rules = {name: value for name, value in {**(rules or {}), **by_name}.items() if value is not None}
-    for other in games.names():
-        for name in games.find(other).OPTIONS.keys() & given.keys():
-            if given.pop(name) is not None:
-                raise UserError(f"{name} is for {other}, not for {module.NAME}")
     check_names(given, Options)
     options = Options(game, games.parse_board(board) if isinstance(board, str) else board, rules, **given)
     return options, module, _rules(game, options.board, tuple(rules.items()))
+
+
+def games_by_rule() -> dict[str, list[games.Game]]:
+    """Return by its name the games that have an option of their own, which so can be given like one of a search.
+
+    Where it is called like one of those, ``rules`` alone can give it.
+    """
+    found = {}
+    for game in games.usable().values():
+        for name in game.OPTIONS.keys() - declared(Options).keys() - declared(Resources).keys():
+            found.setdefault(name, []).append(game)
+    return found
 
 
 def solve_limits(game: str, given: dict) -> dict:

@@ -1,10 +1,13 @@
 """What all searches from end to end have in common: options and positions in, outcomes out, over any cluster."""
 
+import copy
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from .. import games
+from ..cluster.protocols import WorkSource
 from ..formats.checkpoint import NO_CHECKPOINT
 from .applicability import check
 from .options import Options
@@ -44,6 +47,24 @@ class Searcher(ABC):
     def give(self, seconds: float) -> None:
         """Set the limit of time of the searches to come, of options that have one."""
         self._options.time = seconds
+
+    def serves(self, options: Options) -> bool:
+        """Whether other options are of the same setup."""
+        return self._setup == options.setup()
+
+    def under(self, options: Options) -> Self:
+        """Return a searcher under other options of the same setup; they share what is compiled."""
+        other = copy.copy(self)
+        other._take(options)
+        return other
+
+    def setups(self) -> list[bytes]:
+        """Return the setups that runs of these searches may have."""
+        return [json.dumps(self._setup).encode()]
+
+    @abstractmethod
+    def trial(self) -> WorkSource:
+        """Return a source of hardly any work, whose run has the workers get ready for the first of ``setups``."""
 
     @abstractmethod
     def search(self, positions: Iterable, checkpoint: Any = NO_CHECKPOINT) -> Iterator[Outcome | None]:

@@ -21,7 +21,7 @@ from ..tree.submaster_source import SHARES
 from . import rank_games, rank_searches
 from .applicability import SAMPLED, check
 from .book import BookAnswers, find_book
-from .chance import apply_initial_chance, searcher_of
+from .chance import begun, searcher_of
 from .declarations import documented
 from .games_summary import GamesSummary
 from .options import Options, checked_seed, resolve, solve_limits
@@ -259,9 +259,7 @@ class Session:
         if options.get("algorithm") in SAMPLED:
             options["seed"] = seed
         asked, module, known_rules = resolve(game, board, rules, **options)
-        start = module.parse(position, known_rules)
-        if position == "startpos" and asked.against_chance:
-            start = apply_initial_chance(module, start, known_rules, seed)
+        start = begun(module, position, module.parse(position, known_rules), known_rules, seed)
         found = self.book(asked).outcome(start) or next(self.searcher(asked).search([start]))
         return found.as_asked(position)
 

@@ -1,6 +1,5 @@
 """Searches of games of two players, from end to end: a forest of positions, a stream, or deeper and deeper."""
 
-import copy
 import json
 import math
 import time
@@ -13,7 +12,7 @@ from .. import evaluation
 from ..cluster.protocols import TABLE_COUNTS
 from ..core.errors import UserError
 from ..formats.checkpoint import NO_CHECKPOINT
-from ..games.interface import legal_moves
+from ..games.interface import legal_moves, read_position
 from ..jobs.two_player import TO_THE_END
 from ..tree.deepening import Deepening
 from ..tree.job_size import min_job_seconds
@@ -72,15 +71,11 @@ class TwoPlayerSearcher(Searcher):
         self._evaluation: Any = None if options.exact else evaluation.find(self.game, options.evaluation, self.rules)
         self._win = 0 if options.exact else self._evaluation.bound
 
-    def serves(self, options):
-        """Whether other options are of the same setup."""
-        return self._setup == options.setup()
-
-    def under(self, options):
-        """Return a searcher under other options of the same setup; they share what is compiled."""
-        other = copy.copy(self)
-        other._take(options)
-        return other
+    def trial(self):
+        read_position(self.game, "startpos", self.rules)  # its kernel is needed for every request
+        source = self.stream(capacity=1)
+        source.closed = True
+        return source
 
     def search(self, positions: Sequence, checkpoint=NO_CHECKPOINT):
         """Search positions one after another if deepening, else as one forest; see ``Searcher.search``."""

@@ -20,7 +20,7 @@ def run(args, argv):
     """Compile on the first rank of every host; the first of all tells what it compiled. Raises UserError."""
     comm, interrupts = mpi_runtime.world(), Interrupts()
     is_first = comm is None or comm.Get_rank() == 0
-    names = args.games or games.names()
+    names = args.games or list(games.usable())
     recipes = [recipe for name in names for recipe in recipes_of(name)]
     first_of_host = mpi_runtime.is_first_of_host(comm)
     _refuse(comm, FOLDER.problem)

@@ -3,9 +3,8 @@
 import argparse
 import inspect
 
-from .. import games
 from ..api.declarations import given, of_command, shown
-from ..api.options import Options, Resources, resolve
+from ..api.options import Options, Resources, games_by_rule, resolve
 from ..core.errors import UserError
 from ..formats.checkpoint import policy_in
 from ..formats.weights_file import named
@@ -99,7 +98,7 @@ def add_rules(parser):
         metavar="NAME=VALUE",
         help="one of the game's own options, which `distsearch help GAME` lists; may be given several times",
     )
-    for name, owners in _rules().items():
+    for name, owners in games_by_rule().items():
         text = f"of {' and '.join(f'{game.NAME} ({values_of(game, name)})' for game in owners)}"
         parser.add_argument(f"--{shown(name)}", dest=name, metavar="RULE", help=text)
 
@@ -111,18 +110,9 @@ def values_of(game, name):
     return f"{' or '.join(values) if values else 'a text'}, default {default}"
 
 
-def _rules():
-    """Return the games that have an option of their own, by its name: each such option has a flag."""
-    found = {}
-    for game in map(games.find, games.names()):
-        for name in game.OPTIONS:
-            found.setdefault(name, []).append(game)
-    return found
-
-
 def rules_of(args):
     """Return the game's own options of parsed arguments as texts by name; raises UserError."""
-    by_flag = {name: vars(args)[name] for name in _rules() if vars(args)[name] is not None}
+    by_flag = {name: vars(args)[name] for name in games_by_rule() if vars(args)[name] is not None}
     return {**dict(args.rule or ()), **by_flag}
 
 

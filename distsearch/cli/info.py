@@ -66,7 +66,7 @@ def _facts(hosts, gpus):
         "instructions": processor.instructions(),
         "gpus": gpus[0]["gpus"],
         "gpu_hosts": gpus,
-        "games": games.names(),
+        "games": list(games.usable()),
         "cache": str(kernel_cache.FOLDER.path),
     }
 
@@ -87,7 +87,7 @@ def _place():
         "host": platform.node(),
         "installed": f"distsearch {__version__} ({source_hash(PACKAGE)})",
         "python": f"Python {platform.python_version()}",
-        "cache": kernel_cache.FOLDER.problem,
+        "problems": [*filter(None, [kernel_cache.FOLDER.problem]), *games.problems()],
     }
 
 
@@ -98,8 +98,7 @@ def _differences(places):
         hosts.setdefault(place["host"], place)
     for host, there in hosts.items():
         name = "" if there is here else f"{host}: "
-        if there["cache"]:
-            found.append(name + there["cache"])
+        found += [name + problem for problem in there["problems"]]
         for what in ("installed", "python"):
             if there[what] != here[what]:
                 found.append(f"{name}{there[what]}, not {here[what]}")

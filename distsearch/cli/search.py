@@ -3,7 +3,7 @@
 from ..api import parallel_evaluation
 from ..api.applicability import SAMPLED, check
 from ..api.book import WITHOUT, opened
-from ..api.chance import apply_initial_chance
+from ..api.chance import begun
 from ..api.declarations import given, of_command
 from ..api.options import Options, Resources
 from ..core.errors import UserError
@@ -46,10 +46,9 @@ def has_table(args):
 def _search(args, launch, session):
     own_seed = () if args.algorithm in SAMPLED else ("seed",)
     options, game, rules = options_of(args, own_seed, args.checkpoint if args.resume else None)
-    position = game.parse(args.position or "startpos", rules)
-    check(options, {"seed_of_start": args.seed, "position": args.position})
-    if options.against_chance and args.position in (None, "startpos"):
-        position = apply_initial_chance(game, position, rules, args.seed or 0)
+    text = args.position or "startpos"
+    check(options, {"seed_of_start": args.seed, "position": text})
+    position = begun(game, text, game.parse(text, rules), rules, args.seed or 0)
     check_book_of(args, options, session)
     checkpoint = launch.checkpoint(args, options, [position])
 

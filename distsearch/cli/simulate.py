@@ -1,6 +1,6 @@
 """``distsearch simulate``: a search on virtual workers."""
 
-from ..api.chance import apply_initial_chance
+from ..api.chance import begun
 from ..api.declarations import declared, given, of_command
 from ..api.options import Options
 from ..api.simulate import Machine, simulate
@@ -26,8 +26,7 @@ def run(args, argv):
 
 def _simulate(args, session):
     options, game, rules = options_of(args)
-    machine, position = Machine(**given(args, Machine)), game.parse(args.position or "startpos", rules)
-    if options.against_chance and args.position in (None, "startpos"):
-        position = apply_initial_chance(game, position, rules, machine.seed)
+    machine, text = Machine(**given(args, Machine)), args.position or "startpos"
+    position = begun(game, text, game.parse(text, rules), rules, machine.seed)
     print_found(simulate(options, machine, position, session.progress, session.interrupted, args.explain), args.json)
     return 0

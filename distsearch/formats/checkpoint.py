@@ -26,7 +26,8 @@ _BEFORE_5 = b"distsearch checkpoint "  # what files of earlier formats begin wit
 _ARRAY = "array"
 
 
-def _interval():
+def usual_interval() -> float:
+    """Return the seconds between two states; raises UserError where the environment has none that makes sense."""
     text = os.environ.get(INTERVAL_VARIABLE, str(INTERVAL))
     try:
         seconds = float(text)
@@ -68,7 +69,7 @@ class Checkpoint:
         self._name = path
         self._search = json.loads(json.dumps(search))  # as the file will give it back
         self._wanted, self._print_error = wanted, print_error
-        self._interval = interval or _interval()
+        self._interval = interval or usual_interval()
         self._warned = False
         self._saved = time.monotonic()
         self.state = self._load() if resume else None

@@ -3,8 +3,10 @@
 import functools
 import importlib
 import importlib.util
+import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import UserError
 from ..core.kernel_folder import source_hash
@@ -26,21 +28,68 @@ def _others():
     return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
 
 
-def names(players: int | None = None) -> list[str]:
-    """The games there are, sorted: this package's and those of other packages; players: only those of so many."""
-    every = sorted({*_GAMES, *_others()})
-    return every if players is None else [name for name in every if players == find(name).PLAYERS]
+def names() -> list[str]:
+    """Return the names of the games there are, sorted: this package's and those of other packages, broken ones too."""
+    return sorted({*_GAMES, *_others()})
 
 
-@functools.cache  # even an import of what is there takes a hundredth of what a small request does
 def find(name: str) -> Game:
-    """Return the module of the game called ``name``; raises UserError if there is none."""
-    if name in _GAMES:
-        return importlib.import_module(_GAMES[name])
-    others = _others()
-    if name not in others:
+    """Return the module of the game called ``name``; raises UserError if there is none, or it cannot be used."""
+    if name not in _GAMES and name not in _others():
         raise UserError(f"no game '{name[:40]}'; there is {', '.join(names())}")
-    return others[name].load()
+    found = _loaded(name)
+    if isinstance(found, str):
+        raise UserError(found)
+    return found
+
+
+def usable() -> dict[str, Game]:
+    """Return the modules of the games there are by name, sorted, without those that cannot be used."""
+    return {name: found for name in names() if not isinstance(found := _loaded(name), str)}
+
+
+def problems() -> list[str]:
+    """Return a line for each game that cannot be used."""
+    return [found for name in names() if isinstance(found := _loaded(name), str)]
+
+
+def give_up(name: str, problem: str) -> None:
+    """Have a game of another package count as one that cannot be used, for this reason."""
+    _MODULES[name] = f"game {name} ({_others()[name].value}) cannot be used: {problem}"
+
+
+_MODULES: dict[str, Any] = {}  # by name; even an import of what is there takes a hundredth of what a small request does
+
+
+def _loaded(name):
+    """Return the module of a game there is, or a line that says why it cannot be used."""
+    if name not in _MODULES and name in _GAMES:
+        _MODULES[name] = importlib.import_module(_GAMES[name])
+    elif name not in _MODULES:
+        try:
+            module = _MODULES[name] = _others()[name].load()
+            problem = _problem(module)
+        except (Exception, SystemExit) as error:  # whatever the code of another package raises costs that game alone
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
+            give_up(name, problem)
+    return _MODULES[name]
+
+
+def _problem(module):
+    """Return what a module lacks of a game, None if nothing."""
+    needed = *Game.__annotations__, *(name for name in vars(Game) if not name.startswith("_"))
+    if missing := [name for name in needed if not hasattr(module, name)]:
+        return f"it has no {', '.join(missing)}"
+    if module.PLAYERS not in (1, 2):
+        return f"PLAYERS is {module.PLAYERS!r:.40}, not 1 or 2"
+    if not isinstance(module.OPTIONS, dict) or not all(isinstance(name, str) for name in module.OPTIONS):
+        return f"OPTIONS is {module.OPTIONS!r:.40}, not values by name"
+    taken = inspect.signature(module.rules).parameters
+    if unknown := [name for name, values in module.OPTIONS.items() if not values and name not in taken]:
+        return f"rules() has no parameter {', '.join(unknown)}"
+    knowledge(module)  # raises what the loading of a module may raise
+    return None
 
 
 def knowledge(game: Game):

@@ -31,7 +31,7 @@ _SEARCHES = 1024  # jobs of a search at a rank
 
 def check(setup: dict[str, Any], depth: int | None = None) -> None:
     """Raise UserError unless a GPU does the jobs of a setup, of searches to so many plies."""
-    names = {"seconds": "time", "nodes": "nodes", "min_probability": "min-probability"}
+    names = {"deepens": "time", "seconds": "time", "nodes": "nodes", "min_probability": "min-probability"}
     names |= {"depth_by_empty": "depth-by-empty"} if setup["kind"] == "game" else {}
     refused = [name for field, name in names.items() if setup.get(field)]
     if refused:

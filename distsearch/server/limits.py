@@ -10,6 +10,7 @@ class Limits(NamedTuple):
     positions: Annotated[int, "positions of a request; more: `too_many_positions`"] = 10_000
     position: Annotated[int, "characters of a position's text; more: `bad_field`"] = 4096
     load_factor: Annotated[int, "subtrees a worker; more: `bad_field`"] = 1000
+    par_depth: Annotated[int, "plies; more: `bad_field`, as others would wait while such a tree is grown"] = 4
     open_requests: Annotated[int, "open requests of a client; its further lines wait until some are done"] = 1000
     clients: Annotated[int, "clients at once; another one is told `too_many_clients` and let go"] = 256
     output: Annotated[

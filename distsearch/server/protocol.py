@@ -7,12 +7,15 @@ plain UserError for what a field says, which is ``bad_field``.
 import json
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .. import games
+from ..api.applicability import SAMPLED
+from ..api.applicability import check as check_applicability
+from ..api.chance import begun
 from ..api.declarations import suggestion
-from ..api.options import resolve
+from ..api.options import checked_seed, resolve
 from ..core.errors import UserError
+from ..formats.weights_file import named
 from ..games.interface import read_position
 from .request import Refused
 from .schema import ERRORS, REQUESTS
@@ -123,7 +126,7 @@ def _is_id(value):
     return _is_integer(value) or _is_text(value) and len(value) <= _ID_LENGTH
 
 
-def _is_window(value):
+def _is_pair(value):
     return isinstance(value, list) and len(value) == 2 and all(map(_is_integer, value))
 
 
@@ -135,7 +138,8 @@ TYPES = {
     "id": _Type(_is_id, f"an integer or a string of at most {_ID_LENGTH} characters"),
     "texts": _Type(lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of strings"),
     "rules": _Type(lambda value: isinstance(value, dict) and all(map(_is_text, value.values())), "texts by name"),
-    "window": _Type(_is_window, "a list of two integers"),
+    "window": _Type(_is_pair, "a list of two integers"),
+    "pairs": _Type(lambda value: isinstance(value, list) and all(map(_is_pair, value)), "a list of pairs of integers"),
 }
 
 
@@ -165,10 +169,6 @@ def check(message):
     return op
 
 
-def _served():
-    return ", ".join(games.names(players=2))
-
-
 class Query:
     """A search as a client asks for it: ``options``, ``texts`` and, once ``advance`` has returned True, ``positions``.
 
@@ -182,25 +182,36 @@ class Query:
         if self.progress is not None and self.progress < _LEAST_PROGRESS:
             raise Refused("bad_field", f"progress {self.progress:g} is not {_LEAST_PROGRESS} seconds or more")
         self.texts, self.positions = _texts(message, limits), []
-        given = {name: value for name, value in message.items() if name not in _OUR_OWN}
-        if "window" in given:
-            given["window"] = tuple(given["window"])
-        if given.get("load_factor", 0) > limits.load_factor:
-            raise Refused("bad_field", f"load_factor {given['load_factor']:g} is more than {limits.load_factor}")
+        given = {name: _with_tuples(value) for name, value in message.items() if name not in _OUR_OWN}
+        for name in ("load_factor", "par_depth"):
+            if given.get(name, 0) > (most := getattr(limits, name)):
+                raise Refused("bad_field", f"{name} {given[name]:g} is more than {most}")
+        if "evaluation" in given:
+            given["evaluation"] = named(given["evaluation"], message["game"])
+        self._seed = checked_seed(given.get("seed", 0))
+        if given.get("algorithm") not in SAMPLED:
+            given.pop("seed", None)
         self.options, self._game, self._rules = resolve(message["game"], **given)
-        if self.options.against_chance:
-            raise Refused("bad_field", f"game {message['game']} is one against chance; there are {_served()}")
+        first = "startpos" if "startpos" in self.texts else self.texts[0]
+        asked = {"search": True, "seed_of_start": message.get("seed"), "position": first}
+        check_applicability(self.options, asked)
 
     def advance(self, count):
         """Read up to ``count`` more positions; return whether those were all. Raises UserError."""
         done = len(self.positions)
         for index, text in enumerate(self.texts[done : done + count], done):
             try:
-                self.positions.append(read_position(self._game, text, self._rules))
+                position = read_position(self._game, text, self._rules)
+                self.positions.append(begun(self._game, text, position, self._rules, self._seed))
             except UserError as error:
                 where = f"position {index}: " if len(self.texts) > 1 else ""
                 raise UserError(f"{where}{error}") from error
         return len(self.positions) == len(self.texts)
+
+
+def _with_tuples(value: Any) -> Any:
+    """Return a value of JSON with tuples in the place of lists, as options have them."""
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
 
 
 def _texts(message, limits):

@@ -12,10 +12,10 @@ from ..api.compiling import Compilation, NotCompiledError, deferred, in_this_pro
 from ..api.options import Options
 from ..api.session import Session
 from ..core.errors import UserError, print_traceback
-from ..games.interface import read_position
+from .checkpoints import Checkpoints
 from .limits import DEFAULTS
 from .request import Refused, Request
-from .running_request import Deepenings, Positions
+from .running_request import Deepenings, Iterated, Positions
 
 _AT_WORK = 64  # requests in all; a client that has none may always have one more
 _OF_CLIENT = 4  # requests of one client at work
@@ -30,13 +30,17 @@ class RequestQueue:
 
     Each client has a queue, by priority; some requests of each are at work at a time, and the workers share their time
     fairly among the clients that have one (see ``cluster.fair_queue``). So a long search of one does not
-    hold the others up.
+    hold the others up. checkpoints: where searches that are cut off are kept, None for nowhere.
     """
 
     def __init__(
-        self, session: Session, most_requests: int = DEFAULTS.queue, most_positions: int = DEFAULTS.queued_positions
+        self,
+        session: Session,
+        most_requests: int = DEFAULTS.queue,
+        most_positions: int = DEFAULTS.queued_positions,
+        checkpoints: Checkpoints | None = None,
     ):
-        self._session, self._cluster = session, session.cluster
+        self._session, self._cluster, self._checkpoints = session, session.cluster, checkpoints
         self._most_requests, self._most_positions = most_requests, most_positions
         self._queues = OrderedDict()  # client → heap of (-priority, order, request); first is whose turn it is
         self._orders = itertools.count()
@@ -56,19 +60,28 @@ class RequestQueue:
     def warm(self, names: Iterable[str]) -> None:
         """Have kernels for the usual searches of these games compiled or loaded, here and by every worker.
 
-        That goes on in turns to come.
+        That goes on in turns to come. A game that fails fails alone.
         """
         for name in names:
-            for options in (Options(name, exact=True), Options(name, depth=1)):
-                self._session.book(options)
-                self._begin(options)
+            if games.find(name).PLAYERS == 2:
+                self._guard(lambda name=name: self._begin(Options(name, exact=True)))
+            self._guard(lambda name=name: self._begin(Options(name, depth=1)))
 
     def _warm(self, options):
+        self._session.book(options)
         searcher = self.searcher(options)
-        read_position(searcher.game, "startpos", searcher.rules)
-        source = searcher.stream(capacity=1)
-        source.closed = True
-        self._warming.append(self._cluster.begin(searcher.setup(), source, measured=True))
+        self._warming.append(self._cluster.begin(searcher.setups()[0], searcher.trial(), measured=True))
+
+    def _guard(self, work):
+        """Do work that no request is about yet; one may still succeed where this fails."""
+        try:
+            work()
+        except NotCompiledError:
+            raise
+        except UserError:  # such as a search that no GPU does, where all workers have one
+            pass
+        except Exception as error:  # there is no memory for it, or a mistake of ours, or of a game's author
+            print_traceback(error)
 
     def _begin(self, asked):
         """Start a request, or warm Options, now or once other processes have compiled the kernels for that."""
@@ -92,13 +105,8 @@ class RequestQueue:
     def _start_or_warm(self, asked):
         if isinstance(asked, Request):
             self._start(asked)
-            return
-        try:
-            self._warm(asked)
-        except NotCompiledError:
-            raise
-        except Exception as error:  # there is no memory for it, or a mistake of ours; a request may still succeed
-            print_traceback(error)
+        else:
+            self._guard(lambda: self._warm(asked))
 
     def close(self) -> None:
         """End what still compiles."""
@@ -116,7 +124,9 @@ class RequestQueue:
         return not (self._tasks or self._waiting or self._withdrawn or self._active)
 
     def submit(self, request: Request) -> None:
-        """Take a request in; raises Refused where there is no room for it."""
+        """Take a request in; raises Refused where there is no room for it, and UserError for what no GPU does."""
+        if repr(request.options) not in self._searchers:
+            self._session.check_gpu(request.options.setup(), request.options.depth)
         positions = self._positions + len(request.positions)
         full = len(self._waiting) >= self._most_requests or positions > self._most_positions
         if full and request.client in self._queues:  # every client may have one that waits, whatever the others send
@@ -163,6 +173,9 @@ class RequestQueue:
         try:
             task.turn(now)
         except Exception as error:
+            if isinstance(error, UserError):
+                task.fail(str(error))
+                return
             print_traceback(error)
             task.fail(f"{type(error).__name__} in the service")
 
@@ -208,8 +221,8 @@ class RequestQueue:
         name = next((name for name, searcher in self._searchers.items() if searcher not in in_use), None)
         if name is None:
             return
-        setup = self._searchers.pop(name).setup()
-        if all(searcher.setup() != setup for searcher in self._searchers.values()):
+        kept = {setup for other, searcher in self._searchers.items() if other != name for setup in searcher.setups()}
+        for setup in set(self._searchers.pop(name).setups()) - kept:
             self._cluster.drop(setup)
 
     def _admit(self):
@@ -241,11 +254,13 @@ class RequestQueue:
             known = self._session.book(request.options).outcomes(request.positions)
             if len(known) < len(request.positions):
                 searcher, left = self.searcher(request.options), request.without(known) if known else request
-                if searcher.deepening:
+                if request.options.against_chance:
+                    task = Iterated(self._cluster, searcher, left)
+                elif searcher.deepening:
                     solver = searcher.solving_options and self.searcher(searcher.solving_options)
                     task = Deepenings(self._cluster, searcher, left, solver)
                 else:
-                    task = Positions(self._cluster, searcher, left)
+                    task = Positions(self._cluster, searcher, left, self._checkpoints)
         except NotCompiledError:
             raise
         except Exception as error:  # there is no memory for it, or a mistake of ours
@@ -299,6 +314,6 @@ class RequestQueue:
             "nodes": nodes,
             "boards_per_second": round((nodes - before) / max(now - since, 1e-3)),
             "uptime_seconds": round(now - self._began, 3),
-            "games": games.names(players=2),
+            "games": list(games.usable()),
             "table_mib": self._session.table_mib,
         }

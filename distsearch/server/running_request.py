@@ -9,6 +9,7 @@ import numpy as np
 
 from .request import Request
 
+_WORTH_KEEPING = 1.0  # seconds of a search that is cancelled
 _TELLING = 0.002  # seconds of answers in a turn: the words for a drawn board of Connect 4 may take 40 ms
 
 
@@ -47,10 +48,10 @@ class _Task(ABC):
     def _so_far(self, now: float) -> tuple[int, Any]:
         """Return (index, Outcome) of what is known of a position that is at work."""
 
-    def _begin(self, source, searcher):
+    def _begin(self, source, setup):
         # a priority of 10 is worth ten times the share of the client's other requests
         weight = 10 ** (self._request.priority / 10)
-        self._run = self._cluster.begin(searcher.setup(), source, client=self._request.client, weight=weight)
+        self._run = self._cluster.begin(setup, source, client=self._request.client, weight=weight)
         self._began = time.monotonic()
 
     @property
@@ -76,6 +77,8 @@ class _Task(ABC):
 
     def turn(self, now: float) -> None:
         """Tell what is new, and go on as far as that is up to this task; now: of ``time.monotonic``."""
+        if not self._open and (failure := self._cluster.failure(self._run)):
+            self.fail(failure)
         if self.state == "done":
             self._advance(now)
         self.over = not self._open and (self.state != "done" or self._complete)
@@ -93,16 +96,21 @@ class _Task(ABC):
 
 
 class Positions(_Task):
-    """Positions that are searched to the end or to a depth, all in one run."""
+    """Positions that are searched to the end or to a depth, all in one run; checkpoints: ``Checkpoints``, or None."""
 
-    def __init__(self, cluster, searcher, request):
+    def __init__(self, cluster, searcher, request, checkpoints=None):
         super().__init__(cluster, searcher, request)
-        positions = request.positions
-        self._stream = searcher.stream(capacity=1 << (len(positions) - 1).bit_length())
+        positions, self._kept = request.positions, checkpoints and checkpoints.of(request)
+        self._save_every = checkpoints.interval if checkpoints else 0.0
+        state = (self._kept and self._kept.state) or {"source": None, "seconds": 0.0}
+        self._seconds_before = state["seconds"]
+        capacity = 1 << (len(positions) - 1).bit_length()
+        self._stream = searcher.stream(capacity=capacity, snapshot=state["source"])
         self._stream.add(np.array([position.state for position in positions], np.uint64))
         self._stream.closed = True
         self._told = np.zeros(len(positions), bool)
-        self._begin(self._stream, searcher)
+        self._begin(self._stream, searcher.setup())
+        self._next_save = self._began + self._save_every
 
     @property
     def nodes(self):
@@ -113,10 +121,24 @@ class Positions(_Task):
         return self.answered == len(self._told)
 
     def _halt(self):
+        now = time.monotonic()
+        if self.state == "cancelled" and now - self._began >= _WORTH_KEEPING:
+            self._save(now)
         self._stream.halted = True
         self._cluster.halt(self._run)
 
+    def _save(self, now):
+        def state():
+            progress = self._cluster.request_progress(self._run)
+            return {"source": self._stream.snapshot(progress), "seconds": self._seconds_before + now - self._began}
+
+        if self._kept and self._open:
+            self._kept.save(state)
+
     def _advance(self, now):
+        if self._kept and now >= self._next_save:
+            self._next_save = now + self._save_every
+            self._save(now)
         if self._stream.answered > self.answered:
             end = time.perf_counter() + _TELLING
             for index, record in self._stream.collect_any():
@@ -131,51 +153,58 @@ class Positions(_Task):
         pool = self._stream.grown.pop(index, None)
         outcome = self.searcher.answer(self._request.positions[index], record, pool)
         if len(self._told) == 1:
-            outcome.seconds = now - self._began
+            outcome.seconds = self._seconds_before + now - self._began
+        if self._kept:
+            self._kept.remove()
         return outcome
 
     def _so_far(self, now):
         index = int(np.argmin(self._told))
         position, pool = self._request.positions[index], self._stream.pool(index)
-        return index, self.searcher.partial(position, pool, self.nodes, now - self._began)
+        return index, self.searcher.partial(position, pool, self.nodes, self._seconds_before + now - self._began)
 
 
-class Deepenings(_Task):
-    """Positions that are searched deeper and deeper until a limit ends it, one after another.
+class _InTurn(_Task):
+    """Positions that are searched one after another, each in one run or several."""
 
-    solver: searches each to the end in the time that is left, None: none does.
-    """
+    _nodes_of_this: int  # nodes of the position at work, which never fall
 
-    def __init__(self, cluster, searcher, request, solver=None):
+    def __init__(self, cluster, searcher, request):
         super().__init__(cluster, searcher, request)
-        self.solver = solver
         self._earlier = 0  # nodes of positions that are done
+        self._halted = False  # the run at work is to end
+        self._spent = 0.0  # seconds of runs of the position at work that are over
         self._next()
 
+    @abstractmethod
     def _next(self):
-        self._halted = False
-        self._deepened, self._nodes_before = None, 0  # the deepening's Outcome, and nodes, while the solver is at work
-        self._source = self.searcher.deepen(self._request.positions[self.answered])
-        self._begin(self._source, self.searcher)
+        """Begin the first run of the position at work."""
 
-    def _solve(self, deepened):
-        """Go on from the Outcome of the deepening."""
-        self._halted = False
-        self._deepened, self._nodes_before = deepened, self._source.all_nodes
-        self._source = self.solver.tree(self._request.positions[self.answered])
-        self._begin(self._source, self.solver)
+    @abstractmethod
+    def _conclude(self, position, seconds):
+        """Return the Outcome of the position at work after so many seconds, or begin another run and return None."""
+
+    @property
+    @abstractmethod
+    def _limit(self) -> float | None:
+        """Seconds that the run at work may take, None: any."""
+
+    @property
+    @abstractmethod
+    def _has_answer(self) -> bool:
+        """Whether the position at work would have an answer if its run ended now."""
 
     @property
     def nodes(self):
         return self._earlier + self._nodes_of_this
 
     @property
-    def _nodes_of_this(self):
-        return self._nodes_before + self._source.all_nodes + self._nodes_at_work
-
-    @property
     def _complete(self):
         return self.answered == len(self._request.positions)
+
+    @property
+    def _position(self):
+        return self._request.positions[self.answered]
 
     def _halt(self):
         self._halted = True
@@ -185,42 +214,115 @@ class Deepenings(_Task):
         if self._open:
             self._watch_the_clock(now)
             self._tell(now)
-        if not self._open:
-            self._conclude(now)
+        if self._open:
+            return
+        outcome = self._conclude(self._position, self._spent + now - self._began)
+        if outcome is None:
+            return
+        nodes = self._nodes_of_this
+        self._answer(self.answered, outcome)
+        if not self._complete:
+            self._earlier, self._spent = self._earlier + nodes, 0.0
+            self._next()
+
+    def _begin(self, source, setup):
+        self._halted = False
+        super()._begin(source, setup)
 
     def _watch_the_clock(self, now):
         # it starts with the workers, which may have a kernel to load first
         if not self._cluster.state(self._run).started:
             self._began = now
-        limit = self.searcher.deepening_seconds
-        if self._deepened is not None:
-            limit = self.searcher.seconds - self._deepened.seconds
-        late = limit is not None and now - self._began >= limit
+        late = self._limit is not None and now - self._began >= self._limit
         # without a first iteration there is no answer; it takes a few nodes, and the wait for another request's slice
-        if late and not self._halted and (self._deepened or self._source.completed) is not None:
+        if late and not self._halted and self._has_answer:
             self._halt()
 
-    def _conclude(self, now):
-        """Answer the position at work, and go on to the next one."""
-        position, seconds = self._request.positions[self.answered], now - self._began
+
+class Deepenings(_InTurn):
+    """Positions of a game of two players that are searched deeper and deeper until a limit ends it.
+
+    solver: searches each to the end in the time that is left, None: none does.
+    """
+
+    def __init__(self, cluster, searcher, request, solver=None):
+        self.solver = solver
+        super().__init__(cluster, searcher, request)
+
+    def _next(self):
+        self._deepened, self._nodes_before = None, 0  # the deepening's Outcome, and nodes, while the solver is at work
+        self._source = self.searcher.deepen(self._position)
+        self._begin(self._source, self.searcher.setup())
+
+    def _solve(self, deepened):
+        """Go on from the Outcome of the deepening."""
+        self._deepened, self._nodes_before, self._spent = deepened, self._source.all_nodes, deepened.seconds
+        self._source = self.solver.tree(self._position)
+        self._begin(self._source, self.solver.setup())
+
+    @property
+    def _nodes_of_this(self):
+        return self._nodes_before + self._source.all_nodes + self._nodes_at_work
+
+    @property
+    def _limit(self):
+        return self.searcher.deepening_seconds if self._deepened is None else self.searcher.seconds - self._spent
+
+    @property
+    def _has_answer(self):
+        return (self._deepened or self._source.completed) is not None
+
+    def _conclude(self, position, seconds):
         if self._deepened is not None:
-            solved = self.solver.known(position, self._source, seconds)
-            outcome = self.searcher.solved(self._deepened, solved, False)
-        else:
-            outcome = self.searcher.deepened(position, self._source, seconds, False)
-            if self.solver is not None and not outcome.proved and seconds < self.searcher.seconds:
-                self._solve(outcome)
-                return
-        self._answer(self.answered, outcome)
-        if not self._complete:
-            self._earlier += self._nodes_of_this
-            self._next()
+            solved = self.solver.known(position, self._source, seconds - self._spent)
+            return self.searcher.solved(self._deepened, solved, False)
+        outcome = self.searcher.deepened(position, self._source, seconds, False)
+        if self.solver is None or outcome.proved or seconds >= self.searcher.seconds:
+            return outcome
+        self._solve(outcome)
+        return None
 
     def _so_far(self, now):
-        position, seconds = self._request.positions[self.answered], now - self._began
+        seconds = self._spent + now - self._began
         if self._deepened is not None:
-            seconds += self._deepened.seconds
             return self.answered, replace(self._deepened, complete=False, nodes=self._nodes_of_this, seconds=seconds)
         if self._source.completed is None:
-            return self.answered, self.searcher.partial(position, None, self._nodes_of_this, seconds)
-        return self.answered, self.searcher.deepened(position, self._source, seconds, True)
+            return self.answered, self.searcher.partial(self._position, None, self._nodes_of_this, seconds)
+        return self.answered, self.searcher.deepened(self._position, self._source, seconds, True)
+
+
+class Iterated(_InTurn):
+    """Positions of a game against chance, each searched once or, under a limit of time, deeper and deeper."""
+
+    def _next(self):
+        self._iterations = self.searcher.deepen(self._position)
+        self._begin_iteration()
+
+    def _begin_iteration(self):
+        self._begin(self._iterations.pool, self.searcher.setup_of(self._iterations))
+
+    @property
+    def _nodes_of_this(self):
+        return self._iterations.counts["nodes"] + self._nodes_at_work
+
+    @property
+    def _limit(self):
+        return None if self.searcher.seconds is None else self.searcher.seconds - self._spent
+
+    @property
+    def _has_answer(self):
+        return self._iterations.completed is not None
+
+    def _conclude(self, position, seconds):
+        if self._iterations.conclude() and seconds < self.searcher.seconds:
+            self._spent = seconds
+            self._iterations.go_deeper()
+            self._begin_iteration()
+            return None
+        return self.searcher.deepened(position, self._iterations, seconds, False)
+
+    def _so_far(self, now):
+        seconds = self._spent + now - self._began
+        outcome = self.searcher.deepened(self._position, self._iterations, seconds, True)
+        outcome.nodes = self._nodes_of_this
+        return self.answered, outcome

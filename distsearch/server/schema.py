@@ -5,9 +5,8 @@
 
 from typing import NamedTuple
 
-from .. import games
 from ..api.declarations import declared
-from ..api.options import Options
+from ..api.options import Options, games_by_rule
 from .limits import DEFAULTS, MEANINGS
 
 
@@ -26,19 +25,19 @@ def _fields(text):
     return tuple(Field(name.rstrip("*"), kind, meaning, name.endswith("*")) for name, kind, meaning in rows)
 
 
-_TYPES = {str: "text", int: "integer", float: "number", bool: "boolean"}  # others: "window"
+_TYPES = {str: "text", int: "integer", float: "number", bool: "boolean", tuple[int, int]: "window"}  # others: "pairs"
 _OPTIONS = tuple(
-    Field(name, _TYPES.get(each.type, "window"), each.option.help)
+    Field(name, _TYPES.get(each.type, "pairs"), each.option.help)
     for name, each in declared(Options).items()
     if each.option.served
 )
-_RULES = {name: game.NAME for game in map(games.find, games.names(players=2)) for name in game.OPTIONS}
+_RULES = {name: " and ".join(game.NAME for game in owners) for name, owners in games_by_rule().items()}
 
 SEARCH = (
     *_fields("""
 op | text | `search`; may be left out
 id* | id | repeated in every message about this request; unique among the client's open requests
-game* | text | `othello`, `connect4` or another one that is installed
+game* | text | `othello`, `connect4`, `2048`, `2584` or another one that is installed
 position | text | as on the command line; `startpos` if neither this nor `positions` is given
 positions | texts | several of them instead; each gets an answer
 board | text | rows x columns, `6x7`
@@ -69,7 +68,7 @@ game | text | as asked
 board | text | rows x columns
 position | text | the board and the side to move, or the moves played
 asked | text | the position as the request had it, where that is another text
-move | text or null | the best move; null where the game is over
+move | text or null | the best move; null where there is none
 score | number or null | for the side to move; null: not known yet
 unit | text | what the score counts: `discs`, `stones` …, or `evaluation`
 meaning | text | what the score says in words, where that is known: `wins by 12 discs`, `-3.5 discs expected`
@@ -86,6 +85,16 @@ pv | texts | the principal variation, move by move
 ranks | integer | MPI ranks
 workers | integer | ranks that search
 algorithm | text | as asked
+runs | integer | of averaged and ida: sampled searches that are averaged
+width | integer | of averaged: outcomes of chance that are sampled at each node
+goals | integer | of ida: runs that made a larger tile
+seed | integer | of averaged and ida: of the runs
+chance_to_move | boolean | true where chance is to move, so that there is no move
+pruning | text | where chance has an adversary: `alphabeta` or `none`
+par_depth | integer | the same: plies at which jobs are, if asked for
+jobs_used | integer | the same: jobs whose values mattered as they came
+jobs_wasted | integer | the same: jobs whose values did not
+jobs_cut | integer | the same: subtrees that were not handed out
 selective | number | of a search that left lines out: as asked, or the default under a limit of time
 book | text | the opening book that has the answer, where it took no search
 policy | text | as asked, or the default

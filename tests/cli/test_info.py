@@ -240,7 +240,7 @@ def test_hosts_are_compared(comm, capsys):
         f"node03: distsearch 0 (1), not distsearch {__version__} ({source_hash(PACKAGE)})",
         f"node03: Python 3.0, not Python {platform.python_version()}",
     ]
-    assert info(Several(same, {"host": "node03", "cache": "is full"}), as_json=True) == 1
+    assert info(Several(same, {"host": "node03", "problems": ["is full"]}), as_json=True) == 1
     assert json.loads(capsys.readouterr().out)["problems"] == ["node03: is full"]
 
 

@@ -28,6 +28,7 @@ _MARK = "DISTSEARCH_TEST_JOB"  # in the environment of all processes of one job
 _FOLDER = "PRTE_MCA_prte_tmpdir_base"  # where Open MPI's mpirun makes its folder
 _PACKAGE = Path(distsearch.__file__).parents[1]
 _BARE = Path(__file__).with_name("bare")
+PACKAGES = f"{_BARE}{os.pathsep}{_PACKAGE}"  # what processes find on PYTHONPATH
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -70,7 +71,7 @@ class Job:
         # not the environment of this process as C sees it: MPI has added to that if a test here has used MPI
         variables = {
             **os.environ,
-            "PYTHONPATH": f"{_BARE}{os.pathsep}{_PACKAGE}",
+            "PYTHONPATH": PACKAGES,
             _MARK: self._mark,
             _FOLDER: self._folder.name,
             **(environment or {}),

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from ..cli.asking import ask as ask_command
+from ..games.plug_ins import package
+from ..server.searches import CASES, agreed, arguments
 from ..server.serving import Wire, ask, code, status
-from .running import SOON, TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
+from .running import PACKAGES, SOON, TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
 
 SCRIPT = Path(__file__).with_name("service_load.py")
 SMALL = ["--ranks", "3", "--requests", "200", "--malformed", "60", "--flood", "0.05", "--positions", "4"]
 EASY, SCORE = "67773775553433522221211211515", -2  # Connect 4
 _STARTING = 60  # seconds
+_COMPILING = 300
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -23,7 +27,7 @@ def kernels(tmp_path_factory):
     """Kernels that every service loads are compiled."""
     path = tmp_path_factory.mktemp("kernels") / "socket"
     with serve(path, ranks=0) as job, connected(path) as wire:
-        wait_for(lambda: status(wire)["state"] == "serving", 300)
+        wait_for(lambda: status(wire)["state"] == "serving", _COMPILING)
         job.signal(signal.SIGTERM)
         assert job.finish(SOON).status == 0
 
@@ -33,11 +37,11 @@ def path(tmp_path):
     return tmp_path / "socket"
 
 
-def serve(path, ranks=3, **options):
-    return Job("serve", "--socket", str(path), ranks=ranks, **options)
+def serve(path, *arguments, ranks=3, **options):
+    return Job("serve", "--socket", str(path), *arguments, ranks=ranks, **options)
 
 
-def connected(path):
+def connected(path, timeout=20.0):
     """Return a Wire to a service that starts."""
 
     def listens():
@@ -45,7 +49,7 @@ def connected(path):
             return probe.connect_ex(str(path)) == 0
 
     wait_for(listens, _STARTING)
-    return Wire(path)
+    return Wire(path, timeout)
 
 
 def check(wire):
@@ -133,6 +137,52 @@ def test_requests_from_stdin_under_mpirun(tmp_path):
     assert [message["state"] for message in done.results if message["type"] == "done"] == ["done"] * 2
     assert [code(message) for message in done.results if message["type"] == "error"] == ["bad_json"]
     assert [message["ranks"] for message in done.results if message["type"] == "status"] == [3]
+
+
+@pytest.mark.parametrize(("ranks", "options", "cases"), [(3, [], CASES), (5, ["--submasters=1"], CASES[::3])])
+def test_several_ranks_answer_as_the_command_line_does(path, ranks, options, cases):
+    cases = [case for case in cases if "nodes" not in case or "runs" in case]  # a budget's depth depends on the ranks
+    with serve(path, *options, ranks=ranks), connected(path, _COMPILING) as wire:
+        for number, case in enumerate(cases):
+            wire.say(id=number, **case)
+        answers, done = {}, 0
+        while done < len(cases):
+            said = wire.hear()
+            assert said["type"] in ("answer", "done"), said
+            done += said["type"] == "done"
+            if said["type"] == "answer":
+                answers[said["id"]] = said
+    for number, case in enumerate(cases):
+        (expected,) = ask_command(*arguments(case), "--book=none").results
+        assert agreed(answers[number]) == agreed(expected), case
+        assert answers[number]["ranks"] == ranks
+        move = answers[number]["move"]
+        if move != expected["move"]:  # another one that is as good
+            (every,) = ask_command(*arguments(case), "--book=none", "--all-moves").results
+            assert {"move": move, "score": expected["score"]} in every["moves"], case
+
+
+def test_games_of_other_packages_are_served_and_a_broken_one_costs_itself_alone(tmp_path):
+    package(tmp_path, tictactoe="tests.games.tictactoe", gone="tests.nowhere")
+    environment = {"PYTHONPATH": f"{PACKAGES}{os.pathsep}{tmp_path}"}
+    requests = tmp_path / "requests"
+    requests.write_text(
+        '{"id": 1, "game": "gone", "depth": 1}\n{"id": 2, "game": "tictactoe", "exact": true}\n'
+        f'{{"id": 3, "game": "connect4", "position": "{EASY}", "exact": true}}\n'
+    )
+    with requests.open() as stdin:
+        done = run("serve", stdin=stdin, environment=environment, timeout=_COMPILING)
+    problem = "game gone (tests.nowhere) cannot be used: ModuleNotFoundError: No module named 'tests.nowhere'"
+    assert done.status == 0
+    assert f"distsearch: {problem}" in done.err.splitlines()
+    assert TRACEBACK not in done.err
+    said = {(message["id"], message["type"]): message for message in done.results}
+    assert said[1, "error"]["error"] == {"code": "bad_field", "message": problem}
+    assert [said[number, "answer"]["score"] for number in (2, 3)] == [0, SCORE]
+    told = run("info", "--json", environment=environment)
+    assert (told.status, told.results[0]["problems"]) == (1, [problem])
+    assert told.results[0]["games"] == ["2048", "2584", "connect4", "othello", "tictactoe"]
+    assert run("search", "connect4", EASY, "--exact", "--json", environment=environment).results[0]["score"] == SCORE
 
 
 @pytest.mark.any_mpi

@@ -8,11 +8,14 @@ from distsearch.api import devices
 from distsearch.api.session import Session
 from distsearch.gpu import connect4
 from distsearch.jobs import gpu_solve
-from distsearch.jobs.gpu_expectimax import GpuGamesRunner
+from distsearch.jobs.gpu_expectimax import GpuExpectimaxRunner, GpuGamesRunner
 from distsearch.jobs.gpu_solve import GpuSolveRunner
+from distsearch.server.request_queue import RequestQueue
 from distsearch.testing.emulated_gpu import EmulatedGpu
 
 from ..jobs.test_gpu_solve import GAMES, late
+from ..server.queue_clients import Asked, finish
+from ..server.searches import TILES
 
 GPU = 1  # the rank that has one
 
@@ -74,3 +77,24 @@ def test_games_do_not_depend_on_which_ranks_have_a_gpu(comm, same_with_gpus, see
         return played.scores, played.largest, played.moves
 
     same_with_gpus(games, GpuGamesRunner, "advance")
+
+
+@pytest.mark.parametrize("runner", [GpuSolveRunner, GpuExpectimaxRunner], ids=lambda runner: runner.__name__)
+def test_what_a_service_answers_does_not_depend_on_which_ranks_have_a_gpu(runner, comm, same_with_gpus, seed):
+    lines = late("connect4", "5x4", 8, 12, comm.bcast(seed))
+
+    def served(session):
+        queue = RequestQueue(session)
+        requests = [
+            Asked(*lines, board="5x4", exact=True),
+            Asked(TILES, game="2048", depth=3, evaluation="rows"),
+            Asked(TILES, game="2048", time=0.05, evaluation="rows"),  # which no GPU does
+        ]
+        for request in requests:
+            queue.submit(request)
+        finish(queue)
+        assert [request.ends for request in requests] == [["done"]] * 3
+        # a GPU adds chances up in another order
+        return [[round(answer.score, 6) for _, answer in sorted(each.answers.items())] for each in requests[:2]]
+
+    same_with_gpus(served, runner, "advance")

@@ -3,9 +3,9 @@
 import time
 
 from distsearch.api.book import WITHOUT, BookAnswers
+from distsearch.api.chance import searcher_of
 from distsearch.api.options import resolve
 from distsearch.api.session import Session
-from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster.simulated import NETWORKS, Processors, SimulatedCluster
 from distsearch.jobs.two_player import KINDS
 from distsearch.server.request import Request
@@ -24,7 +24,10 @@ class VirtualRanks:
         self.cluster = SimulatedCluster(KINDS, 3, NETWORKS["host"], Processors(1e6, jitter=0.3, spread=0.2))
 
     def searcher(self, options):
-        return TwoPlayerSearcher(options, self.cluster)
+        return searcher_of(options)(options, self.cluster)
+
+    def check_gpu(self, setup, depth):
+        """There is none."""
 
     def book(self, options):
         return BookAnswers(None, options, self.cluster)

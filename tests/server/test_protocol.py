@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from distsearch.api.options import DEFAULT_SECONDS
 from distsearch.core.errors import UserError
+from distsearch.games import g2048
 from distsearch.server import protocol
 from distsearch.server.limits import DEFAULTS
 from distsearch.server.protocol import Query, Splitter, check, decode, encode, identity
@@ -122,7 +123,14 @@ WRONG = [  # fields, code, and what the message has to name
     ({"id": "x" * 201}, "bad_field", "id is not"),
     ({"game": 4}, "bad_field", "game is not a string"),
     ({"game": "chess"}, "bad_field", "no game 'chess'"),
-    ({"game": "2048"}, "bad_field", "game 2048 is one against chance"),
+    ({"game": "2048", "exact": True}, "bad_field", "exact is for games of two players"),
+    ({"game": "2048", "nodes": 9}, "bad_field", "2048 goes without nodes"),
+    ({"game": "2048", "seed": -1}, "bad_field", "seed -1"),
+    ({"seed": 1}, "bad_field", "seed goes with startpos of a game against chance"),
+    ({"depth": 3, "layers": 1}, "bad_field", "layers is for games against chance"),
+    ({"game": "2048", "depth": 1, "depth_by_empty": [[1, 2, 3]]}, "bad_field", "a list of pairs of integers"),
+    ({"game": "2048", "depth": 9, "algorithm": "minimax", "par_depth": 5}, "bad_field", "par_depth 5 is more than 4"),
+    ({"game": "2048", "evaluation": "/nowhere/a.json"}, "bad_field", "cannot read /nowhere/a.json"),
     ({"depth": True}, "bad_field", "depth is not an integer"),
     ({"depth": 3.0}, "bad_field", "depth is not an integer"),
     ({"depth": "3"}, "bad_field", "depth is not an integer"),
@@ -190,6 +198,18 @@ def test_a_search_of_few_words_is_one_of_the_command_line():
     }
 
 
+def test_a_search_against_chance_as_asked():
+    tiles = ",".join("2" * 16)
+    asked = {"id": 1, "game": "2048", "positions": ["startpos", tiles], "seed": 5, "depth": 3, "spawn": "2:1"}
+    query, same = (read(json.dumps({**asked, **more}).encode()) for more in ({}, {"depth_by_empty": [[3, 5], [6, 4]]}))
+    assert (query.options.rules, query.options.seed) == ({"spawn": "2:1"}, None)
+    assert [sum(map(int, g2048.text(each, g2048.rules()).split(","))) for each in query.positions] == [4, 32]
+    assert query.positions == same.positions
+    assert same.options.depth_by_empty == ((3, 5), (6, 4))
+    sampled = read(json.dumps({"id": 1, "game": "2048", "position": tiles, "algorithm": "ida", "seed": 5}).encode())
+    assert sampled.options.seed == 5
+
+
 def test_positions_are_read_a_few_at_a_time():
     query = Query(decode(search(positions=["4"] * 5)), DEFAULTS)
     assert [query.advance(2) for _ in range(3)] == [False, False, True]
@@ -198,7 +218,7 @@ def test_positions_are_read_a_few_at_a_time():
 
 def test_every_option_of_a_search_can_be_given():
     texts = {"text": "?", "integer": 1, "number": 1, "boolean": True, "id": 1, "texts": ["?"], "window": [0, 1]}
-    texts["rules"] = {"empties": "none"}
+    texts |= {"rules": {"empties": "none"}, "pairs": [[1, 2]]}
     assert {field.type for table in REQUESTS.values() for field in table} <= protocol.TYPES.keys()
     for table in (SEARCH, CANCEL, STATUS):
         op = {SEARCH: "search", CANCEL: "cancel", STATUS: "status"}[table]
@@ -223,6 +243,8 @@ def test_a_refused_message_is_named_if_it_can_be(message, name):
 
 def test_an_answer_has_the_fields_of_the_reference():
     known = {"selective": 0.9, "meaning": "wins by 1 disc", "book": "book.npz", "asked": "f5d6"}
+    known |= {"runs": 4, "width": 3, "goals": 1, "seed": 0, "chance_to_move": True, "pruning": "none", "par_depth": 2}
+    known |= {"jobs_used": 1, "jobs_wasted": 0, "jobs_cut": 0}
     found = protocol.answer(7, 2, outcome(moves=[{"move": "d3", "score": 1}], **known))
     assert list(found)[:3] == ["id", "type", "index"]
     assert found.keys() == {field.name for field in ANSWER}

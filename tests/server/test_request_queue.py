@@ -29,6 +29,9 @@ MIXED = [
     {"exact": True, "all_moves": True},
     {"game": "othello", "board": "4x4", "depth": 4},
     {"game": "othello", "board": "4x4", "nodes": 300},
+    {"game": "2048", "depth": 3, "evaluation": "rows"},
+    {"game": "2048", "time": 0.01, "evaluation": "rows"},
+    {"game": "2048", "algorithm": "averaged", "depth": 2, "runs": 2},
 ]
 
 

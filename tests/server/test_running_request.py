@@ -25,6 +25,9 @@ class Ranks:
     def is_open(self, run):
         return self._cluster.is_open(run)
 
+    def failure(self, run):
+        return self._cluster.failure(run)
+
     def state(self, run):
         return State(self.ready, self._cluster.state(run).nodes_at_work)
 

@@ -37,12 +37,7 @@ def test_the_example_is_understood():
 
 def test_the_tables_are_complete():
     assert MEANINGS.keys() == DEFAULTS._asdict().keys()
-    against_chance = {"chance_to_move", "pruning", "par_depth", "jobs_used", "jobs_wasted", "jobs_cut"}
-    against_chance |= {"runs", "width", "goals", "seed"}
-    elsewhere = against_chance | {"parallel", "drawing"}
-    assert {field.name for field in fields(Outcome)} - elsewhere <= {field.name for field in ANSWER}
-    # batches are the cluster's business, the service searches games of two players, and reads no file of a client
-    unasked = {"prefetch", "layers", "min_probability", "chance", "pruning", "par_depth"}
-    unasked |= {"depth_by_empty", "runs", "width", "seed", "probcut_params"}
+    assert {field.name for field in fields(Outcome)} - {"parallel", "drawing"} <= {field.name for field in ANSWER}
+    unasked = {"prefetch", "clock"}  # batches are the cluster's business, and a clock is a game's
     assert {field.name for field in fields(Options)} - unasked <= {field.name for field in SEARCH}
     assert all(re.fullmatch("[a-z_]+", code) for code in ERRORS)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ... import games
 from ...api.applicability import check
-from ...api.chance import apply_initial_chance
+from ...api.chance import begun
 from ...api.options import Options, resolve
 from ...core.errors import UserError
 from ...engines.pvs.table import DEFAULT_MIB
@@ -183,10 +183,8 @@ def _position(args, options, module, rules):
     text = args.position
     if text is None and args.game in _WORKS and options.board == module.BOARDS[1]:
         text = _WORKS[args.game][0]
-    position = module.parse(text or "startpos", rules)
-    if options.against_chance and text in (None, "startpos"):
-        return apply_initial_chance(module, position, rules, args.seed)
-    return position
+    text = text or "startpos"
+    return begun(module, text, module.parse(text, rules), rules, args.seed)
 
 
 @functools.lru_cache(maxsize=16)

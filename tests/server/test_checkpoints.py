@@ -1,0 +1,112 @@
+"""Searches that are cut off and asked for again."""
+
+import contextlib
+
+import pytest
+
+from distsearch.core.errors import UserError
+from distsearch.formats.checkpoint import INTERVAL_VARIABLE
+from distsearch.jobs.two_player import SolveRunner
+from distsearch.server import running_request
+from distsearch.server.checkpoints import Checkpoints
+from distsearch.server.request_queue import RequestQueue
+
+from .queue_clients import Asked, alone, finish, turn_until
+
+HARD, SCORE = "67277443333", 0  # Connect 4: 3.5 million nodes, some 90 turns of a queue
+TURNS = 8
+
+
+@pytest.fixture
+def service(tmp_path, monkeypatch):
+    """A function that makes a queue of a rank that has searched nothing yet, and that keeps whatever is cancelled."""
+    monkeypatch.setattr(running_request, "_WORTH_KEEPING", 0.0)
+    with contextlib.ExitStack() as stack:
+
+        def make():
+            session = alone()
+            stack.callback(session.close)
+            return RequestQueue(session, checkpoints=Checkpoints(str(tmp_path / "kept")))
+
+        yield make
+
+
+def kept(tmp_path):
+    return sorted((tmp_path / "kept").iterdir())
+
+
+def cut_off(queue, asked):
+    """Have a request searched for a while, and cancel it."""
+    queue.submit(asked)
+    for _ in range(TURNS):
+        queue.turn()
+    queue.cancel(asked)
+    finish(queue)
+    assert asked.ends == ["cancelled"]
+
+
+def answer(queue, asked):
+    """Have a request answered; return the Outcome."""
+    queue.submit(asked)
+    finish(queue)
+    assert asked.ends == ["done"]
+    return asked.answers[0]
+
+
+def test_a_search_that_was_cut_off_goes_on(service, tmp_path, monkeypatch):
+    restored, restore = [], SolveRunner.restore
+    monkeypatch.setattr(SolveRunner, "restore", lambda *asked: (restored.append(asked[2]), restore(*asked)))
+    cut_off(service(), Asked(HARD, exact=True))
+    assert (len(kept(tmp_path)), restored) == (1, [])
+    found = answer(service(), Asked(HARD, exact=True))
+    assert (found.score, found.proved, found.complete) == (SCORE, True, True)
+    assert len(restored) == 1
+    assert kept(tmp_path) == []
+    assert answer(service(), Asked(HARD, exact=True)).score == SCORE
+    assert len(restored) == 1
+
+
+def test_each_search_has_a_file_of_its_own(service, tmp_path):
+    for number, more in enumerate(({}, {"window": (-1, 1)}, {"board": "8x7"}), 1):
+        cut_off(service(), Asked(HARD, exact=True, **more))
+        assert len(kept(tmp_path)) == number
+
+
+@pytest.mark.parametrize(
+    ("texts", "options"),
+    [
+        ((HARD, "1"), {"exact": True}),
+        (("startpos",), {"time": 100.0}),
+        (("startpos",), {"game": "2048", "depth": 20, "evaluation": "rows"}),
+    ],
+    ids=str,
+)
+def test_other_searches_are_not_kept(service, tmp_path, texts, options):
+    cut_off(service(), Asked(*texts, **options))
+    assert kept(tmp_path) == []
+
+
+def test_a_damaged_file_costs_no_answer(service, tmp_path, capsys):
+    cut_off(service(), Asked(HARD, exact=True))
+    (path,) = kept(tmp_path)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert answer(service(), Asked(HARD, exact=True)).score == SCORE
+    assert str(path) in capsys.readouterr().err
+    assert kept(tmp_path) == []
+
+
+def test_a_state_is_saved_every_so_often(service, tmp_path, monkeypatch):
+    monkeypatch.setattr(running_request, "_WORTH_KEEPING", 1e9)
+    monkeypatch.setenv(INTERVAL_VARIABLE, "0.05")
+    queue, asked = service(), Asked("startpos", game="othello", exact=True)
+    queue.submit(asked)
+    turn_until(queue, lambda: kept(tmp_path))
+    queue.cancel(asked)
+    finish(queue)
+    assert len(kept(tmp_path)) == 1
+
+
+def test_a_folder_that_cannot_be_had_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot make"):
+        Checkpoints(str(tmp_path / "file" / "kept"))
