@@ -80,7 +80,8 @@ def check_clock(clock: Any) -> None:
     """Raise UserError unless a clock is (seconds, increment), the seconds above 0."""
     pair = isinstance(clock, tuple | list) and len(clock) == 2 and all(isinstance(each, Real) for each in clock)
     if not pair or not 0 < clock[0] < 1e9 or not 0 <= clock[1] < 1e6:
-        raise UserError(f"clock {clock_text(clock) if pair else repr(clock):.40} is not above 0 seconds, as in 60+0.5")
+        text = clock_text((clock[0], clock[1])) if pair else repr(clock)
+        raise UserError(f"clock {text:.40} is not above 0 seconds, as in 60+0.5")
 
 
 def clock_text(clock: tuple[float, float]) -> str:
