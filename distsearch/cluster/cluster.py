@@ -101,7 +101,7 @@ class Cluster:
         """Have ``source`` done; ``watch(state)`` is called every few milliseconds and returns True to stop early.
 
         Meanwhile ``current`` is the run's number; how: more of ``events.Begin``. Returns the workers' METRICS_RECORDs
-        by rank.
+        by rank. Raises RuntimeError where a guarded worker failed at it, see ``failure``.
         """
         run = self.current = self.begin(setup, source, prefetch=prefetch, measured=True, **how)
         halted, seen, looked, self._timeline = False, None, 0.0, None
@@ -125,6 +125,8 @@ class Cluster:
             raise
         if self._timeline:
             self._timeline.switch_to(None, self.clock())
+        if failure := self.failure(run):
+            raise RuntimeError(failure)
         return self.metrics
 
     @property

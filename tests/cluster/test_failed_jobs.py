@@ -108,6 +108,8 @@ def test_a_run_of_one_process_fails_alone(runner, capsys):
     expected = [FAILURE, None] if runner is Failing else ["no such file"] * 2
     assert failures == expected
     assert cluster.failure(failing) is None
+    with pytest.raises(RuntimeError, match=expected[0]):
+        cluster.run(SETUP_TEXT, Source([5, BAD]), lambda _: False)
     cluster.close()
 
 
