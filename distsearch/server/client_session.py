@@ -81,14 +81,15 @@ class ClientSession:
             self._queue.cancel(request)
 
     def _refuse(self, name, error):
+        index = None
         if isinstance(error, Refused):
-            code, text = error.code, str(error)
+            code, text, index = error.code, str(error), error.index
         elif isinstance(error, UserError):
             code, text = "bad_field", str(error)
         else:  # a mistake of ours: one request must not take the others along
             print_traceback(error)
             code, text = "internal", f"{type(error).__name__} in the service"
-        self._send(protocol.error(name, code, text))
+        self._send(protocol.error(name, code, text, index))
 
     def _search(self, message):
         if self._shut:

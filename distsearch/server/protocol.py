@@ -197,7 +197,7 @@ class Query:
         check_applicability(self.options, asked)
 
     def advance(self, count):
-        """Read up to ``count`` more positions; return whether those were all. Raises UserError."""
+        """Read up to ``count`` more positions; return whether those were all. Raises Refused."""
         done = len(self.positions)
         for index, text in enumerate(self.texts[done : done + count], done):
             try:
@@ -205,7 +205,7 @@ class Query:
                 self.positions.append(begun(self._game, text, position, self._rules, self._seed))
             except UserError as error:
                 where = f"position {index}: " if len(self.texts) > 1 else ""
-                raise UserError(f"{where}{error}") from error
+                raise Refused("bad_field", f"{where}{error}", index) from error
         return len(self.positions) == len(self.texts)
 
 
@@ -227,7 +227,7 @@ def _texts(message, limits):
         raise Refused("too_many_positions", f"{len(texts)} positions; at most {limits.positions} go into a request")
     for index, text in enumerate(texts):
         if len(text) > limits.position:
-            raise Refused("bad_field", f"position {index} has more than {limits.position} characters")
+            raise Refused("bad_field", f"position {index} has more than {limits.position} characters", index)
     return texts
 
 
@@ -247,9 +247,10 @@ def done(name, state, answers, text):
     return {"id": name, "type": "done", "state": state, "answers": answers, **failure}
 
 
-def error(name, code, text):
+def error(name, code, text, index=None):
     """Return a refusal as a message; ``name`` is the id of what is refused, or None."""
-    return {"id": name, "type": "error", "error": _reason(code, text)}
+    where = {} if index is None else {"index": index}
+    return {"id": name, "type": "error", **where, "error": _reason(code, text)}
 
 
 def _reason(code, text):

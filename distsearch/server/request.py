@@ -9,11 +9,14 @@ from ..games.interface import Position
 
 
 class Refused(UserError):  # noqa: N818
-    """A message or a request that is not taken. ``code`` is one of ``fields.ERRORS``."""
+    """A message or a request that is not taken.
 
-    def __init__(self, code: str, text: str):
+    code: one of ``schema.ERRORS``; index: of the position that is the reason, if one is.
+    """
+
+    def __init__(self, code: str, text: str, index: int | None = None):
         super().__init__(text)
-        self.code = code
+        self.code, self.index = code, index
 
 
 def _nobody(*_: object) -> None:

@@ -139,6 +139,7 @@ error | object | where the state is `failed`: `code` and `message`
 ERROR = _fields("""
 id | id or null | of the request that was refused; null where it is not known
 type | text | `error`: the line had no other effect
+index | integer | of the position that is the reason, if one is
 error | object | `code`, a word of the table below, and `message`, a line for people
 """)
 
