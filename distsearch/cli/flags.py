@@ -25,7 +25,7 @@ def add_options(parser, options, as_lists=False):
         if each.type is bool:
             more["action"] = "store_true"
         else:
-            more |= {"type": _checked(_list_of(each) if as_lists else each.parse)}
+            more |= {"type": checked(_list_of(each) if as_lists else each.parse)}
             more["metavar"] = f"{option.metavar},..." if as_lists else option.metavar
         where = parser if title is None else groups[title]
         where.add_argument(*([option.short] if option.short else []), *flags, **more)
@@ -35,7 +35,7 @@ def _list_of(each):
     return lambda text: list(dict.fromkeys(map(each.parse, text.split(",")[:_MOST])))
 
 
-def _checked(parse):
+def checked(parse):
     """A type of argparse, which refuses on every rank alike: where only the first did, the others would wait for it."""
 
     def typed(text):
@@ -57,7 +57,7 @@ def number(name, low=0):
             )
         return int(text)
 
-    return _checked(parse)
+    return checked(parse)
 
 
 def numbers(name, low=0):
@@ -75,7 +75,7 @@ def names(what):
             raise UserError(f"{what} '{text[:40]}' is not names with commas between")
         return list(dict.fromkeys(found))
 
-    return _checked(parse)
+    return checked(parse)
 
 
 def add_game(parser, position=True, rules=True, optional=False):
@@ -93,7 +93,7 @@ def add_rules(parser):
     """Add the flags of a game's own options."""
     parser.add_argument(
         "--rule",
-        type=_checked(_rule),
+        type=checked(_rule),
         action="append",
         metavar="NAME=VALUE",
         help="one of the game's own options, which `distsearch help GAME` lists; may be given several times",

@@ -1,13 +1,17 @@
 """``distsearch serve``: warm ranks that answer requests."""
 
+import contextlib
 import sys
+import tempfile
 
 from .. import games
 from ..core.errors import UserError
+from ..formats.stdout import print_result
 from ..server.checkpoints import Checkpoints
+from ..server.http.gateway import Address, Gateway, check_needed
 from ..server.request_queue import RequestQueue
 from ..server.server import Server
-from .flags import add_resources, resources_of
+from .flags import add_resources, checked, resources_of
 from .launch import Launch
 
 
@@ -19,11 +23,20 @@ def add_arguments(parser):
         help="save there once a minute, and at the end, how far long searches of one position of a game of two players "
         "are; a request of the same search goes on from there",
     )
+    parser.add_argument(
+        "--http",
+        metavar="HOST:PORT",
+        type=checked(Address.parse),
+        help="serve HTTP as well, or instead of stdin and stdout, and print the URL with the token; PORT alone is of "
+        "this machine only, 0 one that is free",
+    )
     add_resources(parser, "serve")
 
 
 def run(args, argv):
     launch = Launch(resources_of(args))
+    if args.http is not None:
+        check_needed()
     give_up_different_games(launch.comm)
     return launch.lead(lambda session: _serve(args, launch, session), guarded=True)
 
@@ -41,21 +54,45 @@ def give_up_different_games(comm):
 
 
 def _serve(args, launch, session):
-    if args.socket is None and (sys.stdin is None or sys.stdout is None):
+    if args.socket is None and args.http is None and (sys.stdin is None or sys.stdout is None):
         raise UserError("stdin or stdout is closed: give --socket, or both")
     queue = RequestQueue(session, checkpoints=args.checkpoints and Checkpoints(args.checkpoints))
-    where = "stdin" if args.socket is None else args.socket
-    told = f"serving {where} with {session.ranks} rank{'s' * (session.ranks > 1)}"
+    with contextlib.closing(queue), _places(args) as (path, gateway):
 
-    def warm():
-        session.progress.note(told)
-        for problem in games.problems():
-            session.progress.note(f"distsearch: {problem}")
-        queue.warm(games.usable())
+        def begin():
+            _tell(args.socket, gateway, session)
+            for problem in games.problems():
+                session.progress.note(f"distsearch: {problem}")
+            queue.warm(games.usable())
 
-    try:
-        status = Server(queue, args.socket).serve(session.interrupted, warm)
-    finally:
-        queue.close()
+        def interrupted():
+            if gateway is not None:
+                gateway.tend()
+            return session.interrupted()
+
+        status = Server(queue, path).serve(interrupted, begin)
     launch.interrupts.forgive()
     return status
+
+
+@contextlib.contextmanager
+def _places(args):
+    """Yield the path of the socket, None for stdin and stdout, and the Gateway, None without HTTP."""
+    if args.http is None:
+        yield args.socket, None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = args.socket or f"{folder}/socket"
+        with Gateway(args.http, path) as gateway:
+            yield path, gateway
+
+
+def _tell(path, gateway, session):
+    """Say on stderr where the service is, and on stdout the URL that a browser is to open."""
+    where = " and ".join(filter(None, (path, gateway and gateway.url))) or "stdin"
+    session.progress.note(f"serving {where} with {session.ranks} rank{'s' * (session.ranks > 1)}")
+    if gateway is None:
+        return
+    if not gateway.loopback:
+        session.progress.note("HTTP is not encrypted: others on the way can read the token; a tunnel is safe")
+    print_result(gateway.url_with_token)

@@ -17,10 +17,13 @@ _RANK = re.compile(rb"(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=([0-9]+)\0")
 
 
 class Service:
-    """``mpirun -n RANKS distsearch serve`` at a socket of its own while the context lasts; ``path`` is where."""
+    """``mpirun -n RANKS distsearch serve`` at a socket of its own while the context lasts; ``path`` is where.
 
-    def __init__(self, ranks):
-        self._ranks, self._mark = ranks, f"{_MARK}={uuid.uuid4().hex}"
+    http: whether it serves HTTP as well; then ``url`` and ``token`` are those.
+    """
+
+    def __init__(self, ranks, http=False):
+        self._ranks, self._http, self._mark = ranks, http, f"{_MARK}={uuid.uuid4().hex}"
         self._folder = tempfile.TemporaryDirectory()
         self.path = f"{self._folder.name}/socket"
         self.pids = {}  # rank → process id
@@ -28,9 +31,13 @@ class Service:
     def __enter__(self):
         launcher = ["mpirun", "-n", str(self._ranks)] if self._ranks > 1 else []
         command = [*launcher, sys.executable, "-m", "distsearch", "serve", "--socket", self.path]
+        command += ["--http", "0"] if self._http else []
         name, value = self._mark.split("=")
-        self._process = subprocess.Popen(command, env={**os.environ, name: value}, stdin=subprocess.DEVNULL)
+        environment, out = {**os.environ, name: value}, subprocess.PIPE if self._http else None
+        self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, text=True)
         try:
+            if self._process.stdout is not None:
+                self.url, self.token = self._process.stdout.readline().strip().split("#token=")
             self._wait()
         except BaseException:
             self.kill()
@@ -78,6 +85,8 @@ class Service:
                 self._process.wait(timeout)
             except subprocess.TimeoutExpired:
                 self.kill()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
         self._folder.cleanup()
         return self._process.returncode
 

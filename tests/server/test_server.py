@@ -92,6 +92,18 @@ def test_a_request_can_be_cancelled(path):
         assert code(other.hear()) == "unknown_id"
 
 
+@pytest.mark.parametrize("bad", ["nonsense", "9", "4" * 5000])
+def test_a_refusal_names_the_position(path, bad):
+    queue = FakeDesk()
+    with Serving(queue, path), Wire(path) as wire:
+        ask(wire, positions=["4"] * 7 + [bad, "44", bad])
+        refused = wire.hear()
+        assert (code(refused), refused["index"]) == ("bad_field", 7)
+        ask(wire, depth="9")
+        assert "index" not in wire.hear()
+    assert not queue.submitted
+
+
 def test_ids_are_taken_while_they_are_open(path):
     queue = FakeDesk(held=True)
     with Serving(queue, path), Wire(path) as wire, Wire(path) as other:

@@ -1,0 +1,207 @@
+"""What a service costs and stands over HTTP: latency next to a long search, and next to strangers.
+
+    python tests/launch/http_load.py latency [--ranks 3] [--requests 500] [--seed 1]
+    python tests/launch/http_load.py strangers [--ranks 3] [--requests 200] [--seconds 10]
+
+Each starts the service it measures. latency: seconds from asking to knowing for easy Connect 4 positions, asked one
+after another over one connection and over the socket, while another client has a long exact search done. strangers:
+the same while strangers ask with no token, with wrong tokens and from another site, over many connections, open
+connections that say nothing, and write endless bodies; and what memory rank 0 and the process that serves HTTP take.
+The status is 1 if a stranger gets an answer or the client loses one.
+"""
+
+import argparse
+import contextlib
+import http.client
+import json
+import os
+import random
+import re
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from service_load import asked_in_turn, easy_texts
+from serving import Service, share
+
+from distsearch.server.client import Client
+
+_SILENT = 200  # connections
+
+
+class Web:
+    """A connection that keeps alive; a token of None is none."""
+
+    def __init__(self, url, token):
+        where = urlsplit(url)
+        self._connection = http.client.HTTPConnection(where.hostname, where.port, timeout=60)
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+
+    def search(self, text, **headers):
+        """Return (status, content) of a search to the end."""
+        body = json.dumps({"game": "connect4", "position": text, "exact": True})
+        self._connection.request("POST", "/search", body, {**self._headers, **headers})
+        response = self._connection.getresponse()
+        return response.status, json.loads(response.read())
+
+    def close(self):
+        """End it."""
+        self._connection.close()
+
+
+def in_turn(web, texts):
+    """Return the seconds that the answer to each of the texts took."""
+    seconds = []
+    web.search(texts[0])
+    for text in texts:
+        began = time.perf_counter()
+        status, found = web.search(text)
+        seconds.append(time.perf_counter() - began)
+        assert status == 200 and found["answers"][0]["complete"], found
+    return seconds
+
+
+def show(name, seconds):
+    """Print p50, p99 and the worst."""
+    figures = [1000 * share(seconds, part) for part in (0.5, 0.99, 1.0)]
+    print(f"{name:>32} " + " ".join(f"{each:8.2f}" for each in figures), flush=True)
+
+
+def latency(args):
+    """Print p50, p99 and the worst over HTTP and over the socket."""
+    rng = random.Random(args.seed)
+    print(f"{'ms':>32} {'p50':>8} {'p99':>8} {'worst':>8}")
+    with Service(args.ranks, http=True) as service, contextlib.closing(Web(service.url, service.token)) as web:
+        for searches in (0, 1):
+            others = [Client(service.path, timeout=60) for _ in range(searches)]
+            for client in others:
+                client.submit("connect4", "1", exact=True)
+            time.sleep(1.0)
+            load = f"{searches} long searches"
+            show(f"HTTP, {load}", in_turn(web, easy_texts(args.requests, rng)))
+            show(f"socket, {load}", asked_in_turn(service.path, easy_texts(args.requests, rng), (0.0, 0.0), rng))
+            for client in others:
+                client.close()
+    return 0
+
+
+class Strangers:
+    """Threads that bother a service while the context lasts; ``answered``: what they got but refusals."""
+
+    def __init__(self, service, threads):
+        self._url, self._stop = service.url, threading.Event()
+        self.refused, self.answered, self._silent = 0, [], []
+        asks = [self._ask(None), self._ask("wrong"), self._ask(service.token, Origin="http://evil.example")]
+        tasks = [*asks, self._begin_anew, self._write] * threads
+        self._threads = [threading.Thread(target=self._until_the_end(task), daemon=True) for task in tasks]
+
+    def __enter__(self):
+        for _ in range(_SILENT):
+            self._silent.append(self._connect())
+            self._silent[-1].sendall(b"POST /search HTTP/1.1\r\nHost: x\r\nX-Slow:")
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(70)
+        for each in self._silent:
+            each.close()
+
+    def _connect(self):
+        where = urlsplit(self._url)
+        return socket.create_connection((where.hostname, where.port), timeout=60)
+
+    def _until_the_end(self, task):
+        def run():
+            while not self._stop.is_set():
+                with contextlib.suppress(OSError, http.client.HTTPException):  # let go
+                    task()
+
+        return run
+
+    def _ask(self, token, **headers):
+        def ask():
+            with contextlib.closing(Web(self._url, token)) as web:
+                while not self._stop.is_set():
+                    status, found = web.search("4453222", **headers)
+                    if status in (401, 403):
+                        self.refused += 1
+                    else:
+                        self.answered.append((status, found))
+
+        return ask
+
+    def _begin_anew(self):
+        with self._connect() as plain:
+            plain.sendall(b"GET /status HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    def _write(self):
+        with self._connect() as plain:
+            plain.sendall(b"POST /batch?game=connect4 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while not self._stop.is_set():
+                plain.sendall(b"4000\r\n" + b"4" * 0x4000 + b"\r\n")
+                time.sleep(0.01)
+
+
+def resident(pid):
+    """MiB of a process, and the most that it had."""
+    text = Path(f"/proc/{pid}/status").read_text()
+    return [int(re.search(rf"{name}:\s+([0-9]+)", text)[1]) / 1024 for name in ("VmRSS", "VmHWM")]
+
+
+def child_of(pid):
+    """The process that serves HTTP."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if path.read_text().rpartition(")")[2].split()[1] == str(pid):
+                command = (path.parent / "cmdline").read_bytes()
+                if b"server.http.process" in command:
+                    return int(path.parent.name)
+    raise AssertionError("no process serves HTTP")
+
+
+def strangers(args):
+    """Print latency without and with strangers; return 1 if one got an answer."""
+    rng = random.Random(args.seed)
+    texts = easy_texts(args.requests, rng)
+    print(f"{'ms':>32} {'p50':>8} {'p99':>8} {'worst':>8}")
+    with Service(args.ranks, http=True) as service, contextlib.closing(Web(service.url, service.token)) as web:
+        show("HTTP, alone", in_turn(web, texts))
+        show("socket, alone", asked_in_turn(service.path, texts, (0.0, 0.0), rng))
+        child = child_of(service.pids[0])
+        with Strangers(service, args.threads) as others:
+            time.sleep(1.0)
+            show("HTTP, next to strangers", in_turn(web, texts))
+            show("socket, next to strangers", asked_in_turn(service.path, texts, (0.0, 0.0), rng))
+            with contextlib.closing(Web(service.url, service.token)) as newcomer:
+                show("a new connection", in_turn(newcomer, texts[:20]))
+            refused = others.refused
+        for name, pid in (("rank 0", service.pids[0]), ("the process of HTTP", child)):
+            now, most = resident(pid)
+            print(f"{name}: {now:.0f} MiB, at most {most:.0f}; {len(os.listdir(f'/proc/{pid}/fd'))} descriptors")
+        print(f"{refused} requests refused, {len(others.answered)} answered")
+        return 1 if others.answered else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    for function in (latency, strangers):
+        command = commands.add_parser(function.__name__, help=function.__doc__)
+        command.set_defaults(run=function)
+        command.add_argument("--ranks", type=int, default=3)
+        command.add_argument("--seed", type=int, default=1)
+        command.add_argument("--requests", type=int, default=500)
+        command.add_argument("--threads", type=int, default=4, help="of each kind of stranger")
+    args = parser.parse_args()
+    return args.run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""Files of positions over HTTP: in order, with the numbers of their lines, whatever the lines are."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from ..fake_queue import FakeDesk, outcome
+from ..serving import small
+from .asking import OverHttp, messages, wait_until
+
+pytest.importorskip("uvicorn", reason="the extra http is not installed")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A service that answers at once."""
+    with OverHttp(FakeDesk(), tmp_path_factory.mktemp("http")) as service:
+        yield service
+
+
+@pytest.fixture
+def client(served):
+    """A client of that service."""
+    with served.client() as client:
+        yield client
+
+
+def test_answers_come_in_order(served, client):
+    served.serving.queue.submitted.clear()
+    text = "\n".join(["4", "44", "445"] * 400)
+    status, body, headers = client.ask("POST", "/batch?game=connect4&depth=3", text)
+    assert status == 200
+    assert headers["content-disposition"] == 'attachment; filename="answers.jsonl"'
+    assert [found["line"] for found in messages(body)] == list(range(1, 1201))
+    assert {found["move"] for found in messages(body)} == {"d3"}
+    assert sum(len(request.positions) for request in served.serving.queue.submitted) == 1200
+    assert {request.options.depth for request in served.serving.queue.submitted} == {3}
+
+
+def test_blank_lines_count_and_bad_lines_are_told(client):
+    text = "4\n\n  \n44\r\nnonsense\n9\n" + "4" * 100_000 + "\n\xff\n445"
+    found = messages(client.ask("POST", "/batch?game=connect4", text.encode("latin-1"))[1])
+    assert [each["line"] for each in found] == [1, 4, 5, 6, 7, 8, 9]
+    assert ["error" in each for each in found] == [False, False, True, True, True, True, False]
+    assert {each["error"]["code"] for each in found if "error" in each} == {"bad_field"}
+
+
+def test_a_table(client):
+    status, body, headers = client.ask("POST", "/batch?game=connect4&format=csv", "4\nnonsense\n44")
+    assert (status, headers.get_content_type()) == (200, "text/csv")
+    rows = list(csv.DictReader(io.StringIO(body.decode())))
+    assert [(row["line"], row["move"], bool(row["error"])) for row in rows] == [
+        ("1", "d3", False),
+        ("2", "", True),
+        ("3", "d3", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "refusal"),
+    [
+        ("game=connect4", "", (400, "bad_field")),
+        ("game=connect4", "\n \n", (400, "bad_field")),
+        ("game=nothing", "4", (400, "bad_field")),
+        ("game=connect4&depth=x", "4", (400, "bad_field")),
+        ("game=connect4&time=nan", "4", (400, "bad_json")),
+        ("game=connect4&position=4", "4", (400, "unknown_field")),
+        ("game=connect4&format=xml", "4", (400, "bad_field")),
+    ],
+)
+def test_what_is_wrong_with_a_batch(client, query, body, refusal):
+    assert client.code("POST", f"/batch?{query}", body) == refusal
+
+
+def test_only_bad_lines(client):
+    found = messages(client.ask("POST", "/batch?game=connect4", "x\n" * 300)[1])
+    assert [each["line"] for each in found if each["error"]] == list(range(1, 301))
+
+
+def test_a_batch_without_the_end_of_its_service(tmp_path):
+    queue = FakeDesk(held=True)
+    with OverHttp(queue, tmp_path, small(drain=0.2)) as service, service.client() as client:
+        client.request("POST", "/batch?game=connect4", "4\n" * 10, {"Authorization": f"Bearer {service.token}"})
+        wait_until(lambda: queue.requests)
+        service.serving.stop()
+        response = client.getresponse()
+        assert (response.status, json.loads(response.read())["error"]["code"]) == (503, "shutting_down")
+
+
+def test_a_large_file_takes_little_memory(tmp_path, full):
+    queue, lines = FakeDesk(), 200_000 if full else 20_000
+    queue.found = outcome(pv=["d3"] * 20)
+    with OverHttp(queue, tmp_path) as service, service.client() as client:
+        before = resident(service.pid)
+        client.timeout = 600
+        client.request("POST", "/batch?game=connect4", "4\n" * lines, {"Authorization": f"Bearer {service.token}"})
+        response, count, most = client.getresponse(), 0, 0
+        while chunk := response.read1(1 << 16):
+            count += chunk.count(b"\n")
+            most = max(most, resident(service.pid))
+        assert count == lines
+        assert most - before < 30  # MiB
+
+
+def resident(pid):
+    """MiB of memory that are a process's own."""
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon")) / 1024
