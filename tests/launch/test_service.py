@@ -162,6 +162,19 @@ def test_several_ranks_answer_as_the_command_line_does(path, ranks, options, cas
             assert {"move": move, "score": expected["score"]} in every["moves"], case
 
 
+def test_a_long_search_that_is_cut_off_is_kept(path, tmp_path):
+    with serve(path, f"--checkpoints={tmp_path / 'kept'}") as job, connected(path) as wire:
+        ask(wire, game="othello", exact=True, progress=1.2)
+        assert wire.hear()["type"] == "progress"
+        wire.say(op="cancel", id=1)
+        while (said := wire.hear())["type"] == "progress":
+            pass
+        assert said["state"] == "cancelled"
+        send(job, 3, signal.SIGTERM)
+        assert job.finish(SOON).status == 0
+    assert [each.suffix for each in (tmp_path / "kept").iterdir()] == [".checkpoint"]
+
+
 def test_games_of_other_packages_are_served_and_a_broken_one_costs_itself_alone(tmp_path):
     package(tmp_path, tictactoe="tests.games.tictactoe", gone="tests.nowhere")
     environment = {"PYTHONPATH": f"{PACKAGES}{os.pathsep}{tmp_path}"}
