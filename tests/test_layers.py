@@ -22,6 +22,7 @@ LAYERS = (
     "api",
     "learning",
     "server",
+    "programs",
     "studies",
     "cli",
 )

@@ -31,9 +31,11 @@ RUNS = {"averaged": 10, "ida": 16}  # unless asked for otherwise
 WIDTH = 3
 IDA_NODES = 20_000  # of a run: 10 to 20 ms
 _SEARCHES = "search solve simulate"
-_MOVES = f"{_SEARCHES} play"  # commands in which a search chooses a move
+_PROGRAMS = "nboard gtp"  # which search for other programs, games of two players alone
+_ANY_GAME = f"{_SEARCHES} play"  # commands in which a search chooses a move
+_MOVES = f"{_ANY_GAME} {_PROGRAMS}"
 _EVERY = f"{_MOVES} tune bench"
-_ON_RANKS = "search solve play match tune perft serve book"
+_ON_RANKS = f"search solve play match tune perft serve book {_PROGRAMS}"
 _AGAINST_CHANCE = "games against chance"
 _LIMITS = "limits (5 seconds if none is given; of solve: exact)"
 
@@ -97,8 +99,8 @@ def _is_pair(value):
 _PLIES: dict[str, Any] = {"unit": "plies", "low": 1, "high": DEEPEST}
 _limit = partial(Option, commands=f"{_MOVES} bench book", group=_LIMITS, served=True)
 _how = partial(Option, commands=_MOVES, served=True)
-_chance = partial(Option, commands=_EVERY, group=_AGAINST_CHANCE, served=True)
-_adversary = partial(Option, commands=_MOVES, group=_AGAINST_CHANCE, served=True)
+_chance = partial(Option, commands=f"{_ANY_GAME} tune bench", group=_AGAINST_CHANCE, served=True)
+_adversary = partial(Option, commands=_ANY_GAME, group=_AGAINST_CHANCE, served=True)
 _sampled = partial(Option, commands="search solve play bench", group=_AGAINST_CHANCE, served=True)
 _ranks = partial(Option, commands=_ON_RANKS)
 
@@ -513,7 +515,7 @@ class Resources:
             unit="MiB",
             low=1,
             high=1 << 22,
-            commands="search solve play match serve book",
+            commands=f"search solve play match serve book {_PROGRAMS}",
         ),
     ] = None
     device: Annotated[
@@ -522,7 +524,7 @@ class Resources:
             "cpu (default); gpu: every worker searches on a GPU; auto: the first workers of each host, one for each "
             "of its GPUs",
             "NAME",
-            commands="search solve play match bench serve book",
+            commands=f"search solve play match bench serve book {_PROGRAMS}",
         ),
     ] = None
     worker_timeout: Annotated[
@@ -551,7 +553,7 @@ class Resources:
             "an opening book, or none: positions that it has are answered without a search (default: the one that "
             "comes with the program for the game and board, if there is one)",
             "FILE",
-            commands="search solve play match serve book",
+            commands=f"search solve play match serve book {_PROGRAMS}",
         ),
     ] = None
     log_level: Annotated[

@@ -26,6 +26,8 @@ COMMANDS = {
     "study": "sweeps over ranks and policies, and the tables of reports",
     "bench": "fixed searches with a signature, node rates, message rates",
     "serve": "keep the ranks warm and answer requests",
+    "nboard": "Othello for programs that speak NBoard's protocol",
+    "gtp": "Othello for programs that speak the Go Text Protocol, version 2",
     "compile": "make the kernels of games beforehand, for images and clusters",
     "info": "ranks, hosts, MPI, GPUs, versions; fails if something is wrong",
     "help": "what a game takes, what a command does, the options' schema",

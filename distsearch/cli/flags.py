@@ -159,16 +159,22 @@ def add_seed(parser, help, default=0):
     parser.add_argument("--seed", type=number("seed"), default=default, metavar="N", help=help)
 
 
+def asked_of(args, without=()):
+    """Return the options of a search by name that parsed arguments give, but for some names; raises UserError."""
+    flags = given(args, Options).keys() & of_command(Options, args.command)
+    asked = {name: vars(args)[name] for name in sorted(flags - set(without))}
+    if "evaluation" in asked:
+        asked["evaluation"] = named(asked["evaluation"], args.game)
+    return asked
+
+
 def options_of(args, without=(), checkpoint=None, **more):
     """Return (Options, game module, rules array) of parsed arguments; raises UserError.
 
     without: names of flags that are no options of this search; checkpoint: name of a file to resume from; more: options
     that stand in for what is not given.
     """
-    flags = given(args, Options).keys() & of_command(Options, args.command)
-    asked = {**more, **{name: vars(args)[name] for name in sorted(flags - set(without))}}
-    if "evaluation" in asked:
-        asked["evaluation"] = named(asked["evaluation"], args.game)
+    asked = {**more, **asked_of(args, without)}
     if checkpoint is not None and not asked.keys() & {"policy", "ordering", "nodes", "algorithm"}:
         asked["policy"] = policy_in(checkpoint)  # the default depends on what may change: the load factor
     return resolve(args.game, args.board, args.rules, **asked)

@@ -447,6 +447,20 @@ REFUSED = [
         (("solve", *asked, "--obf", "--positions", "good.txt"), "obf", "exact", "othello")
         for asked in (("connect4",), ("othello", "--depth", "1"), ("othello", "--window", "-1,1"))
     ),
+    # for other programs
+    *(
+        ((program, *asked), word)
+        for program in ("nboard", "gtp")
+        for asked, word in (
+            (("othello",), "othello"),
+            (("--depth", "0"), "depth"),
+            (("--evaluation", "nothing"), "nothing"),
+            (("--exact", "--depth", "3"), "exact"),
+            (("--layers", "1"), "--layers"),
+            (("--book", "missing"), "missing"),
+            (("--table", "4", "--ordering", "static"), "table"),
+        )
+    ),
     (("bench", "othello"), "othello", "--positions"),
     (("bench", "--positions", "good.txt"), "game"),
     (("bench", "--messages", "othello", "--positions", "good.txt"), "exclude each other"),
