@@ -10,7 +10,7 @@ from distsearch.games import connect4, g2048, g2584, othello, othello_knowledge
 from distsearch.games.interface import CHANCE, END, MAX, PASS, Position, legal_moves, read_position
 from distsearch.testing import contract
 
-from . import tictactoe
+from . import spiel_twin, tictactoe
 from .connect4_twin import Connect4Twin
 from .othello_twin import OthelloTwin
 from .sliding_twin import twin_of
@@ -79,6 +79,21 @@ def test_tictactoe_keeps_it(full, rng):
     )
     assert met["end"] > 0
     assert met["pass"] == 0
+
+
+SPIEL = {  # games of OpenSpiel → ours, and what random games meet
+    spiel_twin.Othello: (othello, {"max", "end"}),
+    spiel_twin.ConnectFour: (connect4, {"max", "end"}),
+    spiel_twin.Game2048: (g2048, {"max", "chance"}),
+    spiel_twin.TicTacToe: (tictactoe, {"max", "end"}),
+}
+
+
+@pytest.mark.parametrize("twin", SPIEL, ids=lambda twin: twin.NAME)
+def test_games_are_those_of_openspiel(twin, full, rng):
+    game, kinds = SPIEL[twin]
+    met = contract.check_game(game, game.rules(), twin(), 20_000 if full else 300, rng, perft_depth=2)
+    assert {kind for kind in kinds if met[kind]} == kinds
 
 
 def test_perft_of_tictactoe(full):
