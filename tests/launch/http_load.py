@@ -14,9 +14,9 @@ import argparse
 import contextlib
 import http.client
 import json
+import multiprocessing
 import os
 import random
-import re
 import socket
 import sys
 import threading
@@ -25,7 +25,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from service_load import asked_in_turn, easy_texts
-from serving import Service, share
+from serving import Service, private_mib, share
 
 from distsearch.server.client import Client
 
@@ -78,40 +78,50 @@ def latency(args):
         for searches in (0, 1):
             others = [Client(service.path, timeout=60) for _ in range(searches)]
             for client in others:
-                client.submit("connect4", "1", exact=True)
+                client.submit("othello", exact=True)  # takes years
             time.sleep(1.0)
             load = f"{searches} long searches"
             show(f"HTTP, {load}", in_turn(web, easy_texts(args.requests, rng)))
             show(f"socket, {load}", asked_in_turn(service.path, easy_texts(args.requests, rng), (0.0, 0.0), rng))
             for client in others:
+                assert client.status()["active"] == searches  # all the while
                 client.close()
     return 0
 
 
 class Strangers:
-    """Threads that bother a service while the context lasts; ``answered``: what they got but refusals."""
+    """Threads that bother a service; ``refused``: how often; ``answered``: what they got but refusals."""
 
-    def __init__(self, service, threads):
-        self._url, self._stop = service.url, threading.Event()
-        self.refused, self.answered, self._silent = 0, [], []
-        asks = [self._ask(None), self._ask("wrong"), self._ask(service.token, Origin="http://evil.example")]
+    def __init__(self, url, token, threads):
+        self._url, self._stop = url, threading.Event()
+        self.refused, self.answered = 0, []
+        asks = [self._ask(None), self._ask("wrong"), self._ask(token, Origin="http://evil.example")]
         tasks = [*asks, self._begin_anew, self._write] * threads
         self._threads = [threading.Thread(target=self._until_the_end(task), daemon=True) for task in tasks]
 
-    def __enter__(self):
-        for _ in range(_SILENT):
-            self._silent.append(self._connect())
-            self._silent[-1].sendall(b"POST /search HTTP/1.1\r\nHost: x\r\nX-Slow:")
+    def bother(self, pipe):
+        """Do so until the other end of a pipe is heard; send (refused, answered)."""
+        silent = [self._connect() for _ in range(_SILENT)]
+        for each in silent:
+            each.sendall(b"POST /search HTTP/1.1\r\nHost: x\r\nX-Slow:")
         for thread in self._threads:
             thread.start()
-        return self
+        pipe.recv()
+        pipe.send((self.refused, self.answered))
 
-    def __exit__(self, *_):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(70)
-        for each in self._silent:
-            each.close()
+    @classmethod
+    @contextlib.contextmanager
+    def at_work(cls, service, threads):
+        """Have them bother a service from another process; the context's list gets what they send at its end."""
+        found, (own, other) = [], multiprocessing.Pipe()
+        strangers = cls(service.url, service.token, threads)
+        process = multiprocessing.Process(target=strangers.bother, args=(other,))
+        process.start()
+        yield found
+        own.send("end")
+        found += own.recv()
+        process.kill()
+        process.join()
 
     def _connect(self):
         where = urlsplit(self._url)
@@ -149,12 +159,6 @@ class Strangers:
                 time.sleep(0.01)
 
 
-def resident(pid):
-    """MiB of a process, and the most that it had."""
-    text = Path(f"/proc/{pid}/status").read_text()
-    return [int(re.search(rf"{name}:\s+([0-9]+)", text)[1]) / 1024 for name in ("VmRSS", "VmHWM")]
-
-
 def child_of(pid):
     """The process that serves HTTP."""
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -175,18 +179,17 @@ def strangers(args):
         show("HTTP, alone", in_turn(web, texts))
         show("socket, alone", asked_in_turn(service.path, texts, (0.0, 0.0), rng))
         child = child_of(service.pids[0])
-        with Strangers(service, args.threads) as others:
+        with Strangers.at_work(service, args.threads) as found:
             time.sleep(1.0)
             show("HTTP, next to strangers", in_turn(web, texts))
             show("socket, next to strangers", asked_in_turn(service.path, texts, (0.0, 0.0), rng))
             with contextlib.closing(Web(service.url, service.token)) as newcomer:
-                show("a new connection", in_turn(newcomer, texts[:20]))
-            refused = others.refused
+                show("HTTP, a new connection", in_turn(newcomer, texts[:20]))
         for name, pid in (("rank 0", service.pids[0]), ("the process of HTTP", child)):
-            now, most = resident(pid)
-            print(f"{name}: {now:.0f} MiB, at most {most:.0f}; {len(os.listdir(f'/proc/{pid}/fd'))} descriptors")
-        print(f"{refused} requests refused, {len(others.answered)} answered")
-        return 1 if others.answered else 0
+            print(f"{name}: {private_mib(pid):.0f} MiB, {len(os.listdir(f'/proc/{pid}/fd'))} descriptors")
+        refused, answered = found
+        print(f"{refused} requests refused, {len(answered)} answered")
+        return 1 if answered else 0
 
 
 def main():

@@ -98,7 +98,7 @@ class Service:
 
     def resident(self):
         """Return the MiB of resident memory of each rank, those of the shared table apart, by rank."""
-        return {rank: _private_kib(pid) / 1024 for rank, pid in self.pids.items()}
+        return {rank: private_mib(pid) for rank, pid in self.pids.items()}
 
     def descriptors(self):
         """Return how many descriptors each rank has open."""
@@ -114,8 +114,9 @@ def _stat(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def _private_kib(pid):
-    return int(re.search(r"RssAnon:\s+([0-9]+)", Path(f"/proc/{pid}/status").read_text())[1])
+def private_mib(pid):
+    """Return the MiB of resident memory of a process, shared memory apart."""
+    return int(re.search(r"RssAnon:\s+([0-9]+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1024
 
 
 def share(values, part):

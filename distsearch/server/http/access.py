@@ -43,7 +43,7 @@ class Access:
     def __init__(self, app: Any, token: str, limits: HttpLimits, refuse: Callable, trust: Callable):
         self._app, self._token, self._limits = app, token.encode(), limits
         self._refuse, self._trust = refuse, trust
-        self._without_token = Bucket(limits.without_token, limits.without_token)
+        self._strangers = Bucket(limits.strangers, limits.strangers)
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()  # by address, the latest used last
         self._open: Counter[str] = Counter()  # open requests by address
         self.refused: Counter[str] = Counter()  # requests by code
@@ -55,10 +55,11 @@ class Access:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
-            _check_origin(scope)
-            trusted = self._has_token(scope)
-            if not trusted:
-                await asyncio.sleep(min(self._without_token.take(), _LONGEST_WAIT))
+            elsewhere, trusted = _is_of_another_site(scope), self._has_token(scope)
+            if elsewhere or not trusted:
+                await asyncio.sleep(min(self._strangers.take(), _LONGEST_WAIT))
+            if elsewhere:
+                raise RefusedError("other_origin", "a page of another site may not ask")
             if scope["path"] in OPEN or scope["path"].startswith("/static/"):
                 await self._app(scope, receive, send)
                 return
@@ -110,17 +111,16 @@ class Access:
         return self._buckets[address]
 
 
-def _check_origin(scope):
-    """Raise RefusedError where a page of another site asks: a browser says which page it is."""
+def _is_of_another_site(scope):
+    """Whether a page of another site asks: a browser says which page it is."""
     origin = _header(scope, b"origin").decode("latin-1")
     if not origin:
-        return
+        return False
     try:
         asks = urlsplit(origin).netloc
     except ValueError:
-        asks = ""
-    if not asks or asks.encode("latin-1").lower() != _header(scope, b"host").lower():
-        raise RefusedError("other_origin", "a page of another site may not ask")
+        return True
+    return not asks or asks.encode("latin-1").lower() != _header(scope, b"host").lower()
 
 
 def _header(scope, name):

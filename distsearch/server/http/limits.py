@@ -15,8 +15,8 @@ class HttpLimits(NamedTuple):
     )
     open_requests: Annotated[int, "open requests of an address; more: `too_many_requests`"] = 64
     requests: Annotated[int, "open requests of all addresses; more: `busy`"] = 128
-    without_token: Annotated[
-        float, "requests a second without the token that are dealt with at once; further ones wait, a second at most"
+    strangers: Annotated[
+        float, "requests a second of strangers that are dealt with at once; further ones wait, a second at most"
     ] = 50.0
     connections: Annotated[int, "connections; another one takes the place of one without the token, or idle"] = 512
     patience: Annotated[

@@ -17,15 +17,17 @@ import uvicorn
 from .app import Api, Settings
 from .limits import HttpLimits
 
-_BACKLOG = 128  # connections that wait to be accepted, and are accepted in one go
+_BACKLOG = 128  # connections that wait to be accepted
+_ACCEPTED_A_TURN = 2  # of the event loop, so that a flood of connections does not hold up those that are there
 _FAREWELL = 2  # seconds for responses that are being written
 
 
 class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        loop = asyncio.get_running_loop()
-        loop.add_reader(0, self._on_stdin)
+        for listener in sockets or ():
+            listener.listen(_BACKLOG)  # asyncio takes one number for both
+        asyncio.get_running_loop().add_reader(0, self._on_stdin)
 
     def _on_stdin(self):
         if not os.read(0, 1 << 10):
@@ -59,7 +61,7 @@ async def _serve(api, listener):
         access_log=False,
         proxy_headers=False,  # anyone may write them
         server_header=False,
-        backlog=_BACKLOG,
+        backlog=_ACCEPTED_A_TURN,
         timeout_keep_alive=int(api.connections.patience),
         timeout_graceful_shutdown=_FAREWELL,
     )
