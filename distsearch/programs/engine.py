@@ -20,6 +20,10 @@ _LEAST_SECONDS = 1e-3  # of a search where a clock has none left
 _PASSES = "pa", "ps"  # as other programs write it
 
 
+class _Stop(Exception):  # noqa: N818
+    """The search has to end."""
+
+
 class Engine:
     """A game, and what searches it.
 
@@ -31,8 +35,8 @@ class Engine:
     def __init__(self, session: Session, given: dict[str, Any], stops: Callable[[], bool]):
         self._session, self._given = session, given
         self._searchers: list[Any] = []
-        self._searching, self._ends = False, session.interrupted
-        session.interrupted = lambda: self._ends() or self._searching and stops()
+        self._searching, self._ends, self._stops = False, session.interrupted, stops
+        session.interrupted = self._look
         self.game = games.find(GAME)
         self.begin()
         self._searcher(self._options())  # so that it is compiled before a clock runs
@@ -135,11 +139,20 @@ class Engine:
             self._searching = True
             try:
                 found = next(searcher.search([position]))
-                stopped = self._session.interrupted()
+            except _Stop:
+                cluster = self._session.cluster
+                cluster.finish(cluster.current)
+                return None
             finally:
                 self._searching = False
-            return None if stopped else found
+            return None if self._ends() else found
         return found
+
+    def _look(self):
+        """Whether the user wants an end; raises _Stop where a search has to end at once, without an answer."""
+        if self._searching and self._stops():
+            raise _Stop
+        return self._ends()
 
     def choose(
         self, position: Position, depth: int | None = None, clock: Clock | None = None
