@@ -36,7 +36,8 @@ class Clock:
         """Return the seconds that the next move's search gets; 0: it has none. expected: moves still to be made.
 
         That is an equal part of what is left, and the increment, but at most three quarters of what is left. A reserve
-        is not given out: 0.1 s, or a quarter of what is left if that is less, but twice the longest overrun so far.
+        is not given out: 0.1 s, or a quarter of what is left if that is less; twice the longest overrun so far if that
+        is more.
         """
         usable = self.left - max(min(_RESERVE, _MOST_RESERVE * self.left), 2 * self.overrun)
         seconds = min(usable / expected + self.increment, _MOST * usable)
@@ -57,8 +58,8 @@ class Clock:
 def moves_expected(game: Any, rules: np.ndarray, position: Position, made: int) -> float:
     """Return how many moves a player is expected to make yet, after it has made some: what ``Clock.give`` divides by.
 
-    Two players: a third of the plies that are left at most, and at least 2. Against chance, where games have no known
-    length: as many as were made, and at least 1,000.
+    Two players: a third of the plies that the game can still have, or 2 if that is more. Against chance, where games
+    have no known length: as many as were made, and at least 1,000.
     """
     plies = int(game.moves_left(position.state, rules))
     if game.PLAYERS == 2:

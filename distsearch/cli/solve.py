@@ -18,8 +18,8 @@ def add_arguments(parser):
     parser.add_argument(
         "--positions",
         metavar="FILE",
-        help="a position a line; blank lines are skipped, and a %% begins a comment; - for stdin (default: stdin, and "
-        "plain scores as output, also of the first position for a blank line)",
+        help="a position a line, - is stdin; blank lines are skipped, %% begins a comment; without this option: stdin, "
+        "plain scores as output, and a blank line is the first position",
     )
     parser.add_argument("--plain", action="store_true", help="plain scores, a line each, with --positions as well")
     parser.add_argument(

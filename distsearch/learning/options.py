@@ -84,7 +84,8 @@ class TrainOptions:
     restart: Annotated[
         bool,
         Option(
-            "play on from the middle of a game that is over, and of that one, while 64 moves or more are left",
+            "when a game is over, play on from its middle, then from the middle of that continuation, and so on, while "
+            "64 moves or more lie between the middle and the end",
             group=_LEARNING,
         ),
     ] = False

@@ -87,14 +87,14 @@ workers | integer | ranks that search
 algorithm | text | as asked
 runs | integer | of averaged and ida: sampled searches that are averaged
 width | integer | of averaged: outcomes of chance that are sampled at each node
-goals | integer | of ida: runs that made a larger tile
+goals | integer | of ida: runs that made a larger tile than the position has
 seed | integer | of averaged and ida: of the runs
 chance_to_move | boolean | true where chance is to move, so that there is no move
-pruning | text | where chance has an adversary: `alphabeta` or `none`
-par_depth | integer | the same: plies at which jobs are, if asked for
-jobs_used | integer | the same: jobs whose values mattered as they came
-jobs_wasted | integer | the same: jobs whose values did not
-jobs_cut | integer | the same: subtrees that were not handed out
+pruning | text | where an adversary chooses for chance (expectiminimax, minimax, alphabeta): `alphabeta` or `none`
+par_depth | integer | of these three: plies at which jobs are, if asked for
+jobs_used | integer | of these three: jobs whose value was still needed when it came
+jobs_wasted | integer | of these three: jobs whose value was no longer needed
+jobs_cut | integer | of these three: subtrees that were not handed out
 selective | number | of a search that left lines out: as asked, or the default under a limit of time
 book | text | the opening book that has the answer, where it took no search
 policy | text | as asked, or the default
