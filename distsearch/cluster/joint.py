@@ -49,7 +49,7 @@ class Joint:
         self._slots = words[:-_FLAGS].reshape(SLOTS, _SIZE)[:ranks]
         self._flags = words[-_FLAGS:].view(np.uint8)[:ranks].data
         self._own, self._slot = self._slots[slot], slot
-        self._done = {}  # slot → sequence number of a job that was searched to its end here
+        self._done = {}  # slot → sequence number of a job that was searched to its end here, or failed
         self._renewed = {}  # slot → its count of slices when this rank last looked, and since when it is that
         self._own[_SEQUENCE] += self._own[_SEQUENCE] & 1
         self._flags[slot] = 0
@@ -110,7 +110,7 @@ class Joint:
         return 1 in bytes(self._flags)
 
     def find(self, setups: Collection[int], now: float) -> Open | None:
-        """Return the Open job with the fewest ranks at it that this rank has not searched to its end, or None.
+        """Return the Open job with the fewest ranks at it that this rank is not done with, or None.
 
         setups: numbers of those that this rank knows; now: seconds, by any clock of this rank.
         """
@@ -163,7 +163,10 @@ class Joint:
         self._own[_NODES], self._own[_NANOSECONDS] = nodes, int(1e9 * seconds)
 
     def leave(self, done: Open | None = None) -> None:
-        """Say that this rank searches no other rank's job any more; done: an Open job that came to its end here."""
+        """Say that this rank searches no other rank's job any more.
+
+        done: an Open job that this rank is not to join again: it came to its end here, or failed.
+        """
         self._own[_AT_IT] = 0
         if done is not None:
             self._done[done.slot] = done.sequence

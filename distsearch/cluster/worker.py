@@ -504,8 +504,8 @@ class Worker:
             joined, self._joined_job, self.slice = self._joined_job, None, (began, self._clock())
             if joined is None:
                 raise
-            joined.setup.failure = self._tolerated(error)
-            self._joint.leave(None)
+            self._tolerated(error)
+            self._joint.leave(joined.job)  # its owner answers it, and other jobs of its setup may do
             return []
 
     def _join_a_job(self, began):

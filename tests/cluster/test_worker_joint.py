@@ -30,19 +30,42 @@ class Joinable(Runner):
         self.begin(job)
 
 
-@pytest.fixture
-def host():
+class Failing(Joinable):
+    """As a guest it fails, once it has begun."""
+
+    guest = False
+
+    def join(self, *asked):
+        super().join(*asked)
+        self.guest = True
+
+    def advance(self, budget):
+        if self.guest:
+            raise ZeroDivisionError
+        return super().advance(budget)
+
+
+def make_host(runner=Joinable, **how):
     """Two workers of a host: [(Worker, its Joint, its Clock)]."""
     words, made = np.zeros(joint.WORDS, np.int64), []
     for slot in range(2):
         clock, shared = Clock(), joint.Joint(words, slot, 2)
-        worker = Worker(kinds(clock, Joinable), clock, clock, joint=shared, shared_slice=1e-5)
+        worker = Worker(kinds(clock, runner), clock, clock, joint=shared, shared_slice=1e-5, **how)
         worker.handle(setup_message(1e6))
         worker.handle(Message(MessageType.START, RUN))
-        record = np.array([(1, 0, 1.0, 1)], OPEN_RECORD)
-        worker.handle(Message(MessageType.OPEN, RUN, from_records(record)))
+        open_run(worker, RUN)
         made.append((worker, shared, clock))
     return made
+
+
+def open_run(worker, run):
+    record = np.array([(1, 0, 1.0, 1)], OPEN_RECORD)
+    worker.handle(Message(MessageType.OPEN, run, from_records(record)))
+
+
+@pytest.fixture
+def host():
+    return make_host()
 
 
 def work_until(worker, ready):
@@ -80,3 +103,21 @@ def test_after_a_job_that_was_joined_the_next_is_opened_at_once(host, joined):
     assert len(opened) == 1
     assert (opened[0] - began < 1e-4) == joined
     assert (clock() - began < 1e-3) == joined  # and it looks after a short slice what others have found
+
+
+@pytest.mark.parametrize("runner", [Failing])
+def test_a_guest_that_fails_costs_no_run(runner, capsys):
+    (worker, shared, _), (other, *_) = make_host(runner, guarded=True)
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    assert other.can_join
+    assert other.join() == []
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert not shared.joined and not other.can_join
+    open_run(other, RUN + 1)
+    assert other.handle(jobs_message(RUN + 1, 5)) == []
+    assert [message.type for message in other.work()] == [MessageType.RESULTS]
+    work_until(worker, lambda: not worker.has_work)
+    worker.handle(jobs_message(RUN, LARGE))
+    worker.work()
+    assert other.can_join  # the next one may do
