@@ -34,7 +34,7 @@ def kept(
     found = _mapped(path, shape, dtype)
     if found is not None:
         return found
-    with _alone(path.parent):
+    with _alone(path.with_suffix(".lock")):  # of this array's own: making it may take others
         found = _mapped(path, shape, dtype)  # of another process, by now
         return _made(path, shape, dtype, make) if found is None else found
 
@@ -53,15 +53,15 @@ def _made(path, shape, dtype, make):
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """A context that one process at a time is in, by a lock of a folder, where the file system has locks.
+def _alone(path: Path) -> Iterator[None]:
+    """A context that one process at a time is in, by a lock of a file, where the file system has locks.
 
     After a minute it is entered all the same: the process that has the lock may have been stopped.
     """
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):  # there is no such folder, or no lock of it
-            folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(folder, os.O_RDONLY)
+        with contextlib.suppress(OSError):  # there is no such folder, or no lock in it
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             stack.callback(os.close, descriptor)
             end = time.monotonic() + _PATIENCE
             while not _locked(descriptor) and time.monotonic() < end:
