@@ -23,7 +23,7 @@ class Clock:
     """A player's clock in one game.
 
     left: seconds; increment: seconds that each move brings; moves: that were made; given: seconds that the latest one
-    was to search; overrun: the most seconds that any took on top of those.
+    was to search; overrun: the seconds that it took on top of those, or half of what this was before if that is more.
     """
 
     left: float
@@ -36,8 +36,7 @@ class Clock:
         """Return the seconds that the next move's search gets; 0: it has none. expected: moves still to be made.
 
         That is an equal part of what is left, and the increment, but at most three quarters of what is left. A reserve
-        is not given out: 0.1 s, or a quarter of what is left if that is less; twice the longest overrun so far if that
-        is more.
+        is not given out: 0.1 s, or a quarter of what is left if that is less; twice the overrun if that is more.
         """
         usable = self.left - max(min(_RESERVE, _MOST_RESERVE * self.left), 2 * self.overrun)
         seconds = min(usable / expected + self.increment, _MOST * usable)
@@ -51,7 +50,7 @@ class Clock:
             return False
         self.left += self.increment - seconds
         self.moves += 1
-        self.overrun = max(self.overrun, seconds - self.given)
+        self.overrun = max(self.overrun / 2, seconds - self.given)  # one late move is not held against all
         return True
 
 
@@ -82,10 +81,10 @@ def check_clock(clock: Any) -> None:
     pair = isinstance(clock, tuple | list) and len(clock) == 2 and all(isinstance(each, Real) for each in clock)
     if not pair or not 0 < clock[0] < 1e9 or not 0 <= clock[1] < 1e6:
         text = clock_text((clock[0], clock[1])) if pair else repr(clock)
-        raise UserError(f"clock {text:.40} is not above 0 seconds, as in 60+0.5")
+        raise UserError(f"clock {text:.40} is not seconds above 0, and an increment of 0 or more, as in 60+0.5")
 
 
 def clock_text(clock: tuple[float, float]) -> str:
     """Return a clock as ``parse_clock`` reads it."""
-    seconds, increment = clock
-    return f"{seconds:g}+{increment:g}" if increment else f"{seconds:g}"
+    seconds, increment = (f"{each:.6f}".rstrip("0").rstrip(".") for each in clock)
+    return f"{seconds}+{increment}" if clock[1] else seconds

@@ -70,6 +70,18 @@ def test_the_rule_is_the_stated_one():
     assert Clock(0.0, 1.0).give(8) == 0
 
 
+def test_a_late_move_does_not_end_all_searching():
+    clock = Clock(10.0)
+    assert clock.spend(clock.give(10) + 3.5)
+    given = []
+    for _ in range(4):
+        given.append(clock.give(10))
+        assert clock.spend(given[-1])
+    assert given[0] == 0
+    assert given[1] > 0.1
+    assert given == sorted(given)
+
+
 def test_moves_that_are_expected():
     _, othello, rules = resolve("othello", "8x8")
     assert moves_expected(othello, rules, othello.start(rules), 0) == 20
