@@ -41,6 +41,8 @@ def _solve(args, launch, session):
     options, game, rules = options_of(args, (), args.checkpoint if args.resume else None, **more)
     check(options, {"solve": True, "check": args.check, "obf": args.obf})
     check_book_of(args, options, session)
+    if args.obf and (args.json or args.plain):
+        raise UserError("obf is a form of output, and goes without json and plain")
     plain = args.plain or args.positions is None
     style = "json" if args.json else "obf" if args.obf else "lines" if plain else "table"
     path = "-" if args.positions is None else args.positions

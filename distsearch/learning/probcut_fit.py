@@ -18,7 +18,8 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import __version__, evaluation, games
-from ..core.errors import UserError
+from ..cluster import mpi_runtime
+from ..core.errors import UserError, print_traceback
 from ..engines.pvs.depth_search import DepthSearch
 from ..engines.pvs.table import new_shared_table
 from ..evaluation.probcut_fit import Fit, Pair, weights_of
@@ -90,7 +91,7 @@ def fitted(stage, found, pairs, bound):
     return lines
 
 
-def fit(game, board, name, pairs, count, seed, comm=MPI.COMM_SELF, tell=lambda text: None):
+def fit(game, board, name, pairs, count, seed, *, comm=MPI.COMM_SELF, tell=lambda text: None):
     """Return the Fit of an evaluation called ``name`` from ``count`` positions of each stage, on the first rank.
 
     comm: the ranks that take part, an mpi4py communicator; tell: progress, on the first rank.
@@ -168,8 +169,8 @@ def main(argv=None):
             parse_pairs(args.pairs),
             args.positions,
             args.seed,
-            MPI.COMM_WORLD,
-            lambda text: print(text, file=sys.stderr, flush=True),
+            comm=MPI.COMM_WORLD,
+            tell=lambda text: print(text, file=sys.stderr, flush=True),
         )
         if found is not None:
             with open(args.output, "w", encoding="utf-8") as file:
@@ -181,6 +182,11 @@ def main(argv=None):
     except OSError as error:
         print(f"probcut: cannot write {args.output}: {error.strerror}", file=sys.stderr)
         return 2
+    except Exception as error:
+        if MPI.COMM_WORLD.size == 1:
+            raise
+        print_traceback(error)
+        mpi_runtime.abort(1)  # others wait for this rank
     return 0
 
 
