@@ -4,7 +4,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,10 +29,11 @@ log = logging.getLogger("distsearch.worker")
 
 
 class _JoinedJob:
-    """A job of another rank that this one has joined."""
+    """A job of another rank that this one has joined; its runner is there once it has begun."""
 
-    def __init__(self, job, setup, runner):
-        self.job, self.setup, self.runner = job, setup, runner
+    def __init__(self, job, setup):
+        self.job, self.setup = job, setup
+        self.runner: Any = None
         self.budget, self.cpu = FIRST_BUDGET, 0.0
 
 
@@ -517,8 +518,8 @@ class Worker:
             if found is None:
                 self.slice = began, began
                 return []
-            job, setup = found
-            self._joined_job = _JoinedJob(job, setup, setup.guest(job, self._joint.join(job)))
+            joined = self._joined_job = _JoinedJob(*found)
+            joined.runner = joined.setup.guest(joined.job, self._joint.join(joined.job))
         joined = self._joined_job
         before = joined.runner.nodes
         done = joined.runner.advance(joined.budget)

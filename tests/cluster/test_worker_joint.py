@@ -45,6 +45,13 @@ class Failing(Joinable):
         return super().advance(budget)
 
 
+class Refusing(Joinable):
+    """As a guest it cannot even begin."""
+
+    def join(self, *asked):
+        raise ZeroDivisionError
+
+
 def make_host(runner=Joinable, **how):
     """Two workers of a host: [(Worker, its Joint, its Clock)]."""
     words, made = np.zeros(joint.WORDS, np.int64), []
@@ -105,7 +112,7 @@ def test_after_a_job_that_was_joined_the_next_is_opened_at_once(host, joined):
     assert (clock() - began < 1e-3) == joined  # and it looks after a short slice what others have found
 
 
-@pytest.mark.parametrize("runner", [Failing])
+@pytest.mark.parametrize("runner", [Failing, Refusing])
 def test_a_guest_that_fails_costs_no_run(runner, capsys):
     (worker, shared, _), (other, *_) = make_host(runner, guarded=True)
     worker.handle(jobs_message(RUN, LARGE))
