@@ -56,7 +56,8 @@ def give_up_different_games(comm):
 def _serve(args, launch, session):
     if args.socket is None and args.http is None and (sys.stdin is None or sys.stdout is None):
         raise UserError("stdin or stdout is closed: give --socket, or both")
-    queue = RequestQueue(session, checkpoints=args.checkpoints and Checkpoints(args.checkpoints))
+    checkpoints = None if args.checkpoints is None else Checkpoints(args.checkpoints)
+    queue = RequestQueue(session, checkpoints=checkpoints)
     with contextlib.closing(queue), _places(args) as (path, gateway):
 
         def begin():

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -17,20 +18,25 @@ _ENDING = ".checkpoint"
 
 
 class Checkpoints:
-    """The folder, which is made if it is not there, None for none. Raises UserError if it cannot be had."""
+    """The folder, which is made if it is not there. Raises UserError if it cannot be made or written."""
 
-    def __init__(self, folder: str | None):
+    def __init__(self, folder: str):
         self._folder = folder
         self.interval = usual_interval()
-        if folder is not None:
-            try:
-                os.makedirs(folder, mode=0o700, exist_ok=True)
-            except OSError as error:
-                raise UserError(f"cannot make {folder[:200]}: {error.strerror}") from error
+        if not folder:
+            raise UserError("the name of the folder for checkpoints is empty")
+        doing = "make"
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            doing = "write"
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise UserError(f"cannot {doing} {folder[:200]}: {error.strerror}") from error
 
     def of(self, request: Request) -> "CutOffSearch | None":
         """Return what is kept of a request's search, if anything may be: of one position, in a game of two players."""
-        if self._folder is None or len(request.positions) > 1 or request.options.against_chance:
+        if len(request.positions) > 1 or request.options.against_chance:
             return None
         options, (position,) = request.options, request.positions
         asked = json.dumps([options.deciding(), games.tag(games.find(options.game)), position], default=str)

@@ -447,6 +447,10 @@ REFUSED = [
         (("solve", *asked, "--obf", "--positions", "good.txt"), "obf", "exact", "othello")
         for asked in (("connect4",), ("othello", "--depth", "1"), ("othello", "--window", "-1,1"))
     ),
+    # serve
+    (("serve", "--checkpoints", ""), "checkpoints", "empty"),
+    (("serve", "--checkpoints", "good.txt"), "cannot make good.txt", "exists"),
+    (("serve", "--checkpoints", "/proc"), "cannot write /proc"),
     # for other programs
     *(
         ((program, *asked), word)
