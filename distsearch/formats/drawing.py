@@ -25,6 +25,14 @@ def drawn(game: Any, position: Position, rules: np.ndarray) -> str:
     return board if over or game.PLAYERS != 2 else f"{board}\n{SIDES[position.side]} to move"
 
 
+def cells(game: Any, position: Position, rules: np.ndarray) -> list[list[str]] | None:
+    """Return what each cell of a board shows, row by row from the top; None for a game that is not drawn here.
+
+    ``X`` and ``O`` are the sides, ``-`` and ``.`` are empty, others are tiles.
+    """
+    return _CELLS[game.NAME](game, position, rules) if game.NAME in _CELLS else None
+
+
 def drawn_board(cells: Sequence[Sequence[str]], columns: Sequence[str] = (), rows: Sequence[str] = ()) -> str:
     """Return cells, row by row from the top, as lines with a space between; names of columns stand above, of rows left.
 
@@ -39,39 +47,57 @@ def drawn_board(cells: Sequence[Sequence[str]], columns: Sequence[str] = (), row
     )
 
 
-def _discs(game, position, rules):
-    """Othello: letters above, numbers at the left; its text has the squares row by row."""
+def _squares(game, position, rules):
+    """Othello's text has the squares row by row."""
     rows, columns = board_size(rules)
-    text = game.text(position, rules)
+    return _lines(list(game.text(position, rules)[: rows * columns]), columns)
+
+
+def _discs(game, position, rules):
+    """Othello: letters above, numbers at the left."""
+    rows, columns = board_size(rules)
     letters = [chr(ord("a") + column) for column in range(columns)]
-    return drawn_board(_lines(text[: rows * columns], columns), letters, [str(row + 1) for row in range(rows)])
+    return drawn_board(_squares(game, position, rules), letters, [str(row + 1) for row in range(rows)])
 
 
-def _stones(game, position, rules):
-    """Connect 4: names of columns above; its states have rows + 1 bits for each column, from the bottom up."""
+def _holes(game, position, rules):
+    """Connect 4's states have rows + 1 bits for each column, from the bottom up."""
     rows, columns = board_size(rules)
     own, stones = map(int, position.state)
     first = own if position.side == 0 else stones ^ own
     bits = [1 << column * (rows + 1) + row for row in reversed(range(rows)) for column in range(columns)]
-    squares = ["X" if first & bit else "O" if stones & bit else "-" for bit in bits]
-    names = [game.move_text(column, rules) for column in range(columns)]
-    return drawn_board(_lines(squares, columns), names)
+    return _lines(["X" if first & bit else "O" if stones & bit else "-" for bit in bits], columns)
+
+
+def _stones(game, position, rules):
+    """Connect 4: names of columns above."""
+    names = [game.move_text(column, rules) for column in range(board_size(rules)[1])]
+    return drawn_board(_holes(game, position, rules), names)
 
 
 def _tiles(game, position, rules):
     """2048 and 2584: a dot for an empty cell; their text has the tiles row by row."""
-    _, columns = board_size(rules)
     tiles = game.text(position, rules).partition(" ")[0].split(",")
-    return drawn_board(_lines(["." if tile == "0" else tile for tile in tiles], columns))
+    return _lines(["." if tile == "0" else tile for tile in tiles], board_size(rules)[1])
 
 
-def _lines(cells, columns):
-    return [cells[i : i + columns] for i in range(0, len(cells), columns)]
+def _grid(game, position, rules):
+    return drawn_board(_tiles(game, position, rules))
 
 
+def _lines(squares, columns):
+    return [squares[i : i + columns] for i in range(0, len(squares), columns)]
+
+
+_CELLS: dict[str, Callable[[Any, Position, np.ndarray], list[list[str]]]] = {
+    "othello": _squares,
+    "connect4": _holes,
+    "2048": _tiles,
+    "2584": _tiles,
+}
 _DRAWINGS: dict[str, Callable[[Any, Position, np.ndarray], str]] = {
     "othello": _discs,
     "connect4": _stones,
-    "2048": _tiles,
-    "2584": _tiles,
+    "2048": _grid,
+    "2584": _grid,
 }

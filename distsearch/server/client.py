@@ -42,7 +42,7 @@ class Client:
     def __init__(self, path: str, timeout: float | None = None):
         self._timeout, self._ids = timeout, count(1)
         self._pending: dict[int, Pending] = {}  # requests that are not done, by id
-        self._states: dict[int, dict[str, Any]] = {}  # replies about the state, by id
+        self._replies: dict[int, dict[str, Any] | None] = {}  # to what has only one, by id; None until it is there
         self._rest = bytearray()
         self._failure: ServiceError | None = None
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -92,10 +92,26 @@ class Client:
 
     def status(self) -> dict[str, Any]:
         """Return how the service is doing (dict)."""
+        return self._ask({"op": "status"})
+
+    def look(self, game: str, position: str = "startpos", **fields: Any) -> dict[str, Any]:
+        """Return the board and the legal moves of a position (dict), without a search.
+
+        fields: others of the message, such as a move to play first.
+        """
+        return self._ask({"op": "look", "game": game, "position": position, **fields})
+
+    def _ask(self, message):
         name = next(self._ids)
-        self._send({"op": "status", "id": name})
-        self._wait(lambda: name in self._states, self._timeout)
-        return self._states.pop(name)
+        self._replies[name] = None
+        try:
+            self._send({**message, "id": name})
+            self._wait(lambda: self._replies[name] is not None, self._timeout)
+        finally:
+            reply = self._replies.pop(name)
+        if "error" in reply:
+            raise ServiceError(**reply["error"])
+        return reply
 
     def _send(self, message):
         """Send a message; what arrives meanwhile is taken in, for the service may wait for that."""
@@ -164,8 +180,8 @@ class Client:
 
     def _take(self, message):
         name, kind = message.get("id"), message["type"]
-        if kind == "status":
-            self._states[name] = message
+        if name in self._replies:
+            self._replies[name] = message
         elif name in self._pending:
             self._pending[name]._take(message)
             if kind in ("done", "error"):

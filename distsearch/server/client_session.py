@@ -7,6 +7,7 @@ from typing import Any
 from ..core.errors import UserError, print_traceback
 from . import protocol
 from .limits import Limits
+from .look import look
 from .request import Refused, Request
 
 _POSITIONS_A_STEP = 5  # a long transcript takes a millisecond to read
@@ -50,7 +51,7 @@ class ClientSession:
                 raise Refused("too_long", f"the line has more than {self._limits.line} bytes")
             if line.strip():
                 message = protocol.decode(line)
-                act = {"search": self._search, "cancel": self._cancel, "status": self._tell}
+                act = {"search": self._search, "look": self._look, "cancel": self._cancel, "status": self._tell}
                 act[protocol.check(message)](message)
         except Exception as error:
             self._refuse(protocol.identity(message), error)
@@ -119,6 +120,9 @@ class ClientSession:
         if message["id"] not in self._open:
             raise Refused("unknown_id", f"no open request {message['id']!r}")
         self._queue.cancel(self._open[message["id"]])
+
+    def _look(self, message):
+        self._send({"id": message["id"], "type": "look", **look(message, self._limits)})
 
     def _tell(self, message):
         named = {"id": message["id"]} if "id" in message else {}

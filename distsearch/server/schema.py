@@ -61,7 +61,18 @@ op* | text | `status`
 id | id | comes back with the reply
 """)
 
-REQUESTS = {"search": SEARCH, "cancel": CANCEL, "status": STATUS}
+LOOK = _fields("""
+op* | text | `look`: the board and the legal moves, without a search
+id* | id | comes back with the reply
+game* | text | as in a search
+position | text | as on the command line; `startpos` if not given
+move | text | a move to play first; in a game against chance, chance then draws until a player is to move
+seed | integer | of what chance draws, 0 if not given
+board | text | rows x columns, `6x7`
+rules | rules | the game's own options by name, `{"empties": "none"}`
+""")
+
+REQUESTS = {"search": SEARCH, "look": LOOK, "cancel": CANCEL, "status": STATUS}
 
 _FOUND = _fields("""
 game | text | as asked
@@ -128,6 +139,21 @@ index | integer | of the position in the request, from 0
     *_FOUND,
 )
 
+LOOKED = _fields("""
+id | id | of the request
+type | text | `look`
+game | text | as asked
+board | text | rows x columns
+position | text | as `position` of a search may have it
+points | integer | that `move` brought; 0 where only the end of a game counts
+cells | rows or null | rows from the top, each a list of texts: `X`, `O`, a tile, `-` or `.` for nothing
+drawing | text | the board as lines of text
+side | text or null | `X` or `O` to move; null at the end, and against chance
+moves | texts | the legal ones
+over | boolean | no move is left
+result | text or null | at the end of a game of two players, who wins
+""")
+
 DONE = _fields("""
 id | id | of the request, which may be used again from now on
 type | text | `done`: nothing more about this request follows
@@ -165,7 +191,7 @@ ERRORS = {
     "bad_json": "the line is not UTF-8 or not JSON (NaN, a field twice, a number of more than 20 digits … included)",
     "not_object": "the line is JSON, but not an object",
     "too_long": "the line has more bytes than allowed",
-    "unknown_op": "`op` is not `search`, `cancel` or `status`",
+    "unknown_op": "`op` is not `search`, `look`, `cancel` or `status`",
     "unknown_field": "the message has a field that its `op` does not know",
     "bad_field": "a field is missing, of another type, or says what makes no sense",
     "duplicate_id": "an open request of this client has that `id`",
@@ -179,9 +205,11 @@ ERRORS = {
 
 _TABLES = {
     "Client → service: search": SEARCH,
+    "Client → service: look": LOOK,
     "Client → service: cancel": CANCEL,
     "Client → service: status": STATUS,
     "Service → client: answer and progress": ANSWER,
+    "Service → client: look": LOOKED,
     "Service → client: done": DONE,
     "Service → client: error": ERROR,
     "Service → client: status": STATE,

@@ -21,11 +21,12 @@ from .docs_page import page
 from .exchange import ClientGoneError, refusal, whole_body
 from .guard import Connections
 from .limits import HTTP_DEFAULTS, HTTP_ERRORS, HttpLimits
-from .link import RefusedError, state_of
+from .link import RefusedError, reply_of
 from .metrics import Metrics
 
 STATIC = Path(__file__).with_name("static")  # what stands at / and below /static/
 _STATE_WITHIN = 5.0  # seconds for the service to tell its state
+_LOOK_WITHIN = 60.0  # seconds for it to tell about a position: it may load the game first
 _HEALTH_LASTS = 1.0  # seconds for which an answer about its health holds
 _NO_OTHER_HOST = "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
 _HEADERS = {
@@ -65,6 +66,7 @@ class Api:
             Route("/", self._index),
             Route("/health", self._tell_health),
             Route("/search", self._search, methods=["GET", "POST"]),
+            Route("/look", self._look, methods=["POST"]),
             Route("/batch", self._batch, methods=["POST"]),
             Route("/status", self._status),
             Route("/metrics", self._tell_metrics),
@@ -107,12 +109,17 @@ class Api:
         return Response(self._health, media_type="application/json")
 
     async def _state(self):
-        return await state_of(self._settings.path, _STATE_WITHIN)
+        return await reply_of(self._settings.path, b'{"op": "status"}', _STATE_WITHIN)
+
+    async def _look(self, request: Request) -> Response:
+        line = _as_line(await whole_body(request, self._limits.body, self._limits.patience), b"look")
+        found = await reply_of(self._settings.path, line, _LOOK_WITHIN)
+        return Response(found.line, media_type="application/json")
 
     async def _search(self, request: Request) -> Any:
         if request.method == "POST":
             body = await whole_body(request, self._limits.body, self._limits.patience)
-            line = _as_line(body)
+            line = _as_line(body, b"search")
         else:
             line = json.dumps({"id": 0, **self._fields(request, without=())}).encode()
         return SearchResponse(self._settings.path, line, form_of(request.headers.get("accept", "")), self._limits)
@@ -159,15 +166,15 @@ def _value(kind, text):
     return {"true": True, "false": False}.get(text, text) if kind == "boolean" else text
 
 
-def _as_line(body):
-    """Return the socket's line for a search that has neither ``op`` nor ``id``."""
+def _as_line(body, op):
+    """Return the socket's line for the fields of a request (bytes) without ``op`` and ``id``."""
     body = body.replace(b"\n", b" ").replace(b"\r", b" ").strip()
     if not body:
         raise RefusedError("bad_json", "the body is empty")
     if not body.startswith(b"{"):
         return body
     more = body[1:].lstrip()
-    return b'{"op": "search", "id": 0%s%s' % (b"" if more.startswith(b"}") else b", ", more)
+    return b'{"op": "%s", "id": 0%s%s' % (op, b"" if more.startswith(b"}") else b", ", more)
 
 
 def _on_failure(_: Request, failure: RefusedError) -> Response:

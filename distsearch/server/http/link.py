@@ -25,7 +25,7 @@ class Message(NamedTuple):
 
     @property
     def type(self) -> str:
-        """``answer``, ``progress``, ``done``, ``error`` or ``status``."""
+        """``answer``, ``progress``, ``done``, ``look``, ``error`` or ``status``."""
         return self.content["type"]
 
 
@@ -81,11 +81,14 @@ async def linked(path: str) -> AsyncIterator[Link]:
         writer.close()
 
 
-async def state_of(path: str, timeout: float) -> Message:
-    """Return the service's status message; raises RefusedError, also after ``timeout`` seconds."""
+async def reply_of(path: str, line: bytes, timeout: float) -> Message:
+    """Return the only reply to a line; raises RefusedError, also after ``timeout`` seconds."""
     try:
         async with asyncio.timeout(timeout), linked(path) as link:
-            await link.send(b'{"op": "status"}')
-            return await link.receive()
+            await link.send(line)
+            message = await link.receive()
+            if message.type == "error":
+                raise RefusedError(**message.content["error"])
+            return message
     except TimeoutError as error:
         raise RefusedError("unreachable", "the service does not answer") from error

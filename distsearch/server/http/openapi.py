@@ -6,7 +6,7 @@ from ... import __version__, games
 from ...api.declarations import json_schema
 from ...api.options import Options
 from ..limits import DEFAULTS
-from ..schema import ANSWER, DONE, ERROR, ERRORS, SEARCH, STATE
+from ..schema import ANSWER, DONE, ERROR, ERRORS, LOOK, LOOKED, SEARCH, STATE
 from .batch import FORMATS
 from .limits import HTTP_DEFAULTS, HTTP_ERRORS, status_of
 
@@ -23,6 +23,7 @@ _TYPES: dict[str, dict[str, Any]] = {
     "number or null": {"type": ["number", "null"]},
     "texts": {"type": "array", "items": _TEXT},
     "list": {"type": "array", "items": {"type": "object"}},
+    "rows or null": {"type": ["array", "null"], "items": {"type": "array", "items": _TEXT}},
     "object": {"type": "object"},
     "rules": {"type": "object", "additionalProperties": _TEXT},
     "window": _PAIR,
@@ -48,6 +49,7 @@ def document() -> dict[str, Any]:
         "security": [{"bearer": []}, {"token": []}],
         "paths": {
             "/search": {"post": _search_by_body(), "get": _search_by_query()},
+            "/look": {"post": _look()},
             "/batch": {"post": _batch()},
             "/status": {"get": _get("What the service does", _json("Status"))},
             "/metrics": {"get": _get("The same and counts of requests, for Prometheus", {"text/plain": {}})},
@@ -74,17 +76,17 @@ def kinds() -> dict[str, str]:
 
 def _schemas():
     options = json_schema(Options, served=True)["properties"]
-    asked = [field for field in SEARCH if field.name not in _OF_THE_LINE]
-    search = _object(asked)
+    search = _asked(SEARCH)
     for name, schema in search["properties"].items():
         checks = {key: value for key, value in options.get(name, {}).items() if key not in ("type", "description")}
         schema.update({**checks, **_BOUNDS.get(name, {})})
-    search |= {"required": [field.name for field in asked if field.required], "additionalProperties": False}
     search["example"] = _EXAMPLE
     answers = {"type": "array", "items": {"$ref": "#/components/schemas/Answer"}}
     done = {field.name: _field(field) for field in DONE if field.name in ("state", "error")}
     return {
         "Search": search,
+        "Look": _asked(LOOK),
+        "Looked": _object(LOOKED),
         "Answer": _object(ANSWER),
         "Result": {"type": "object", "required": ["answers", "state"], "properties": {"answers": answers, **done}},
         "Done": _object(DONE),
@@ -92,6 +94,15 @@ def _schemas():
         "Status": _object(STATE),
         "Health": {"type": "object", "properties": {"state": {"type": "string"}}, "required": ["state"]},
     }
+
+
+def _asked(fields):
+    """Return the schema of a request with a message's fields."""
+    asked = [field for field in fields if field.name not in _OF_THE_LINE]
+    found = _object(asked)
+    for name, schema in found["properties"].items():
+        schema.update(_BOUNDS.get(name, {}))
+    return {**found, "required": [field.name for field in asked if field.required], "additionalProperties": False}
 
 
 def _codes():
@@ -151,6 +162,14 @@ def _search_by_query():
         "description": _FORMS,
         "parameters": _parameters(()),
         "responses": _search_responses(),
+    }
+
+
+def _look():
+    return {
+        "summary": "A position's board and legal moves, without a search",
+        "requestBody": {"required": True, "content": _json("Look")},
+        "responses": _responses(_json("Looked"), *_SEARCH_STATUSES),
     }
 
 
