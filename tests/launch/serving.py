@@ -65,7 +65,7 @@ class Service:
                 environment, command = path.read_bytes() + b"\0", (path.parent / "cmdline").read_bytes()
             except OSError:
                 continue  # it is gone, or another process's
-            if self._mark.encode() in environment and b"serve" in command and b"mpirun" not in command:
+            if self._mark.encode() in environment and b"\0serve\0" in command and b"mpirun" not in command:
                 rank = _RANK.search(environment)
                 if rank or self._ranks == 1:
                     found[int(rank[1]) if rank else 0] = int(path.parent.name)
