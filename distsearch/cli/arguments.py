@@ -75,15 +75,18 @@ def studies():
 
 def parser_of(command, study=None):
     """Return the Parser of a command's arguments; of ``study`` those of the study of that name, None: its name."""
+    from .flags import add_rules_by_name
+
     if command == "study":
         if study is None:
             return studies()
         row = command_of(command).STUDIES[study]
         parser = Parser(prog=f"distsearch study {study}", description=row.help)
         row.add_arguments(parser)
-        return parser
-    parser = Parser(prog=f"distsearch {command}", description=COMMANDS[command])
-    command_of(command).add_arguments(parser)
+    else:
+        parser = Parser(prog=f"distsearch {command}", description=COMMANDS[command])
+        command_of(command).add_arguments(parser)
+    add_rules_by_name(parser)
     return parser
 
 

@@ -10,6 +10,7 @@ from ..formats.checkpoint import policy_in
 from ..formats.weights_file import named
 
 _MOST = 1000  # entries of a list
+_RULE = "rule "  # what the names of parsed rules begin with: no other argument's does
 
 
 def add_options(parser, options, as_lists=False):
@@ -90,7 +91,7 @@ def add_game(parser, position=True, rules=True, optional=False):
 
 
 def add_rules(parser):
-    """Add the flags of a game's own options."""
+    """Add the flag of a game's own options; ``add_rules_by_name`` adds theirs, once the parser has all others."""
     parser.add_argument(
         "--rule",
         type=checked(_rule),
@@ -98,9 +99,19 @@ def add_rules(parser):
         metavar="NAME=VALUE",
         help="one of the game's own options, which `distsearch help GAME` lists; may be given several times",
     )
-    for name, owners in games_by_rule().items():
-        text = f"of {' and '.join(f'{game.NAME} ({values_of(game, name)})' for game in owners)}"
-        parser.add_argument(f"--{shown(name)}", dest=name, metavar="RULE", help=text)
+
+
+def add_rules_by_name(parser):
+    """Add a flag for each of the games' own options, where ``--rule`` is one; no flag takes the place of another.
+
+    Other packages name options as they like; ``--rule`` gives those that are called like a flag.
+    """
+    taken = parser._option_string_actions
+    for name, owners in games_by_rule().items() if "--rule" in taken else ():
+        if (flag := f"--{shown(name)}") not in taken:
+            text = f"of {' and '.join(f'{game.NAME} ({values_of(game, name)})' for game in owners)}"
+            more = {"dest": f"{_RULE}{name}", "metavar": "RULE", "help": text.replace("%", "%%")}
+            taken["--rule"].container.add_argument(flag, **more)
 
 
 def values_of(game, name):
@@ -112,8 +123,8 @@ def values_of(game, name):
 
 def rules_of(args):
     """Return the game's own options of parsed arguments as texts by name; raises UserError."""
-    by_flag = {name: vars(args)[name] for name in games_by_rule() if vars(args)[name] is not None}
-    return {**dict(args.rule or ()), **by_flag}
+    given_by_flag = {dest: value for dest, value in vars(args).items() if dest.startswith(_RULE) and value is not None}
+    return {**dict(args.rule or ()), **{dest.removeprefix(_RULE): value for dest, value in given_by_flag.items()}}
 
 
 def _rule(text):

@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import inspect
 import re
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +84,19 @@ def _problem(module):
         return f"it has no {', '.join(missing)}"
     if module.PLAYERS not in (1, 2):
         return f"PLAYERS is {module.PLAYERS!r:.40}, not 1 or 2"
-    if not isinstance(module.OPTIONS, dict) or not all(isinstance(name, str) for name in module.OPTIONS):
-        return f"OPTIONS is {module.OPTIONS!r:.40}, not values by name"
+    if not isinstance(module.OPTIONS, dict) or not all(starmap(_is_option, module.OPTIONS.items())):
+        return f"OPTIONS is {module.OPTIONS!r:.40}, not tuples of texts (or None) by name"
     taken = inspect.signature(module.rules).parameters
-    if unknown := [name for name, values in module.OPTIONS.items() if not values and name not in taken]:
+    if unknown := [name for name, values in module.OPTIONS.items() if values is None and name not in taken]:
         return f"rules() has no parameter {', '.join(unknown)}"
     knowledge(module)  # raises what the loading of a module may raise
     return None
+
+
+def _is_option(name, values):
+    """Whether this may be one of a game's OPTIONS: its name, and its values, None for any text."""
+    texts = isinstance(values, tuple) and values and all(isinstance(value, str) for value in values)
+    return isinstance(name, str) and name.isidentifier() and bool(values is None or texts)
 
 
 def knowledge(game: Game):

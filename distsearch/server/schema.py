@@ -31,18 +31,15 @@ _OPTIONS = tuple(
     for name, each in declared(Options).items()
     if each.option.served
 )
-_RULES = {name: " and ".join(game.NAME for game in owners) for name, owners in games_by_rule().items()}
-
-SEARCH = (
-    *_fields("""
+_REQUEST = _fields("""
 op | text | `search`; may be left out
 id* | id | repeated in every message about this request; unique among the client's open requests
 game* | text | `othello`, `connect4`, `2048`, `2584` or another one that is installed
 position | text | as on the command line; `startpos` if neither this nor `positions` is given
 positions | texts | several of them instead; each gets an answer
 board | text | rows x columns, `6x7`
-"""),
-    *(Field(name, "text", f"one of the rules of {game}") for name, game in _RULES.items()),
+""")
+_MORE = (
     Field("rules", "rules", 'the game\'s own options by name, `{"empties": "none"}`'),
     *_OPTIONS,
     *_fields("""
@@ -50,6 +47,16 @@ priority | integer | -10 to 10, 0 if not given; requests of a higher one go firs
 progress | number | seconds, 0.01 or more, between two `progress` messages; none if not given
 """),
 )
+_TAKEN = {field.name for field in (*_REQUEST, *_MORE)}
+
+
+def _rules():
+    """Return a Field for each of the games' own options whose name is free; ``rules`` has the others."""
+    owners = {name: " and ".join(game.NAME for game in games) for name, games in games_by_rule().items()}
+    return tuple(Field(name, "text", f"one of the rules of {owners[name]}") for name in owners if name not in _TAKEN)
+
+
+SEARCH = (*_REQUEST, *_rules(), *_MORE)
 
 CANCEL = _fields("""
 op* | text | `cancel`

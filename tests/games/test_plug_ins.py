@@ -7,7 +7,9 @@ import pytest
 
 from distsearch import games
 from distsearch.api.options import games_by_rule, resolve
+from distsearch.cli.arguments import COMMANDS, parse, parser_of
 from distsearch.core.errors import UserError
+from distsearch.server.schema import _rules
 
 from . import tictactoe
 from .plug_ins import installed
@@ -40,7 +42,9 @@ BROKEN = [  # what loading gives or raises, and the words about it
     (SystemExit(3), "SystemExit: 3"),
     (SimpleNamespace(), "it has no NAME, UNIT, OPTIONS"),
     (module(PLAYERS=3), "PLAYERS is 3, not 1 or 2"),
-    (module(OPTIONS=["komi"]), "OPTIONS is ['komi'], not values by name"),
+    (module(OPTIONS=["komi"]), "OPTIONS is ['komi'], not tuples of texts (or None) by name"),
+    *((module(OPTIONS={"komi": each}), f"OPTIONS is {{'komi': {each}}}, not tuples") for each in ((1, 2), 5, ())),
+    *((module(OPTIONS={each: ("a",)}), f"OPTIONS is {{{each!r}: ('a',)}}, not tuples") for each in ("", "a size", 5)),
     (module(OPTIONS={"komi": None}), "rules() has no parameter komi"),
 ]
 
@@ -82,3 +86,18 @@ def test_a_rule_that_is_called_like_an_option_takes_it_from_no_other_game(monkey
             resolve("connect4", komi="7")
         options = resolve("other", rules={"depth": "x"}, depth=3, komi="7")[0]
         assert (options.depth, options.rules) == (3, {"depth": "x", "komi": "7"})
+
+
+TAKEN = "json", "help", "board", "rule", "rules", "id", "op", "game", "position", "trace", "command", "workers"
+
+
+def test_rules_that_are_called_like_flags_or_fields_take_none_from_the_others(monkeypatch):
+    other = module(OPTIONS={**dict.fromkeys(TAKEN, ("a", "b")), "komi": ("50%", "7")})
+    with installed(monkeypatch, other=Point(found=other)):
+        for command in COMMANDS:
+            parser_of(command).format_help()
+        args = parse(["search", "connect4", "4", "--json", "--board", "6x7", "--rule", "json=b", "--komi", "7"])
+        fields = {field.name: field.type for field in _rules()}
+    assert (args.command, args.game, args.position, args.json, args.board) == ("search", "connect4", "4", True, "6x7")
+    assert args.rules == {"json": "b", "komi": "7"}
+    assert fields.keys() == {"json", "help", "rule", "trace", "command", "workers", "komi", "empties", "spawn"}
