@@ -141,6 +141,11 @@ def to_lost(message: Message) -> tuple[int, bool]:
     return rank, bool(lost)
 
 
+def failed(run: int, failure: str) -> Message:
+    """Return a FAILED message: why no job of a run can be done."""
+    return Message(MessageType.FAILED, run, np.frombuffer(failure.encode(errors="replace"), np.uint8))
+
+
 def encode(message: Message) -> bytearray:
     """Return a message as one buffer of bytes."""
     kind, run, payload = message

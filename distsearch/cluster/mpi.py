@@ -174,7 +174,7 @@ def work_for_master(
     guard = _Guard(worker_timeout, above, known) if worker_timeout else None
     try:
         if rank in leaders:
-            _lead(comm, leaders[rank], kinds, shares, known, wakeup, worker_timeout, survives, guard)
+            _lead(comm, leaders[rank], (kinds, shares, guarded), known, wakeup, worker_timeout, survives, guard)
         else:
             worker, mailbox = Worker(kinds, joint=joint, guarded=guarded), Mailbox(comm, above)
             peer_mailbox = PeerMailbox(peers) if peers else None
@@ -196,9 +196,9 @@ def _without(above):
     mpi_runtime.forgo_finalize()
 
 
-def _lead(comm, ranks, kinds, shares, known, wakeup, worker_timeout, survives, guard):
-    """Be the sub-master of some ranks."""
-    submaster, rest = Submaster({rank: known[rank][0] for rank in ranks}, kinds, shares), BackOff()
+def _lead(comm, ranks, how, known, wakeup, worker_timeout, survives, guard):
+    """Be the sub-master of some ranks; how: arguments of ``Submaster``."""
+    submaster, rest = Submaster({rank: known[rank][0] for rank in ranks}, *how), BackOff()
     links = WorkerLinks(comm, submaster, submaster.master, ranks, known, wakeup, worker_timeout, survives)
     while not submaster.has_left:
         arrived = links.poll()

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.errors import line_of
 from . import messages
 from .events import Begin, Drop, Halt, Leave, More, Prepare, Received
 from .master import EveryWorkerLostError, Master
@@ -45,6 +46,7 @@ class _Setup:
         self.number, self.text = number, payload.tobytes()
         self.content = json.loads(self.text)
         self.make = None  # once it is ready: a function of the number of workers that makes a source
+        self.failure = ""  # why there can be none
         self.awaited = True  # READY is
 
     def __repr__(self):
@@ -65,9 +67,11 @@ class _Run:
 class Submaster:
     """Passes jobs from above on to workers, or shares them, and sends the results up.
 
-    hosts: the host of each worker by rank; kinds: as for a Worker, of which the dtypes are needed. A message from or to
-    rank ``ABOVE`` is one of the protocol between master and worker, and so are those between the sub-master and its
-    workers.
+    hosts: the host of each worker by rank; kinds: as for a Worker, of which the dtypes are needed; guarded: where no
+    source can be made, that run fails, and not this process.
+
+    A message from or to rank ``ABOVE`` is one of the protocol between master and worker, and so are those between the
+    sub-master and its workers.
     """
 
     def __init__(
@@ -75,11 +79,13 @@ class Submaster:
         hosts: Mapping[int, str],
         kinds: Mapping[str, Callable[[dict], Runner]],
         shares: Mapping[str, Callable] | None,
+        guarded: bool = False,
     ):
         self.master = Master(hosts)
-        self._ranks, self._kinds, self._shares = list(hosts), kinds, shares
+        self._ranks, self._kinds, self._shares, self._guarded = list(hosts), kinds, shares, guarded
         self._setups = {}  # number above → _Setup
         self._runs = {}  # number → _Run
+        self._failing = {}  # number → why it has no source, of other runs that are open
         self._metrics_requests = []  # (run, {rank: METRICS_RECORD, None until it comes}) of each request, in order
         # how many of ``master.lost`` and ``master.rejoined`` were reported above
         self._reported_lost = self._reported_rejoined = 0
@@ -111,6 +117,8 @@ class Submaster:
         return out + self._reports(event)
 
     def _from_above(self, message):
+        if message.type in _ABOUT_RUNS and message.run in self._failing:
+            return self._about_failing(message)
         if message.type in _ABOUT_RUNS:
             return self._about_run(self._runs[message.run], message)
         return self._about_itself(message)
@@ -134,6 +142,17 @@ class Submaster:
             case MessageType.END:
                 del self._runs[message.run]
                 return self.master.handle(Halt(message.run))
+        return []
+
+    def _about_failing(self, message):
+        """Take in a message about a run that can have no source."""
+        match message.type:
+            case MessageType.JOBS | MessageType.RESTORE_PROGRESS:
+                return [Outgoing(ABOVE, messages.failed(message.run, self._failing[message.run]))]
+            case MessageType.STOP:
+                return [Outgoing(ABOVE, Message(MessageType.STOPPED, message.run))]
+            case MessageType.END:
+                del self._failing[message.run]
         return []
 
     def _about_itself(self, message):
@@ -161,7 +180,7 @@ class Submaster:
             case MessageType.RESET:
                 self._epoch = message.run
                 self._metrics_requests.clear()
-                numbers, self._runs = list(self._runs), {}
+                numbers, self._runs, self._failing = list(self._runs), {}, {}
                 return [outgoing for number in numbers for outgoing in self.master.handle(Halt(number))]
             case MessageType.QUIT:
                 self.has_left, self.leaves_alone = True, message.run == 1 or bool(self.master.lost)
@@ -178,7 +197,11 @@ class Submaster:
         log.info("run %d opens", message.run)
         record = to_records(message.payload, messages.OPEN_RECORD)[0]
         setup = self._setups[int(record["setup"])]
-        run = self._runs[message.run] = _Run(message.run, setup.make(len(self._ranks)))
+        source, failure = (None, setup.failure) if setup.failure else self._attempt(setup.make, len(self._ranks))
+        if source is None:
+            self._failing[message.run] = failure
+            return []
+        run = self._runs[message.run] = _Run(message.run, source)
         begin = Begin(run.number, setup.text, run.source, client=int(record["client"]), weight=float(record["weight"]))
         return self.master.handle(begin)
 
@@ -228,7 +251,9 @@ class Submaster:
         for setup in self._setups.values():
             if setup.awaited and self.master.is_ready(setup.text):
                 log.info("setup %d is ready", setup.number)
-                setup.make, setup.awaited = setup.make or self._maker(setup.content), False
+                setup.awaited = False
+                if not setup.make:
+                    setup.make, setup.failure = self._attempt(self._maker, setup.content)
                 out.append(Outgoing(ABOVE, Message(MessageType.READY, setup.number)))
         return out
 
@@ -242,6 +267,15 @@ class Submaster:
             for each in changes
         ]
 
+    def _attempt(self, make, *given):
+        """Return (what ``make`` returns, ""), or (None, why it failed), which is raised if this is not guarded."""
+        try:
+            return make(*given), ""
+        except Exception as error:
+            if not self._guarded:
+                raise
+            return None, line_of(error)
+
     def _maker(self, content):
         if self._shares and content.get("share"):
             return self._shares[content["kind"]](content)
@@ -252,7 +286,7 @@ class Submaster:
         """Return the messages to rank 0 about a run."""
         source, number, out, above = run.source, run.number, [], []
         if failure := self.master.failures.pop(number, ""):
-            above.append(Message(MessageType.FAILED, number, np.frombuffer(failure.encode(), np.uint8)))
+            above.append(messages.failed(number, failure))
         ended = run.stopping and not self.master.is_open(number) and not source.awaits_ids
         if not run.stopping:
             for job, words in source.exports():

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..core.errors import UserError, print_traceback
+from ..core.errors import line_of
 from . import messages
 from .exchange import NOTHING, Exchange
 from .fair_queue import FairQueue
@@ -79,7 +79,7 @@ class Worker:
         """Take a message in; return the list of Messages that answer it."""
         match message.type:
             case MessageType.JOBS | MessageType.RESTORE_PROGRESS if self._runs[message.run].setup.failure:
-                return [_failed(message.run, self._runs[message.run].setup.failure)]
+                return [messages.failed(message.run, self._runs[message.run].setup.failure)]
             case MessageType.JOBS:
                 self._queue(self._runs[message.run], message.payload)
             case MessageType.RESTORE_PROGRESS:
@@ -141,10 +141,7 @@ class Worker:
         """Return an exception of a runner as a line, if this worker is guarded; else raise it again."""
         if not self._guarded:
             raise error
-        if isinstance(error, UserError):
-            return str(error)
-        print_traceback(error)
-        return f"{type(error).__name__}: {error}"
+        return line_of(error)
 
     def _give_up(self, run, error):
         """Do nothing more for a run, of which a job has failed; return the Message about it."""
@@ -155,7 +152,7 @@ class Worker:
             left.clear()
         run.exchange = run.job = run.time_splitter = run.runner = None  # the runner may be in any state
         self._leave(run)
-        return [_failed(run.number, failure)]
+        return [messages.failed(run.number, failure)]
 
     def _ready(self, number):
         slots = self._setups[number].slots
@@ -656,10 +653,6 @@ class Worker:
             if len(jobs) > len(records) + 1:
                 run.queue.appendleft(jobs[len(records) + 1 :])
         return now, cpu
-
-
-def _failed(run, failure):
-    return Message(MessageType.FAILED, run, np.frombuffer(failure.encode(errors="replace"), np.uint8))
 
 
 def _first(queue):

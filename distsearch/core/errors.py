@@ -35,3 +35,11 @@ def print_error(text: str) -> None:
 def print_traceback(error: BaseException) -> None:
     """Write a mistake of ours to stderr in the same way, with its traceback."""
     print_error("".join(traceback.format_exception(error)).rstrip())
+
+
+def line_of(error: Exception) -> str:
+    """Return an exception as one line; that of a mistake of ours is written to stderr first, see above."""
+    if isinstance(error, UserError):
+        return str(error)
+    print_traceback(error)
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,6 +1,7 @@
 """Jobs whose runner raises an exception: of a guarded worker it ends the run, of any other one the worker."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,18 @@ from distsearch.core.errors import UserError
 
 from .talk import started, summary
 from .test_submaster import Talk as SubmasterTalk
-from .toys import SETUP_TEXT, BatchRunner, Clock, Runner, Source, jobs_message, kinds, open_message, setup_message
+from .toys import (
+    RESULT,
+    SETUP_TEXT,
+    BatchRunner,
+    Clock,
+    Runner,
+    Source,
+    jobs_message,
+    kinds,
+    open_message,
+    setup_message,
+)
 
 BAD = 13  # nodes of a job that nothing can be done about
 FAILURE = "ZeroDivisionError: thirteen"
@@ -96,6 +108,29 @@ def test_a_submaster_passes_it_on():
     assert talk.above(MessageType.STOP) == []
     talk.say(2, MessageType.STOPPED)
     assert (MessageType.STOPPED, ABOVE) in summary(talk.say(3, MessageType.STOPPED))
+
+
+def broken(setup):
+    raise ZeroDivisionError("thirteen")
+
+
+def no_source(setup):
+    return SimpleNamespace(result_dtype=RESULT)  # and nothing else that a source needs
+
+
+@pytest.mark.parametrize("make", [broken, no_source])
+def test_a_guarded_submaster_without_a_source_fails_its_runs_alone(make, capsys):
+    talk = SubmasterTalk({"toy": make}, guarded=True)
+    assert (MessageType.READY, ABOVE) in summary(talk.ready)
+    for run in (1, 2):
+        ((kind, number, why),) = told(each.message for each in talk.begin(1, run))
+        assert (kind, number) == (MessageType.FAILED, run)
+        assert (why == FAILURE) == (make is broken)
+        assert summary(talk.above(MessageType.STOP, run=run)) == [(MessageType.STOPPED, ABOVE)]
+        assert talk.above(MessageType.END, run=run) == []
+    assert "Traceback" in capsys.readouterr().err
+    with pytest.raises((ZeroDivisionError, AttributeError)):
+        SubmasterTalk({"toy": make}).begin(1)
 
 
 @pytest.mark.parametrize("runner", [Failing, Uncompiled])

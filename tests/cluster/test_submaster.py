@@ -27,8 +27,8 @@ def test_blocks_are_hosts_where_these_have_as_many_ranks():
 class Talk:
     """A group of two workers, ranks 2 and 3, which have made themselves ready for a setup."""
 
-    def __init__(self):
-        self.group = Submaster({2: "a", 3: "a"}, kinds(Clock()), {})
+    def __init__(self, made=None, guarded=False):
+        self.group = Submaster({2: "a", 3: "a"}, made or kinds(Clock()), {}, guarded)
         self.above(MessageType.SETUP, np.frombuffer(SETUP_TEXT, np.uint8))
         self.say(2, MessageType.READY)
         self.ready = self.say(3, MessageType.READY)
@@ -40,12 +40,12 @@ class Talk:
         message = Message(kind, run) if payload is None else Message(kind, run, payload)
         return self.group.handle(Received(sender, message))
 
-    def begin(self, count):
+    def begin(self, count, run=1):
         """A run with so many jobs; returns what they lead to."""
-        self.above(MessageType.OPEN, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD)))
+        self.above(MessageType.OPEN, from_records(np.array([(1, 0, 1.0, 0)], OPEN_RECORD)), run)
         records = np.zeros(count, JOB)
         records["job_id"], records["nodes"] = np.arange(count), 10
-        return self.above(MessageType.JOBS, from_records(records))
+        return self.above(MessageType.JOBS, from_records(records), run)
 
 
 def test_it_is_ready_when_all_of_its_workers_are():
