@@ -21,9 +21,10 @@ def seen(game, **fields):
 
 
 def test_a_game_of_othello_goes_as_its_transcript(seed):
-    rng, moves, now = random.Random(seed), "", seen("othello")
+    rng, moves, move, now = random.Random(seed), "", None, seen("othello")
     while not now["over"]:
-        assert now == {**seen("othello", position=moves or "startpos"), "points": 0}
+        if move != "pass":  # which a transcript does not have
+            assert now == {**seen("othello", position=moves or "startpos"), "points": 0}
         squares = now["position"].split()
         assert squares == ["".join(map("".join, now["cells"])), now["side"]]
         move = rng.choice(now["moves"])
