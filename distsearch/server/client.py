@@ -42,7 +42,7 @@ class Client:
     def __init__(self, path: str, timeout: float | None = None):
         self._timeout, self._ids = timeout, count(1)
         self._pending: dict[int, Pending] = {}  # requests that are not done, by id
-        self._replies: dict[int, dict[str, Any] | None] = {}  # to what has only one, by id; None until it is there
+        self._replies: dict[int, Any] = {}  # to what has only one, by id; None until it is there
         self._rest = bytearray()
         self._failure: ServiceError | None = None
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
