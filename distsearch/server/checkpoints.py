@@ -70,6 +70,12 @@ class CutOffSearch:
         with contextlib.suppress(OSError):
             os.unlink(self._path)
 
+    def give_up(self) -> None:
+        """Forget the state that this search began from, if any: it has failed, and would fail so again."""
+        if self.state is not None:
+            print_error(f"distsearch: {self._path} is removed: the search that went on from it failed")
+            self.remove()
+
     def _open(self):
         """Return the file, which is removed first where it is of no use: damaged, or of another version."""
         search, wanted = fingerprint(self._request.options, self._request.positions), SimpleNamespace(save=False)

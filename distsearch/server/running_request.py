@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..api.compiling import NotCompiledError
 from .request import Request
 
 _WORTH_KEEPING = 1.0  # seconds of a search that is cancelled
@@ -105,8 +106,14 @@ class Positions(_Task):
         state = (self._kept and self._kept.state) or {"source": None, "seconds": 0.0}
         self._seconds_before = state["seconds"]
         capacity = 1 << (len(positions) - 1).bit_length()
-        self._stream = searcher.stream(capacity=capacity, snapshot=state["source"])
-        self._stream.add(np.array([position.state for position in positions], np.uint64))
+        try:
+            self._stream = searcher.stream(capacity=capacity, snapshot=state["source"])
+            self._stream.add(np.array([position.state for position in positions], np.uint64))
+        except NotCompiledError:  # it begins again once it is
+            raise
+        except Exception:
+            self._give_up_state()
+            raise
         self._stream.closed = True
         self._told = np.zeros(len(positions), bool)
         self._begin(self._stream, searcher.setup())
@@ -126,6 +133,14 @@ class Positions(_Task):
             self._save(now)
         self._stream.halted = True
         self._cluster.halt(self._run)
+
+    def fail(self, why: str) -> None:
+        super().fail(why)
+        self._give_up_state()
+
+    def _give_up_state(self):
+        if self._kept:
+            self._kept.give_up()
 
     def _save(self, now):
         def state():

@@ -36,9 +36,9 @@ class VirtualRanks:
         self.cluster.close()
 
 
-def alone():
+def alone(**how):
     """Return a Session of this process."""
-    return Session(book=WITHOUT).__enter__()
+    return Session(book=WITHOUT, **how).__enter__()
 
 
 class Asked(Request):

@@ -10,6 +10,7 @@ from distsearch.jobs.two_player import SolveRunner
 from distsearch.server import running_request
 from distsearch.server.checkpoints import Checkpoints
 from distsearch.server.request_queue import RequestQueue
+from distsearch.tree.position_stream import Stream
 
 from .queue_clients import Asked, alone, finish, turn_until
 
@@ -24,7 +25,7 @@ def service(tmp_path, monkeypatch):
     with contextlib.ExitStack() as stack:
 
         def make():
-            session = alone()
+            session = alone(guarded=True)
             stack.callback(session.close)
             return RequestQueue(session, checkpoints=Checkpoints(str(tmp_path / "kept")))
 
@@ -93,6 +94,25 @@ def test_a_damaged_file_costs_no_answer(service, tmp_path, capsys):
     assert answer(service(), Asked(HARD, exact=True)).score == SCORE
     assert str(path) in capsys.readouterr().err
     assert kept(tmp_path) == []
+
+
+@pytest.mark.parametrize(("owner", "name"), [(SolveRunner, "restore"), (Stream, "_restore_position")], ids=str)
+def test_a_state_that_cannot_be_restored_fails_once(service, tmp_path, monkeypatch, capsys, owner, name):
+    cut_off(service(), Asked(HARD, exact=True))
+    (path,) = kept(tmp_path)
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, fail)
+        queue, asked = service(), Asked(HARD, exact=True)
+        queue.submit(asked)
+        finish(queue)
+        assert asked.ends == ["failed"]
+    assert kept(tmp_path) == []
+    assert f"{path} is removed" in capsys.readouterr().err
+    assert answer(service(), Asked(HARD, exact=True)).score == SCORE
 
 
 def test_a_state_is_saved_every_so_often(service, tmp_path, monkeypatch):
