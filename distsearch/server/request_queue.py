@@ -11,7 +11,7 @@ from .. import games
 from ..api.compiling import Compilation, NotCompiledError, deferred, in_this_process
 from ..api.options import Options
 from ..api.session import Session
-from ..core.errors import UserError, print_traceback
+from ..core.errors import UserError, print_error, print_traceback
 from .checkpoints import Checkpoints
 from .limits import DEFAULTS
 from .request import Refused, Request
@@ -51,7 +51,7 @@ class RequestQueue:
         self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
         self._compilation = Compilation()
         self._uncompiled = []  # (request or Options to warm, the Recipe of the kernels that it waits for)
-        self._warming = []  # numbers of runs without work, by which workers load kernels
+        self._warming = {}  # number of a run of hardly any work, by which workers load kernels → its game
         self._answered = self._nodes = 0
         self._began = time.monotonic()
         self._samples = deque([(self._began, 0)])  # (time, nodes)
@@ -70,7 +70,8 @@ class RequestQueue:
     def _warm(self, options):
         self._session.book(options)
         searcher = self.searcher(options)
-        self._warming.append(self._cluster.begin(searcher.setups()[0], searcher.trial(), measured=True))
+        run = self._cluster.begin(searcher.setups()[0], searcher.trial(), measured=True)
+        self._warming[run] = options.game
 
     def _guard(self, work):
         """Do work that no request is about yet; one may still succeed where this fails."""
@@ -115,7 +116,10 @@ class RequestQueue:
     @property
     def _compiling(self):
         """Whether kernels for something are being compiled or loaded."""
-        self._warming = [run for run in self._warming if self._cluster.is_open(run)]
+        for run in [run for run in self._warming if not self._cluster.is_open(run)]:
+            game = self._warming.pop(run)
+            if failure := self._cluster.failure(run):
+                print_error(f"distsearch: usual searches of {game} fail: {failure}")
         return bool(self._uncompiled or self._warming or self._compilation.busy)
 
     @property

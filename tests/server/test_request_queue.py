@@ -13,6 +13,7 @@ from distsearch.api.compiling import NotCompiledError
 from distsearch.api.options import Options
 from distsearch.api.session import Session
 from distsearch.core.errors import UserError
+from distsearch.jobs.chance import ExpectimaxRunner
 from distsearch.server import request_queue as request_queues
 from distsearch.server import running_request
 from distsearch.server.request import Refused
@@ -391,6 +392,23 @@ def test_warming_goes_on_in_turns(session, uncompiled, monkeypatch):
         queue.turn()
         time.sleep(queue.pause())
     assert uncompiled.exists()
+
+
+def test_warming_that_fails_is_told_and_leaves_nothing_behind(monkeypatch, capsys):
+    def fail(*_):
+        raise UserError("no such network")
+
+    monkeypatch.setattr(ExpectimaxRunner, "begin", fail)
+    with Session(book=WITHOUT, guarded=True) as session:
+        queue = RequestQueue(session)
+        queue._begin(Asked("startpos", game="2048", depth=1, evaluation="rows").options)
+        assert queue.status()["state"] == "compiling"
+        turn_until(queue, lambda: queue.status()["state"] == "serving")
+        told = "distsearch: usual searches of 2048 fail: no such network\n"
+        assert capsys.readouterr().err == told
+        assert queue.status()["state"] == "serving"
+        assert capsys.readouterr().err == ""
+        assert session.cluster._master.failures == {}
 
 
 @pytest.mark.parametrize("limit", [{"exact": True}, {"time": 60.0}], ids=str)
