@@ -76,14 +76,13 @@ class ChanceSearcher(Searcher):
     # figures of an Outcome that sum up those of pools: by its names, theirs
     _counts = {"cpu_seconds": "cpu", "nodes": "nodes"} | {name: name for name in ("jobs", *TABLE_COUNTS)}
 
-    def __init__(self, options, *how, **named):
-        super().__init__(options, *how, **named)
-        self._runner = runner = KINDS[self._setup["kind"]](self._setup)
+    def _prepare(self, options):
         recipe = Recipe.of_setup(self._setup)
-        compile_with_notice(options.game, lambda: self._compile(runner), self._progress, recipe, self._interrupted)
+        compile_with_notice(options.game, lambda: self._compile(options), self._progress, recipe, self._interrupted)
 
-    def _compile(self, runner):
-        runner.compile()
+    def _compile(self, options):
+        self._runner = KINDS[self._setup["kind"]](self._setup)
+        self._runner.compile()
 
     @property
     def _points_to_come(self):
@@ -255,9 +254,9 @@ class AdversarySearcher(ChanceSearcher):
     _counts = ChanceSearcher._counts | {name: name for name in ("jobs_used", "jobs_wasted", "jobs_cut")}
     _joins = False
 
-    def _compile(self, runner):
-        self._evaluation = evaluation.find(self.game, self._options.evaluation, self.rules)
-        runner.compile()
+    def _compile(self, options):
+        super()._compile(options)
+        self._evaluation = evaluation.find(self.game, options.evaluation, self.rules)
         self._evaluate(self.game.start(self.rules).state)
 
     def _evaluate(self, state):

@@ -36,14 +36,16 @@ class RunStats(NamedTuple):
 
 
 def prepare(setup, game, rules, progress, interrupted):
-    """Return (runner, grower) for a setup, compiled; tells ``progress`` if that takes a while.
+    """Return (runner, grower) for a setup, compiled, its weights unpacked; tells ``progress`` if that takes a while.
 
     Raises KeyboardInterrupt if the user wants an end meanwhile.
     """
-    runner = KINDS[setup["kind"]](setup)
-    grower = Grower(game, rules, runner.engine)
+    runner = grower = None
 
     def compile_all():
+        nonlocal runner, grower
+        runner = KINDS[setup["kind"]](setup)
+        grower = Grower(game, rules, runner.engine)
         grower.compile()
         runner.compile()
         warm_up(runner, grower, game.start(rules).state, setup["kind"])

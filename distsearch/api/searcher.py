@@ -20,7 +20,7 @@ class Searcher(ABC):
     """Searches positions of one game and board under one set of options.
 
     cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
-    an end. ``wanted_subtrees``: subtrees in a pool. A subclass compiles what it needs after ``__init__``.
+    an end. ``wanted_subtrees``: subtrees in a pool.
     """
 
     deepening: bool  # whether each position is searched deeper and deeper until a limit ends it; else they are a stream
@@ -38,7 +38,12 @@ class Searcher(ABC):
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
         self._setup = options.setup()
+        self._prepare(options)
         self._take(options)
+
+    @abstractmethod
+    def _prepare(self, options):
+        """Compile what the search needs, and unpack its weights: before ``_take``, which may need them."""
 
     def _take(self, options):
         self._options = options

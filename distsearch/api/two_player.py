@@ -60,6 +60,8 @@ class TwoPlayerSearcher(Searcher):
         if options.against_chance:
             raise UserError(f"{options.game} is a game against chance, for search alone")
         super().__init__(options, cluster, *how, **named)
+
+    def _prepare(self, options):
         self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress, self._interrupted)
 
     def _take(self, options):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import archive
-from .kernel_cache import FOLDER
+from .kernel_cache import FOLDER, about_to_compile
 
 _PATIENCE = 60.0  # seconds that a process waits for another one's array before it makes its own
 _LOOK = 0.02  # seconds between two looks
@@ -34,6 +34,7 @@ def kept(
     found = _mapped(path, shape, dtype)
     if found is not None:
         return found
+    about_to_compile(path.stem)  # it may take as long, and is made beforehand by the same processes
     with _alone(path.with_suffix(".lock")):  # of this array's own: making it may take others
         found = _mapped(path, shape, dtype)  # of another process, by now
         return _made(path, shape, dtype, make) if found is None else found

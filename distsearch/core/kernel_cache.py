@@ -107,7 +107,7 @@ _told: list[Callable[[str], None]] = []  # of kernels that must be compiled
 
 
 def about_to_compile(name: str) -> None:
-    """Tell the innermost ``told_of_compiling`` that the kernel of this name is not kept."""
+    """Tell the innermost ``told_of_compiling`` that the kernel, or array, of this name is not kept."""
     if _told:
         _told[-1](name)
 
@@ -119,7 +119,7 @@ def can_keep() -> bool:
 
 @contextlib.contextmanager
 def told_of_compiling(tell: Callable[[str], None]) -> Iterator[None]:
-    """While the context lasts, have ``tell`` called with the name of every kernel before it is compiled."""
+    """While the context lasts, have ``tell`` called with the name of every kernel or array before it is made."""
     _told.append(tell)
     try:
         yield

@@ -5,6 +5,7 @@ import itertools
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from .. import games
@@ -51,6 +52,7 @@ class RequestQueue:
         self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
         self._compilation = Compilation()
         self._uncompiled = []  # (request or Options to warm, the Recipe of the kernels that it waits for)
+        self._to_warm = deque()  # functions that return Options, for which no searcher was made yet
         self._warming = {}  # number of a run of hardly any work, by which workers load kernels → its game
         self._answered = self._nodes = 0
         self._began = time.monotonic()
@@ -60,12 +62,20 @@ class RequestQueue:
     def warm(self, names: Iterable[str]) -> None:
         """Have kernels for the usual searches of these games compiled or loaded, here and by every worker.
 
-        That goes on in turns to come. A game that fails fails alone.
+        All of that is done in turns to come. A game that fails fails alone.
         """
         for name in names:
             if games.find(name).PLAYERS == 2:
-                self._guard(lambda name=name: self._begin(Options(name, exact=True)))
-            self._guard(lambda name=name: self._begin(Options(name, depth=1)))
+                self._to_warm.append(partial(Options, name, exact=True))
+            self._to_warm.append(partial(Options, name, depth=1))
+
+    def _warm_next(self):
+        """Begin to warm what is next, if anything is, one in a turn; return whether there was any."""
+        if self._to_warm:
+            make_options = self._to_warm.popleft()
+            self._guard(lambda: self._begin(make_options()))
+            return True
+        return False
 
     def _warm(self, options):
         self._session.book(options)
@@ -120,7 +130,7 @@ class RequestQueue:
             game = self._warming.pop(run)
             if failure := self._cluster.failure(run):
                 print_error(f"distsearch: usual searches of {game} fail: {failure}")
-        return bool(self._uncompiled or self._warming or self._compilation.busy)
+        return bool(self._to_warm or self._uncompiled or self._warming or self._compilation.busy)
 
     @property
     def idle(self) -> bool:
@@ -167,7 +177,7 @@ class RequestQueue:
                 self._end(request, task)
                 turned = True
         dismissed, admitted, compiled = self._dismiss(), self._admit(), self._take_compiled()
-        self._busy = turned or dismissed or admitted or compiled
+        self._busy = turned or dismissed or admitted or compiled or self._warm_next()  # clients go first
         if now - self._samples[-1][0] > _LATELY / 4:
             self._sample(now)
         return self._busy

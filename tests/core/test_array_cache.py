@@ -10,6 +10,7 @@ import pytest
 
 from distsearch.core import array_cache
 from distsearch.core.array_cache import kept
+from distsearch.core.kernel_cache import told_of_compiling
 from distsearch.core.kernel_folder import KernelFolder
 
 SHAPE, DTYPE = (3, 500), np.float32
@@ -55,6 +56,18 @@ def test_an_array_is_made_once_for_each_source(making):
     assert np.array_equal(np.load(making.file), making.array)
     making.kept(source=b"something else")
     assert making.times == 2
+
+
+def test_that_an_array_is_to_be_made_is_told_first(making):
+    def refuse(name):
+        raise KeyboardInterrupt(name)
+
+    with pytest.raises(KeyboardInterrupt, match="things-"), told_of_compiling(refuse):
+        making.kept()
+    assert making.times == 0
+    making.kept()
+    with told_of_compiling(refuse):
+        making.kept()
 
 
 def test_making_an_array_may_take_another_one(making, monkeypatch):

@@ -411,6 +411,20 @@ def test_warming_that_fails_is_told_and_leaves_nothing_behind(monkeypatch, capsy
         assert session.cluster._master.failures == {}
 
 
+def test_one_search_is_warmed_in_a_turn_and_none_before(session, monkeypatch):
+    made, searcher = [], session.searcher
+    monkeypatch.setattr(session, "searcher", lambda options: made.append(options.game) or searcher(options))
+    queue = RequestQueue(session)
+    queue.warm(["connect4", "2048"])
+    assert (made, queue.status()["state"]) == ([], "compiling")
+    told = []
+    while queue.status()["state"] == "compiling":
+        queue.turn()
+        told.append(len(made))
+    assert made == ["connect4", "connect4", "2048"]
+    assert max(after - before for before, after in zip([0, *told], told, strict=False)) == 1
+
+
 @pytest.mark.parametrize("limit", [{"exact": True}, {"time": 60.0}], ids=str)
 def test_a_book_answers_what_it_has_at_once(tmp_path, limit):
     path, four = str(tmp_path / "book"), {"board": "4x4"}
