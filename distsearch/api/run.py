@@ -2,7 +2,7 @@
 
 import json
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..jobs.two_player import KINDS
 from ..tree.expansion import Grower
@@ -40,7 +40,8 @@ def prepare(setup, game, rules, progress, interrupted):
 
     Raises KeyboardInterrupt if the user wants an end meanwhile.
     """
-    runner = grower = None
+    runner: Any = None
+    grower: Any = None
 
     def compile_all():
         nonlocal runner, grower
