@@ -22,7 +22,7 @@ _CHUNK = 1 << 16
 _MOST_OPEN = 12  # requests of a client
 _CANCELLED, _LEFT, _BATCHED, _TOGETHER = 0.05, 0.004, 0.15, 0.2  # shares of the requests
 _GROWTH = 0.05  # of resident memory from the third quarter of the time to the fourth one
-_SLACK = 8.0  # MiB: a kernel that is asked for late takes 6
+_SLACK = 2.0  # MiB, for a sample of small numbers
 _SAMPLES = 40  # fewer say nothing: kernels are loaded when they are first asked for
 _PATIENCE = 300.0  # seconds in which something must come
 
