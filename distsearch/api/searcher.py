@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
-from .. import games
+from .. import evaluation, games
 from ..cluster.protocols import WorkSource
+from ..evaluation.tuple_network import ENDING
 from ..formats.checkpoint import NO_CHECKPOINT
 from .applicability import check
 from .options import Options
@@ -38,6 +39,8 @@ class Searcher(ABC):
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
         self._setup = options.setup()
+        if str(options.evaluation).endswith(ENDING):  # a file that does not fit is refused before kernels are compiled
+            evaluation.find(self.game, options.evaluation, self.rules)
         self._prepare(options)
         self._take(options)
 
