@@ -122,7 +122,9 @@ def test_learning_is_that_of_a_plain_twin(name, options, seed):
 def test_a_game_goes_on_from_its_middle(steps, seed):
     training, twin = trained("2048", steps=steps, restart=True, seed=seed)
     lengths = []  # of each game, and from its middles to its ends
-    for number in range(games := 12):
+    for number in range(400):
+        if number >= 12 and len(lengths) > number:
+            break  # one has gone on: with some weights all of the first dozen are too short for it
         scores = []
         for move in training.moves(number):
             if move.again or not scores:
@@ -138,7 +140,8 @@ def test_a_game_goes_on_from_its_middle(steps, seed):
         assert lengths[-1] - lengths[-1] // 2 < td.LEAST_REPLAYED
         assert training.arrays.results[0, 0] == 1 + scores[0]
         assert_same(training.arrays.weights, twin.weights)
-    assert len(lengths) > games
+    else:
+        pytest.fail("no game was long enough to go on from its middle")
 
 
 @pytest.mark.parametrize("name", ["2048", "2584"])
