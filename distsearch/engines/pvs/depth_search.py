@@ -98,13 +98,13 @@ class DepthSearch(TableSearch):
                 "a table holds; --ordering static searches without one"
             )
         name = f"{games.tag(game)}_{evaluation.name}_deep"
-        tables = hashlib.sha256(evaluation.tables.tobytes()).hexdigest()
+        tables = hashlib.sha256(evaluation.tables).hexdigest()
         tag = f"{evaluation.name} {evaluation.bound} {tables}"
         self._tables, self._probcut = evaluation.tables, selective
         functions = _bound(game, evaluation, name)
         templates = kernels.TEMPLATES + _ABOVE
         if selective is not None:
-            name, tag = f"{name}_selective", f"{tag} {hashlib.sha256(selective.tobytes()).hexdigest()}"
+            name, tag = f"{name}_selective", f"{tag} {hashlib.sha256(selective).hexdigest()}"
             functions["SELECTIVE"], templates = True, kernels.TEMPLATES + _PROBCUT + _ABOVE
         super().__init__(game, rules, None if repeatable else table, name, tag, functions, templates, _LIMITS, part)
         self._control["tables"] = address(self._tables)
