@@ -27,7 +27,7 @@ from .compiling import Recipe, compile_with_notice
 from .options import Options
 from .progress import compact
 from .result import Outcome
-from .searcher import Searcher
+from .searcher import Searcher, facts_of
 from .two_player import TwoPlayerSearcher
 
 
@@ -78,7 +78,7 @@ class ChanceSearcher(Searcher):
 
     def _prepare(self, options):
         recipe = Recipe.of_setup(self._setup)
-        compile_with_notice(options.game, lambda: self._compile(options), self._progress, recipe, self._interrupted)
+        compile_with_notice(options.game, lambda: self._compile(options), self.progress, recipe, self._interrupted)
 
     def _compile(self, options):
         self._runner = KINDS[self._setup["kind"]](self._setup)
@@ -111,7 +111,7 @@ class ChanceSearcher(Searcher):
         found, spent, startup = self.deepen(position), 0.0, 0.0
         limit = math.inf if self.seconds is None else self.seconds
         while True:
-            took = self._run(found, limit - spent)
+            took = self._run(position, found, limit, spent)
             spent += took.seconds
             startup += took.startup_seconds
             if not found.conclude() or spent >= limit:
@@ -194,17 +194,26 @@ class ChanceSearcher(Searcher):
         wanted_subtrees = 1 if depth < self._options.layer_plies else self.wanted_subtrees
         return self._setup, position.state, depth, wanted_subtrees, self._options.all_moves
 
-    def _run(self, iterations, limit):
+    def _run(self, position, iterations, limit, spent):
+        """Have the search at work done in what is left of a limit of which so many seconds are ``spent``."""
         pool, depth = iterations.pool, iterations.depth
 
         def describe(nodes, seconds):
-            nodes += pool.nodes
-            rate = compact(nodes / max(seconds, 1e-9))
+            outcome = self.deepened(position, iterations, spent + seconds, True)
+            outcome.nodes += nodes
+            rate = compact(outcome.boards_per_second)
             done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
-            return f"{done}, {compact(nodes)} nodes, {rate} nodes/s"
+            return facts_of(
+                outcome,
+                f"{done}, {compact(outcome.nodes)} nodes, {rate} nodes/s",
+                done=pool.finished,
+                total=pool.subtrees,
+                depth_at_work=depth,
+                seconds_left=None if math.isinf(limit) else max(0.0, limit - outcome.seconds),
+            )
 
         setup = self._setup_of_part if self._is_shared_out(pool) else self._setup
-        return self._run_on_cluster(setup, pool, describe, max(limit, 0.0))
+        return self._run_on_cluster(setup, pool, describe, max(limit - spent, 0.0))
 
     def _outcome(self, position, pool, depth, interrupted):
         game = self.game

@@ -9,7 +9,7 @@ from ..engines.perft import MAX_DEPTH
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..tree.perft_pool import PerftPool
 from .metrics import RunFigures, summary
-from .progress import compact
+from .progress import Facts, compact
 from .run import prepare, run
 
 _TARGET = 64  # subtrees a worker: they differ more in size than a search's
@@ -59,7 +59,8 @@ def perft(options, depth, positions, cluster, progress, interrupted, checkpoint=
     pool = PerftPool(grower, states, depth, target, snapshot)
 
     def describe(_, seconds):
-        return f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
+        line = f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
+        return Facts(line, before + seconds, done=pool.finished, total=pool.jobs)
 
     def save(seconds):
         def state():

@@ -14,7 +14,7 @@ from .compiling import Recipe, compile_with_notice
 from .metrics import summary
 from .options import CHANCES, DEEPEST, checked_seed
 from .play_summary import Summary
-from .progress import compact
+from .progress import Facts, compact
 from .run import run
 
 _MOST_GAMES = 10**6
@@ -82,6 +82,7 @@ def _check(options, count, record):
 def _describe(pool):
     def describe(_, seconds):
         rate = compact(pool.moves / max(seconds, 1e-9))
-        return f"{len(pool.over)}/{pool.games} games, {compact(pool.moves)} moves, {rate} moves/s"
+        line = f"{len(pool.over)}/{pool.games} games, {compact(pool.moves)} moves, {rate} moves/s"
+        return Facts(line, seconds, pool.nodes, counted="games", done=len(pool.over), total=pool.games)
 
     return describe

@@ -15,6 +15,7 @@ from .game_plan import GamePlan
 from .games_summary import GamesSummary
 from .options import Options
 from .players import Player, RandomPlayer, SearchPlayer, setting_name
+from .progress import Facts
 from .rank_games import PlayerGames, setup_of
 from .run import run
 
@@ -94,7 +95,8 @@ class Games:
         setup = setup_of(plan.game, self._board, plan.options, options, session.book_file)
 
         def describe(_, seconds):
-            return f"{source.over}/{plan.count} games, {seconds:.0f} s"
+            line = f"{source.over}/{plan.count} games, {seconds:.0f} s"
+            return Facts(line, seconds, counted="games", done=source.over, total=plan.count)
 
         run(session.cluster, setup, source, session.progress, session.interrupted, describe, prefetch=1)
         return source.done

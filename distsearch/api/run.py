@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..jobs.two_player import KINDS
@@ -60,7 +61,7 @@ def run(
 ):
     """Have ``source`` done by ``cluster`` until it is, for ``limit`` seconds at most; return a Run.
 
-    interrupted(): whether the user wants an end; describe(nodes_at_work, seconds): the line to show as progress;
+    interrupted(): whether the user wants an end; describe(nodes_at_work, seconds): ``Facts`` to tell ``progress``;
     save(seconds): called every few milliseconds, where ``source`` may be looked at and ``cluster.current`` saved, and
     before an early end; how: more of ``events.Begin``.
     """
@@ -73,7 +74,8 @@ def run(
             began, busy = now, cluster.master_seconds
             progress.begin()
         if began is not None and progress.due():
-            progress.show(describe(state.nodes_at_work, now - began))
+            facts, at_work = describe(state.nodes_at_work, now - began), cluster.busy_workers(cluster.current)
+            progress.tell(replace(facts, ranks=cluster.ranks, busy_ranks=at_work))
         stopped = interrupted()
         save(0.0 if began is None else now - began)
         return stopped or began is not None and now - began >= limit

@@ -12,7 +12,7 @@ from ..evaluation.tuple_network import ENDING
 from ..formats.checkpoint import NO_CHECKPOINT
 from .applicability import check
 from .options import Options
-from .progress import Progress
+from .progress import Facts, Progress
 from .result import Outcome
 from .run import RunStats, run
 
@@ -35,7 +35,7 @@ class Searcher(ABC):
     ):
         check(options, {"search": True})
         self._cluster, self._interrupted = cluster, interrupted
-        self._progress = progress or Progress()
+        self.progress = progress or Progress()
         self.game = games.find(options.game)
         self.rules = self.game.rules(options.board, **options.rules)
         self._setup = options.setup()
@@ -93,7 +93,7 @@ class Searcher(ABC):
     def _run_on_cluster(self, setup, source, describe, limit, **how) -> RunStats:
         """Have a source done by the cluster, with this search's progress, interrupt and prefetch; see ``run``."""
         prefetch = self._options.prefetch
-        return run(self._cluster, setup, source, self._progress, self._interrupted, describe, limit, prefetch, **how)
+        return run(self._cluster, setup, source, self.progress, self._interrupted, describe, limit, prefetch, **how)
 
     def _asked(self, position) -> dict[str, Any]:
         """Return the fields of an Outcome that say what was asked, and of which cluster."""
@@ -109,3 +109,13 @@ class Searcher(ABC):
             "load_factor": self.wanted_subtrees / self._sharers,
             "selective": options.selective if options.foretelling else None,
         }
+
+
+def facts_of(outcome: Outcome, line: str, **more: Any) -> Facts:
+    """Return the Facts of a search whose Outcome so far is known, those of ``more`` among them."""
+    found = {name: getattr(outcome, name) for name in _OF_OUTCOMES}
+    depth = outcome.depth if outcome.score is not None else None
+    return Facts(line, depth=depth, **{**found, **more})
+
+
+_OF_OUTCOMES = "seconds", "nodes", "move", "score", "unit", "bound", "meaning"

@@ -29,8 +29,9 @@ from .perft import Count, perft
 from .play import DEFAULT_GAMES, play
 from .play_setup import PlayRequest, games_of
 from .play_summary import Summary
-from .progress import Progress, Silent
+from .progress import Facts, Hook, Progress, Silent
 from .result import Outcome
+from .searcher import facts_of
 from .solve import solve
 
 _SHARE = 4  # of the memory that a host has left, a table takes one part in so many by itself
@@ -40,6 +41,12 @@ _MOST_MIB = 4096  # that it takes by itself, however much there is
 def default_mib() -> int:
     """Return how many MiB the table of this host may grow to where none is asked for."""
     return max(DEFAULT_MIB, min(available() // _SHARE >> 20, _MOST_MIB))
+
+
+def _progress_of(asked: Progress | Callable[[Facts], object] | None) -> Progress:
+    if asked is None:
+        return Silent()
+    return asked if isinstance(asked, Progress) else Hook(asked)
 
 
 def never() -> bool:
@@ -55,11 +62,12 @@ class Session:
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
     for one of 64, or what there is room for, that grows in long searches (see ``default_mib``), 0 for none;
     interrupted: a function that says whether the user wants searches to end with what they know; progress: where to
-    tell how they go, None for nowhere; worker_timeout: seconds after which a silent worker is lost, and others do its
-    work (docs/faults.md), or None; submasters: ranks that are sub-masters, each of its share of the others
-    (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the table takes its memory
-    at once, not as the first search writes to it, and does not grow; book: a file of an opening book, None for those
-    that come with the program, "none" for no book; guarded: an exception in a search ends that run alone, see
+    tell how they go: a function that is called with ``Facts``, ten times a second at most and at the end of ``search``,
+    or a ``Progress``; what the function raises ends the search; worker_timeout: seconds after which a silent worker is
+    lost, and others do its work (docs/faults.md), or None; submasters: ranks that are sub-masters, each of its share of
+    the others (docs/scaling.md); device: which ranks search on a GPU, see ``devices.chosen``; touched: the table takes
+    its memory at once, not as the first search writes to it, and does not grow; book: a file of an opening book, None
+    for those that come with the program, "none" for no book; guarded: an exception in a search ends that run alone, see
     ``cluster.Cluster.failure``, and not the whole job. Raises UserError on entering, on every rank, if a host has no
     room for the table, or not the GPUs that are asked for, or there are too few ranks for the sub-masters, and
     RanksLostError if no worker is left, or on a worker if rank 0 is not.
@@ -70,7 +78,7 @@ class Session:
         comm: Any = None,
         table: int | None = None,
         interrupted: Callable[[], bool] = never,
-        progress: Progress | None = None,
+        progress: Progress | Callable[[Facts], object] | None = None,
         worker_timeout: float | None = None,
         submasters: int = 0,
         device: str = "cpu",
@@ -83,7 +91,7 @@ class Session:
         self._touched, self.book_file = touched, book
         self._books: dict[tuple, Book | None] = {}  # those that were looked for, by game, board and rules
         self.interrupted = interrupted
-        self.progress = progress or Silent()
+        self.progress = _progress_of(progress)
         self._device = device
         self.gpu: Any = None  # the ``gpu.device.Gpu`` of this rank, if it has one
         self._table: SharedWords | None = None
@@ -213,15 +221,15 @@ class Session:
             self._books[of] = None  # it is said once
         return found
 
-    def searcher(self, options: Options) -> Any:
-        """Return a Searcher for checked Options, compiled.
+    def searcher(self, options: Options, progress: Progress | None = None) -> Any:
+        """Return a Searcher for checked Options, compiled; progress: None for the session's.
 
         Raises UserError unless the session is open, and for what no GPU does where all workers are to search on one.
         """
         self._check_open()
         self.check_gpu(options.setup(), options.depth)
         kind = searcher_of(options)
-        return kind(options, self.cluster, self.progress, self.interrupted)
+        return kind(options, self.cluster, progress or self.progress, self.interrupted)
 
     def _check_open(self):
         if self.cluster is None:
@@ -247,20 +255,23 @@ class Session:
         board: str | None = None,
         rules: dict[str, str] | None = None,
         seed: int = 0,
+        progress: Callable[[Facts], object] | None = None,
         **options: Any,
     ) -> Outcome:
         """Return the Outcome of a search of one position, a text; for 5 seconds if no limit is given.
 
         board: text such as "6x8"; rules: the game's own options, such as {"empties": "none"}, which may also be given
-        by their names; seed: of what chance puts down first, where the position is ``startpos``, and of sampled runs.
-        Raises UserError for what makes no sense.
+        by their names; seed: of what chance puts down first, where the position is ``startpos``, and of sampled runs;
+        progress: as in ``Session``, for this search. Raises UserError for what makes no sense.
         """
+        told = self.progress if progress is None else _progress_of(progress)
         checked_seed(seed)
         if options.get("algorithm") in SAMPLED:
             options["seed"] = seed
         asked, module, known_rules = resolve(game, board, rules, **options)
         start = begun(module, position, module.parse(position, known_rules), known_rules, seed)
-        found = self.book(asked).outcome(start) or next(self.searcher(asked).search([start]))
+        found = self.book(asked).outcome(start) or next(self.searcher(asked, told).search([start]))
+        told.end(facts_of(found, found.to_line(1).strip(), ranks=self.ranks, busy_ranks=0, complete=found.complete))
         return found.as_asked(position)
 
     @documented(Options)
@@ -270,17 +281,20 @@ class Session:
         lines: Iterable[str],
         board: str | None = None,
         rules: dict[str, str] | None = None,
+        progress: Callable[[Facts], object] | None = None,
         **options: Any,
     ) -> Iterator[Outcome]:
         """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given, or by ida.
 
-        Lines are read ahead, by thousands. Raises UserError when it reads one that is no position, whatever was
-        answered by then, if the session is closed before the end, and as ``search`` does.
+        Lines are read ahead, by thousands. progress: as in ``Session``, for these. Raises UserError when it reads one
+        that is no position, whatever was answered by then, if the session is closed before the end, and as ``search``
+        does.
         """
         asked, module, known_rules = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
         positions = ((line, module.parse(line, known_rules)) for line in lines)
-        yield from solve(self, self.searcher(asked), positions, self.book(asked))
+        told = self.progress if progress is None else _progress_of(progress)
+        yield from solve(self, self.searcher(asked, told), positions, self.book(asked))
 
     @documented(Options)
     def play(

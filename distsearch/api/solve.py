@@ -12,7 +12,7 @@ from ..formats.checkpoint import NO_CHECKPOINT
 from ..formats.positions import NO_SCORE
 from ..games.interface import Position, as_state
 from .metrics import per_worker
-from .progress import compact
+from .progress import Facts, compact
 from .run import RunStats
 
 _CHUNK = 8192  # lines read at a time: 2 ms
@@ -101,7 +101,8 @@ class StreamSolver:
         book=None,
     ):
         self._session, self._cluster, self._lines, self._print_error = session, session.cluster, lines, print_error
-        self._searcher, self.bad = searcher, 0  # lines that could not be read
+        self._searcher, self._progress = searcher, searcher.progress
+        self.bad = 0  # lines that could not be read
         self._stream, self._brief = searcher.stream(brief, snapshot=checkpoint.state), brief
         self._checkpoint, self.book = checkpoint, book
         self._chunks = deque()
@@ -133,14 +134,14 @@ class StreamSolver:
         finally:
             self._stop()
             self._cluster.finish(self._run)
-            self._session.progress.clear()
+            self._progress.clear()
 
     def _started(self):
         """Time counts from when all workers are ready."""
         if self._began is None and self._cluster.state(self._run).started:
             self._began, self._master_before = time.perf_counter(), self._cluster.master_seconds
             self._startup = self._began - self._since
-            self._session.progress.begin()
+            self._progress.begin()
 
     @property
     def _can_read(self):
@@ -165,7 +166,7 @@ class StreamSolver:
         return chunk is not None or stream.closed
 
     def _advance(self):
-        cluster, progress = self._cluster, self._session.progress
+        cluster, progress = self._cluster, self._progress
         if not cluster.is_open(self._run):  # the consumer of a batch let the cluster go on, or closed it
             return
         interrupted = self._session.interrupted()
@@ -174,7 +175,7 @@ class StreamSolver:
         if interrupted:
             self._stop()
         if self._began is not None and progress.due() and cluster.is_open(self._run):
-            progress.show(self._describe())
+            progress.tell(self._facts())
         end = time.perf_counter() + _TURNS
         while turned := cluster.turn():
             if not cluster.is_open(self._run):
@@ -282,13 +283,15 @@ class StreamSolver:
             seconds, self._cluster.master_seconds - self._master_before, self._startup, self._workers, self.halted
         )
 
-    def _describe(self):
-        stream, seconds = self._stream, time.perf_counter() - (self._began or self._since)
-        nodes = stream.nodes + self._cluster.state(self._run).nodes_at_work
-        return (
+    def _facts(self):
+        stream, seconds, cluster = self._stream, time.perf_counter() - (self._began or self._since), self._cluster
+        nodes = stream.nodes + cluster.state(self._run).nodes_at_work
+        line = (
             f"{stream.answered:,} positions answered, {stream.in_flight:,} in flight, {compact(nodes)} nodes, "
             f"{compact(nodes / max(seconds, 1e-9))} nodes/s, {seconds:.0f} s"
         )
+        ranks = {"ranks": cluster.ranks, "busy_ranks": cluster.busy_workers(self._run)}
+        return Facts(line, seconds, nodes, counted="positions", done=stream.answered, **ranks)
 
 
 def solve(session, searcher, asked, book):

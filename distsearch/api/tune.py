@@ -20,7 +20,7 @@ from .compiling import Recipe, compile_with_notice
 from .declarations import Option, check_values
 from .options import CHANCES
 from .play_summary import depth_text
-from .progress import compact
+from .progress import Facts, compact
 from .run import run
 from .weights_search import WeightsSearch
 
@@ -199,6 +199,7 @@ def _describe(pool, found):
         rate, last = compact(pool.moves / max(seconds, 1e-9)), found.average
         best = "" if last is None else f", the last one's best averages {last:,.0f}"
         which = f"generation {found.generations + 1}/{found.asked['generations']}"
-        return f"{which}: {len(pool.over)}/{pool.games} games, {rate} moves/s{best}"
+        line = f"{which}: {len(pool.over)}/{pool.games} games, {rate} moves/s{best}"
+        return Facts(line, seconds, counted="games", done=len(pool.over), total=pool.games)
 
     return describe

@@ -3,7 +3,8 @@
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +21,10 @@ from ..tree.policies import POLICIES
 from ..tree.position_stream import Stream
 from ..tree.search_tree import ANY, SearchTree
 from . import meaning
-from .progress import compact
+from .progress import Facts, compact
 from .result import Outcome, tidy
 from .run import prepare
-from .searcher import Searcher
+from .searcher import Searcher, facts_of
 
 _QUICK_SEARCH = 20_000  # nodes, in the same place, of an exact search
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
@@ -62,7 +63,7 @@ class TwoPlayerSearcher(Searcher):
         super().__init__(options, cluster, *how, **named)
 
     def _prepare(self, options):
-        self._runner, self._grower = prepare(self._setup, self.game, self.rules, self._progress, self._interrupted)
+        self._runner, self._grower = prepare(self._setup, self.game, self.rules, self.progress, self._interrupted)
 
     def _take(self, options):
         super()._take(options)
@@ -219,7 +220,11 @@ class TwoPlayerSearcher(Searcher):
     def _search_forest(self, positions, checkpoint):
         depth = self._depth
         pool = self._pool([position.state for position in positions], depth, snapshot=self._resumed(checkpoint))
-        took = self._run(pool, lambda: pool, checkpoint)
+
+        def so_far(nodes, seconds):
+            return self.partial(positions[0], pool, nodes, seconds)
+
+        took = self._run(pool, lambda: pool, checkpoint, so_far if len(positions) == 1 else None)
         totals = pool.totals()
         ended = time.perf_counter()
         for root, position in enumerate(positions):
@@ -236,7 +241,12 @@ class TwoPlayerSearcher(Searcher):
 
     def _deepen(self, position, checkpoint):
         source = self.deepen(position, self._resumed(checkpoint))
-        took = self._run(source, lambda: source.pool, checkpoint, self.deepening_seconds or math.inf)
+
+        def so_far(nodes, seconds):
+            return self.so_far(position, source, nodes, seconds)
+
+        limits = self.deepening_seconds or math.inf, self.seconds
+        took = self._run(source, lambda: source.pool, checkpoint, so_far, *limits)
         outcome = self.deepened(position, source, took.seconds, took.interrupted)
         outcome.add_run(took)
         left = self.seconds - outcome.seconds if self.solving_options is not None else 0.0
@@ -257,14 +267,19 @@ class TwoPlayerSearcher(Searcher):
     def _compile_solver(self):
         """Return the searcher of the exact search, compiled once."""
         if self._solver is None:
-            self._solver = TwoPlayerSearcher(self.solving_options, self._cluster, self._progress, self._interrupted)
+            self._solver = TwoPlayerSearcher(self.solving_options, self._cluster, self.progress, self._interrupted)
         return self._solver
 
     def _solve_last(self, position, outcome, deepening, left):
         """Return the answer of the exact search in the seconds that are left, after a ``deepening`` (RunStats)."""
         solver = self._compile_solver()
         tree = solver.tree(position)
-        took = solver._run(tree, lambda: tree, NO_CHECKPOINT, left)
+
+        def so_far(nodes, seconds):
+            nodes, seconds = outcome.nodes + nodes, outcome.seconds + seconds
+            return replace(outcome, complete=False, nodes=nodes, seconds=seconds)
+
+        took = solver._run(tree, lambda: tree, NO_CHECKPOINT, so_far, left, left)
         outcome = self.solved(outcome, solver.known(position, tree, took.seconds), took.interrupted)
         outcome.add_run(took.after(deepening))
         return outcome
@@ -325,8 +340,20 @@ class TwoPlayerSearcher(Searcher):
         snapshot = source.snapshot(self._cluster.request_progress(self._cluster.current))
         return {"source": snapshot, "seconds": seconds, "wanted_subtrees": self.wanted_subtrees}
 
-    def _run(self, source, pool, checkpoint, limit=math.inf):
-        """Have a source done by the cluster; ``pool()`` is the one at work. An earlier run's seconds count as well."""
+    def so_far(self, position, source, nodes, seconds):
+        """Return the Outcome of what is known by a Deepening at work, after so many nodes and seconds."""
+        if source.completed is None:
+            return self.partial(position, None, nodes, seconds)
+        outcome = self.deepened(position, source, seconds, True)
+        outcome.nodes = nodes
+        return outcome
+
+    def _run(self, source, pool, checkpoint, so_far=None, limit=math.inf, end=None):
+        """Have a source done by the cluster; ``pool()`` is the one at work. An earlier run's seconds count as well.
+
+        so_far(nodes, seconds): the Outcome so far, where one position is searched; end: seconds by which there is an
+        answer, None: any.
+        """
         before = checkpoint.state["seconds"] if checkpoint.state else 0.0
 
         def save(seconds):
@@ -335,9 +362,12 @@ class TwoPlayerSearcher(Searcher):
         setup = {**self._setup, "part": self._cluster.workers > 1}
         if self._shares:
             setup["share"] = True
-        took = self._run_on_cluster(
-            setup, source, lambda nodes, seconds: _describe(pool(), nodes, before + seconds), limit - before, save=save
-        )
+
+        def describe(nodes, seconds):
+            left = None if end is None else max(0.0, end - before - seconds)
+            return _facts(pool(), source.all_nodes + nodes, before + seconds, left, so_far)
+
+        took = self._run_on_cluster(setup, source, describe, limit - before, save=save)
         return took._replace(seconds=before + took.seconds)
 
     def _found(self, pool, root):
@@ -468,8 +498,10 @@ def _within(score, window, relation="exact"):
     return (low, "upper") if score <= low else (high, "lower") if score >= high else (score, relation)
 
 
-def _describe(pool, nodes_at_work, seconds):
-    nodes = pool.all_nodes + nodes_at_work
-    depth = int(pool.nodes.depth_left[: pool.roots].max())
-    rate, subtrees = nodes / max(seconds, 1e-9), f"{pool.finished}/{pool.jobs + pool.waiting} subtrees"
-    return f"depth {depth}: {subtrees}, {compact(nodes)} nodes, {compact(rate)} nodes/s, {seconds:.0f} s"
+def _facts(pool, nodes, seconds, seconds_left, so_far: Callable[[int, float], Outcome] | None) -> Facts:
+    """Return the Facts of a search whose SearchTree at work is ``pool``; so_far: see ``TwoPlayerSearcher._run``."""
+    depth, jobs = int(pool.nodes.depth_left[: pool.roots].max()), pool.jobs + pool.waiting
+    rate, subtrees = nodes / max(seconds, 1e-9), f"{pool.finished}/{jobs} subtrees"
+    line = f"depth {depth}: {subtrees}, {compact(nodes)} nodes, {compact(rate)} nodes/s, {seconds:.0f} s"
+    more: Any = {"done": pool.finished, "total": jobs, "depth_at_work": depth, "seconds_left": seconds_left}
+    return facts_of(so_far(nodes, seconds), line, **more) if so_far else Facts(line, seconds, nodes, **more)

@@ -75,6 +75,13 @@ class Cluster:
         """Return the State of an open run."""
         return self._master.state(run)
 
+    def busy_workers(self, run: int) -> int | None:
+        """Return how many workers search for an open run; None where sub-masters alone know.
+
+        Ranks that may join a job of their host count as well.
+        """
+        return None if self.submasters else self._master.busy_workers(run)
+
     @property
     def lost(self) -> list[tuple[int, str]]:
         """(rank, host) of workers that were declared lost, in this order; see ``rejoined``."""

@@ -89,6 +89,15 @@ class Master:
         """Return the State of an open run."""
         return self._runs[run].state
 
+    def busy_workers(self, run: int) -> int:
+        """Return how many workers have jobs of an open run, or are of the host of a worker whose job they may join."""
+        found, workers = self._runs[run], self._registry.workers
+        with_jobs = [rank for rank, jobs in found.out.items() if jobs]
+        if not found.joint:
+            return len(with_jobs)
+        hosts = {workers[rank].host for rank in with_jobs}
+        return sum(worker.host in hosts for worker in workers.values())
+
     def awaits_metrics(self, run: int) -> bool:
         """Whether METRICS of a run were requested and have not all come."""
         return run in self._runs and bool(self._runs[run].awaited)

@@ -301,9 +301,7 @@ class Deepenings(_InTurn):
         seconds = self._spent + now - self._began
         if self._deepened is not None:
             return self.answered, replace(self._deepened, complete=False, nodes=self._nodes_of_this, seconds=seconds)
-        if self._source.completed is None:
-            return self.answered, self.searcher.partial(self._position, None, self._nodes_of_this, seconds)
-        return self.answered, self.searcher.deepened(self._position, self._source, seconds, True)
+        return self.answered, self.searcher.so_far(self._position, self._source, self._nodes_of_this, seconds)
 
 
 class Iterated(_InTurn):

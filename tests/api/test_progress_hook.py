@@ -1,0 +1,87 @@
+"""A program's function that is told how a session's work goes."""
+
+import time
+
+import pytest
+
+from distsearch.api.progress import Facts
+from distsearch.api.session import Session
+
+SMALL = {"game": "othello", "board": "4x4"}
+FIRST_MOVES = {"d3", "c4", "f5", "e6"}
+LEAST_GAP = 0.1  # seconds between two calls
+
+
+class Ear:
+    """A hook that keeps what it is told, and when."""
+
+    def __init__(self):
+        self.facts, self.times = [], []
+
+    def __call__(self, facts):
+        assert isinstance(facts, Facts)
+        self.facts.append(facts)
+        self.times.append(time.monotonic())
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(table=1, book="none") as session:
+        session.search("othello", depth=2)  # loads the kernels
+        yield session
+
+
+def test_a_search_under_a_limit_of_time_tells_its_best_move_ever_deeper(session):
+    ear = Ear()
+    found = session.search("othello", time=1.0, progress=ear)
+    *partial, last = ear.facts
+    assert 3 <= len(partial) <= 12
+    assert all(later - earlier >= 0.9 * LEAST_GAP for earlier, later in zip(ear.times, ear.times[1:-1]))
+    known = [facts for facts in partial if facts.move is not None]
+    assert known and {facts.move for facts in known} <= FIRST_MOVES
+    assert [facts.depth for facts in known] == sorted(facts.depth for facts in known)
+    assert all(0 < facts.depth < facts.depth_at_work for facts in known)
+    assert [facts.nodes for facts in partial] == sorted(facts.nodes for facts in partial)
+    assert all(facts.nodes_per_second == round(facts.nodes / facts.seconds) for facts in partial if facts.seconds)
+    assert all(facts.seconds + facts.seconds_left == pytest.approx(1.0) for facts in partial)
+    assert {(facts.ranks, facts.busy_ranks) for facts in partial[1:]} == {(1, 1)}
+    assert not any(facts.complete for facts in partial)
+    assert (last.move, last.score, last.depth, last.nodes) == (found.move, found.score, found.depth, found.nodes)
+    assert last.complete and last.unit == found.unit and last.meaning == found.meaning
+
+
+def test_against_chance_too(session):
+    ear = Ear()
+    found = session.search("2048", "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128", evaluation="rows", time=0.5, progress=ear)
+    known = [facts for facts in ear.facts if facts.move is not None]
+    assert {facts.move for facts in known} <= {"left", "right", "up", "down"}
+    assert [facts.nodes for facts in ear.facts] == sorted(facts.nodes for facts in ear.facts)
+    assert ear.facts[-1].move == found.move and ear.facts[-1].complete
+
+
+def test_a_search_of_no_time_tells_its_end_alone_at_least(session):
+    ear = Ear()
+    found = session.search(**SMALL, exact=True, progress=ear)
+    assert (ear.facts[-1].score, ear.facts[-1].move) == (found.score, found.move) == (-10, found.move)
+    assert ear.facts[-1].seconds_left is None
+
+
+def test_a_session_has_a_hook_for_all_that_it_does():
+    ear = Ear()
+    with Session(table=1, book="none", progress=ear) as session:
+        positions = ["startpos"] * 2000
+        assert len(list(session.solve(**SMALL, lines=positions, exact=True))) == 2000
+        assert ear.facts and all(facts.counted == "positions" for facts in ear.facts)
+        assert [facts.done for facts in ear.facts] == sorted(facts.done for facts in ear.facts)
+        ear.facts.clear()
+        session.play("2048", 3, depth=3, evaluation="rows")
+        assert ear.facts and {(facts.counted, facts.total) for facts in ear.facts} == {("games", 3)}
+
+
+def test_what_the_hook_raises_ends_the_search_and_not_the_session(session):
+    def refuse(facts):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        session.search("othello", time=30.0, progress=refuse)
+    assert session.search(**SMALL, exact=True).score == -10
