@@ -17,7 +17,7 @@ from distsearch.api.options import Options
 from distsearch.api.progress import Silent
 from distsearch.api.simulate import Machine, simulate
 from distsearch.api.two_player import TwoPlayerSearcher
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.random_play import random_positions
 from distsearch.jobs.two_player import kinds
@@ -165,7 +165,7 @@ def _solved(game, plies, count, seed):
 
 def _solve(game, plies, count, seed):
     options = Options(game, exact=True)
-    searcher = TwoPlayerSearcher(options, LocalCluster(kinds(new_shared_table(_TABLE))), Silent(), lambda: False)
+    searcher = TwoPlayerSearcher(options, InProcessCluster(kinds(new_shared_table(_TABLE))), Silent(), lambda: False)
     positions = [searcher.game.parse(text, searcher.rules) for text in lines_of(game, plies, count, seed)]
     found = list(searcher.search(positions))
     return {

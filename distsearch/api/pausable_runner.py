@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..cluster.local import LocalCluster
+from ..cluster.local import InProcessCluster
 from ..cluster.protocols import JobRunner
 from ..engines.pvs.table import new_shared_table
 from ..jobs.two_player import kinds
@@ -17,7 +17,7 @@ _MIB = 16  # of the table of each cluster
 _TURN = 5e-3  # seconds of work between two pauses
 
 
-class _PausingCluster(LocalCluster):
+class _PausingCluster(InProcessCluster):
     """The cluster of a worker's own, which calls ``pause()`` between slices of work."""
 
     def __init__(self, pause: Callable[[], None]):
@@ -37,7 +37,7 @@ class PausableRunner(JobRunner):
         self._resumed = 0.0  # when it was resumed last
         self._stopping = False
 
-    def _cluster(self) -> LocalCluster:
+    def _cluster(self) -> InProcessCluster:
         """Return a cluster for searches within jobs, with a table of its own."""
         return _PausingCluster(self._pause)
 

@@ -20,7 +20,7 @@ from .run import RunStats, run
 class Searcher(ABC):
     """Searches positions of one game and board under one set of options.
 
-    cluster: a LocalCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
+    cluster: a InProcessCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
     an end. ``wanted_subtrees``: subtrees in a pool.
     """
 

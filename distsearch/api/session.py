@@ -9,7 +9,7 @@ import numpy as np
 
 from ..books.book import Book
 from ..cluster import joint, mpi_runtime
-from ..cluster.local import LocalCluster
+from ..cluster.local import InProcessCluster
 from ..cluster.shared_memory import SharedWords
 from ..core.errors import UserError, print_error
 from ..core.pages import available, begin_huge
@@ -112,7 +112,7 @@ class Session:
         own[rank_searches.KIND] = rank_searches.RankSearchRunner
         with_table = self._with_gpu(own)
         if self._comm is None or self._comm.Get_size() == 1:
-            self.cluster = LocalCluster(with_table, self._guarded)
+            self.cluster = InProcessCluster(with_table, self._guarded)
             return self
         from ..cluster.mpi import MpiCluster, work_for_master
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Annotated
 
 from .. import games
-from ..cluster.local import LocalCluster
+from ..cluster.local import InProcessCluster
 from ..cluster.simulated import NETWORKS, Faults, Network, Processors, SimulatedCluster
 from ..core import archive
 from ..core.errors import UserError
@@ -177,7 +177,7 @@ def simulate(options, machine, position, progress, interrupted, explained=False,
     one, many = Visits(), Visits()  # written to only for an explanation
     alone = kind(
         replace(options, load_factor=1, layers=None),
-        LocalCluster(machine.kinds(one if explained else None)),
+        InProcessCluster(machine.kinds(one if explained else None)),
         progress,
         interrupted,
     )

@@ -13,7 +13,7 @@ from .protocols import Runner
 from .worker import Worker
 
 
-class LocalCluster(Cluster):
+class InProcessCluster(Cluster):
     """Runs sources of work on the one worker of this process; messages pass through their encoded form.
 
     Arguments as for ``Worker``.

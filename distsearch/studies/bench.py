@@ -12,7 +12,7 @@ from ..api.options import Options
 from ..api.perft import perft
 from ..api.progress import compact
 from ..api.run import run
-from ..cluster.local import LocalCluster
+from ..cluster.local import InProcessCluster
 from ..cluster.protocols import WorkSource
 from ..core import processor
 from ..engines.pvs.table import new_shared_table
@@ -74,7 +74,7 @@ def bench(progress, interrupted):
     game = games.find("othello")
     options = Options("othello", depth=1)
     start = game.start(game.rules())
-    count = perft(options, _PERFT, [start], LocalCluster(KINDS), progress, interrupted)[0]
+    count = perft(options, _PERFT, [start], InProcessCluster(KINDS), progress, interrupted)[0]
     if interrupted():
         return rows, None
     rows.append((f"perft {_PERFT} 8x8", sum(count.counts), count.cpu_seconds))
@@ -88,7 +88,7 @@ def bench_positions(options, positions, name, progress, interrupted):
 
 
 def _searcher(options, progress, interrupted):
-    cluster = LocalCluster(kinds(new_shared_table(_TABLE)))
+    cluster = InProcessCluster(kinds(new_shared_table(_TABLE)))
     return searcher_of(options)(options, cluster, progress, interrupted)
 
 

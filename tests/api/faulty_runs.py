@@ -25,7 +25,7 @@ from distsearch.api.progress import Silent
 from distsearch.api.simulate import Machine
 from distsearch.api.solve import solve
 from distsearch.api.two_player import TwoPlayerSearcher
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.cluster.simulated import Faults
 from distsearch.cluster.submaster import blocks
 from distsearch.engines.pvs.table import new_shared_table
@@ -162,7 +162,7 @@ def do(seed, tell=lambda line: None):
     cluster = case.machine.cluster()
     try:
         found = answers(case, cluster, lambda: cluster.clock() > LONGEST * case.machine.faults.worker_timeout)
-        expected = answers(case, LocalCluster(kinds_alone()), policy="pool", load_factor=1)
+        expected = answers(case, InProcessCluster(kinds_alone()), policy="pool", load_factor=1)
         wrong = None if found == expected else f"{found} instead of {expected}"
     except Exception:
         wrong = traceback.format_exc()

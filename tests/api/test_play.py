@@ -10,7 +10,7 @@ from distsearch.api.options import resolve
 from distsearch.api.play import play
 from distsearch.api.play_summary import mean_interval, reached, wilson
 from distsearch.api.progress import Silent
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.core.errors import UserError
 from distsearch.formats.game_records import GameRecords
 from distsearch.jobs.self_play import Played
@@ -61,7 +61,7 @@ def test_tiles_count_the_games_that_had_them_or_larger_ones():
 
 def played(count, interrupted=lambda: False, record=None, **options):
     options, _, _ = resolve("2048", "3x3", **{"depth": 1, **options})
-    return play(options, count, 7, LocalCluster(KINDS), Silent(), interrupted, record)
+    return play(options, count, 7, InProcessCluster(KINDS), Silent(), interrupted, record)
 
 
 def test_figures_of_games():
@@ -98,7 +98,7 @@ def test_nothing_is_known_of_no_game():
 
 def test_progress_is_told():
     options, progress = resolve("2048", "3x3", depth=1)[0], Told()
-    play(options, 30, 0, LocalCluster(KINDS), progress, lambda: False)
+    play(options, 30, 0, InProcessCluster(KINDS), progress, lambda: False)
     assert any(text.split()[0].endswith("/30") and text.endswith(" moves/s") for text in progress.shown)
 
 

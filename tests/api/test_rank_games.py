@@ -10,7 +10,7 @@ from distsearch.api.options import resolve
 from distsearch.api.players import RandomPlayer, SearchPlayer
 from distsearch.api.rank_games import PlayerGames, PlayerGamesRunner, setup_of
 from distsearch.api.taking_turns import PausableCall
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.jobs.two_player import KINDS
 
 CASES = [
@@ -28,7 +28,9 @@ def case(name, board, given, count):
     asked, game, rules = resolve(name, board)
     plan = GamePlan(game, rules, asked.rules, count, 11, alternate=game.PLAYERS == 2)
     every = [options, None] if game.PLAYERS == 2 else [options]
-    players = [RandomPlayer(game, rules) if each is None else SearchPlayer(each, LocalCluster(KINDS)) for each in every]
+    players = [
+        RandomPlayer(game, rules) if each is None else SearchPlayer(each, InProcessCluster(KINDS)) for each in every
+    ]
     return plan, setup_of(game, shape, asked.rules, every), players
 
 

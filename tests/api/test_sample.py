@@ -9,7 +9,7 @@ from distsearch.api.options import resolve
 from distsearch.api.play import play
 from distsearch.api.progress import Silent
 from distsearch.api.sample import CLASSES, sample
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.core.errors import UserError
 from distsearch.jobs.two_player import KINDS
 
@@ -22,7 +22,7 @@ def recorded(folder, name="2048", board="3x3", **options):
     """The path of a record of games."""
     path = folder / f"{name}_{board}{len(options)}"
     chosen, _, _ = resolve(name, board, depth=1, **options)
-    play(chosen, GAMES, 3, LocalCluster(KINDS), Silent(), lambda: False, str(path))
+    play(chosen, GAMES, 3, InProcessCluster(KINDS), Silent(), lambda: False, str(path))
     return path
 
 

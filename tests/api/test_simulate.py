@@ -11,7 +11,7 @@ from distsearch.api.options import Options
 from distsearch.api.progress import Progress
 from distsearch.api.simulate import Machine, simulate
 from distsearch.api.two_player import TwoPlayerSearcher
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.core.errors import UserError
 from distsearch.games import othello
 from distsearch.jobs.two_player import kinds
@@ -114,7 +114,7 @@ def test_the_real_search_gives_the_same_tree():
     """With one worker nothing depends on timing: the virtual search and the real one visit the same nodes."""
     options = Options("othello", board=(8, 8), depth=8, load_factor=16, evaluation="static")
     start = othello.start(rules((8, 8)))
-    real = next(TwoPlayerSearcher(options, LocalCluster(kinds())).search([start]))
+    real = next(TwoPlayerSearcher(options, InProcessCluster(kinds())).search([start]))
     virtual = simulate(options, Machine(workers=1, rate=RATE), start, Progress(), lambda: False).outcome
     assert (virtual.nodes, virtual.jobs, virtual.score) == (real.nodes, real.jobs, real.score)
 

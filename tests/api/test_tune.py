@@ -12,7 +12,7 @@ from distsearch.api.options import resolve
 from distsearch.api.play import play
 from distsearch.api.progress import Silent
 from distsearch.api.tune import TuneBudget, mean_logs, tune
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.formats.weights_file import named
 from distsearch.jobs.two_player import KINDS
 
@@ -23,7 +23,7 @@ BUDGET = TuneBudget(games=3, generations=3, population=4)
 
 def tuned(record=None, seed=5, interrupted=lambda: False, budget=BUDGET, **options):
     chosen, _, _ = resolve("2048", "3x3", **{"depth": 1, **options})
-    return tune(chosen, budget, seed, LocalCluster(KINDS), Silent(), interrupted, record)
+    return tune(chosen, budget, seed, InProcessCluster(KINDS), Silent(), interrupted, record)
 
 
 def test_a_record_has_what_it_takes_to_do_it_again(tmp_path):
@@ -37,7 +37,7 @@ def test_a_record_has_what_it_takes_to_do_it_again(tmp_path):
         assert (line["start"], line["board"]) == (start, "3x3")
         for candidate, average, value in zip(line["candidates"], line["averages"], line["values"], strict=True):
             options, _, _ = resolve("2048", "3x3", depth=1, evaluation=candidate)
-            scores = play(options, 3, line["games_seed"], LocalCluster(KINDS), Silent(), lambda: False).scores
+            scores = play(options, 3, line["games_seed"], InProcessCluster(KINDS), Silent(), lambda: False).scores
             assert (average, value) == (pytest.approx(sum(scores) / 3), mean_logs(np.array([scores]))[0])
     told = json.loads(found.to_json())
     assert told["evaluation"] == lines[-1]["mean_weights"] != lines[0]["mean_weights"]
@@ -87,14 +87,14 @@ def test_it_gets_better():
 
     def average(weights):
         options, _, _ = resolve("2048", "3x3", depth=1, evaluation=weights)
-        return mean_logs(np.array([play(options, 300, 1, LocalCluster(KINDS), Silent(), lambda: False).scores]))[0]
+        return mean_logs(np.array([play(options, 300, 1, InProcessCluster(KINDS), Silent(), lambda: False).scores]))[0]
 
     assert average(f"rows:{found.weights.text}") > average(bad) + 0.05
 
 
 def test_progress_is_told():
     options, progress = resolve("2048", "3x3", depth=1)[0], Told()
-    tune(options, BUDGET, 0, LocalCluster(KINDS), progress, lambda: False)
+    tune(options, BUDGET, 0, InProcessCluster(KINDS), progress, lambda: False)
     assert any(text.startswith("generation 2/3: ") and "last one's best averages" in text for text in progress.shown)
 
 

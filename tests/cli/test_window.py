@@ -4,7 +4,7 @@ import pytest
 
 from distsearch.api.options import Options
 from distsearch.api.two_player import TwoPlayerSearcher
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.games import othello
 from distsearch.jobs.two_player import KINDS
 
@@ -84,7 +84,7 @@ def test_an_interrupted_search_claims_no_more_than_it_knows(looks):
     """The score is −10, below the window: that the moves searched so far are not within it bounds nothing."""
     asked = iter(range(looks))
     options = Options("othello", board=(4, 4), exact=True, window=(-1, 1), load_factor=4, prefetch=1)
-    searcher = TwoPlayerSearcher(options, LocalCluster(KINDS), interrupted=lambda: next(asked, None) is None)
+    searcher = TwoPlayerSearcher(options, InProcessCluster(KINDS), interrupted=lambda: next(asked, None) is None)
     (found,) = searcher.search([othello.parse("startpos", searcher.rules)])
     assert found.complete or found.score is None or (found.bound == "lower" and found.score <= -10)
     assert not found.complete or (found.bound, found.score, found.proved) == ("upper", -1, False)

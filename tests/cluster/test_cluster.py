@@ -3,7 +3,7 @@
 import pytest
 
 from distsearch.cluster import backoff
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 
 from .toys import SETUP_TEXT, Processor, Sleeper, Source, Stream, kinds
 
@@ -26,7 +26,7 @@ def idle(monkeypatch):
 
 
 def test_after_a_request_the_next_look_is_soon(idle):
-    cluster = LocalCluster(kinds(Processor()))
+    cluster = InProcessCluster(kinds(Processor()))
     stream = Stream()
     idle(cluster)
     run = cluster.begin(SETUP_TEXT, stream)
@@ -41,7 +41,7 @@ def test_after_a_request_the_next_look_is_soon(idle):
 
 
 def test_runs_have_numbers_of_their_own():
-    cluster = LocalCluster(kinds(Processor()))
+    cluster = InProcessCluster(kinds(Processor()))
     runs = [cluster.begin(SETUP_TEXT, Source([10])) for _ in range(5)]
     while cluster.turn():
         pass
@@ -49,7 +49,7 @@ def test_runs_have_numbers_of_their_own():
 
 
 def test_a_run_whose_watcher_fails_is_not_left_behind():
-    cluster = LocalCluster(kinds(Processor()))
+    cluster = InProcessCluster(kinds(Processor()))
 
     def watch(state):
         if state.started:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.cluster.messages import Message, MessageType
 from distsearch.cluster.submaster import ABOVE
 from distsearch.cluster.worker import Worker
@@ -135,7 +135,7 @@ def test_a_guarded_submaster_without_a_source_fails_its_runs_alone(make, capsys)
 
 @pytest.mark.parametrize("runner", [Failing, Uncompiled])
 def test_a_run_of_one_process_fails_alone(runner, capsys):
-    cluster = LocalCluster(kinds(Clock(), runner), guarded=True)
+    cluster = InProcessCluster(kinds(Clock(), runner), guarded=True)
     failing, other = (cluster.begin(SETUP_TEXT, Source(sizes)) for sizes in ([5, BAD, 7], [5, 7]))
     while cluster.is_open(failing) or cluster.is_open(other):
         cluster.turn()
@@ -150,4 +150,4 @@ def test_a_run_of_one_process_fails_alone(runner, capsys):
 
 def test_nothing_is_guarded_that_did_not_ask_for_it():
     with pytest.raises(ZeroDivisionError):
-        LocalCluster({"toy": partial(Failing, Clock(), {1e6})}).run(SETUP_TEXT, Source([BAD]), lambda _: False)
+        InProcessCluster({"toy": partial(Failing, Clock(), {1e6})}).run(SETUP_TEXT, Source([BAD]), lambda _: False)

@@ -4,7 +4,7 @@ import pytest
 
 from distsearch.api.options import Options
 from distsearch.api.two_player import TwoPlayerSearcher
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.games import othello
 from distsearch.games.interface import Position
 from distsearch.jobs.two_player import KINDS
@@ -20,7 +20,7 @@ def never(_):
 
 @pytest.fixture(params=[Runner, BatchRunner])
 def cluster(request):
-    made = LocalCluster(kinds(Processor(), request.param))
+    made = InProcessCluster(kinds(Processor(), request.param))
     yield made
     made.close()
 
@@ -140,7 +140,7 @@ def test_the_caller_sees_the_run_begin(cluster):
 
 
 def test_a_worker_spends_its_time_somewhere():
-    cluster, r = LocalCluster(KINDS), rules((8, 8))
+    cluster, r = InProcessCluster(KINDS), rules((8, 8))
     searcher = TwoPlayerSearcher(Options("othello", board=(8, 8), depth=15, evaluation="static"), cluster)
     shares = []
     for moves in ("f5d6", "f5f6", "f5f4"):  # of which the table knows nothing yet
@@ -153,7 +153,7 @@ def test_a_worker_spends_its_time_somewhere():
 
 def test_a_search_gives_the_score_of_the_engine(rng):
     board, depth = (6, 6), 5
-    cluster = LocalCluster(KINDS)
+    cluster = InProcessCluster(KINDS)
     states = unfinished_states(rng, board, 3)
     options = Options("othello", board=board, depth=depth, evaluation="static", load_factor=10)
     outcomes = list(TwoPlayerSearcher(options, cluster).search([Position(state) for state in states]))

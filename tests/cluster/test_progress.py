@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch.cluster.events import RequestProgress
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.cluster.messages import PROGRESS_RECORD, Message, MessageType, from_records, to_records
 
 from .talk import jobs, started, summary
@@ -161,7 +161,7 @@ def test_jobs_that_were_begun_are_handed_out_as_such():
 @runners
 def test_a_run_goes_on_in_another_cluster(runner):
     first, kind = Source([SIZE]), saving(runner)
-    cluster = LocalCluster(kinds(Processor(), kind))
+    cluster = InProcessCluster(kinds(Processor(), kind))
     run = cluster.begin(SETUP_TEXT, first, measured=True)
     assert cluster.request_progress(run) == {}
     for _ in range(10):
@@ -174,6 +174,6 @@ def test_a_run_goes_on_in_another_cluster(runner):
     second, begun = Source([SIZE]), []
     second.progress = answer
     kind.advance = lambda self, budget: begun.append(self.nodes) or runner.advance(self, budget)
-    LocalCluster(kinds(Processor(), kind)).run(SETUP_TEXT, second, lambda state: False)
+    InProcessCluster(kinds(Processor(), kind)).run(SETUP_TEXT, second, lambda state: False)
     assert [record["nodes"] for record in second.results] == [SIZE]
     assert begun[0] == nodes

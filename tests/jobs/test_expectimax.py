@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.engines.expectimax import Expectimax
 from distsearch.games.interface import CHANCE, END, legal_moves, step
 from distsearch.jobs.chance import ExpectimaxRunner
@@ -114,5 +114,5 @@ def test_a_cluster_of_one_does_it(rng):
         b'"points": false, "min_probability": 0.001, "uniform_chance": false}'
     )
     pool = case.pool(7, 10)
-    LocalCluster(kinds()).run(setup, pool, lambda _: False)
+    InProcessCluster(kinds()).run(setup, pool, lambda _: False)
     assert pool.value[0] == case.alone(7).value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsearch import evaluation, games
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.core.errors import UserError
 from distsearch.engines.expectiminimax import Expectiminimax
 from distsearch.games.interface import END, MAX, as_state, legal_moves, step
@@ -252,5 +252,5 @@ def test_a_cluster_of_one_does_it(siblings_wait, rng):
     case = Case("2048", SPAWNS[0][1], rng)
     tree = case.tree(7, wanted_subtrees=30, siblings_wait=siblings_wait)
     setup = json.dumps({**case.setup, "prune": True}).encode()
-    LocalCluster(kinds()).run(setup, tree, lambda _: False)
+    InProcessCluster(kinds()).run(setup, tree, lambda _: False)
     assert tree.root_value == near(case.alone(7).value)

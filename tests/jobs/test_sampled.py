@@ -8,7 +8,7 @@ import pytest
 
 from distsearch import evaluation, games
 from distsearch.api.options import Options
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.cluster.simulated import NETWORKS, Faults, Processors, SimulatedCluster
 from distsearch.engines.averaged import SampledRun
 from distsearch.engines.ida import Ida
@@ -79,7 +79,7 @@ def shared_out(case, pool, workers, seed, faults=None):
 def test_any_number_of_workers_finds_the_same(how, name, rng):
     case, seed = Case(how, name, rng), rng.randrange(100)
     pool = case.pool(7, seed)
-    LocalCluster(kinds()).run(json.dumps(case.setup).encode(), pool, lambda _: False)
+    InProcessCluster(kinds()).run(json.dumps(case.setup).encode(), pool, lambda _: False)
     expected = case.found(pool)
     assert pool.jobs == pool.subtrees == pool.finished == (21 if how == "averaged" else 7)
     for workers in (1, 2, 5, 30):

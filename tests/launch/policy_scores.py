@@ -25,7 +25,7 @@ from distsearch.api.session import Session
 from distsearch.api.simulate import Machine
 from distsearch.api.two_player import TwoPlayerSearcher
 from distsearch.cluster import mpi_runtime
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.engines.pvs.table import new_shared_table
 from distsearch.games.random_play import random_position
 from distsearch.jobs.two_player import kinds
@@ -81,7 +81,7 @@ def drawn(seed, number):
 @functools.cache
 def _alone():
     """A cluster of one worker, which does each search as one job."""
-    return LocalCluster(kinds(new_shared_table(TABLE)))
+    return InProcessCluster(kinds(new_shared_table(TABLE)))
 
 
 def searched(case, cluster, **changed):

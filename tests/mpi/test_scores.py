@@ -9,7 +9,7 @@ from distsearch.api.options import Options
 from distsearch.api.perft import perft
 from distsearch.api.progress import Progress
 from distsearch.api.two_player import TwoPlayerSearcher
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.games import othello
 from distsearch.games.interface import Position
 from distsearch.jobs.two_player import KINDS
@@ -57,7 +57,7 @@ def with_cluster(comm, agree):
 
 def _cluster(comm, groups):
     if comm.Get_size() == 1:
-        return LocalCluster(KINDS)
+        return InProcessCluster(KINDS)
     from distsearch.cluster.mpi import MpiCluster  # which starts MPI
 
     return MpiCluster(comm, submasters=groups)

@@ -6,7 +6,7 @@ from benchmarks import standing_figures as figures
 from distsearch.api.chance import ChanceSearcher
 from distsearch.api.options import Options
 from distsearch.api.progress import Progress
-from distsearch.cluster.local import LocalCluster
+from distsearch.cluster.local import InProcessCluster
 from distsearch.core import processor
 from distsearch.jobs.two_player import KINDS, empty_jobs
 from distsearch.studies import bench as bench_module
@@ -38,7 +38,7 @@ def test_the_signature_is_the_sum_of_the_nodes():
 
 def test_positions_of_a_file():
     options = Options("2584", layers=1, board=(3, 3))
-    searcher = ChanceSearcher(options, LocalCluster(KINDS))
+    searcher = ChanceSearcher(options, InProcessCluster(KINDS))
     positions = [searcher.game.parse(text, searcher.rules) for text in ("1,3,0,5,0,0,0,0,1", "8,3,0,5,0,0,2,0,1")]
     rows, signature = bench_positions(options, positions, "mine", Progress(), lambda: False)
     nodes = sum(outcome.nodes for outcome in searcher.search(positions))
