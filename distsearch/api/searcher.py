@@ -20,8 +20,8 @@ from .run import RunStats, run
 class Searcher(ABC):
     """Searches positions of one game and board under one set of options.
 
-    cluster: a InProcessCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user wants
-    an end. ``wanted_subtrees``: subtrees in a pool.
+    cluster: an InProcessCluster, MpiCluster or SimulatedCluster; interrupted: a function that says whether the user
+    wants an end. ``wanted_subtrees``: subtrees in a pool.
     """
 
     deepening: bool  # whether each position is searched deeper and deeper until a limit ends it; else they are a stream
