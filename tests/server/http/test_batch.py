@@ -13,20 +13,6 @@ from .asking import OverHttp, messages, wait_until
 pytest.importorskip("uvicorn", reason="the extra http is not installed")
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """A service that answers at once."""
-    with OverHttp(FakeDesk(), tmp_path_factory.mktemp("http")) as service:
-        yield service
-
-
-@pytest.fixture
-def client(served):
-    """A client of that service."""
-    with served.client() as client:
-        yield client
-
-
 def test_answers_come_in_order(served, client):
     served.serving.queue.submitted.clear()
     text = "\n".join(["4", "44", "445"] * 400)

@@ -16,20 +16,6 @@ ANSWER = {"id": 0, "type": "answer", "index": 0, "move": "d3", "score": 1}
 DONE = {"id": 0, "type": "done", "state": "done", "answers": 1}
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """A service that answers at once."""
-    with OverHttp(FakeDesk(), tmp_path_factory.mktemp("http")) as service:
-        yield service
-
-
-@pytest.fixture
-def client(served):
-    """A client of that service."""
-    with served.client() as client:
-        yield client
-
-
 def test_an_answer_is_one_object(client):
     status, body = client.search(position="44", depth=3)
     found = json.loads(body)
