@@ -162,8 +162,20 @@ class Cluster:
 
     def request_progress(self, run: int) -> dict[int, np.ndarray]:
         """Return the progress of the workers' jobs of a run: job id → payload of PROGRESS."""
+        self.ask_progress(run)
+        self._turn_while(self.awaits_progress, run)
+        return self.progress(run)
+
+    def ask_progress(self, run: int) -> None:
+        """The same without waiting: ``progress`` has it once ``awaits_progress`` is over."""
         self._tell(RequestProgress(run))
-        self._turn_while(self._master.awaits_progress, run)
+
+    def awaits_progress(self, run: int) -> bool:
+        """Whether a worker was asked and has not answered, in a run that is open."""
+        return self._master.awaits_progress(run)
+
+    def progress(self, run: int) -> dict[int, np.ndarray]:
+        """Return what has come since the workers were asked: job id → payload of PROGRESS, of jobs that are out."""
         return self._master.progress(run)
 
     def finish(self, run: int) -> None:

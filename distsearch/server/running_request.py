@@ -1,5 +1,6 @@
 """A request at work: the runs that it takes, its answers as they come, and what is known before."""
 
+import math
 import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -11,6 +12,7 @@ from ..api.compiling import NotCompiledError
 from .request import Request
 
 _WORTH_KEEPING = 1.0  # seconds of a search that is cancelled
+_LAST_SAVE = 1.5  # seconds for its workers to say how far they are: the service takes two to end
 _TELLING = 0.002  # seconds of answers in a turn: the words for a drawn board of Connect 4 may take 40 ms
 
 
@@ -118,6 +120,8 @@ class Positions(_Task):
         self._told = np.zeros(len(positions), bool)
         self._begin(self._stream, searcher.setup())
         self._next_save = self._began + self._save_every
+        self._saving, self._save_until = False, math.inf  # whether workers were asked for a state, and how long to wait
+        self._has_file = state["source"] is not None
 
     @property
     def nodes(self):
@@ -129,8 +133,13 @@ class Positions(_Task):
 
     def _halt(self):
         now = time.monotonic()
-        if self.state == "cancelled" and now - self._began >= _WORTH_KEEPING:
-            self._save(now)
+        if self._kept and self._open and self.state == "cancelled" and now - self._began >= _WORTH_KEEPING:
+            self._save_until = now + _LAST_SAVE
+            self._ask_state()
+        else:
+            self._end_run()
+
+    def _end_run(self):
         self._stream.halted = True
         self._cluster.halt(self._run)
 
@@ -142,18 +151,35 @@ class Positions(_Task):
         if self._kept:
             self._kept.give_up()
 
-    def _save(self, now):
-        def state():
-            progress = self._cluster.request_progress(self._run)
-            return {"source": self._stream.snapshot(progress), "seconds": self._seconds_before + now - self._began}
+    def turn(self, now: float) -> None:
+        super().turn(now)
+        if self._saving and (now >= self._save_until or not self._cluster.awaits_progress(self._run)):
+            self._saving = False
+            try:
+                self._save(now)
+            finally:
+                if self.state != "done":
+                    self._end_run()
 
-        if self._kept and self._open:
-            self._kept.save(state)
+    def _ask_state(self):
+        """Have the workers say how far they are. One that gets ready for another search does so when it is."""
+        if not self._saving:
+            self._saving = True
+            self._cluster.ask_progress(self._run)
+
+    def _save(self, now):
+        """Save what the workers have said. Where some are late, what was saved before is worth more."""
+        late = self._cluster.awaits_progress(self._run)
+        if not self._kept or not self._open or self._complete or late and self._has_file:
+            return
+        source, seconds = self._stream.snapshot(self._cluster.progress(self._run)), now - self._began
+        self._kept.save(lambda: {"source": source, "seconds": self._seconds_before + seconds})
+        self._has_file = True
 
     def _advance(self, now):
         if self._kept and now >= self._next_save:
             self._next_save = now + self._save_every
-            self._save(now)
+            self._ask_state()
         if self._stream.answered > self.answered:
             end = time.perf_counter() + _TELLING
             for index, record in self._stream.collect_any():

@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 
+from distsearch.cluster.cluster import Cluster
 from distsearch.core.errors import UserError
 from distsearch.formats.checkpoint import INTERVAL_VARIABLE
 from distsearch.jobs.two_player import SolveRunner
@@ -12,7 +13,7 @@ from distsearch.server.checkpoints import Checkpoints
 from distsearch.server.request_queue import RequestQueue
 from distsearch.tree.position_stream import Stream
 
-from .queue_clients import Asked, alone, finish, turn_until
+from .queue_clients import EASY, SCORES, Asked, alone, finish, turn_until
 
 HARD, SCORE = "67277443333", 0  # Connect 4: 3.5 million nodes, some 90 turns of a queue
 TURNS = 8
@@ -51,6 +52,13 @@ def answer(queue, asked):
     queue.submit(asked)
     finish(queue)
     assert asked.ends == ["done"]
+    return asked.answers[0]
+
+
+def answer_beside(queue, asked):
+    """The same next to other requests."""
+    queue.submit(asked)
+    turn_until(queue, lambda: asked.ends == ["done"])
     return asked.answers[0]
 
 
@@ -124,6 +132,42 @@ def test_a_state_is_saved_every_so_often(service, tmp_path, monkeypatch):
     queue.cancel(asked)
     finish(queue)
     assert len(kept(tmp_path)) == 1
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """A list of one: whether workers do not say how far they are, as while they get ready for another search."""
+    held, awaits = [True], Cluster.awaits_progress
+    monkeypatch.setattr(Cluster, "awaits_progress", lambda self, run: held[0] or awaits(self, run))
+    return held
+
+
+def test_others_are_answered_while_a_worker_does_not_say_how_far_it_is(service, tmp_path, monkeypatch, silent):
+    monkeypatch.setenv(INTERVAL_VARIABLE, "0.01")
+    queue, asked = service(), Asked("startpos", game="othello", exact=True)
+    queue.submit(asked)
+    turn_until(queue, lambda: any(task._saving for task in queue._tasks.values()))
+    assert answer_beside(queue, Asked(EASY[0], exact=True)).score == SCORES[0]
+    assert kept(tmp_path) == []
+    silent[0] = False
+    turn_until(queue, lambda: kept(tmp_path))
+    assert asked.ends == []
+    queue.cancel(asked)
+    finish(queue)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_worker_that_does_not_say_how_far_it_is_holds_no_end_up(service, tmp_path, monkeypatch, silent, saved):
+    """Its part is missing then, so what was saved before stays."""
+    monkeypatch.setattr(running_request, "_LAST_SAVE", 0.1)
+    silent[0] = not saved
+    cut_off(service(), Asked(HARD, exact=True))
+    (path,) = kept(tmp_path)
+    before, silent[0] = path.read_bytes(), True
+    cut_off(service(), Asked(HARD, exact=True))
+    assert path.read_bytes() == before
+    silent[0] = False
+    assert answer(service(), Asked(HARD, exact=True)).score == SCORE
 
 
 def test_a_folder_that_cannot_be_had_is_refused(tmp_path):
