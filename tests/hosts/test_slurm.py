@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
@@ -131,6 +133,22 @@ def test_training_is_requeued_and_goes_on(tmp_path):
     assert [row["games"] for row in job.rows(curve)] == list(range(1000, games + 1, 1000))
     assert job.tasks()[0]["Restarts"] == "1"
     assert f"{saved:,} games learnt from (stopped early" in job.log
+
+
+@pytest.mark.parametrize("launcher", ["srun", "mpirun"])
+def test_the_service_ends_before_its_time(launcher, tmp_path):
+    pytest.importorskip("uvicorn", reason="the extra http is not installed")
+    job = Submitted(tmp_path, "serve", LAUNCHER=launcher, HTTP="0.0.0.0:0", LOGIN="login")
+    job.wait(lambda: "page:" in job.log)
+    port, node = re.search(r"^tunnel: ssh -N -L (\d+):(\w+):\1 login$", job.log, re.MULTILINE).groups()
+    page = (tmp_path / f"serve-{job.number}.url").read_text().strip()
+    token = page.removeprefix(f"http://127.0.0.1:{port}/#token=")
+    assert token not in job.log
+    with urllib.request.urlopen(f"http://{node}:{port}/status?token={token}", timeout=PATIENCE) as response:
+        assert json.load(response)["ranks"] == 4
+    ask("scancel", "--batch", "--signal=TERM", job.number)  # as --signal=B:TERM@120 does when the time is nearly up
+    job.finish()
+    assert not list(tmp_path.glob("serve-*.url"))
 
 
 def test_positions_on_gpus_where_there_are_any(tmp_path):
