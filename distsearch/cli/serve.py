@@ -9,6 +9,7 @@ from ..core.errors import UserError
 from ..formats.stdout import print_result
 from ..server.checkpoints import Checkpoints
 from ..server.http.gateway import Address, Gateway, check_needed
+from ..server.request_log import RequestLog
 from ..server.request_queue import RequestQueue
 from ..server.server import Server
 from .flags import add_resources, checked, resources_of
@@ -30,6 +31,7 @@ def add_arguments(parser):
         help="serve HTTP as well, or instead of stdin and stdout, and print the URL with the token; PORT alone is of "
         "this machine only, 0 one that is free",
     )
+    parser.add_argument("--log-requests", action="store_true", help="write a line to stderr for each request")
     add_resources(parser, "serve")
 
 
@@ -58,7 +60,8 @@ def _serve(args, launch, session):
         raise UserError("stdin or stdout is closed: give --socket, or both")
     checkpoints = None if args.checkpoints is None else Checkpoints(args.checkpoints)
     queue = RequestQueue(session, checkpoints=checkpoints)
-    with contextlib.closing(queue), _places(args) as (path, gateway):
+    log = contextlib.closing(RequestLog()) if args.log_requests else contextlib.nullcontext()
+    with contextlib.closing(queue), _places(args) as (path, gateway), log as requests:
 
         def begin():
             _tell(args.socket, gateway, session)
@@ -71,7 +74,7 @@ def _serve(args, launch, session):
                 gateway.tend()
             return session.interrupted()
 
-        status = Server(queue, path).serve(interrupted, begin)
+        status = Server(queue, path, log=requests).serve(interrupted, begin)
     launch.interrupts.forgive()
     return status
 
@@ -84,7 +87,7 @@ def _places(args):
         return
     with tempfile.TemporaryDirectory() as folder:
         path = args.socket or f"{folder}/socket"
-        with Gateway(args.http, path) as gateway:
+        with Gateway(args.http, path, logs=args.log_requests) as gateway:
             yield path, gateway
 
 

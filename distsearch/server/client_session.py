@@ -1,5 +1,6 @@
 """What one client asks and is told: lines in, messages out, requests to the queue in between. No I/O."""
 
+import time
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from . import protocol
 from .limits import Limits
 from .look import look
 from .request import Refused, Request
+from .request_log import RequestLog
 
 _POSITIONS_A_STEP = 5  # a long transcript takes a millisecond to read
 
@@ -17,7 +19,8 @@ class ClientSession:
     """A client's open requests, and the words for what becomes of them.
 
     client: hashable, differs from that of any other connection; queue: a RequestQueue; state: function that returns the
-    fields of a status message; send: function that takes a message (dict) for the client; limits: ``limits.Limits``.
+    fields of a status message; send: function that takes a message (dict) for the client; limits: ``limits.Limits``;
+    log: is told of every request, None: there is none.
     """
 
     def __init__(
@@ -27,10 +30,13 @@ class ClientSession:
         state: Callable[[], dict[str, Any]],
         send: Callable[[dict[str, Any]], None],
         limits: Limits,
+        log: RequestLog | None = None,
     ):
         self._client, self._queue, self._state, self._send, self._limits = client, queue, state, send, limits
+        self._log = log
         self._open: dict[Any, Request] = {}  # by id
         self._query: protocol.Query | None = None  # whose positions are being read
+        self._began = 0.0  # when it came
         self._shut = False
 
     @property
@@ -90,6 +96,8 @@ class ClientSession:
         else:  # a mistake of ours: one request must not take the others along
             print_traceback(error)
             code, text = "internal", f"{type(error).__name__} in the service"
+        if self._log is not None:
+            self._log.add("refused", client=self._client, id=name, code=code, reason=text)
         self._send(protocol.error(name, code, text, index))
 
     def _search(self, message):
@@ -97,14 +105,15 @@ class ClientSession:
             raise Refused("shutting_down", "the service ends")
         if message["id"] in self._open:
             raise Refused("duplicate_id", f"request {message['id']!r} is still open")
+        self._began = time.monotonic()
         self._query = protocol.Query(message, self._limits)
         self.read_more()
 
     def _submit(self, query):
         request = Request(self._client, query.options, query.positions, query.priority, query.progress)
-        counted = _Counted(query, self._send)
+        counted = _Counted(query, self._send, self._began)
         request.on_answer, request.on_progress = counted.answer, counted.progress
-        request.on_end = partial(self._end, counted)
+        request.on_end = partial(self._end, counted, request)
         self._open[query.id] = request
         try:
             self._queue.submit(request)
@@ -112,9 +121,23 @@ class ClientSession:
             self._open.pop(query.id, None)
             raise
 
-    def _end(self, counted, state, text):
+    def _end(self, counted, request, state, text):
         del self._open[counted.name]
         self._send(protocol.done(counted.name, state, counted.answers, text))
+        if self._log is not None:
+            self._log.add(
+                "search",
+                client=self._client,
+                id=counted.name,
+                game=request.options.game,
+                limit=_limit(request.options),
+                positions=len(request.positions),
+                answers=counted.answers,
+                state=state,
+                reason=text or None,
+                nodes=request.nodes,
+                seconds=time.monotonic() - counted.began,
+            )
 
     def _cancel(self, message):
         if message["id"] not in self._open:
@@ -132,8 +155,9 @@ class ClientSession:
 class _Counted:
     """Sends what is found for a request, and counts the answers."""
 
-    def __init__(self, query, send):
+    def __init__(self, query, send, began):
         self.name, self._texts, self._send, self.answers = query.id, query.texts, send, 0
+        self.began = began
 
     def answer(self, index, outcome):
         self.answers += 1
@@ -141,3 +165,9 @@ class _Counted:
 
     def progress(self, index, outcome):
         self._send(protocol.progress(self.name, index, outcome.as_asked(self._texts[index])))
+
+
+def _limit(options):
+    """Return what ends a search, as one word: ``exact``, ``depth:9``."""
+    given = {name: getattr(options, name) for name in ("exact", "depth", "time", "nodes")}
+    return ",".join(name if value is True else f"{name}:{value:g}" for name, value in given.items() if value) or None

@@ -28,7 +28,7 @@ class Request:
 
     client: hashable, one for each connection; options: ``options.Options``; positions: list of
     ``games.interface.Position``; priority: int from -10 to 10, the highest first; progress: seconds between two partial
-    answers, or None for none. Its maker sets what is called:
+    answers, or None for none; nodes: searched for it, once it is over. Its maker sets what is called:
 
     ``on_answer(index, outcome)``    the ``outcome.Outcome`` of a position, once for each, in any order
     ``on_progress(index, outcome)``  what is known of a position so far
@@ -44,7 +44,7 @@ class Request:
         progress: float | None = None,
     ):
         self.client, self.options, self.positions = client, options, positions
-        self.priority, self.progress = priority, progress
+        self.priority, self.progress, self.nodes = priority, progress, 0
         self.on_answer: Callable[[int, Outcome], None] = _nobody
         self.on_progress: Callable[[int, Outcome], None] = _nobody
         self.on_end: Callable[[str, str], None] = _nobody

@@ -296,6 +296,7 @@ class RequestQueue:
         del self._tasks[request]
         self._is_over(request)
         self._answered += task.answered
+        request.nodes = task.nodes
         self._nodes += task.nodes
         request.on_end(task.state, task.failure)
 

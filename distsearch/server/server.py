@@ -14,6 +14,7 @@ from .client_session import ClientSession
 from .connections import Connection, SocketConnection, StandardConnection
 from .limits import DEFAULTS, Limits
 from .listener import Listener, Shortage
+from .request_log import RequestLog
 from .request_queue import RequestQueue
 
 _GLANCE = 0.1  # seconds between two looks at signals: poll itself is not ended by one
@@ -26,7 +27,8 @@ _FAREWELL = 2.0  # seconds for what is left to say when time is up
 class Server:
     """Serves the clients at a Unix socket at ``path`` or, without one, the client at ``descriptors`` (stdin, stdout).
 
-    queue: ``queue.RequestQueue``; limits: ``limits.Limits``. On one thread, and nothing in it blocks.
+    queue: ``queue.RequestQueue``; limits: ``limits.Limits``; log: of requests, None for none. On one thread, and
+    nothing in it blocks.
     """
 
     def __init__(
@@ -35,8 +37,10 @@ class Server:
         path: str | None = None,
         limits: Limits = DEFAULTS,
         descriptors: tuple[int, int] = (0, 1),
+        log: RequestLog | None = None,
     ):
         self._queue, self._path, self._limits, self._descriptors = queue, path, limits, descriptors
+        self._log = log
         self._poll = select.poll()
         self._masks: dict[int, int] = {}  # descriptor → what poll is to tell
         self._connections: set[Connection] = set()
@@ -125,7 +129,8 @@ class Server:
             connected.send(protocol.encode(protocol.error(None, "too_many_clients", text)))
 
     def _add(self, connection):
-        connection.session = ClientSession(next(self._numbers), self._queue, self._state, connection.send, self._limits)
+        number = next(self._numbers)
+        connection.session = ClientSession(number, self._queue, self._state, connection.send, self._limits, self._log)
         if self._cancel_at is not None:
             connection.session.shut()
         self._connections.add(connection)

@@ -16,9 +16,9 @@ from .fake_queue import outcome
 class Serving:
     """A server at ``path`` while the context lasts; ``stop`` is the SIGTERM. What it raised is raised at the end."""
 
-    def __init__(self, queue, path, limits=DEFAULTS, descriptors=(0, 1)):
+    def __init__(self, queue, path, limits=DEFAULTS, descriptors=(0, 1), log=None):
         self.queue, self.path = queue, None if path is None else str(path)
-        self._server = Server(queue, self.path, limits, descriptors)
+        self._server = Server(queue, self.path, limits, descriptors, log)
         self._stop, self._thread = threading.Event(), threading.Thread(target=self._serve, daemon=True)
         self.status = self.error = None
 

@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from ..request_log import RequestLog
 from .access import Access
 from .answers import SearchResponse, form_of
 from .batch import FORMATS, BatchResponse
@@ -53,9 +54,12 @@ class Settings(NamedTuple):
 
 
 class Api:
-    """The functions behind the paths, which ``routes`` has. uvicorn is to serve ``application`` on ``connections``."""
+    """The functions behind the paths, which ``routes`` has. uvicorn is to serve ``application`` on ``connections``.
 
-    def __init__(self, settings: Settings):
+    log: is told of every request, None: there is none.
+    """
+
+    def __init__(self, settings: Settings, log: RequestLog | None = None):
         self._settings, self._limits = settings, settings.limits
         self._document = json.dumps(settings.document).encode()
         self._page = page(settings.document)
@@ -80,7 +84,8 @@ class Api:
         app.router.redirect_slashes = False
         access = Access(app, settings.token, settings.limits, refusal, self.connections.trust)
         self._metrics = Metrics(access, settings.state, [route.path for route in self.routes])
-        self.application = _with_headers(self._metrics)
+        app = self._metrics if log is None else _logged(self._metrics, log, settings.token)
+        self.application = _with_headers(app)
 
     async def _index(self, _: Request) -> Response:
         return FileResponse(STATIC / "index.html")
@@ -210,3 +215,32 @@ def _with_headers(app):
         await app(scope, receive, sent)
 
     return with_headers
+
+
+def _logged(app, log, token):
+    """Return an ASGI application that adds a line to a ``RequestLog`` for each request, without query and token."""
+
+    async def logged(scope, receive, send):
+        began, status, size = time.monotonic(), None, 0
+
+        async def sent(message):
+            nonlocal status, size
+            status = message.get("status", status)
+            size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await app(scope, receive, sent)
+        finally:
+            host, port = scope["client"]
+            log.add(
+                "http",
+                client=f"{host}:{port}",
+                method=scope["method"],
+                path=scope["path"].replace(token, "TOKEN"),
+                status=status or "none",
+                bytes=size,
+                seconds=time.monotonic() - began,
+            )
+
+    return logged

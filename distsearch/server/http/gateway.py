@@ -51,10 +51,11 @@ def check_needed() -> None:
 class Gateway:
     """HTTP at an Address for the service at the socket ``path``; a context, whose end is that of the process.
 
-    url: where it is; url_with_token: what a browser is to open. Raises UserError.
+    logs: whether the process logs requests to stderr. url: where it is; url_with_token: what a browser is to open.
+    Raises UserError.
     """
 
-    def __init__(self, address: Address, path: str, limits: HttpLimits = HTTP_DEFAULTS):
+    def __init__(self, address: Address, path: str, limits: HttpLimits = HTTP_DEFAULTS, logs: bool = False):
         check_needed()
         from .openapi import document, kinds
 
@@ -71,6 +72,7 @@ class Gateway:
             "kinds": kinds(),
             "state": [[field.name, field.type, field.meaning] for field in STATE],
             "limits": limits._asdict(),
+            "logs": logs,
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._start_at, self._pause, self._started = 0.0, _FIRST_PAUSE, 0.0

@@ -14,6 +14,7 @@ import sys
 
 import uvicorn
 
+from ..request_log import RequestLog
 from .app import Api, Settings
 from .limits import HttpLimits
 
@@ -41,12 +42,15 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     with open(int(sys.argv[2]), encoding="utf-8") as file:
         content = json.load(file)
+    log = RequestLog() if content.pop("logs") else None
     settings = Settings(**{**content, "limits": HttpLimits(**content["limits"])})
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # a warning a malformed request would be a flood
-    api = Api(settings)
+    api = Api(settings, log)
     gc.freeze()
     listener = socket.socket(fileno=int(sys.argv[1]))
     asyncio.run(_serve(api, listener))
+    if log is not None:
+        log.close()
 
 
 async def _serve(api, listener):

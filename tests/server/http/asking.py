@@ -46,14 +46,15 @@ class Asked(http.client.HTTPConnection):
 class OverHttp:
     """A Serving with a Gateway while the context lasts; ``client`` makes an Asked."""
 
-    def __init__(self, queue, folder, limits=None, **changes):
+    def __init__(self, queue, folder, limits=None, logs=False, **changes):
         self.serving = Serving(queue, folder / "socket", *([] if limits is None else [limits]))
-        self._limits, self._path = HTTP_DEFAULTS._replace(**changes), str(folder / "socket")
+        self._limits, self._path, self._logs = HTTP_DEFAULTS._replace(**changes), str(folder / "socket"), logs
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.serving)
-            self.gateway = stack.enter_context(Gateway(Address("127.0.0.1", 0), self._path, self._limits))
+            gateway = Gateway(Address("127.0.0.1", 0), self._path, self._limits, self._logs)
+            self.gateway = stack.enter_context(gateway)
             self.token = self.gateway.url_with_token.partition("=")[2]
             self.gateway.tend()
             with self.client() as client:  # once it serves

@@ -1,6 +1,7 @@
 """The process that serves HTTP: where it listens, what it is told, and how it begins and ends."""
 
 import os
+import re
 import signal
 import socket
 
@@ -102,3 +103,26 @@ def test_it_ends_with_rank_0(tmp_path):
     with OverHttp(FakeDesk(), tmp_path) as service:
         service.gateway._process.stdin.close()  # as the kernel does for a rank that was killed
         assert service.gateway._process.wait(10) == 0
+
+
+def test_requests_are_logged_without_query_and_token(tmp_path, capfd):
+    pytest.importorskip("uvicorn", reason="the extra http is not installed")
+    with OverHttp(FakeDesk(), tmp_path, logs=True) as service:
+        with service.client() as client:
+            _, body, _ = client.ask("POST", "/search", '{"game": "connect4"}')
+            client.get(f"/status?token={service.token}&x=secret")
+            client.get(f"/%0a%1b[31m{service.token}")
+        with service.client("wrong") as stranger:
+            stranger.get("/metrics")
+    err = capfd.readouterr().err
+    assert service.token not in err
+    assert "secret" not in err
+    told = [re.sub(r"client=127\.0\.0\.1:\d+ ", "", line.partition(" ")[2]) for line in err.splitlines()]
+    pattern = r"http method=(\w+) path=(.+) status=(\d+) bytes=(\d+) seconds=\d+\.\d{4}"
+    found = [re.fullmatch(pattern, line).groups() for line in told]
+    assert found[1] == ("POST", "/search", "200", str(len(body)))
+    assert [each[:3] for each in found[2:]] == [
+        ("GET", "/status", "200"),
+        ("GET", '"/\\n\\u001b[31mTOKEN"', "404"),
+        ("GET", "/metrics", "401"),
+    ]
