@@ -15,8 +15,8 @@ from ..evaluation import find
 from ..evaluation.probcut_fit import weights_of
 from .book import opened
 from .book_maker import SUFFIX, BookReport, check_new, report_of, wrong_above
+from .facts import Facts
 from .options import Options
-from .progress import Facts
 from .rank_searches import RankSearches, setup_of
 from .run import run
 
@@ -87,8 +87,8 @@ def _searched(session, options, states, keys, log, size):
         log.append(keys[numbers], *(results[name] for name in _FIELDS))
 
     def describe(_, seconds):
-        line = f"{size} positions, {source.answered:,}/{len(states):,} of the latest are searched, {seconds:.0f} s"
-        return Facts(line, seconds, counted="positions", done=source.answered, total=len(states))
+        more = f"the book has {size:,}"
+        return Facts(seconds, counted="positions", done=source.answered, total=len(states), more=more)
 
     source = RankSearches(states, take_in)
     if len(states):

@@ -24,8 +24,8 @@ from ..jobs.sampled import AveragedPool, IdaPool
 from ..jobs.two_player import KINDS
 from . import meaning
 from .compiling import Recipe, compile_with_notice
+from .facts import compact
 from .options import Options
-from .progress import compact
 from .result import Outcome
 from .searcher import Searcher, facts_of
 from .two_player import TwoPlayerSearcher
@@ -201,14 +201,12 @@ class ChanceSearcher(Searcher):
         def describe(nodes, seconds):
             outcome = self.deepened(position, iterations, spent + seconds, True)
             outcome.nodes += nodes
-            rate = compact(outcome.boards_per_second)
-            done = f"{self._effort} {depth}: {pool.finished}/{pool.subtrees} subtrees"
             return facts_of(
                 outcome,
-                f"{done}, {compact(outcome.nodes)} nodes, {rate} nodes/s",
                 done=pool.finished,
                 total=pool.subtrees,
-                depth_at_work=depth,
+                depth_at_work=depth if self._effort == "depth" else None,
+                more="" if self._effort == "depth" else f"{compact(depth)} {self._effort}",
                 seconds_left=None if math.isinf(limit) else max(0.0, limit - outcome.seconds),
             )
 

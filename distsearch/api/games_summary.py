@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import __version__
+from .facts import compact
 from .game_loop import GamePlay, Tally
 from .metrics import RunFigures
 from .play_summary import mean_interval, reached, score_lines, tile_lines
-from .progress import compact
 
 
 @dataclass

@@ -8,8 +8,8 @@ from ..core.errors import UserError
 from ..engines.perft import MAX_DEPTH
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..tree.perft_pool import PerftPool
+from .facts import Facts, compact
 from .metrics import RunFigures, summary
-from .progress import Facts, compact
 from .run import prepare, run
 
 _TARGET = 64  # subtrees a worker: they differ more in size than a search's
@@ -59,8 +59,7 @@ def perft(options, depth, positions, cluster, progress, interrupted, checkpoint=
     pool = PerftPool(grower, states, depth, target, snapshot)
 
     def describe(_, seconds):
-        line = f"perft {depth}: {pool.finished}/{pool.jobs} subtrees, {before + seconds:.0f} s"
-        return Facts(line, before + seconds, done=pool.finished, total=pool.jobs)
+        return Facts(before + seconds, done=pool.finished, total=pool.jobs, depth_at_work=depth)
 
     def save(seconds):
         def state():

@@ -11,10 +11,10 @@ from ..jobs.self_play import HANDED_OUT, GamesPool
 from ..jobs.two_player import KINDS
 from .applicability import check
 from .compiling import Recipe, compile_with_notice
+from .facts import Facts, compact
 from .metrics import summary
 from .options import CHANCES, DEEPEST, checked_seed
 from .play_summary import Summary
-from .progress import Facts, compact
 from .run import run
 
 _MOST_GAMES = 10**6
@@ -81,8 +81,7 @@ def _check(options, count, record):
 
 def _describe(pool):
     def describe(_, seconds):
-        rate = compact(pool.moves / max(seconds, 1e-9))
-        line = f"{len(pool.over)}/{pool.games} games, {compact(pool.moves)} moves, {rate} moves/s"
-        return Facts(line, seconds, pool.nodes, counted="games", done=len(pool.over), total=pool.games)
+        more = f"{compact(pool.moves)} moves, {compact(pool.moves / max(seconds, 1e-9))} moves/s"
+        return Facts(seconds, pool.nodes, counted="games", done=len(pool.over), total=pool.games, more=more)
 
     return describe

@@ -10,12 +10,13 @@ from typing import Any
 
 from ..formats.drawing import SIDES
 from ..formats.game_records import LOST_ON_TIME, GameRecords
+from .facts import Facts
 from .game_loop import GamePlay, Watch, play_on, score_of
 from .game_plan import GamePlan
 from .games_summary import GamesSummary
 from .options import Options
 from .players import Player, RandomPlayer, SearchPlayer, setting_name
-from .progress import Facts
+from .progress import Part
 from .rank_games import PlayerGames, setup_of
 from .run import run
 
@@ -72,16 +73,23 @@ class Games:
 
     def _by_tree(self, watch, take_in):
         """Play one game after another, all ranks on every move; return whether that came to its end."""
-        plan, progress = self._plan, self._session.progress
-        players = [self._made(player) for player in self._players]
-        progress.begin()
+        plan, play = self._plan, None
+
+        def part():
+            if play is None:
+                return f"game 1/{plan.count}"
+            moves = play.earlier + len(play.codes) - play.chance_steps
+            return f"game {play.number + 1}/{plan.count}, move {moves + 1}"
+
+        progress = Part(self._session.progress, part)
+        players = [self._made(player, progress) for player in self._players]
         for number in range(plan.count):
             play = plan.begin(number)
             play_on(plan.game, plan.rules, play, players, watch=watch)
             if not play.over or take_in(play):
                 return play.over
             if progress.due():
-                progress.show(f"{number + 1}/{plan.count} games")
+                progress.show("")
         return True
 
     def _by_games(self, take_in):
@@ -89,19 +97,18 @@ class Games:
         plan, session = self._plan, self._session
         session.check_no_gpu("games that have a rank each")
         for player in self._players:  # this compiles what workers then find
-            self._made(player)
+            self._made(player, session.progress)
         source = PlayerGames(plan, take_in)
         options = [each for each in self._players if each is None or isinstance(each, Options)]
         setup = setup_of(plan.game, self._board, plan.options, options, session.book_file)
 
         def describe(_, seconds):
-            line = f"{source.over}/{plan.count} games, {seconds:.0f} s"
-            return Facts(line, seconds, counted="games", done=source.over, total=plan.count)
+            return Facts(seconds, counted="games", done=source.over, total=plan.count)
 
         run(session.cluster, setup, source, session.progress, session.interrupted, describe, prefetch=1)
         return source.done
 
-    def _made(self, player):
+    def _made(self, player, progress):
         """Return the Player, whose searches all ranks share."""
         session = self._session
         if player is None:
@@ -109,7 +116,7 @@ class Games:
         if not isinstance(player, Options):
             return player
         session.check_gpu(player.setup(), player.depth)
-        return SearchPlayer(player, session.cluster, session.progress, session.interrupted, session.book_file)
+        return SearchPlayer(player, session.cluster, progress, session.interrupted, session.book_file)
 
     def _timed(self, play_all):
         """Return what ``play_all(take_in)`` does, which is to hand games that are over to ``take_in(play)``."""

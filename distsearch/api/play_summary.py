@@ -6,9 +6,9 @@ import statistics
 from dataclasses import dataclass
 
 from .. import __version__
+from .facts import compact
 from .metrics import RunFigures
 from .options import CHANCES
-from .progress import compact
 
 Z_95 = statistics.NormalDist().inv_cdf(0.975)  # standard errors to either side of 95%
 

@@ -1,59 +1,30 @@
-"""How far work is: as ``Facts`` for programs, and for people on stderr.
+"""Who is told how far work is: a program's function, or people on stderr.
 
-That is one line which changes on a terminal; else a line after a second, then every ten.
+For them that is one line which changes on a terminal; else a line with the time after a second, then every ten.
 """
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from datetime import datetime
+
+from .facts import Facts, clipped, width
 
 _LIVE, _LOGGED = 0.1, 10.0  # seconds between two lines
 _FIRST = 1.0  # seconds before the first one of a log
-
-
-@dataclass(frozen=True)
-class Facts:
-    """How far a session's work is. What is not known, or not there, is None.
-
-    line: for people; seconds: since it began, in which ``nodes`` were searched; done, total: how many of what is
-    ``counted``, "subtrees", "positions" or "games", are done, and how many are known of;
-    move, score, unit, bound, meaning: the answer so far of a search of one position, as in ``Outcome``, by a search of
-    ``depth`` plies; depth_at_work: plies of the search at work, None to the end; ranks; busy_ranks: those that have
-    work, not counting a master; seconds_left: of a limit of time; complete: this is the last one, and the
-    work came to its end.
-    """
-
-    line: str
-    seconds: float
-    nodes: int = 0
-    counted: str = "subtrees"
-    done: int = 0
-    total: int | None = None
-    move: str | None = None
-    score: float | None = None
-    unit: str | None = None
-    bound: str = "exact"
-    meaning: str | None = None
-    depth: int | None = None
-    depth_at_work: int | None = None
-    ranks: int = 1
-    busy_ranks: int | None = None
-    seconds_left: float | None = None
-    complete: bool = False
-
-    @property
-    def nodes_per_second(self) -> int:
-        return round(self.nodes / self.seconds) if self.seconds > 0 else 0
+_USUAL = 80  # columns of a terminal that does not tell
 
 
 class Progress:
-    """Shows how a run goes. ``stream`` is stderr unless given."""
+    """Shows how a run goes. ``stream`` is stderr unless given; None, as where stderr is closed: nobody hears."""
 
     def __init__(self, stream=None):
         self._stream = stream or sys.stderr
-        self._live = self._stream.isatty()
+        # a dumb terminal cannot go back to the beginning of a line
+        self._live = self._stream is not None and self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._width = 0
         self.begin()
 
@@ -68,7 +39,7 @@ class Progress:
 
     def tell(self, facts: Facts) -> None:
         """Show facts as the state of things."""
-        self.show(facts.line)
+        self.show(facts.within(self._room() if self._live else None))
 
     def end(self, facts: Facts) -> None:
         """A search of one position is over: what else is told of it says enough."""
@@ -77,11 +48,21 @@ class Progress:
         """Show ``text`` as the state of things."""
         self._shown = time.monotonic()
         if self._live:
-            self._write(f"\r{text:<{self._width}}")
-            self._width = len(text)
+            room = self._room()
+            line = clipped(text, room)
+            self._write("\r" + line + " " * (min(self._width, room) - width(line)))
+            self._width = width(line)
         else:
             self._every = _LOGGED
-            self._write(text + "\n")
+            now = datetime.now().astimezone().isoformat(timespec="seconds")
+            self._write(f"{now} progress: {clipped(text, len(text) * 2)}\n")
+
+    def _room(self):
+        """How many columns a line may take: at the last one some terminals begin another line."""
+        columns = 0
+        with contextlib.suppress(OSError, ValueError):  # it is no terminal after all, or closed
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        return max(1, (columns or _USUAL) - 1)
 
     def note(self, text: str) -> None:
         """Write a line that stays."""
@@ -91,12 +72,14 @@ class Progress:
     def clear(self) -> None:
         """Take a live line away again."""
         if self._live and self._width:
-            self._write("\r" + " " * self._width + "\r")
+            self._write("\r" + " " * min(self._width, self._room()) + "\r")
             self._width = 0
 
     def _write(self, text):
         # the reader of stderr has gone, and the search matters more
-        with contextlib.suppress(OSError):
+        if self._stream is None:
+            return
+        with contextlib.suppress(OSError, ValueError):
             self._stream.write(text)
             self._stream.flush()
 
@@ -120,6 +103,33 @@ class Silent(Progress):
         """Progress that goes nowhere."""
 
 
+class Part(Silent):
+    """Stands for a ``Progress`` in each part of longer work, whose lines it begins by which part that is.
+
+    part: function that returns that as a text, such as "game 3/10".
+    """
+
+    def __init__(self, progress: Progress, part: Callable[[], str]):
+        self._progress, self._part = progress, part
+        progress.begin()
+
+    def due(self) -> bool:
+        return self._progress.due()
+
+    def tell(self, facts: Facts) -> None:
+        self._progress.tell(replace(facts, part=self._part()))
+
+    def show(self, text: str) -> None:
+        """Show ``text`` behind the part."""
+        self._progress.show(f"{self._part()}{': ' * bool(text)}{text}")
+
+    def note(self, text: str) -> None:
+        self._progress.note(text)
+
+    def clear(self) -> None:
+        self._progress.clear()
+
+
 class Hook(Silent):
     """Calls ``function(facts)`` ten times a second at most, in the thread that searches."""
 
@@ -138,12 +148,3 @@ class Hook(Silent):
 
     def end(self, facts: Facts) -> None:
         self._function(facts)
-
-
-def compact(number: float) -> str:
-    """Return a count in three or four digits and a unit: 999, 1.23 k, 45.6 M, 7.89 G."""
-    units = ["", " k", " M", " G", " T"]
-    while number >= 999.5 and len(units) > 1:
-        number /= 1000
-        del units[0]
-    return f"{number:.0f}" if not units[0] else f"{number:.3g}{units[0]}"

@@ -14,6 +14,7 @@ from ..formats.obf import obf_line
 from ..formats.positions import Lines, format_scores
 from ..games.interface import FixedMoves
 from ..tree.search_tree import ANY
+from .progress import Part
 from .result import Batch, tidy
 from .solve import StreamSolver, outcomes
 
@@ -161,6 +162,7 @@ class Report:
 
     def _search_one_by_one(self, searcher):
         checkpoint = self._of_searcher(searcher)
+        searcher.progress = Part(searcher.progress, lambda: f"line {self._lines.place}")
         while not self._lines.ended and not self._halted:
             self._halted = self._session.interrupted()
             state = checkpoint.state

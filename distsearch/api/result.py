@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from .. import __version__
 from ..tree.policies import POLICIES
+from .facts import compact
 from .metrics import RunFigures, summary, table_full
-from .progress import compact
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}

@@ -11,8 +11,9 @@ from ..cluster.protocols import WorkSource
 from ..evaluation.tuple_network import ENDING
 from ..formats.checkpoint import NO_CHECKPOINT
 from .applicability import check
+from .facts import Facts
 from .options import Options
-from .progress import Facts, Progress
+from .progress import Progress
 from .result import Outcome
 from .run import RunStats, run
 
@@ -111,11 +112,11 @@ class Searcher(ABC):
         }
 
 
-def facts_of(outcome: Outcome, line: str, **more: Any) -> Facts:
+def facts_of(outcome: Outcome, **more: Any) -> Facts:
     """Return the Facts of a search whose Outcome so far is known, those of ``more`` among them."""
     found = {name: getattr(outcome, name) for name in _OF_OUTCOMES}
     depth = outcome.depth if outcome.score is not None else None
-    return Facts(line, depth=depth, **{**found, **more})
+    return Facts(depth=depth, **{**found, **more})
 
 
 _OF_OUTCOMES = "seconds", "nodes", "move", "score", "unit", "bound", "meaning"

@@ -23,13 +23,14 @@ from .applicability import SAMPLED, check
 from .book import BookAnswers, find_book
 from .chance import begun, searcher_of
 from .declarations import documented
+from .facts import Facts
 from .games_summary import GamesSummary
 from .options import Options, checked_seed, resolve, solve_limits
 from .perft import Count, perft
 from .play import DEFAULT_GAMES, play
 from .play_setup import PlayRequest, games_of
 from .play_summary import Summary
-from .progress import Facts, Hook, Progress, Silent
+from .progress import Hook, Progress, Silent
 from .result import Outcome
 from .searcher import facts_of
 from .solve import solve
@@ -271,7 +272,7 @@ class Session:
         asked, module, known_rules = resolve(game, board, rules, **options)
         start = begun(module, position, module.parse(position, known_rules), known_rules, seed)
         found = self.book(asked).outcome(start) or next(self.searcher(asked, told).search([start]))
-        told.end(facts_of(found, found.to_line(1).strip(), ranks=self.ranks, busy_ranks=0, complete=found.complete))
+        told.end(facts_of(found, ranks=self.ranks, busy_ranks=0, complete=found.complete))
         return found.as_asked(position)
 
     @documented(Options)

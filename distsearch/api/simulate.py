@@ -24,7 +24,7 @@ from .applicability import check
 from .chance import searcher_of
 from .declarations import Option, check_values
 from .explain import Explanation, explain
-from .progress import compact
+from .facts import compact
 from .result import Outcome
 
 # Where a step takes ages, the clock's digits run out.

@@ -11,8 +11,9 @@ from ..core.errors import UserError
 from ..formats.checkpoint import NO_CHECKPOINT
 from ..formats.positions import NO_SCORE
 from ..games.interface import Position, as_state
+from .facts import Facts
 from .metrics import per_worker
-from .progress import Facts, compact
+from .progress import Part
 from .run import RunStats
 
 _CHUNK = 8192  # lines read at a time: 2 ms
@@ -286,18 +287,23 @@ class StreamSolver:
     def _facts(self):
         stream, seconds, cluster = self._stream, time.perf_counter() - (self._began or self._since), self._cluster
         nodes = stream.nodes + cluster.state(self._run).nodes_at_work
-        line = (
-            f"{stream.answered:,} positions answered, {stream.in_flight:,} in flight, {compact(nodes)} nodes, "
-            f"{compact(nodes / max(seconds, 1e-9))} nodes/s, {seconds:.0f} s"
+        return Facts(
+            seconds,
+            nodes,
+            counted="positions",
+            done=stream.answered,
+            total=stream.answered + stream.in_flight if stream.closed else None,
+            ranks=cluster.ranks,
+            busy_ranks=cluster.busy_workers(self._run),
         )
-        ranks = {"ranks": cluster.ranks, "busy_ranks": cluster.busy_workers(self._run)}
-        return Facts(line, seconds, nodes, counted="positions", done=stream.answered, **ranks)
 
 
 def solve(session, searcher, asked, book):
     """Yield an Outcome for each of an iterable of (text or None, Position), in order; book: ``BookAnswers``."""
     if searcher.deepening:
-        for text, position in asked:
+        number = 0
+        searcher.progress = Part(searcher.progress, lambda: f"position {number}")
+        for number, (text, position) in enumerate(asked, 1):  # noqa: B007 # progress tells the number
             found = book.outcome(position) or next(searcher.search([position]))
             yield found.as_asked(text)
             if session.interrupted():

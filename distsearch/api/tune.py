@@ -18,9 +18,9 @@ from ..jobs.two_player import KINDS
 from .applicability import check
 from .compiling import Recipe, compile_with_notice
 from .declarations import Option, check_values
+from .facts import Facts, compact
 from .options import CHANCES
 from .play_summary import depth_text
-from .progress import Facts, compact
 from .run import run
 from .weights_search import WeightsSearch
 
@@ -199,7 +199,7 @@ def _describe(pool, found):
         rate, last = compact(pool.moves / max(seconds, 1e-9)), found.average
         best = "" if last is None else f", the last one's best averages {last:,.0f}"
         which = f"generation {found.generations + 1}/{found.asked['generations']}"
-        line = f"{which}: {len(pool.over)}/{pool.games} games, {rate} moves/s{best}"
-        return Facts(line, seconds, counted="games", done=len(pool.over), total=pool.games)
+        more = f"{rate} moves/s{best}"
+        return Facts(seconds, part=which, counted="games", done=len(pool.over), total=pool.games, more=more)
 
     return describe

@@ -21,7 +21,7 @@ from ..tree.policies import POLICIES
 from ..tree.position_stream import Stream
 from ..tree.search_tree import ANY, SearchTree
 from . import meaning
-from .progress import Facts, compact
+from .facts import Facts
 from .result import Outcome, tidy
 from .run import prepare
 from .searcher import Searcher, facts_of
@@ -501,7 +501,5 @@ def _within(score, window, relation="exact"):
 def _facts(pool, nodes, seconds, seconds_left, so_far: Callable[[int, float], Outcome] | None) -> Facts:
     """Return the Facts of a search whose SearchTree at work is ``pool``; so_far: see ``TwoPlayerSearcher._run``."""
     depth, jobs = int(pool.nodes.depth_left[: pool.roots].max()), pool.jobs + pool.waiting
-    rate, subtrees = nodes / max(seconds, 1e-9), f"{pool.finished}/{jobs} subtrees"
-    line = f"depth {depth}: {subtrees}, {compact(nodes)} nodes, {compact(rate)} nodes/s, {seconds:.0f} s"
     more: Any = {"done": pool.finished, "total": jobs, "depth_at_work": depth, "seconds_left": seconds_left}
-    return facts_of(so_far(nodes, seconds), line, **more) if so_far else Facts(line, seconds, nodes, **more)
+    return facts_of(so_far(nodes, seconds), **more) if so_far else Facts(seconds, nodes, **more)

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 
 from .. import __version__
-from ..api.progress import compact
+from ..api.facts import compact
 from ..core.archive import replace
 from ..core.errors import UserError
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from .. import games
 from ..api.compiling import compile_with_notice
-from ..api.progress import Silent, compact
+from ..api.facts import Facts, compact
+from ..api.progress import Silent
 from ..cluster import mpi_runtime
 from ..core.errors import UserError, print_error
 from ..evaluation import ntuple, tuple_network, weight_packing
@@ -325,8 +326,9 @@ class TrainingRun:
     def _describe(self):
         if self._progress.due():
             training = self._training
-            rate = compact(training.moves / max(training.seconds, 1e-9))
-            self._progress.show(f"{training.games:,}/{self._options.games:,} games, {rate} moves/s")
+            rate = f"{compact(training.moves / max(training.seconds, 1e-9))} moves/s"
+            asked = self._options.games
+            self._progress.tell(Facts(training.seconds, counted="games", done=training.games, total=asked, more=rate))
 
     def _save(self, last):
         if self._files.save is None or self._diverged:

@@ -8,9 +8,9 @@ import numpy as np
 
 from .. import __version__, games
 from ..api.chance import searcher_of
+from ..api.facts import compact
 from ..api.options import Options
 from ..api.perft import perft
-from ..api.progress import compact
 from ..api.run import run
 from ..cluster.local import InProcessCluster
 from ..cluster.protocols import WorkSource

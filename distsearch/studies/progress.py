@@ -3,8 +3,11 @@
 import statistics
 import time
 
+from ..api.facts import clock_time
+from ..api.progress import Part
 
-class Countdown:
+
+class Countdown(Part):
     """Stands for a ``Progress`` in the searches of a study, whose lines it begins by how far the study is.
 
     progress: where to show it; costs: for every run that is still to be done, in order, what runs are alike by, from
@@ -12,13 +15,10 @@ class Countdown:
     """
 
     def __init__(self, progress, costs, clock=time.monotonic):
-        self._progress, self._costs, self._clock = progress, costs, clock
+        super().__init__(progress, self._at_work)
+        self._costs, self._clock = costs, clock
         self._seconds = {}  # likeness → seconds of runs that are over
         self._number, self._name, self._began = 0, "", clock()
-        progress.begin()
-
-    def begin(self):
-        """A search begins; the study has begun long ago."""
 
     def before(self, name):
         """What comes before the first run is at work."""
@@ -52,24 +52,7 @@ class Countdown:
         every = self._seconds[known] if known else [each for runs in self._seconds.values() for each in runs]
         return statistics.fmean(every)
 
-    def due(self):
-        return self._progress.due()
-
-    def show(self, text):
+    def _at_work(self):
         left = self.left()
         when = "" if left is None else f", {clock_time(left)} left"
-        where = f"run {self._number} of {len(self._costs)}{when}: " if self._number else ""
-        self._progress.show(f"{where}{self._name}{': ' * bool(text)}{text}")
-
-    def note(self, text):
-        self._progress.note(text)
-
-    def clear(self):
-        self._progress.clear()
-
-
-def clock_time(seconds):
-    """Return seconds as 0:07, 12:34 or 1:23:45."""
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return (f"run {self._number} of {len(self._costs)}{when}: " if self._number else "") + self._name

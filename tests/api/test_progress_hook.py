@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from distsearch.api.progress import Facts
+from distsearch.api.facts import Facts
 from distsearch.api.session import Session
 
 SMALL = {"game": "othello", "board": "4x4"}

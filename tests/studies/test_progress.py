@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from distsearch.studies.progress import Countdown, clock_time
+from distsearch.api.facts import clock_time
+from distsearch.studies.progress import Countdown
 
 
 class Shown(list):

@@ -8,7 +8,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from ... import __version__
-from ...api.progress import compact
+from ...api.facts import compact
 from .connect4 import Connect4
 from .expectimax import Expectimaxes
 from .learning import NETWORKS, Learning

@@ -7,7 +7,7 @@ and as if they were no faster. A policy that adds nodes, as ``pool`` does, may t
 import json
 import statistics
 
-from ..progress import clock_time
+from ...api.facts import clock_time
 from .grid import work_of, workers_of
 
 
