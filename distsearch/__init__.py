@@ -4,12 +4,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what ``__getattr__`` loads
     from .api.session import Session, search
-    from .server.client import Client, ServiceError
+    from .server.async_client import AsyncClient
+    from .server.client import Client
+    from .server.exchange import ServiceError
+    from .server.local_cluster import LocalCluster
 
 __version__ = "0.1.0"
 
-__all__ = ["Client", "ServiceError", "Session", "search"]
-_HOMES = {"Client": "server.client", "ServiceError": "server.client", "Session": "api.session", "search": "api.session"}
+__all__ = ["AsyncClient", "Client", "LocalCluster", "ServiceError", "Session", "search"]
+_HOMES = {
+    "AsyncClient": "server.async_client",
+    "Client": "server.client",
+    "LocalCluster": "server.local_cluster",
+    "ServiceError": "server.exchange",
+    "Session": "api.session",
+    "search": "api.session",
+}
 
 
 def __dir__():

@@ -14,6 +14,8 @@ def test_a_search_and_a_session_find_the_same():
 
 def test_the_client_is_there():
     assert distsearch.Client.__module__ == "distsearch.server.client"
+    assert distsearch.AsyncClient.__module__ == "distsearch.server.async_client"
+    assert issubclass(distsearch.LocalCluster, distsearch.Client)
     assert issubclass(distsearch.ServiceError, Exception)
 
 

@@ -6,10 +6,10 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 
 from .. import __version__, games
 from ..cluster import mpi_runtime
+from ..cluster.launchers import family, version_of
 from ..core import kernel_cache, processor
 from ..core.errors import UserError
 from ..core.kernel_folder import PACKAGE, source_hash
@@ -58,7 +58,7 @@ def _facts(hosts, gpus):
         "launcher": name or "none",
         "launched_ranks": ranks,
         "mpirun": mpirun,
-        "mpirun_version": _first_lines([mpirun, "--version"]) if mpirun else None,
+        "mpirun_version": version_of(mpirun) if mpirun else None,
         "mpi_library": None,
         "packages": {name: _version(name) for name in ("mpi4py", "numpy", "numba", "llvmlite", "pycuda")},
         "cores": len(os.sched_getaffinity(0)),
@@ -75,7 +75,7 @@ def _problems(facts):
     found = []
     if facts["launched_ranks"] > facts["ranks"]:
         found.append(f"{facts['launcher']} started {facts['launched_ranks']} ranks, the library sees {facts['ranks']}")
-    families = {_family(facts["mpirun_version"]), _family(facts["mpi_library"])} - {None}
+    families = {family(facts["mpirun_version"]), family(facts["mpi_library"])} - {None}
     if len(families) > 1:
         found.append("mpirun and the MPI library are of different MPIs: the first mpirun on PATH is not the library's")
     return found
@@ -103,24 +103,6 @@ def _differences(places):
             if there[what] != here[what]:
                 found.append(f"{name}{there[what]}, not {here[what]}")
     return found
-
-
-def _family(text):
-    """Return "Open MPI" or "MPICH" (and what derives from it) as told by a version text, None if it does not tell."""
-    if not text:
-        return None
-    if "Open MPI" in text or "OpenRTE" in text or "prterun" in text.lower():
-        return "Open MPI"
-    return "MPICH" if any(name in text for name in ("MPICH", "HYDRA", "Intel(R) MPI", "MVAPICH")) else None
-
-
-def _first_lines(command):
-    """The first two lines that a command prints, as one, or None."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return " ".join(" ".join((done.stdout or done.stderr).splitlines()[:2]).split()) or None
 
 
 def _version(package):

@@ -22,7 +22,7 @@ _LAUNCHERS = (
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
 )
 # Parts of the names of the variables by which launchers tell ranks apart
-_OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
+OF_RANKS = "RANK", "PROCID", "PMI_", "APP_PE"
 
 _WITH_FT = "OMPI_MCA_mpi_ft_enable"  # as mpirun --with-ft ulfm sets it
 _MPICH_FILES = "/dev/shm/mpich_shm_"
@@ -41,7 +41,7 @@ def launcher() -> tuple[int, int, str | None]:
 
 def _may_be_launched():
     """Whether a launcher may have started this process, be it one that is known here or not."""
-    return any(part in name for name in os.environ for part in _OF_RANKS)
+    return any(part in name for name in os.environ for part in OF_RANKS)
 
 
 def place() -> tuple[int, int]:

@@ -1,61 +1,47 @@
-"""Asks a service (``distsearch serve --socket PATH``) from Python. Standard library alone: it starts at once.
+"""Asks a service from Python, at its socket or over HTTP. Standard library alone: it starts at once.
 
     with Client("/run/user/1000/distsearch") as client:
         print(client.search("othello", "f5d6c3", depth=16)["move"])
 
-docs/service.md lists what a search may be given and what an answer holds.
+docs/service.md lists what a search may be given and what an answer holds. ``async_client`` does the same in asyncio.
 """
 
-import json
 import select
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import count
 from types import TracebackType
 from typing import Any, Self
 
-from .limits import DEFAULTS
-
-_CHUNK = 1 << 16  # bytes
-
-
-class ServiceError(Exception):
-    """What the service, or the way to it, had against a request.
-
-    code: one of the service's error codes, or "unreachable", "closed" (by the service), "cancelled"; message: a line.
-    """
-
-    def __init__(self, code: str, message: str):
-        super().__init__(f"{code}: {message}")
-        self.code, self.message = code, message
+from .exchange import (
+    CHUNK,
+    Exchange,
+    HttpAddress,
+    HttpExchange,
+    Position,
+    Reply,
+    ServiceError,
+    SocketExchange,
+    look_message,
+    search_message,
+)
 
 
 class Client:
-    """A connection to the service at a path (str); a context manager. For one thread at a time.
+    """A service at a path, that of its socket, or at the URL that ``serve --http`` prints; a context manager.
 
-    timeout: seconds that a method waits unless it is told otherwise, None for as long as it takes; then it raises
-    TimeoutError, and may be called again. Methods raise ServiceError.
+    For one thread at a time. timeout: seconds that a method waits unless it is told otherwise, None for as long as it
+    takes; then it raises TimeoutError, and may be called again. Methods raise ServiceError, and take a ``Board`` where
+    they take the text of a position. Over HTTP each request has a connection of its own.
     """
 
-    def __init__(self, path: str, timeout: float | None = None):
-        self._timeout, self._ids = timeout, count(1)
-        self._pending: dict[int, Pending] = {}  # requests that are not done, by id
-        self._replies: dict[int, Any] = {}  # to what has only one, by id; None until it is there
-        self._rest = bytearray()
-        self._failure: ServiceError | None = None
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            self._socket.settimeout(timeout)
-            self._socket.connect(path)
-        except TimeoutError:
-            self._socket.close()
-            raise
-        except OSError as error:
-            self._socket.close()
-            raise ServiceError("unreachable", f"no service at {path}: {error.strerror or error}") from error
-        self._socket.setblocking(False)
+    def __init__(self, address: str, timeout: float | None = None):
+        self._timeout, self._http = timeout, HttpAddress.of(address)
+        self._open: list[_Connection] = []
+        self._closed = False
+        if self._http is None:
+            self._open.append(_Connection.at_path(address, timeout))
 
     def __enter__(self) -> Self:
         return self
@@ -65,129 +51,90 @@ class Client:
 
     def close(self) -> None:
         """End the connection; the service cancels what is still open."""
-        self._socket.close()
+        self._closed = True
+        while self._open:
+            self._open.pop().close()
 
-    def search(self, game: str, position: str | Iterable[str] = "startpos", **options: Any) -> Any:
+    def search(self, game: str, position: Position | Iterable[Position] = "startpos", **options: Any) -> Any:
         """Return the answer (dict) to a search of one position; or a list of them for a list of positions."""
         return self.submit(game, position, **options).result()
 
-    def submit(self, game: str, position: str | Iterable[str] = "startpos", **options: Any) -> "Pending":
+    def submit(self, game: str, position: Position | Iterable[Position] = "startpos", **options: Any) -> "Pending":
         """Ask for a search without waiting for it; return a Pending.
 
-        position: text, or a list of texts; options: other fields of the message, such as depth, board, priority.
+        position: text or Board, or a list of them; options: other fields of the message, such as depth, board,
+        priority.
         """
-        for own in options.keys() & {"op", "id"}:
-            raise ServiceError("bad_field", f"{own} is for the client to choose")
-        several = not isinstance(position, str)
-        asked: dict[str, Any] = {"positions": list(position)} if several else {"position": position}
-        name = next(self._ids)
-        pending = Pending(self, name, several)
-        self._pending[name] = pending
-        try:
-            self._send({"op": "search", "id": name, "game": game, **asked, **options})
-        except BaseException:  # it cannot be written as JSON, for instance
-            del self._pending[name]
-            raise
-        return pending
+        message = search_message(game, position, options)
+        reply = Reply("positions" in message)
+        return Pending(self, self._ask(message, reply), reply)
 
     def status(self) -> dict[str, Any]:
         """Return how the service is doing (dict)."""
-        return self._ask({"op": "status"})
+        return self._reply_to({"op": "status"})
 
-    def look(self, game: str, position: str = "startpos", **fields: Any) -> dict[str, Any]:
+    def look(self, game: str, position: Position = "startpos", **fields: Any) -> dict[str, Any]:
         """Return the board and the legal moves of a position (dict), without a search.
 
         fields: others of the message, such as a move to play first.
         """
-        return self._ask({"op": "look", "game": game, "position": position, **fields})
+        return self._reply_to(look_message(game, position, fields))
 
-    def _ask(self, message):
-        name = next(self._ids)
-        self._replies[name] = None
+    def _reply_to(self, message):
+        reply = Reply()
+        connection = self._ask(message, reply)
         try:
-            self._send({**message, "id": name})
-            self._wait(lambda: self._replies[name] is not None, self._timeout)
-        finally:
-            reply = self._replies.pop(name)
-        if "error" in reply:
-            raise ServiceError(**reply["error"])
-        return reply
+            self._wait(lambda: reply.ended, self._timeout)
+        except BaseException:
+            self._give_up(connection, reply)
+            raise
+        return reply.result()
 
-    def _send(self, message):
-        """Send a message; what arrives meanwhile is taken in, for the service may wait for that."""
-        data = json.dumps(message, allow_nan=False).encode()
-        if len(data) > DEFAULTS.line:
-            raise ServiceError("too_long", f"the request has more than {DEFAULTS.line} bytes")
-        data, sent, end = memoryview(data + b"\n"), 0, _end(self._timeout)
-        while sent < len(data):
-            try:
-                ready = self._poll(select.POLLIN | select.POLLOUT, end)
-            except TimeoutError as error:
-                if sent:  # whatever came next would be taken for the rest of this
-                    self._failure = ServiceError("closed", "the service stopped reading in the middle of a request")
-                    raise self._failure from error
+    def _ask(self, message, reply) -> "_Connection":
+        """Send a message; return the connection over which ``reply`` comes."""
+        if self._closed:
+            raise ServiceError("closed", "this client is closed")
+        if self._http is not None:
+            connection = _Connection.over_http(self._http, self._timeout)
+            self._open.append(connection)
+        else:
+            connection = self._open[0]
+        try:
+            connection.send(connection.exchange.ask(message, reply), _end(self._timeout))
+        except BaseException:  # it cannot be written as JSON, for instance
+            if not reply.ended:  # else a refusal came before all was sent
+                self._give_up(connection, reply)
                 raise
-            if ready & ~select.POLLOUT:
-                self._receive()
-            if ready & select.POLLOUT:
-                sent += self._transmit(data[sent:])
+        return connection
 
-    def _transmit(self, data):
-        try:
-            return self._socket.send(data)
-        except BlockingIOError:
-            return 0
-        except OSError as error:
-            self._receive()  # perhaps it said why
-            raise self._failure or ServiceError("closed", "the service has closed the connection") from error
+    def _give_up(self, connection, reply):
+        """Expect nothing more of a request."""
+        if isinstance(connection.exchange, SocketExchange):
+            connection.exchange.forget(reply)
+        elif connection in self._open:
+            self._open.remove(connection)
+            connection.close()
 
-    def _wait(self, known, timeout):
+    def _wait(self, known: Callable[[], bool], timeout: float | None) -> None:
         """Take messages in until ``known()``."""
         end = _end(timeout)
         while not known():
-            self._poll(select.POLLIN, end)
-            self._receive()
+            if not self._open:
+                raise ServiceError("closed", "this client is closed")
+            for connection in _ready(self._open, end):
+                connection.receive()
+            if self._http is not None:  # what has ended needs no connection
+                for connection in [each for each in self._open if each.exchange.failure]:
+                    self._open.remove(connection)
+                    connection.close()
+            elif (failure := self._open[0].exchange.failure) and not known():
+                raise failure
 
-    def _poll(self, events, end):
-        """Return the events of the connection; raises TimeoutError at ``end``."""
-        if self._failure:
-            raise self._failure
-        if self._socket.fileno() < 0:
-            raise ServiceError("closed", "this client is closed")
-        poll = select.poll()
-        poll.register(self._socket, events)
-        left = None if end is None else max(0.0, 1000 * (end - time.monotonic()))
-        ready = poll.poll(left)
-        if not ready:
-            raise TimeoutError("the service takes longer")
-        return ready[0][1]
-
-    def _receive(self):
-        try:
-            data = self._socket.recv(_CHUNK)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._failure = self._failure or ServiceError("closed", "the service has closed the connection")
-            return
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            self._take(json.loads(self._rest + line))
-            self._rest.clear()
-        self._rest += rest
-
-    def _take(self, message):
-        name, kind = message.get("id"), message["type"]
-        if name in self._replies:
-            self._replies[name] = message
-        elif name in self._pending:
-            self._pending[name]._take(message)
-            if kind in ("done", "error"):
-                del self._pending[name]
-        elif name is None:  # about the connection
-            self._failure = ServiceError(**message["error"])
+    def _cancel(self, connection, reply):
+        if data := connection.exchange.cancel(reply):
+            connection.send(data, _end(self._timeout))
+        elif self._http is not None:
+            self._give_up(connection, reply)
 
 
 class Pending:
@@ -197,12 +144,16 @@ class Pending:
     they come is what ``submit`` was told by an option of that name.
     """
 
-    def __init__(self, client: Client, name: int, several: bool):
-        self._client, self._name, self._several = client, name, several
-        self._answers: list[dict[str, Any]] = []
-        self._error: ServiceError | None = None
-        self._ended = False
-        self.progress: Callable[[dict[str, Any]], object] | None = None
+    def __init__(self, client: Client, connection: "_Connection", reply: Reply):
+        self._client, self._connection, self._reply = client, connection, reply
+
+    @property
+    def progress(self) -> Callable[[dict[str, Any]], object] | None:
+        return self._reply.on_progress
+
+    @progress.setter
+    def progress(self, function: Callable[[dict[str, Any]], object] | None) -> None:
+        self._reply.on_progress = function
 
     def result(self, timeout: float | None = None) -> Any:
         """Wait for the answer (dict), or for the list of them in the order of the positions.
@@ -210,10 +161,8 @@ class Pending:
         timeout: seconds, or None for the client's. Raises ServiceError if the search was refused, failed or cancelled;
         ``answers`` has what was found before. Raises TimeoutError.
         """
-        self._client._wait(lambda: self._ended, self._client._timeout if timeout is None else timeout)
-        if self._error:
-            raise self._error
-        return sorted(self._answers, key=lambda answer: answer["index"]) if self._several else self._answers[0]
+        self._client._wait(lambda: self._reply.ended, self._client._timeout if timeout is None else timeout)
+        return self._reply.result()
 
     def answers(self) -> Iterator[dict[str, Any]]:
         """Yield the answers (dict, ``index`` tells the position) as they come.
@@ -221,38 +170,127 @@ class Pending:
         Ends quietly if the search was cancelled; raises ServiceError if it was refused or failed. Raises TimeoutError
         if the next one takes longer than the client's timeout.
         """
+        reply = self._reply
         for index in count():
-            self._client._wait(partial(self._more_than, index), self._client._timeout)
-            if index == len(self._answers):
+            self._client._wait(lambda more=index: reply.ended or len(reply.answers) > more, self._client._timeout)
+            if index == len(reply.answers):
                 break
-            yield self._answers[index]
-        if self._error and self._error.code != "cancelled":
-            raise self._error
-
-    def _more_than(self, answers):
-        return self._ended or len(self._answers) > answers
+            yield reply.answers[index]
+        if reply.error and reply.error.code != "cancelled":
+            raise reply.error
 
     def cancel(self) -> None:
         """Ask the service to end the search; does not wait for that, and is too late where it is done."""
-        if not self._ended:
-            self._client._send({"op": "cancel", "id": self._name})
-
-    def _take(self, message):
-        kind = message["type"]
-        if kind == "answer":
-            self._answers.append(message)
-        elif kind == "progress" and self.progress:
-            self.progress(message)
-        elif kind in ("done", "error"):
-            self._ended, self._error = True, _failure(message)
+        if not self._reply.ended:
+            self._client._cancel(self._connection, self._reply)
 
 
-def _failure(message):
-    """Return what is wrong with a search according to its last message, or None."""
-    if "error" in message:
-        return ServiceError(**message["error"])
-    return ServiceError("cancelled", "the search was cancelled") if message["state"] == "cancelled" else None
+class _Connection:
+    """A socket that never blocks, and the Exchange over it."""
+
+    def __init__(self, connected: socket.socket, exchange: Exchange):
+        self._socket, self.exchange = connected, exchange
+        connected.setblocking(False)
+
+    @classmethod
+    def at_path(cls, path, timeout):
+        connecting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connecting.settimeout(timeout)
+            connecting.connect(path)
+        except TimeoutError:
+            connecting.close()
+            raise
+        except OSError as error:
+            connecting.close()
+            raise ServiceError("unreachable", f"no service at {path}: {error.strerror or error}") from error
+        return cls(connecting, SocketExchange())
+
+    @classmethod
+    def over_http(cls, address, timeout):
+        try:
+            return cls(socket.create_connection((address.host, address.port), timeout), HttpExchange(address))
+        except TimeoutError:
+            raise
+        except (OSError, UnicodeError) as error:
+            where = f"{address.host}:{address.port}"
+            why = getattr(error, "strerror", None) or error
+            raise ServiceError("unreachable", f"no service at {where}: {why}") from error
+
+    def close(self):
+        self._socket.close()
+        self.exchange.end("this client is closed")
+
+    def fileno(self):
+        return self._socket.fileno()
+
+    def send(self, data, end):
+        """Send bytes by a time; what arrives meanwhile is taken in, for the service may wait for that."""
+        data, sent, exchange = memoryview(data), 0, self.exchange
+        while sent < len(data):
+            if exchange.failure:
+                raise exchange.failure
+            try:
+                ready = _events(self, select.POLLIN | select.POLLOUT, end)
+            except TimeoutError as error:
+                if sent:  # whatever came next would be taken for the rest of this
+                    exchange.failure = ServiceError("closed", "the service stopped reading in the middle of a request")
+                    raise exchange.failure from error
+                raise
+            if ready & ~select.POLLOUT:
+                self.receive()
+            if ready & select.POLLOUT and not exchange.failure:
+                sent += self._transmit(data[sent:])
+
+    def _transmit(self, data):
+        try:
+            return self._socket.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            self.receive()  # perhaps it said why
+            raise self.exchange.failure or ServiceError("closed", "the service has closed the connection") from error
+
+    def receive(self):
+        """Take in what is there."""
+        try:
+            data = self._socket.recv(CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self.exchange.feed(data)
+        else:
+            self.exchange.end()
+
+
+def _ready(connections, end):
+    """Return the connections that have something to read; raises TimeoutError at ``end``."""
+    poll = select.poll()
+    by_number = {connection.fileno(): connection for connection in connections}
+    for number in by_number:
+        poll.register(number, select.POLLIN)
+    found = poll.poll(_left(end))
+    if not found:
+        raise TimeoutError("the service takes longer")
+    return [by_number[number] for number, _ in found]
+
+
+def _events(connection, wanted, end):
+    """Return the events of a connection; raises TimeoutError at ``end``."""
+    poll = select.poll()
+    poll.register(connection, wanted)
+    ready = poll.poll(_left(end))
+    if not ready:
+        raise TimeoutError("the service takes longer")
+    return ready[0][1]
 
 
 def _end(timeout):
     return None if timeout is None else time.monotonic() + timeout
+
+
+def _left(end):
+    """Return the milliseconds until a time."""
+    return None if end is None else max(0.0, 1000 * (end - time.monotonic()))

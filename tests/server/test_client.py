@@ -218,5 +218,5 @@ def test_what_is_no_json_leaves_nothing_behind(path):
     with Client(path) as client:
         with pytest.raises((TypeError, ValueError)):
             client.submit("connect4", time=float("nan"))
-        assert not client._pending
+        assert not client._open[0].exchange._replies
         assert client.search("connect4")["index"] == 0

@@ -10,8 +10,9 @@ import sys
 import tempfile
 import time
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
+from ...cluster.launchers import without_ranks
 from ...core.errors import UserError, print_error
 from ..schema import STATE
 from .limits import HTTP_DEFAULTS, HttpLimits
@@ -21,7 +22,6 @@ _NEEDED = "starlette", "uvicorn", "prometheus_client"
 _LEAST_TOKEN = 16  # characters
 _LOOPBACK = "127.0.0.1"
 _BACKLOG = 128
-_OF_A_RANK = "PMI", "PMIX", "OMPI_", "PRTE_", "HYDRA", "HYDI_", "MPI"  # variables that would make it look like one
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds before the process is started again
 _FAREWELL = 5.0  # seconds for it to end
 
@@ -103,7 +103,7 @@ class Gateway:
             try:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", f"{__package__}.process", *map(str, descriptors)],
-                    env=_environment(),
+                    env=without_ranks(),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     pass_fds=descriptors,
@@ -147,8 +147,3 @@ def _listen(address):
         raise UserError(f"cannot listen at {address.host}:{address.port}: {why}") from error
     listener.setblocking(False)
     return listener
-
-
-def _environment() -> dict[str, Any]:
-    """Return the variables of this process, without those by which a launcher says that it is a rank."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_OF_A_RANK)}
