@@ -2,13 +2,15 @@
 
     python tests/launch/service_load.py latency [--ranks 3] [--requests 1000] [--seed 1]
     python tests/launch/service_load.py throughput [--ranks 3] [--clients 8] [--requests 5000]
-    python tests/launch/service_load.py soak [--ranks 5] [--clients 8] [--requests 20000] [--flood 10]
+    python tests/launch/service_load.py soak [--ranks 5] [--clients 8] [--requests 20000] [--flood 10] [--web 4]
+    python tests/launch/service_load.py soak --hours 1 --kill 2
 
 Each starts the service it measures. latency: seconds from asking to knowing for easy Connect 4 positions, asked one
 after another without a pause or after up to 2 s, of a service that has nothing else to do, while another client has a
 long exact search done, and while seven have. throughput: requests a second of clients that ask without waiting.
-soak: clients ask, cancel, talk nonsense, leave and come back, next to one that sends a line of many GB and one that
-never reads; whether everything was answered once and right, and whether anything leaks, is checked (status 1: no).
+soak: clients ask, cancel, talk nonsense, leave and come back, at the socket and over HTTP, next to one that sends a
+line of many GB and one that never reads, while workers are killed; whether everything was answered once and right, and
+whether anything leaks in any process, is checked (status 1: no).
 """
 
 import argparse
@@ -132,6 +134,9 @@ def _parser():
             command.add_argument("--positions", type=int, default=40, help="of each kind")
             command.add_argument("--malformed", type=int, default=1000, help="lines that make no sense")
             command.add_argument("--flood", type=float, default=10.0, help="GB of a line that does not end")
+            command.add_argument("--web", type=int, default=4, help="clients over HTTP next to the others")
+            command.add_argument("--kill", type=int, default=0, help="workers to kill, evenly spread over the run")
+            command.add_argument("--hours", type=float, help="go on for so long, instead of a number of requests")
     return parser
 
 

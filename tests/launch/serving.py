@@ -1,5 +1,6 @@
 """A real service under mpirun, what /proc tells of its ranks, and positions to ask it about."""
 
+import contextlib
 import os
 import re
 import signal
@@ -13,24 +14,32 @@ from pathlib import Path
 from distsearch.server.client import Client, ServiceError
 
 _MARK = "DISTSEARCH_BENCHMARK"  # in the environment of a service's processes
+_SURVIVE = Path(__file__).parents[2] / "scripts" / "survive"
 _RANK = re.compile(rb"(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=([0-9]+)\0")
 
 
 class Service:
     """``mpirun -n RANKS distsearch serve`` at a socket of its own while the context lasts; ``path`` is where.
 
-    http: whether it serves HTTP as well; then ``url`` and ``token`` are those.
+    http: whether it serves HTTP as well; then ``url`` and ``token`` are those; survives: whether it goes on when
+    workers are killed.
     """
 
-    def __init__(self, ranks, http=False):
+    def __init__(self, ranks, http=False, survives=False):
         self._ranks, self._http, self._mark = ranks, http, f"{_MARK}={uuid.uuid4().hex}"
+        self._survives = survives
         self._folder = tempfile.TemporaryDirectory()
         self.path = f"{self._folder.name}/socket"
-        self.pids = {}  # rank → process id
+        self.pids = {}  # rank → process id, of those that live; "HTTP" → that of the process that serves it
 
     def __enter__(self):
-        launcher = ["mpirun", "-n", str(self._ranks)] if self._ranks > 1 else []
-        command = [*launcher, sys.executable, "-m", "distsearch", "serve", "--socket", self.path]
+        launcher, options = ["mpirun", "-n", str(self._ranks)] if self._ranks > 1 else [], []
+        if self._survives and "Open MPI" in subprocess.check_output(["mpirun", "--version"], text=True):
+            launcher[1:1] = ["--with-ft", "ulfm"]
+        elif self._survives:
+            launcher = [*launcher, "-disable-auto-cleanup", str(_SURVIVE)]
+            options = ["--worker-timeout", "10"]
+        command = [*launcher, sys.executable, "-m", "distsearch", "serve", "--socket", self.path, *options]
         command += ["--http", "0"] if self._http else []
         name, value = self._mark.split("=")
         environment, out = {**os.environ, name: value}, subprocess.PIPE if self._http else None
@@ -43,6 +52,8 @@ class Service:
             self.kill()
             raise
         self.pids = self._find()
+        if self._http:
+            self.pids["HTTP"] = self._child_of(self.pids[0])
         return self
 
     def _wait(self):
@@ -65,11 +76,26 @@ class Service:
                 environment, command = path.read_bytes() + b"\0", (path.parent / "cmdline").read_bytes()
             except OSError:
                 continue  # it is gone, or another process's
-            if self._mark.encode() in environment and b"\0serve\0" in command and b"mpirun" not in command:
+            others = b"mpirun" in command or str(_SURVIVE).encode() in command
+            if self._mark.encode() in environment and b"\0serve\0" in command and not others:
                 rank = _RANK.search(environment)
                 if rank or self._ranks == 1:
                     found[int(rank[1]) if rank else 0] = int(path.parent.name)
         return dict(sorted(found.items()))
+
+    def _child_of(self, pid):
+        """The process that serves HTTP."""
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                if path.read_text().rpartition(")")[2].split()[1] == str(pid):
+                    command = (path.parent / "cmdline").read_bytes()
+                    if b"server.http.process" in command:
+                        return int(path.parent.name)
+        raise AssertionError("no process serves HTTP")
+
+    def kill_worker(self, rank):
+        """Kill a worker of a service that survives it."""
+        os.kill(self.pids.pop(rank), signal.SIGKILL)
 
     def __exit__(self, *_):
         self.stop()
@@ -97,12 +123,12 @@ class Service:
         self._process.wait(10)
 
     def resident(self):
-        """Return the MiB of resident memory of each rank, those of the shared table apart, by rank."""
-        return {rank: private_mib(pid) for rank, pid in self.pids.items()}
+        """Return the MiB of resident memory of each process, those of the shared table apart, by rank."""
+        return {rank: private_mib(pid) for rank, pid in list(self.pids.items())}
 
     def descriptors(self):
-        """Return how many descriptors each rank has open."""
-        return {rank: len(os.listdir(f"/proc/{pid}/fd")) for rank, pid in self.pids.items()}
+        """Return how many descriptors each process has open, by rank."""
+        return {rank: len(os.listdir(f"/proc/{pid}/fd")) for rank, pid in list(self.pids.items())}
 
     def cpu(self):
         """Return the CPU seconds of each rank so far."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import random
 import select
 import socket
@@ -12,6 +13,7 @@ from itertools import count
 
 from serving import Service, share
 from soak_cases import families, malformed
+from soak_web import WebSoaker
 
 from distsearch.api.session import Session
 from distsearch.games import connect4
@@ -89,20 +91,23 @@ class Asked:
 
 
 class Soaker(threading.Thread):
-    """A client that asks, cancels, talks nonsense, goes and comes back; ``problems`` is what it has to complain of."""
+    """A client that asks, cancels, talks nonsense, goes and comes back; ``problems`` is what it has to complain of.
 
-    def __init__(self, path, cases, requests, nonsense, seed):
+    is_over(sent): whether it has asked enough; nonsense: the share of lines that make no sense.
+    """
+
+    def __init__(self, path, cases, is_over, nonsense, seed):
         super().__init__(daemon=True)
         self._path, self._cases, self._rng = path, cases, random.Random(seed)
         self._names, self._open, self._expected = count(1), {}, deque()
-        self._requests, self._nonsense, self._every = requests, nonsense, max(1, requests // max(1, nonsense))
+        self._is_over, self._nonsense = is_over, nonsense
         self.sent = self.answers = self.cancelled = self.abandoned = self.refused = 0
         self.problems, self.seconds = [], []
 
     def run(self):
         try:
             self._wire = Wire(self._path)
-            while self.sent < self._requests or self._nonsense:
+            while not self._is_over(self.sent):
                 self._act()
                 self._listen(0.0)
             self._finish()
@@ -117,8 +122,7 @@ class Soaker(threading.Thread):
             if rng.random() < _BATCHED:
                 numbers += [rng.randrange(len(family.texts)) for _ in range(rng.randint(1, 5))]
             self._ask(Asked(family, variant, numbers))
-        if self._nonsense and (self.sent >= self._requests or rng.random() < 1 / self._every):
-            self._nonsense -= 1
+        if rng.random() < self._nonsense:
             line, name, code = malformed(rng)
             self._expected.append((name, code))
             self._wire.write(line)
@@ -134,8 +138,6 @@ class Soaker(threading.Thread):
 
     def _choice(self):
         """Return what to ask next: sometimes one position under all options at once."""
-        if self.sent >= self._requests:
-            return []
         family = self._rng.choice(self._cases)
         if self._rng.random() < _TOGETHER:
             return [(family, variant) for variant in family.variants]
@@ -306,17 +308,33 @@ class Monitor(Background):
 
     def act(self):
         while not self._stopped.wait(0.25):
-            self.resident.append(self._service.resident())
-            self.descriptors.append(self._service.descriptors())
+            with contextlib.suppress(FileNotFoundError):  # a worker was just killed
+                self.resident.append(self._service.resident())
+                self.descriptors.append(self._service.descriptors())
 
     def growth(self):
-        """Return (MiB in the third quarter of the time, in the fourth one) by rank, medians."""
+        """Return (MiB in the third quarter of the time, in the fourth one) by process, medians, of those that live."""
         quarter = len(self.resident) // 4
         third, fourth = self.resident[2 * quarter : 3 * quarter], self.resident[3 * quarter :]
         return {
             rank: tuple(share([sample[rank] for sample in part], 0.5) for part in (third, fourth))
-            for rank in self.resident[0]
+            for rank in self.resident[-1]
         }
+
+
+class Killer(Background):
+    """Kills workers, the last ones first, evenly spread over the run. progress(): how far that is, up to 1."""
+
+    def __init__(self, service, workers, progress):
+        super().__init__(service)
+        self._ranks, self._progress = sorted(set(service.pids) - {0, "HTTP"})[-workers:] if workers else [], progress
+        self.killed = []
+
+    def act(self):
+        while self._ranks and not self._stopped.wait(0.1):
+            if self._progress() >= (len(self.killed) + 1) / (len(self.killed) + len(self._ranks) + 1):
+                self.killed.append(self._ranks.pop())
+                self._service.kill_worker(self.killed[-1])
 
 
 def soak(args):
@@ -324,7 +342,7 @@ def soak(args):
     print(f"seed {args.seed}", flush=True)
     with Session() as session:
         cases = families(session, random.Random(args.seed), args.positions)
-    with Service(args.ranks) as service:
+    with Service(args.ranks, http=args.web > 0, survives=args.kill > 0) as service:
         before = service.descriptors()
         soakers, helpers, took = _go(args, service, cases)
         problems = [problem for each in (*soakers, *helpers.values()) for problem in each.problems]
@@ -338,27 +356,35 @@ def soak(args):
 
 
 def _go(args, service, cases):
-    rng, began = random.Random(f"{args.seed} of helpers"), time.monotonic()
+    rng, began, clients = random.Random(f"{args.seed} of helpers"), time.monotonic(), args.clients + args.web
+    seconds, requests = (3600 * args.hours, math.inf) if args.hours else (math.inf, args.requests / clients)
+
+    def is_over(sent):
+        return sent >= requests or time.monotonic() - began >= seconds
+
+    def progress():
+        return max((time.monotonic() - began) / seconds, sum(each.sent for each in soakers) / clients / requests)
+
     helpers = {
         "flood": Flood(service, int(args.flood * 1e9)),
         "silent": Silent(service, 1),
         "greedy": Silent(service, 100),
         "probe": Probe(service, rng),
         "monitor": Monitor(service),
+        "killer": Killer(service, args.kill, progress),
     }
-    soakers = [
-        Soaker(service.path, cases, args.requests // args.clients, args.malformed // args.clients, f"{args.seed} {i}")
-        for i in range(args.clients)
-    ]
+    nonsense = args.malformed / args.requests
+    soakers = [Soaker(service.path, cases, is_over, nonsense, f"{args.seed} {i}") for i in range(args.clients)]
+    soakers += [WebSoaker(service, cases, is_over, f"{args.seed} web {i}") for i in range(args.web)]
     for each in (*helpers.values(), *soakers):
         each.start()
-    while sum(each.sent for each in soakers) < args.requests / 2 and any(each.is_alive() for each in soakers):
+    while progress() < 0.5 and any(each.is_alive() for each in soakers):
         time.sleep(0.1)
     helpers["greedy"].stop()  # what waits for it comes and goes, and is no leak
     for each in (*soakers, helpers["flood"]):
         each.join()
     took = time.monotonic() - began
-    for name in ("silent", "probe", "monitor"):
+    for name in ("silent", "probe", "monitor", "killer"):
         helpers[name].stop()
     return soakers, helpers, took
 
@@ -377,12 +403,12 @@ def _leaks(service, monitor, before):
         found.append(f"left behind: {left}")
     time.sleep(0.2)
     after = service.descriptors()
-    if any(after[rank] > before[rank] for rank in before):  # Open MPI closes one of its own when it likes
+    if any(after[rank] > before[rank] for rank in after):  # Open MPI closes one of its own when it likes
         found.append(f"descriptors by rank: {before} before, {after} after")
     growth = monitor.growth() if len(monitor.resident) >= _SAMPLES else {}
     for rank, (third, fourth) in growth.items():
         if fourth - third > max(_GROWTH * third, _SLACK):
-            found.append(f"rank {rank} grew from {third:.1f} to {fourth:.1f} MiB")
+            found.append(f"process {rank} grew from {third:.1f} to {fourth:.1f} MiB")
     return found
 
 
@@ -408,6 +434,7 @@ def _report(soakers, helpers, took):
     print(", ".join(f"{value:,} {name}" for name, value in total.items()) + f" in {took:.0f} s")
     flood, monitor, visits = helpers["flood"], helpers["monitor"], helpers["silent"].times + helpers["greedy"].times
     print(f"a line of {flood.size / 1e9:.2f} GB; two that never read came {visits} times")
+    print(f"killed workers: {', '.join(map(str, helpers['killer'].killed)) or 'none'}")
     for name, seconds in (
         ("requests of these clients", [each for soaker in soakers for each in soaker.seconds]),
         ("easy ones, one at a time", helpers["probe"].seconds),
@@ -415,9 +442,9 @@ def _report(soakers, helpers, took):
         figures = [1000 * share(seconds, part) for part in (0.5, 0.99, 1.0)]
         print(f"{name}: p50 {figures[0]:.1f} ms, p99 {figures[1]:.1f} ms, worst {figures[2]:.1f} ms")
     steps = range(0, len(monitor.resident), max(1, len(monitor.resident) // 8))
-    for rank in monitor.resident[0]:
+    for rank in monitor.resident[-1]:
         print(
-            f"rank {rank}: MiB "
+            f"process {rank}: MiB "
             + " ".join(f"{monitor.resident[i][rank]:.0f}" for i in steps)
             + "; descriptors "
             + " ".join(f"{monitor.descriptors[i][rank]}" for i in steps)

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from ..server.serving import Wire, ask, code, status
 from .running import PACKAGES, SOON, TRACEBACK, Job, mpirun_ends_stdin, run, send, wait_for
 
 SCRIPT = Path(__file__).with_name("service_load.py")
-SMALL = ["--ranks", "3", "--requests", "200", "--malformed", "60", "--flood", "0.05", "--positions", "4"]
+SMALL = ["--ranks", "3", "--requests", "200", "--malformed", "60", "--flood", "0.05", "--positions", "4", "--kill", "1"]
 EASY, SCORE = "67773775553433522221211211515", -2  # Connect 4
 _STARTING = 60  # seconds
 _COMPILING = 300
@@ -201,7 +202,7 @@ def test_games_of_other_packages_are_served_and_a_broken_one_costs_itself_alone(
 @pytest.mark.any_mpi
 def test_a_soak(full, seed):
     """Clients of every kind: see the script."""
-    size = [] if full else SMALL
+    size = [*([] if full else SMALL), *([] if find_spec("uvicorn") else ["--web", "0"])]
     timeout = 3000 if full else 300  # kernels may have to be compiled
     done = run("soak", "--seed", str(seed), *size, program=[str(SCRIPT)], timeout=timeout)
     assert done.status == 0, done.out + done.err

@@ -1,5 +1,6 @@
 """Requests that schemathesis makes of the OpenAPI document: none finds a mistake, none without a token an answer."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,12 @@ def test_no_request_finds_a_mistake(tmp_path, full, seed, capfd):
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
         with service.client() as client:
             assert client.search()[0] == 200
+            counts = re.findall(
+                r"^distsearch_http_requests_total\{.*\} (\S+)$", client.get("/metrics")[1].decode(), re.M
+            )
+        requests = sum(map(float, counts))
+        print(f"{requests:.0f} requests with seed {seed}")
+        assert requests >= (10_000 if full else 50)
         assert service.serving.queue.submitted
         assert not service.serving.queue.requests  # nothing is open
     assert "Traceback" not in capfd.readouterr().err
