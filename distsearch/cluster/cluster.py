@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from .backoff import BackOff
-from .events import Begin, Drop, Halt, Leave, More, RequestMetrics, RequestProgress
+from .events import Begin, Drop, Halt, Leave, More, RequestMetrics, RequestProgress, Sample
 from .master import Master
 from .master_run import State
 from .protocols import WorkSource
+from .samples import Samples
 from .trace import COMMUNICATION, IDLE, Timeline
 
 _LOOK = 1e-3  # seconds between two calls of ``watch``, unless there is something to see
@@ -93,6 +94,16 @@ class Cluster:
         return self._master.rejoined
 
     @property
+    def absent(self) -> set[int]:
+        """Ranks that are lost and have not rejoined, the workers of lost sub-masters included."""
+        return self._master.absent_ranks()
+
+    @property
+    def preparing(self) -> set[int]:
+        """Ranks that load or compile kernels, or sub-masters of such."""
+        return self._master.preparing
+
+    @property
     def ignored(self) -> int:
         """Messages with results of workers that were lost when they came."""
         return self._master.ignored
@@ -159,6 +170,15 @@ class Cluster:
         """Update ``metrics`` for a measured run that has started; returns when they are in."""
         self._act(RequestMetrics(run))
         self._turn_while(self._master.awaits_metrics, run)
+
+    def sample(self) -> None:
+        """Ask all workers what their timers say; does not wait for it, ``samples`` has it as it comes."""
+        self._act(Sample())
+
+    @property
+    def samples(self) -> Samples:
+        """What workers answered to ``sample``."""
+        return self._master.samples
 
     def request_progress(self, run: int) -> dict[int, np.ndarray]:
         """Return the progress of the workers' jobs of a run: job id → payload of PROGRESS."""

@@ -53,6 +53,10 @@ class RequestMetrics(NamedTuple):
     run: int
 
 
+class Sample(NamedTuple):
+    """What do the timers of all workers say, whatever runs there are? See ``samples``."""
+
+
 class RequestProgress(NamedTuple):
     """What is the progress of a run's jobs at work?"""
 

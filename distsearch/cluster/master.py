@@ -8,6 +8,7 @@ worker is readmitted as a new one.
 """
 
 import logging
+from collections import Counter
 from collections.abc import KeysView, Mapping
 from typing import NamedTuple
 
@@ -15,10 +16,11 @@ import numpy as np
 
 from ..core.errors import RanksLostError
 from .copies import Copies
-from .events import Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, RequestMetrics, RequestProgress
+from .events import Begin, Drop, Halt, Leave, Lost, More, Prepare, Received, RequestMetrics, RequestProgress, Sample
 from .master_run import MasterRun, State
 from .messages import (
     METRICS_RECORD,
+    NO_RUN,
     OPEN_RECORD,
     PROGRESS_RECORD,
     SPLIT_RECORD,
@@ -30,6 +32,7 @@ from .messages import (
     to_records,
     update_record,
 )
+from .samples import Samples
 from .trace import EVENT
 from .workers import WorkerRegistry
 
@@ -80,6 +83,7 @@ class Master:
         self.failures: dict[int, str] = {}  # number → why a worker could do no job of this run, which ended it
         self.metrics = {}  # rank → METRICS_RECORD, of the measured run that reported last; none if it did not start
         self.traces = {}  # rank → EVENTs of its timeline, of that run
+        self.samples = Samples()
 
     def is_open(self, run: int) -> bool:
         """Whether a run is not over yet."""
@@ -128,6 +132,13 @@ class Master:
         """Ranks of the workers that are lost and have not rejoined."""
         return self._registry.absent.keys()
 
+    def absent_ranks(self) -> set[int]:
+        """Return the same, and those of workers that sub-masters have lost, or that were of a lost sub-master."""
+        changes = Counter(rank for rank, _ in self.lost)
+        changes.subtract(rank for rank, _ in self.rejoined)
+        behind = (rank for leader in self.absent for rank in self._submasters.get(leader, ()))
+        return {rank for rank, losses in changes.items() if losses > 0}.union(behind)
+
     @property
     def preparing(self) -> set[int]:
         """Ranks that prepare for a setup: they may compile for minutes without a look at their mail."""
@@ -156,6 +167,8 @@ class Master:
                 return self._more(self._runs[number]) if number in self._runs else []
             case RequestMetrics(number):
                 return self._request_metrics(self._runs[number]) if number in self._runs else []
+            case Sample():
+                return self.samples.request(self._registry.workers)
             case RequestProgress(number):
                 return self._request_progress(self._runs[number]) if number in self._runs else []
             case Halt(number):
@@ -185,6 +198,7 @@ class Master:
         """Go on without a worker."""
         log.warning("worker %d is lost", rank)
         out = self._registry.lose(rank)
+        self.samples.lost(rank)
         for run in list(self._runs.values()):
             run.lose(rank)
             if run.awaited.pop(rank, 0) and not run.awaited:
@@ -246,6 +260,8 @@ class Master:
         match message.type:
             case MessageType.READY:
                 return self._take_in_ready(worker, message)
+            case MessageType.METRICS if message.run == NO_RUN:
+                self.samples.take_in(worker.rank, message)
             case MessageType.WORKER_LOST:
                 rank, lost = to_lost(message)
                 (self.lost if lost else self.rejoined).append((rank, self.host_behind(worker.rank, rank)))

@@ -4,7 +4,8 @@ A message is a header and a payload, sent as one buffer of bytes. The payload of
 records whose dtype the kind of job defines; nothing on this path is pickled.
 
 A message belongs to the run whose number its header holds; SETUP, READY and FORGET hold a setup's number instead,
-RESET and RESET_DONE the worker's epoch (see ``master``). That of a QUIT is 1 if workers were lost: MPI would wait for
+RESET and RESET_DONE the worker's epoch (see ``master``), METRICS_REQUEST and
+METRICS may hold NO_RUN. That of a QUIT is 1 if workers were lost: MPI would wait for
 them, so the others answer and leave one by one.
 """
 
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-VERSION = 13
+VERSION = 14
 
 
 class MessageType(IntEnum):
@@ -91,9 +92,15 @@ METRICS_RECORD = np.dtype(
         ("messages", np.int64),
         ("bytes", np.int64),
         ("table_full", np.float64),  # the share of its host's table that is used, 0 to 1
+        ("nodes", np.int64),
+        ("at_work", np.int64),  # jobs, another rank's included that it has joined
+        ("queued", np.int64),  # jobs that wait at the worker
+        ("slots", np.int64),  # jobs at work at once, more than one on a GPU
     ]
 )
 
+
+NO_RUN = 0  # runs are numbered from 1
 
 # Bytes of a message with results. MPI takes one of 4 KiB at once; of a larger one it passes a piece on at each look at
 # the mail, which takes slice after slice.

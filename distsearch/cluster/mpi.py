@@ -31,6 +31,7 @@ from .worker_links import PARTING, WorkerLinks, barrier, tells_of_a_failure
 _MASTER = 0
 _MASTERS = 3  # timeouts for which a master may be silent: it does one thing at a time
 _BEGINNING = 120.0  # seconds until its first message
+_REGULAR = MessageType.NODE_COUNT, MessageType.METRICS  # come again and again, whatever there is to do
 
 
 class MpiCluster(Cluster):
@@ -77,7 +78,7 @@ class MpiCluster(Cluster):
         if message.type == MessageType.WORKER_LOST:
             rank, lost = to_lost(message)
             self._links.say_of(rank, self._master.host_behind(sender, rank), lost)
-        if message.type != MessageType.NODE_COUNT:  # which each worker sends once a second
+        if message.type not in _REGULAR:
             self._rest.reset()
         return True
 

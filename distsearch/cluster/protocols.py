@@ -6,14 +6,41 @@ Records of jobs whose windows change have ``low`` and ``high`` too.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 # Fields of a result record that add up over jobs.
 TABLE_COUNTS = "table_hits", "table_far_hits", "table_stores", "table_replacements"
 COSTS = "nodes", "ordering_nodes", "evaluated", *TABLE_COUNTS, "seconds", "cpu"
+
+
+class TopNode(NamedTuple):
+    """A node near the root of the tree that a source shares out; scores are those of the side to move there.
+
+    A bound or a window's end is None where it is infinite.
+    """
+
+    id: int
+    parent: int  # -1 of the root
+    move: int | None  # the code of what led here, None where that is no move
+    status: str  # waiting, sent (a worker has it), grown (it has children) or done (nothing more is asked of it)
+    depth_left: int  # plies (in an exact search of a game of two players: moves) to be searched from here
+    worker: int | None = None  # that has it as a job
+    alpha: float | None = None  # the window in which its score is asked for
+    beta: float | None = None
+    low: float | None = None  # what is known of the score
+    high: float | None = None
+    cost: int | None = None  # nodes searched below it so far, None where that is not counted
+
+
+def breadth_first(children: Callable[[int], Sequence[int]], most: int) -> list[int]:
+    """Return up to ``most`` nodes of a tree from node 0 on, by their plies; parents come before their children."""
+    found = [0]
+    for node in found:
+        found += children(node)[: most - len(found)]
+    return found
 
 
 class WorkSource(ABC):
@@ -53,6 +80,10 @@ class WorkSource(ABC):
     @abstractmethod
     def lost(self, worker: int) -> None:
         """Have the jobs of a lost worker wait again; no result of them will come."""
+
+    def top(self, most: int) -> list[TopNode]:
+        """Return up to ``most`` nodes of the tree that is searched, from the root on; none where there is no tree."""
+        return []
 
     def job_updates(self, idle_workers: int) -> Iterable:
         """Return what is new of jobs at work: (worker, fields of an UPDATE_RECORD) each.

@@ -394,7 +394,11 @@ class Worker:
         full = max((setup.table_full for setup in self._setups.values()), default=0.0)  # all have one table
         record = np.zeros(1, messages.METRICS_RECORD)
         seconds = self._clock() - timers.started, timers.busy, timers.communication, timers.idle, timers.cpu
-        record[0] = 0, *seconds, timers.jobs, timers.messages, timers.bytes, full
+        counts = timers.jobs, timers.messages, timers.bytes
+        slots = max((setup.slots for setup in self._setups.values()), default=1)
+        at_work = sum(run.at_work for run in self._runs.values()) + (self._joined_job is not None)
+        queued = sum(run.queued for run in self._runs.values())
+        record[0] = 0, *seconds, *counts, full, timers.nodes, at_work, queued, slots
         return record
 
     @property
@@ -521,6 +525,7 @@ class Worker:
         before = joined.runner.nodes
         done = joined.runner.advance(joined.budget)
         cpu = self._cpu_clock() - cpu_began
+        self.timers.nodes += joined.runner.nodes - before
         _adapt(joined, joined.runner.nodes - before, cpu, self._shared_slice)
         joined.cpu += cpu
         self._joint.spend(joined.runner.nodes, joined.cpu)
@@ -565,6 +570,7 @@ class Worker:
             before, cpu_before = runner.nodes, cpu
             done = runner.advance(run.budget)
             cpu = self._cpu_clock()
+            self.timers.nodes += runner.nodes - before
             _adapt(run, runner.nodes - before, cpu - cpu_before, length)
             job_began, job_cpu = run.job
             run.job = job_began, job_cpu + cpu - cpu_before
@@ -591,7 +597,9 @@ class Worker:
         run.progress.clear()  # such jobs begin again
         if run.offloads:
             runner.offload(*run.offloads)
+        before = runner.nodes
         records = runner.advance()
+        self.timers.nodes += max(0, int(records["nodes"].sum()) + runner.nodes - before)
         now, cpu = self._clock(), self._cpu_clock()
         run.time_splitter.spend(now - began, cpu - cpu_began)
         self._take_in(run, records)
@@ -634,6 +642,7 @@ class Worker:
         at_work = run.runner.nodes if unfinished else 0
         now, cpu = self._clock(), self._cpu_clock()
         nodes = int(records["nodes"].sum()) + at_work
+        self.timers.nodes += nodes
         # no clock is read in there: the time is shared by node counts, at least one for each job
         counted = nodes + len(records) + unfinished
         shares = (records["nodes"] + 1) / counted

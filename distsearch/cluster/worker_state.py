@@ -93,8 +93,17 @@ class WorkerRun:
         self.budget = FIRST_BUDGET  # nodes of a slice
 
     def __repr__(self):
-        queued = sum(map(len, self.queue))
-        return f"<Run {self.number}: at work {self.job is not None}, queued {queued}, split {self.split_requests}>"
+        return f"<Run {self.number}: at work {self.at_work}, queued {self.queued}, split {self.split_requests}>"
+
+    @property
+    def at_work(self) -> int:
+        """How many jobs are at work."""
+        return self.runner.at_work if self.time_splitter and self.runner else int(self.job is not None)
+
+    @property
+    def queued(self) -> int:
+        """How many jobs wait."""
+        return sum(map(len, self.queue))
 
     @property
     def resumes(self) -> bool:

@@ -89,6 +89,10 @@ class ExpectimaxPool(GrownTree):
         """Whether the root's value is known."""
         return not np.isnan(self.value[0])
 
+    def _known_of(self, node):
+        value = self.value[node]
+        return value, value, not np.isnan(value)
+
     @property
     def root_value(self) -> float:
         """The root's value, nan if it is not known."""

@@ -152,6 +152,9 @@ class ExpectiminimaxPool(GrownTree):
         """Nodes that the master has."""
         return len(self.parent)
 
+    def _known_of(self, node):
+        return self.low[node], self.high[node], self.closed[node]
+
     @property
     def root_value(self) -> float:
         """The root's value, nan until it is known."""

@@ -1,12 +1,13 @@
 """Base of work sources whose jobs are numbers: which of them wait, and which worker has which of the others."""
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import WorkSource
+from ..cluster.protocols import TopNode, WorkSource, breadth_first
 from ..games.interface import MAX_MOVES
 from .setups import rules_of
 
@@ -124,3 +125,20 @@ class GrownTree(NumberedJobs):
     def tree_nodes(self) -> int:
         """Nodes that the master has."""
         return len(self.parent)
+
+    def _known_of(self, node):
+        """Return (low, high, whether nothing more is asked) of a node; bounds are infinite or nan where unknown."""
+        raise NotImplementedError
+
+    def top(self, most: int) -> list[TopNode]:
+        """See ``WorkSource.top``."""
+        return [self._top_node(node) for node in breadth_first(self.children.__getitem__, most)]
+
+    def _top_node(self, node):
+        *bounds, closed = self._known_of(node)
+        low, high = (bound if math.isfinite(bound) else None for bound in bounds)
+        worker = self._holders.get(node)
+        status = "done" if closed else "grown" if self.children[node] else "waiting" if worker is None else "sent"
+        move = self.move[node] if self.move[node] >= 0 else None
+        parent, depth_left = self.parent[node], self.depth_left[node]
+        return TopNode(node, parent, move, status, depth_left, worker, low=low, high=high)

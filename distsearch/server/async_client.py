@@ -20,6 +20,7 @@ from .exchange import (
     Position,
     Reply,
     ServiceError,
+    Snapshots,
     SocketExchange,
     look_message,
     search_message,
@@ -90,6 +91,20 @@ class AsyncClient:
     async def status(self) -> dict[str, Any]:
         """Return how the service is doing (dict)."""
         return await self._reply_to({"op": "status"})
+
+    async def watch(self, every: float = 0.5) -> AsyncIterator[dict[str, Any]]:
+        """Yield what all ranks do (dict), every so many seconds, until the caller stops; then the watch is cancelled.
+
+        Snapshots that the caller is too slow for are left out. Raises ServiceError, also if the service ends.
+        """
+        reply = Snapshots()
+        async with self._asking({"op": "watch", "every": every}, reply) as changed:
+            while not reply.ended or reply.answers:
+                while reply.answers:
+                    yield reply.answers.pop()
+                if not reply.ended:
+                    await changed()
+        reply.result()  # which raises what has ended it
 
     async def look(self, game: str, position: Position = "startpos", **fields: Any) -> dict[str, Any]:
         """Return the board and the legal moves of a position (dict), without a search.

@@ -22,6 +22,7 @@ from .exchange import (
     Position,
     Reply,
     ServiceError,
+    Snapshots,
     SocketExchange,
     look_message,
     search_message,
@@ -72,6 +73,24 @@ class Client:
     def status(self) -> dict[str, Any]:
         """Return how the service is doing (dict)."""
         return self._reply_to({"op": "status"})
+
+    def watch(self, every: float = 0.5) -> Iterator[dict[str, Any]]:
+        """Yield what all ranks do (dict), every so many seconds, until the caller stops; then the watch is cancelled.
+
+        Snapshots that the caller is too slow for are left out. Raises ServiceError, also if the service ends.
+        """
+        reply = Snapshots()
+        connection = self._ask({"op": "watch", "every": every}, reply)
+        try:
+            while True:
+                self._wait(lambda: reply.ended or bool(reply.answers), self._timeout)
+                if not reply.answers:
+                    break
+                yield reply.answers.pop()
+        finally:
+            if not reply.ended:
+                self._cancel(connection, reply)
+        reply.result()  # which raises what has ended it
 
     def look(self, game: str, position: Position = "startpos", **fields: Any) -> dict[str, Any]:
         """Return the board and the legal moves of a position (dict), without a search.

@@ -11,6 +11,7 @@ from .limits import Limits
 from .look import look
 from .request import Refused, Request
 from .request_log import RequestLog
+from .watchers import Watcher
 
 _POSITIONS_A_STEP = 5  # a long transcript takes a millisecond to read
 
@@ -35,13 +36,14 @@ class ClientSession:
         self._client, self._queue, self._state, self._send, self._limits = client, queue, state, send, limits
         self._log = log
         self._open: dict[Any, Request] = {}  # by id
+        self._watches: dict[Any, Watcher] = {}  # by id
         self._query: protocol.Query | None = None  # whose positions are being read
         self._began = 0.0  # when it came
         self._shut = False
 
     @property
     def open(self) -> int:
-        """The number of open requests."""
+        """The number of open requests; watches, which do not end, apart."""
         return len(self._open) + (self._query is not None)
 
     @property
@@ -57,8 +59,8 @@ class ClientSession:
                 raise Refused("too_long", f"the line has more than {self._limits.line} bytes")
             if line.strip():
                 message = protocol.decode(line)
-                act = {"search": self._search, "look": self._look, "cancel": self._cancel, "status": self._tell}
-                act[protocol.check(message)](message)
+                act = {"search": self._search, "look": self._look, "watch": self._watch, "status": self._tell}
+                (act | {"cancel": self._cancel})[protocol.check(message)](message)
         except Exception as error:
             self._refuse(protocol.identity(message), error)
 
@@ -78,12 +80,14 @@ class ClientSession:
             self._refuse(query.id, error)
 
     def shut(self) -> None:
-        """Take no more searches."""
+        """Take no more searches, and end what does not end by itself."""
         self._shut = True
+        self._end_watches()
 
     def cancel_all(self) -> None:
         """Have every open request end."""
         self._query = None
+        self._end_watches()
         for request in list(self._open.values()):
             self._queue.cancel(request)
 
@@ -103,11 +107,36 @@ class ClientSession:
     def _search(self, message):
         if self._shut:
             raise Refused("shutting_down", "the service ends")
-        if message["id"] in self._open:
-            raise Refused("duplicate_id", f"request {message['id']!r} is still open")
+        self._check_free(message["id"])
         self._began = time.monotonic()
         self._query = protocol.Query(message, self._limits)
         self.read_more()
+
+    def _check_free(self, name):
+        if name in self._open or name in self._watches:
+            raise Refused("duplicate_id", f"request {name!r} is still open")
+
+    def _watch(self, message):
+        if self._shut:
+            raise Refused("shutting_down", "the service ends")
+        self._check_free(message["id"])
+        name = message["id"]
+
+        def tell(fields):
+            self._send(protocol.cluster(name, fields))
+
+        watcher = Watcher(self._client, protocol.every(message), tell, partial(self._end_watch, name))
+        self._queue.watchers.add(watcher)
+        self._watches[name] = watcher
+
+    def _end_watch(self, name, state="cancelled", text=""):
+        watcher = self._watches.pop(name)
+        self._queue.watchers.remove(watcher)
+        self._send(protocol.done(name, state, watcher.told, text))
+
+    def _end_watches(self):
+        for name in list(self._watches):
+            self._end_watch(name)
 
     def _submit(self, query):
         request = Request(self._client, query.options, query.positions, query.priority, query.progress)
@@ -140,6 +169,9 @@ class ClientSession:
             )
 
     def _cancel(self, message):
+        if message["id"] in self._watches:
+            self._end_watch(message["id"])
+            return
         if message["id"] not in self._open:
             raise Refused("unknown_id", f"no open request {message['id']!r}")
         self._queue.cancel(self._open[message["id"]])

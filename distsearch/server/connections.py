@@ -56,8 +56,8 @@ class Connection(ABC):
         pass
 
     def send(self, message: dict[str, Any]) -> None:
-        """Put a message (dict) behind the others. Progress is dropped while the client has older things to read."""
-        stale = self._behind and message["type"] == "progress"
+        """Put a message (dict) behind the others. What soon is old is dropped while the client has more to read."""
+        stale = self._behind and message["type"] in ("progress", "cluster")
         if self.lost is None and not stale:
             self._output += encode(message)
             self._touch(self)

@@ -9,14 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from ..api.asked import HasPosition, asked
 from .limits import DEFAULTS
 
 CHUNK = 1 << 16  # bytes to read at a time
 Position = str | HasPosition
-_PATHS = {"search": ("POST", "/search"), "look": ("POST", "/look"), "status": ("GET", "/status")}
+_PATHS = {
+    "search": ("POST", "/search"),
+    "look": ("POST", "/look"),
+    "status": ("GET", "/status"),
+    "watch": ("GET", "/watch"),
+}
 
 
 class ServiceError(Exception):
@@ -57,8 +62,9 @@ class HttpAddress(NamedTuple):
         """Return the request for a message of the socket. By HTTP 1.0, its response is what comes until the end."""
         fields = {name: value for name, value in message.items() if name not in ("op", "id")}
         (method, path), body = _PATHS[message["op"]], json.dumps(fields).encode()
+        query = f"?{urlencode(fields)}" if method == "GET" and fields else ""
         head = [
-            f"{method} {self.path}{path} HTTP/1.0",
+            f"{method} {self.path}{path}{query} HTTP/1.0",
             f"Host: {self.host}:{self.port}",
             "Accept: application/x-ndjson",
         ]
@@ -105,6 +111,18 @@ class Reply:
         if self.error:
             raise self.error
         return sorted(self.answers, key=lambda answer: answer["index"]) if self.several else self.answers[0]
+
+
+class Snapshots(Reply):
+    """What comes of a watch: ``answers`` has the latest message, if it was not taken away."""
+
+    def __init__(self):
+        super().__init__(several=True)
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Take a message about the watch in."""
+        self.answers.clear()
+        super().take(message)
 
 
 class Exchange(ABC):

@@ -23,6 +23,7 @@ class Limits(NamedTuple):
     queue: Annotated[int, "requests that wait, of all clients; more of a client that has some there: `queue_full`"] = (
         20_000
     )
+    watchers: Annotated[int, "watches at once, of all clients; more: `too_many_watchers`"] = 32
     queued_positions: Annotated[int, "positions of the requests that wait; more: the same"] = 1_000_000
 
 

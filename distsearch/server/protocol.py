@@ -23,6 +23,8 @@ from .schema import ERRORS, REQUESTS
 _DIGITS = 20  # of a number; formatting or converting longer ones takes long, or fails
 _ID_LENGTH = 200
 _LEAST_PROGRESS = 0.01  # seconds
+_LEAST_EVERY = 0.1  # seconds between two snapshots of a watch
+_USUAL_EVERY = 0.5
 _OUR_OWN = ("op", "id", "game", "position", "positions", "priority", "progress")  # the others are options
 
 
@@ -234,6 +236,19 @@ def _texts(message, limits):
 def answer(name, index, outcome):
     """Return the answer to a request's position as a message; ``name`` is the request's id."""
     return {"id": name, "type": "answer", "index": index, **outcome.to_dict()}
+
+
+def every(message):
+    """Return the seconds between two snapshots of a message of op ``watch``; raises Refused."""
+    asked = message.get("every", _USUAL_EVERY)
+    if asked < _LEAST_EVERY:
+        raise Refused("bad_field", f"every {asked:g} is not {_LEAST_EVERY} seconds or more")
+    return asked
+
+
+def cluster(name, fields):
+    """Return a snapshot of the cluster as a message."""
+    return {"id": name, "type": "cluster", **fields}
 
 
 def progress(name, index, outcome):

@@ -17,6 +17,7 @@ from .checkpoints import Checkpoints
 from .limits import DEFAULTS
 from .request import Refused, Request
 from .running_request import Deepenings, Iterated, Positions
+from .watchers import Watchers
 
 _AT_WORK = 64  # requests in all; a client that has none may always have one more
 _OF_CLIENT = 4  # requests of one client at work
@@ -47,6 +48,7 @@ class RequestQueue:
         self._orders = itertools.count()
         self._waiting, self._positions = set(), 0  # requests in the queues, and their positions
         self._tasks = {}  # request → task, of those at work
+        self.watchers = Watchers(self._cluster, self._tasks, self.status)
         self._active = {}  # client → requests at work
         self._withdrawn = []  # requests that were cancelled while they waited, and have not been told
         self._searchers = OrderedDict()  # options as text → Searcher, the latest used last
@@ -170,6 +172,7 @@ class RequestQueue:
             if time.perf_counter() > end:
                 break
         now = time.monotonic()
+        self.watchers.turn(now)
         for request, task in list(self._tasks.items()):
             self._turn(request, task, now)
             turned = turned or task.more
@@ -211,9 +214,10 @@ class RequestQueue:
         """Return how many seconds one may wait for clients before the next turn."""
         if self._busy:
             return 0.0
+        watched = self.watchers.pause(time.monotonic())
         if self.idle:
-            return _GLANCE if self._compiling else 1.0
-        return self._cluster.pause
+            return min(watched, _GLANCE if self._compiling else 1.0)
+        return min(watched, self._cluster.pause)
 
     def searcher(self, options):
         """Return a Searcher for Options: one that is kept, or a new one."""

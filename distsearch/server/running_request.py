@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..api.compiling import NotCompiledError
+from ..cluster.protocols import TopNode, WorkSource
 from .request import Request
 
 _WORTH_KEEPING = 1.0  # seconds of a search that is cancelled
@@ -50,6 +51,16 @@ class _Task(ABC):
     @abstractmethod
     def _so_far(self, now: float) -> tuple[int, Any]:
         """Return (index, Outcome) of what is known of a position that is at work."""
+
+    @property
+    @abstractmethod
+    def _at_work(self) -> tuple[int, WorkSource | None]:
+        """(index of a position that is at work, the source of its jobs, None where it is one job)."""
+
+    def top(self, most: int) -> tuple[Any, list[TopNode]]:
+        """Return (a Position at work, up to ``most`` nodes of its tree, see ``WorkSource.top``)."""
+        index, source = self._at_work
+        return self._request.positions[index], source.top(most) if source else []
 
     def _begin(self, source, setup):
         # a priority of 10 is worth ten times the share of the client's other requests
@@ -130,6 +141,11 @@ class Positions(_Task):
     @property
     def _complete(self):
         return self.answered == len(self._told)
+
+    @property
+    def _at_work(self):
+        number = self._stream.grown_number
+        return (0, None) if number is None else (number, self._stream.pool(number))
 
     def _halt(self):
         now = time.monotonic()
@@ -306,6 +322,10 @@ class Deepenings(_InTurn):
         return self._nodes_before + self._source.all_nodes + self._nodes_at_work
 
     @property
+    def _at_work(self):
+        return self.answered, self._source
+
+    @property
     def _limit(self):
         return self.searcher.deepening_seconds if self._deepened is None else self.searcher.seconds - self._spent
 
@@ -343,6 +363,10 @@ class Iterated(_InTurn):
     @property
     def _nodes_of_this(self):
         return self._iterations.counts["nodes"] + self._nodes_at_work
+
+    @property
+    def _at_work(self):
+        return self.answered, self._iterations.pool
 
     @property
     def _limit(self):

@@ -60,7 +60,7 @@ SEARCH = (*_REQUEST, *_rules(), *_MORE)
 
 CANCEL = _fields("""
 op* | text | `cancel`
-id* | id | of the request to end; its `done` follows
+id* | id | of the search or the watch to end; its `done` follows
 """)
 
 STATUS = _fields("""
@@ -79,7 +79,13 @@ board | text | rows x columns, `6x7`
 rules | rules | the game's own options by name, `{"empties": "none"}`
 """)
 
-REQUESTS = {"search": SEARCH, "look": LOOK, "cancel": CANCEL, "status": STATUS}
+WATCH = _fields("""
+op* | text | `watch`: a `cluster` message again and again, until `cancel`, or until the client is gone
+id* | id | comes back with each of them
+every | number | seconds between two of them, 0.1 or more, 0.5 if not given
+""")
+
+REQUESTS = {"search": SEARCH, "look": LOOK, "watch": WATCH, "cancel": CANCEL, "status": STATUS}
 
 _FOUND = _fields("""
 game | text | as asked
@@ -165,7 +171,7 @@ DONE = _fields("""
 id | id | of the request, which may be used again from now on
 type | text | `done`: nothing more about this request follows
 state | text | `done`, `cancelled` or `failed`
-answers | integer | how many were sent
+answers | integer | how many were sent, of a watch `cluster` messages
 error | object | where the state is `failed`: `code` and `message`
 """)
 
@@ -194,17 +200,68 @@ clients | integer | connected now
 version | text | of distsearch
 """)
 
+CLUSTER = _fields("""
+id | id | of the watch
+type | text | `cluster`
+state | text | as of a status
+active | integer | requests at work
+queued | integer | requests that wait
+seconds | number | over which shares and rates count
+nodes_per_second | integer | of all ranks
+table_full | number | share of the fullest host's transposition table that is used, 0 to 1
+per_rank | ranks | a row for each rank, from rank 0 on
+tree | tree or null | the top of the tree of your latest search at work, else of the search longest at work
+""")
+
+RANK = _fields("""
+rank | integer | of MPI
+host | text | its name
+role | text | `master`, `sub-master` or `worker`; `alone` of a service of one rank
+device | text | `cpu` or `gpu`
+state | text | `ready`, `compiling` while it compiles or loads kernels, or `lost`
+busy | number or null | share of its time in searches, 0 to 1; null where it has not answered, or has no timers
+communication | number or null | share of its time on messages; of a master, its CPU time
+idle | number or null | the remaining share
+nodes_per_second | integer or null | null as for the shares
+jobs | integer | done
+at_work | integer | jobs at work, another rank's included that it has joined
+queued | integer | jobs that wait at this rank
+table_full | number | share of its host's table that is used, 0 to 1
+""")
+
+TREE = _fields("""
+own | boolean | it is of a search of the same connection
+game | text | of the search
+position | text | at the root
+nodes | nodes | up to 60, from the root on, by plies
+""")
+
+NODE = _fields("""
+id | integer | the same as long as the search is not begun anew for another depth
+parent | integer | the `id` of the node above; -1 at the root
+move | text or null | that led here; null where chance has drawn, or at the root
+status | text | `waiting`, `sent` to a worker, `grown` where it has children, `done` where nothing more is asked
+depth_left | integer | plies (in an exact search: moves) that are searched from here
+worker | integer or null | the rank that has it, where it is `sent`
+alpha | number or null | the score is asked for from here, as the side to move there sees it; null: from any
+beta | number or null | up to here
+low | number or null | the score is known to be this or more
+high | number or null | the score is known to be this or less
+cost | integer or null | nodes searched below it; null where that is not counted
+""")
+
 ERRORS = {
     "bad_json": "the line is not UTF-8 or not JSON (NaN, a field twice, a number of more than 20 digits … included)",
     "not_object": "the line is JSON, but not an object",
     "too_long": "the line has more bytes than allowed",
-    "unknown_op": "`op` is not `search`, `look`, `cancel` or `status`",
+    "unknown_op": "`op` is not `search`, `look`, `watch`, `cancel` or `status`",
     "unknown_field": "the message has a field that its `op` does not know",
     "bad_field": "a field is missing, of another type, or says what makes no sense",
     "duplicate_id": "an open request of this client has that `id`",
     "unknown_id": "no open request of this client has that `id`; perhaps it is done",
     "queue_full": "the queue is full (see Limits) and has requests of this client; try again when one is done",
     "too_many_positions": "a request has more positions than allowed",
+    "too_many_watchers": "the service has all the watchers that it takes",
     "too_many_clients": "the service has all the clients that it takes; the connection is closed",
     "shutting_down": "the service ends and takes no more requests",
     "internal": "the service's own mistake; it goes on, and its stderr tells more",
@@ -213,10 +270,15 @@ ERRORS = {
 _TABLES = {
     "Client → service: search": SEARCH,
     "Client → service: look": LOOK,
+    "Client → service: watch": WATCH,
     "Client → service: cancel": CANCEL,
     "Client → service: status": STATUS,
     "Service → client: answer and progress": ANSWER,
     "Service → client: look": LOOKED,
+    "Service → client: cluster": CLUSTER,
+    "Rows of `per_rank`": RANK,
+    "`tree`": TREE,
+    "Rows of `nodes`": NODE,
     "Service → client: done": DONE,
     "Service → client: error": ERROR,
     "Service → client: status": STATE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import TABLE_COUNTS, WorkSource
+from ..cluster.protocols import TABLE_COUNTS, TopNode, WorkSource
 from .search_tree import SearchTree
 
 # What iterations took: nodes (grown ones included), jobs, and sums over results.
@@ -96,6 +96,10 @@ class Deepening(WorkSource):
     @property
     def waiting(self) -> int:
         return self.pool.waiting
+
+    def top(self, most: int) -> list[TopNode]:
+        """See ``WorkSource.top``; of the tree at work."""
+        return self.pool.top(most)
 
     def job_updates(self, idle_workers: int) -> Iterable:
         return self.pool.job_updates(idle_workers)

@@ -499,6 +499,11 @@ class Stream(WorkSource):
             self._collected += 1
             yield slot, self._answers[slot]
 
+    @property
+    def grown_number(self) -> int | None:
+        """Number of the position whose subtrees are handed out first, None where none has been grown."""
+        return next(iter(self._pools_at_work), None)
+
     def pool(self, number: int) -> SearchTree | None:
         """Return the pool that an unanswered position was grown into, or None."""
         hard = self._hard.get(number)

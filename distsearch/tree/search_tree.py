@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster.protocols import COSTS, WorkSource
+from ..cluster.protocols import COSTS, TopNode, WorkSource
 from ..engines.alphabeta import LINE_LENGTH
 from ..engines.pvs.kernels import INFINITY as NO_BOUND
 from ..engines.pvs.kernels import NO_MOVE
@@ -19,6 +19,7 @@ from .layout import INFINITY, NONE, SENT, WAITING
 from .nodes import NodeArray
 from .offload import Offloads
 from .policies import POLICIES
+from .top import top
 from .tree_arrays import TreeArrays
 
 ANY = (-(10**6), 10**6)  # a window that every score of an engine with a table lies in
@@ -457,6 +458,10 @@ class SearchTree(WorkSource):
         while (transposition := int(self.nodes.transposition[ring[-1]])) != node:
             ring.append(transposition)
         return ring
+
+    def top(self, most: int) -> list[TopNode]:
+        """See ``WorkSource.top``; of the first root."""
+        return top(self.nodes, self.jobs_out["worker"], self.policy.fixed, most)
 
     def children(self, root: int) -> list[tuple[int, float, bool]]:
         """Return (move, score for the side to move at the root, whether it is known) of each child of a grown root."""

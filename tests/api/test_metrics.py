@@ -8,7 +8,8 @@ from distsearch.cluster.messages import METRICS_RECORD
 
 def records(*rows):
     """METRICS_RECORDs by rank from rows (wall, busy, communication, idle, cpu, jobs, messages, bytes, full)."""
-    return {rank: np.array([(0, *row)], METRICS_RECORD)[0] for rank, row in enumerate(rows, 1)}
+    unused = 0, 0, 0, 0
+    return {rank: np.array([(0, *row, *unused)], METRICS_RECORD)[0] for rank, row in enumerate(rows, 1)}
 
 
 def test_summary():

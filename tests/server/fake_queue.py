@@ -5,6 +5,9 @@ from collections import deque
 
 from distsearch.api.result import Outcome
 from distsearch.server.request import Refused
+from distsearch.server.watchers import Watchers
+
+from .fake_cluster import FakeCluster
 
 
 def outcome(move="d3", **fields):
@@ -23,6 +26,8 @@ class FakeDesk:
         self.requests, self.cancelled, self.submitted, self.calls = deque(), [], [], 0
         self._given, self._left = {}, turns
         self.found, self.partial = outcome(), 0
+        self.cluster = FakeCluster()
+        self.watchers = Watchers(self.cluster, {}, self.status)
 
     def submit(self, request):
         if len(self.requests) >= self.full:
@@ -36,6 +41,8 @@ class FakeDesk:
 
     def turn(self):
         self.calls += 1
+        self.cluster.now = time.monotonic()
+        self.watchers.turn(self.cluster.now)
         stopped = [request for request in self.requests if request in self.cancelled]
         for request in stopped:
             self._end(request, "cancelled")
@@ -65,7 +72,7 @@ class FakeDesk:
         request.on_end(state, "")
 
     def pause(self):
-        return 0.0 if self.requests and not self.held else 1.0
+        return 0.0 if self.requests and not self.held else min(1.0, self.watchers.pause(time.monotonic()))
 
     def status(self):
         return {

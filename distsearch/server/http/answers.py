@@ -1,4 +1,4 @@
-"""The answers to one search as a response: JSON, lines of JSON, or server-sent events."""
+"""What the service says to one line as a response: JSON, lines of JSON, or server-sent events."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ def form_of(accept: str) -> Form:
     return next((form for form in (EVENTS, LINES) if form.media_type in accept), JSON)
 
 
-class SearchResponse:
+class MessagesResponse:
     """An ASGI application that has a line of the socket answered, and writes what comes in a Form."""
 
     def __init__(self, path: str, line: bytes, form: Form, limits: HttpLimits):

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from ..request_log import RequestLog
 from .access import Access
-from .answers import SearchResponse, form_of
+from .answers import EVENTS, JSON, MessagesResponse, form_of
 from .batch import FORMATS, BatchResponse
 from .docs_page import page
 from .exchange import ClientGoneError, refusal, whole_body
@@ -35,6 +35,8 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
+_ONE_SNAPSHOT = b'{"op": "watch", "id": 0, "every": 0.1}'
+_OF_WATCH = {"every": "number"}
 _UPLOADS = 8  # files at a time, which lie on the disk
 
 
@@ -73,6 +75,8 @@ class Api:
             Route("/look", self._look, methods=["POST"]),
             Route("/batch", self._batch, methods=["POST"]),
             Route("/status", self._status),
+            Route("/cluster", self._cluster),
+            Route("/watch", self._watch),
             Route("/metrics", self._tell_metrics),
             Route("/docs", self._docs),
             Route("/openapi.json", self._openapi),
@@ -126,11 +130,20 @@ class Api:
             body = await whole_body(request, self._limits.body, self._limits.patience)
             line = _as_line(body, b"search")
         else:
-            line = json.dumps({"id": 0, **self._fields(request, without=())}).encode()
-        return SearchResponse(self._settings.path, line, form_of(request.headers.get("accept", "")), self._limits)
+            line = json.dumps({"id": 0, **self._fields(request, self._settings.kinds)}).encode()
+        return MessagesResponse(self._settings.path, line, form_of(request.headers.get("accept", "")), self._limits)
+
+    async def _watch(self, request: Request) -> Any:
+        line = json.dumps({"op": "watch", "id": 0, **self._fields(request, _OF_WATCH)}).encode()
+        form = form_of(request.headers.get("accept", ""))
+        return MessagesResponse(self._settings.path, line, EVENTS if form is JSON else form, self._limits)
+
+    async def _cluster(self, _: Request) -> Response:
+        found = await reply_of(self._settings.path, _ONE_SNAPSHOT, _STATE_WITHIN)
+        return Response(found.line, media_type="application/json")
 
     async def _batch(self, request: Request) -> Any:
-        fields = self._fields(request, without=("position", "positions", "progress"))
+        fields = self._fields(request, self._settings.kinds, without=("position", "positions", "progress"))
         asked = fields.pop("format", "jsonl")
         if asked not in FORMATS:
             raise RefusedError("bad_field", f"format is not {' or '.join(FORMATS)}")
@@ -138,9 +151,9 @@ class Api:
             raise RefusedError("busy", f"{_UPLOADS} files are at work", {"Retry-After": "10"})
         return BatchResponse(self._settings.path, fields, asked, self._limits, self._uploads)
 
-    def _fields(self, request, without: Iterable[str]):
-        """Return the fields of a search that a request's query has; the service checks them."""
-        kinds, found = self._settings.kinds, {}
+    def _fields(self, request, kinds: Mapping[str, str], without: Iterable[str] = ()):
+        """Return the fields of a message that a request's query has; the service checks them."""
+        found: dict[str, Any] = {}
         for name, text in request.query_params.multi_items():
             if name == "token" and request.method == "GET":
                 continue

@@ -48,6 +48,7 @@ STATUS = {
     "too_many_positions": 413,
     "queue_full": 429,
     "too_many_clients": 503,
+    "too_many_watchers": 503,
     "shutting_down": 503,
     "internal": 500,
     **{code: status for code, (status, _) in HTTP_ERRORS.items()},

@@ -25,7 +25,7 @@ class Message(NamedTuple):
 
     @property
     def type(self) -> str:
-        """``answer``, ``progress``, ``done``, ``look``, ``error`` or ``status``."""
+        """``answer``, ``progress``, ``done``, ``look``, ``cluster``, ``error`` or ``status``."""
         return self.content["type"]
 
 
@@ -82,7 +82,7 @@ async def linked(path: str) -> AsyncIterator[Link]:
 
 
 async def reply_of(path: str, line: bytes, timeout: float) -> Message:
-    """Return the only reply to a line; raises RefusedError, also after ``timeout`` seconds."""
+    """Return the first reply to a line; raises RefusedError, also after ``timeout`` seconds."""
     try:
         async with asyncio.timeout(timeout), linked(path) as link:
             await link.send(line)

@@ -6,7 +6,7 @@ from ... import __version__, games
 from ...api.declarations import json_schema
 from ...api.options import Options
 from ..limits import DEFAULTS
-from ..schema import ANSWER, DONE, ERROR, ERRORS, LOOK, LOOKED, SEARCH, STATE
+from ..schema import ANSWER, CLUSTER, DONE, ERROR, ERRORS, LOOK, LOOKED, NODE, RANK, SEARCH, STATE, TREE, WATCH
 from .batch import FORMATS
 from .limits import HTTP_DEFAULTS, HTTP_ERRORS, status_of
 
@@ -22,6 +22,10 @@ _TYPES: dict[str, dict[str, Any]] = {
     "text or null": {"type": ["string", "null"]},
     "number or null": {"type": ["number", "null"]},
     "texts": {"type": "array", "items": _TEXT},
+    "integer or null": {"type": ["integer", "null"]},
+    "ranks": {"type": "array", "items": {"$ref": "#/components/schemas/Rank"}},
+    "tree or null": {"anyOf": [{"$ref": "#/components/schemas/Tree"}, {"type": "null"}]},
+    "nodes": {"type": "array", "items": {"$ref": "#/components/schemas/Node"}},
     "list": {"type": "array", "items": {"type": "object"}},
     "rows or null": {"type": ["array", "null"], "items": {"type": "array", "items": _TEXT}},
     "object": {"type": "object"},
@@ -36,6 +40,7 @@ _BOUNDS: dict[str, dict[str, Any]] = {
     "load_factor": {"maximum": DEFAULTS.load_factor},
     "priority": {"minimum": -10, "maximum": 10},
     "progress": {"minimum": 0.01},
+    "every": {"minimum": 0.1, "default": 0.5},
 }
 _OF_THE_LINE = ("op", "id")  # fields of the socket's messages that an HTTP request is without
 _EXAMPLE = {"game": "connect4", "position": "4453222", "exact": True}
@@ -52,6 +57,8 @@ def document() -> dict[str, Any]:
             "/look": {"post": _look()},
             "/batch": {"post": _batch()},
             "/status": {"get": _get("What the service does", _json("Status"))},
+            "/cluster": {"get": _get("What every rank does, in the last tenth of a second", _json("Cluster"))},
+            "/watch": {"get": _watch()},
             "/metrics": {"get": _get("The same and counts of requests, for Prometheus", {"text/plain": {}})},
             "/docs": {"get": _get("This document as a page", {"text/html": {}}, unreachable=False)},
             "/openapi.json": {"get": _get("This document", {"application/json": {}}, unreachable=False)},
@@ -92,6 +99,10 @@ def _schemas():
         "Done": _object(DONE),
         "Error": {**_object(ERROR), "required": ["type", "error"], "description": _codes()},
         "Status": _object(STATE),
+        "Cluster": _object(CLUSTER),
+        "Rank": _object(RANK),
+        "Tree": _object(TREE),
+        "Node": _object(NODE),
         "Health": {"type": "object", "properties": {"state": {"type": "string"}}, "required": ["state"]},
     }
 
@@ -149,6 +160,22 @@ def _search_responses():
         either = [{"$ref": f"#/components/schemas/{name}"} for name in ("Error", "Result")]
         responses[status]["content"] = {"application/json": {"schema": {"anyOf": either}}}
     return responses
+
+
+def _watch():
+    (every,) = (field for field in WATCH if field.name == "every")
+    schema = {**_TYPES[every.type], **_BOUNDS["every"]}
+    streams = {media_type: {"schema": _TEXT} for media_type in ("text/event-stream", "application/x-ndjson")}
+    text = (
+        "`Cluster` messages, as server-sent events whose `event` is `cluster`, or by `Accept` as lines of JSON. They "
+        "end with `done`, or with an `error` after the seconds that a request may take; ask again then."
+    )
+    return {
+        "summary": "The same again and again",
+        "description": text,
+        "parameters": [{"name": "every", "in": "query", "description": every.meaning, "schema": schema}],
+        "responses": _responses(streams, 400, 500),
+    }
 
 
 def _search_by_body():

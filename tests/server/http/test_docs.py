@@ -26,7 +26,7 @@ def test_the_examples_run(tmp_path):
     if not shutil.which("curl"):
         pytest.skip("no curl")
     blocks = re.findall(r"```sh\n(.*?)```", HTTP, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     with OverHttp(FakeDesk(), tmp_path) as service:
         variables = {"URL": service.gateway.url.rstrip("/"), "TOKEN": service.token, "PATH": "/usr/bin:/bin"}
         for block in blocks:
