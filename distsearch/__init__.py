@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what ``__getattr__`` loads
+    from .api.board import Board
     from .api.session import Session, search
     from .server.async_client import AsyncClient
     from .server.client import Client
@@ -11,9 +12,10 @@ if TYPE_CHECKING:  # for editors and type checkers: what ``__getattr__`` loads
 
 __version__ = "0.1.0"
 
-__all__ = ["AsyncClient", "Client", "LocalCluster", "ServiceError", "Session", "search"]
+__all__ = ["AsyncClient", "Board", "Client", "LocalCluster", "ServiceError", "Session", "search"]
 _HOMES = {
     "AsyncClient": "server.async_client",
+    "Board": "api.board",
     "Client": "server.client",
     "LocalCluster": "server.local_cluster",
     "ServiceError": "server.exchange",

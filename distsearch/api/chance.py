@@ -248,11 +248,17 @@ def begun(game: Any, text: str, position: Position, rules: np.ndarray, seed: int
 def apply_initial_chance(game: Any, position: Position, rules: np.ndarray, seed: int) -> Position:
     """Return the Position after chance has done all that is its turn, by a seed."""
     rng = np.random.default_rng(seed)
-    out, chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
     while int(game.kind(position.state, rules)) == CHANCE:
-        n = game.outcomes(position.state, rules, out, chances, 0)
-        position = step(game, position, rules, rng.choice(out[:n], p=chances[:n] / chances[:n].sum()))
+        codes, chances = outcomes_of(game, position, rules)
+        position = step(game, position, rules, rng.choice(codes, p=chances / chances.sum()))
     return position
+
+
+def outcomes_of(game: Any, position: Position, rules: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what chance may do, it being its turn, as codes (int16), and the probabilities of each (float64)."""
+    out, chances = np.zeros(MAX_MOVES, np.int16), np.zeros(MAX_MOVES)
+    n = game.outcomes(position.state, rules, out, chances, 0)
+    return out[:n], chances[:n]
 
 
 class AdversarySearcher(ChanceSearcher):

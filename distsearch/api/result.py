@@ -1,6 +1,7 @@
 """What a search found, as numbers, as JSON and as text for people."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from textwrap import indent
 from typing import Any, Self
@@ -9,6 +10,7 @@ from .. import __version__
 from ..tree.policies import POLICIES
 from .facts import compact
 from .metrics import RunFigures, summary, table_full
+from .notebook import outcome_html
 
 _RELATIONS = {"exact": "", "lower": "at least ", "upper": "at most "}
 _SIGNS = {"exact": "", "lower": "≥", "upper": "≤"}
@@ -114,12 +116,7 @@ class Outcome(RunFigures):
         depth, ranks = f"{self._depth_text()}{self._runs_text()}", f"{self.ranks} rank{'s' * (self.ranks > 1)}"
         rate, cpu = f"{compact(self.boards_per_second)} nodes/s", f"{self.cpu_seconds:.2f} CPU s"
         rows = [
-            ("position", self.position),
-            *([("asked", self.asked)] if self.asked else []),
-            ("best move", self.move or self._without_move()),
-            ("score", self._score_text()),
-            *([("meaning", self.meaning)] if self.meaning else []),
-            ("line", " ".join(self.pv) or "-"),
+            *self._answer_rows(),
             ("search", self._search_text(f"{depth}, policy {self._policy_text()}, {ranks}")),
             ("nodes", f"{self.nodes:,} in {self.seconds:.2f} s ({rate}; {self.jobs} jobs, {cpu})"),
         ]
@@ -145,6 +142,34 @@ class Outcome(RunFigures):
             f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} nodes "
             f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8] if self.moves is None else moves)}"
         )
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        yield "game", f"{self.game} {self.board}"
+        yield from ((name.replace(" ", "_"), text) for name, text in self._rows_in_short())
+
+    def _repr_html_(self) -> str:
+        best = self.move if self.score is not None else None
+        scores = {each["move"]: _short(each) for each in self.moves or ()}
+        if best is not None and not scores:
+            scores = {best: _short({"score": self.score, "bound": self.bound})}
+        return outcome_html(self.game, self.board, self.position, scores, best, self._rows_in_short())
+
+    def _rows_in_short(self):
+        """Return (name, text) of the answer and of what it took, in a few lines."""
+        moves = [("moves", ", ".join(f"{each['move']} {_short(each)}" for each in self.moves))] if self.moves else []
+        searched = f"{self._depth_text()}, {self.nodes:,} nodes in {self.seconds:.2f} s"
+        return [*self._answer_rows(), *moves, ("search", self._search_text(searched))]
+
+    def _answer_rows(self):
+        """Return (name, text) of the answer."""
+        return [
+            ("position", self.position),
+            *([("asked", self.asked)] if self.asked else []),
+            ("best move", self.move or self._without_move()),
+            ("score", self._score_text()),
+            *([("meaning", self.meaning)] if self.meaning else []),
+            ("line", " ".join(self.pv) or "-"),
+        ]
 
     def _without_move(self):
         if self.score is None:
@@ -194,6 +219,12 @@ _NOT_ALWAYS = {each.name for each in fields(Outcome) if each.default is None}  #
 
 def _with_sign(move, relations):
     return f"{relations[move.get('bound', 'exact')]}{move['score']:+g}"
+
+
+def _short(move):
+    """Return a score that has little room."""
+    score = move["score"]
+    return f"{_SIGNS[move.get('bound', 'exact')]}{score:+.4g}" if abs(score) < 10_000 else compact(score)
 
 
 class Batch:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +20,8 @@ from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
 from . import rank_games, rank_searches
 from .applicability import SAMPLED, check
+from .asked import HasPosition
+from .asked import asked as asked_for
 from .book import BookAnswers, find_book
 from .chance import begun, searcher_of
 from .declarations import documented
@@ -34,6 +36,7 @@ from .progress import Hook, Progress, Silent
 from .result import Outcome
 from .searcher import facts_of
 from .solve import solve
+from .turns import Turns, in_steps, one_at_a_time
 
 _SHARE = 4  # of the memory that a host has left, a table takes one part in so many by itself
 _MOST_MIB = 4096  # that it takes by itself, however much there is
@@ -59,6 +62,9 @@ class Session:
 
     On rank 0, or alone, ``with`` gives the session. On every other rank it works for rank 0 until that leaves its
     ``with`` block, and then gives None: ``with Session(comm) as session: if session: …``.
+
+    Threads may share it: a call waits for those of other threads to end, and between two answers of ``solve`` other
+    threads have their turns. MPI must have been started for several threads then, as mpi4py does.
 
     comm: an mpi4py communicator, or None for this process alone; table: MiB of each host's transposition table, None
     for one of 64, or what there is room for, that grows in long searches (see ``default_mib``), 0 for none;
@@ -87,7 +93,7 @@ class Session:
         book: str | None = None,
         guarded: bool = False,
     ):
-        self._guarded = guarded
+        self._guarded, self.turns = guarded, Turns()
         self._comm, self._size, self._worker_timeout, self._submasters = comm, table, worker_timeout, submasters
         self._touched, self.book_file = touched, book
         self._books: dict[tuple, Book | None] = {}  # those that were looked for, by game, board and rules
@@ -121,6 +127,7 @@ class Session:
             self._work(work_for_master, with_table, shared)
             self.close()
             return None  # type: ignore[return-value]
+        self.turns.only = mpi_runtime.only_thread()
         self.cluster = MpiCluster(self._comm, self._worker_timeout, self.progress.note, self._submasters)
         most = max(Counter(self.cluster.hosts.values()).values())
         self.cluster.on_gpu = self._device != "cpu"
@@ -193,6 +200,7 @@ class Session:
         """MiB of a host's transposition table, as far as it may grow."""
         return self._table.mib if self._table else 0
 
+    @one_at_a_time
     def close(self) -> None:
         """Let the workers go; more than once does no more. A worker's ``with`` ends with it."""
         cluster, self.cluster = self.cluster, None
@@ -210,6 +218,7 @@ class Session:
         """How many there are, this one included."""
         return self.cluster.ranks
 
+    @one_at_a_time
     def book(self, options: Options) -> BookAnswers:
         """Return what the opening book answers under checked Options; raises UserError for a file that is no book."""
         self._check_open()
@@ -222,6 +231,7 @@ class Session:
             self._books[of] = None  # it is said once
         return found
 
+    @one_at_a_time
     def searcher(self, options: Options, progress: Progress | None = None) -> Any:
         """Return a Searcher for checked Options, compiled; progress: None for the session's.
 
@@ -249,17 +259,18 @@ class Session:
             raise UserError(f"no GPU does {what}: use device cpu, or auto")
 
     @documented(Options)
+    @one_at_a_time
     def search(
         self,
         game: str,
-        position: str = "startpos",
+        position: str | HasPosition = "startpos",
         board: str | None = None,
         rules: dict[str, str] | None = None,
         seed: int = 0,
         progress: Callable[[Facts], object] | None = None,
         **options: Any,
     ) -> Outcome:
-        """Return the Outcome of a search of one position, a text; for 5 seconds if no limit is given.
+        """Return the Outcome of a search of one position, a text or a Board; for 5 seconds if no limit is given.
 
         board: text such as "6x8"; rules: the game's own options, such as {"empties": "none"}, which may also be given
         by their names; seed: of what chance puts down first, where the position is ``startpos``, and of sampled runs;
@@ -269,35 +280,40 @@ class Session:
         checked_seed(seed)
         if options.get("algorithm") in SAMPLED:
             options["seed"] = seed
-        asked, module, known_rules = resolve(game, board, rules, **options)
+        position, of_board = asked_for(game, position, {"board": board, "rules": rules})
+        asked, module, known_rules = resolve(game, **{"board": board, "rules": rules, **of_board, **options})
         start = begun(module, position, module.parse(position, known_rules), known_rules, seed)
         found = self.book(asked).outcome(start) or next(self.searcher(asked, told).search([start]))
         told.end(facts_of(found, ranks=self.ranks, busy_ranks=0, complete=found.complete))
         return found.as_asked(position)
 
     @documented(Options)
+    @in_steps
     def solve(
         self,
         game: str,
-        lines: Iterable[str],
+        lines: Iterable[str | HasPosition],
         board: str | None = None,
         rules: dict[str, str] | None = None,
         progress: Callable[[Facts], object] | None = None,
         **options: Any,
-    ) -> Iterator[Outcome]:
+    ) -> Generator[Outcome, None, None]:
         """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given, or by ida.
 
-        Lines are read ahead, by thousands. progress: as in ``Session``, for these. Raises UserError when it reads one
-        that is no position, whatever was answered by then, if the session is closed before the end, and as ``search``
-        does.
+        Boards may stand for texts. Lines are read ahead, by thousands. progress: as in ``Session``, for these. Raises
+        UserError when it reads one that is no position, whatever was answered by then, if the session is closed before
+        the end, and as ``search`` does.
         """
         asked, module, known_rules = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
-        positions = ((line, module.parse(line, known_rules)) for line in lines)
+        of = {"board": "{}x{}".format(*asked.board), "rules": asked.rules}
+        texts = (asked_for(game, line, of)[0] for line in lines)
+        positions = ((text, module.parse(text, known_rules)) for text in texts)
         told = self.progress if progress is None else _progress_of(progress)
         yield from solve(self, self.searcher(asked, told), positions, self.book(asked))
 
     @documented(Options)
+    @one_at_a_time
     def play(
         self,
         game: str,
@@ -325,6 +341,7 @@ class Session:
         asked = PlayRequest(game, board, rules, seed, options, games, record, **sharing)
         return self.played(asked) if asked.in_parts else games_of(self, asked).run()
 
+    @one_at_a_time
     def played(self, asked: PlayRequest) -> Summary:
         """Return the Summary of games against chance that workers play in parts."""
         options: Any = asked.options(asked.given)  # not of the random player
@@ -332,11 +349,12 @@ class Session:
         count = DEFAULT_GAMES if asked.games is None else asked.games
         return play(options, count, asked.seed, self.cluster, self.progress, self.interrupted, asked.record)
 
+    @one_at_a_time
     def perft(
         self,
         game: str,
         depth: int,
-        position: str = "startpos",
+        position: str | HasPosition = "startpos",
         board: str | None = None,
         rules: dict[str, str] | None = None,
         **by_name: str,
@@ -344,21 +362,22 @@ class Session:
         """Return the Count of positions below one, ``depth`` plies deep; by_name: rules. Raises as ``search`` does."""
         self._check_open()
         self.check_no_gpu("perft")
-        options, module, known_rules = resolve(game, board, rules, **by_name)
+        position, of_board = asked_for(game, position, {"board": board, "rules": rules})
+        options, module, known_rules = resolve(game, **{"board": board, "rules": rules, **of_board, **by_name})
         positions = [module.parse(position, known_rules)]
         return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]
 
 
 @documented(Options)
-def search(game: str, position: str = "startpos", **options: Any) -> Outcome:
+def search(game: str, position: str | HasPosition = "startpos", **options: Any) -> Outcome:
     """Return the Outcome of one search by this process alone.
 
         distsearch.search("othello", "startpos", depth=8, board="8x8", empties="winner")
 
-    position: text, as on the command line; board: text such as "6x8"; rules: the game's own options by name, or each
-    as a keyword; 5 seconds if no limit is given. The Outcome has ``move``, ``score``, ``bound``, ``proved``, ``pv``,
-    ``nodes`` and the other fields of --json. Raises ``distsearch.core.errors.UserError`` for what makes no sense. See
-    ``Session`` for many searches.
+    position: text, as on the command line, or a Board; board: text such as "6x8"; rules: the game's own options by
+    name, or each as a keyword; 5 seconds if no limit is given. The Outcome has ``move``, ``score``, ``bound``,
+    ``proved``, ``pv``, ``nodes`` and the other fields of --json. Raises ``distsearch.core.errors.UserError`` for what
+    makes no sense. See ``Session`` for many searches.
     """
     with Session() as session:
         return session.search(game, position, **options)

@@ -9,6 +9,7 @@ import stat
 import struct
 import sys
 import termios
+import threading
 import time
 import warnings
 from typing import Any
@@ -51,6 +52,12 @@ def place() -> tuple[int, int]:
     if loaded and loaded.Is_initialized() and not loaded.Is_finalized() and loaded.COMM_WORLD.Get_size() > 1:
         return loaded.COMM_WORLD.Get_size(), loaded.COMM_WORLD.Get_rank()
     return ranks, rank
+
+
+def only_thread() -> threading.Thread | None:
+    """Return the thread that alone may call MPI, this one, or None where several may, one at a time."""
+    mpi = _mpi()
+    return threading.current_thread() if mpi.Query_thread() < mpi.THREAD_SERIALIZED else None
 
 
 def is_first_of_host(comm: Any) -> bool:

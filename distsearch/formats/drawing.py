@@ -33,17 +33,36 @@ def cells(game: Any, position: Position, rules: np.ndarray) -> list[list[str]] |
     return _CELLS[game.NAME](game, position, rules) if game.NAME in _CELLS else None
 
 
+def names(game: Any, rules: np.ndarray) -> tuple[list[str], list[str]]:
+    """Return the names of a board's columns and of its rows, from the top; none where moves do not need them."""
+    rows, columns = board_size(rules)
+    if game.NAME == "othello":
+        return [chr(ord("a") + column) for column in range(columns)], [str(row + 1) for row in range(rows)]
+    return [game.move_text(column, rules) for column in range(columns)] if game.NAME == "connect4" else [], []
+
+
+def place_of(game: str, move: str, cells: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """Return (row from the top, column) where a move of a game by name puts a piece on cells, None if it puts none."""
+    if game == "connect4":
+        column = "123456789abcdefghijklmnopqrstuvwxyz".index(move)
+        row = max((i for i, row in enumerate(cells) if row[column] == "-"), default=None)
+        return None if row is None else (row, column)
+    if game == "othello" and move[1:].isdecimal():
+        return int(move[1:]) - 1, ord(move[0]) - ord("a")
+    return None
+
+
 def drawn_board(cells: Sequence[Sequence[str]], columns: Sequence[str] = (), rows: Sequence[str] = ()) -> str:
     """Return cells, row by row from the top, as lines with a space between; names of columns stand above, of rows left.
 
     Cells are as wide as the widest one.
     """
     lines = [*([columns] if columns else []), *cells]
-    names = [*([""] if columns else []), *(rows or [""] * len(cells))]
-    width, margin = max(len(cell) for line in lines for cell in line), max(map(len, names))
+    left = [*([""] if columns else []), *(rows or [""] * len(cells))]
+    width, margin = max(len(cell) for line in lines for cell in line), max(map(len, left))
     return "\n".join(
         " ".join([*([name.rjust(margin)] if margin else []), *(cell.rjust(width) for cell in line)])
-        for name, line in zip(names, lines, strict=True)
+        for name, line in zip(left, lines, strict=True)
     )
 
 
@@ -55,9 +74,7 @@ def _squares(game, position, rules):
 
 def _discs(game, position, rules):
     """Othello: letters above, numbers at the left."""
-    rows, columns = board_size(rules)
-    letters = [chr(ord("a") + column) for column in range(columns)]
-    return drawn_board(_squares(game, position, rules), letters, [str(row + 1) for row in range(rows)])
+    return drawn_board(_squares(game, position, rules), *names(game, rules))
 
 
 def _holes(game, position, rules):
@@ -71,8 +88,7 @@ def _holes(game, position, rules):
 
 def _stones(game, position, rules):
     """Connect 4: names of columns above."""
-    names = [game.move_text(column, rules) for column in range(board_size(rules)[1])]
-    return drawn_board(_holes(game, position, rules), names)
+    return drawn_board(_holes(game, position, rules), *names(game, rules))
 
 
 def _tiles(game, position, rules):

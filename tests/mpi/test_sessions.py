@@ -2,6 +2,7 @@
 
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -50,6 +51,23 @@ def test_one_search_after_another(with_session, comm):
             assert session.perft("othello", 6).counts == [1, 4, 12, 56, 244, 1396, 8200]
             assert session.search("connect4", "4453", nodes=1000).ranks == comm.Get_size()
             assert session.search(**SMALL, time=5.0).proved
+
+    with_session(body)
+
+
+def test_threads_share_a_session(with_session, rng):
+    lines, scores = late_lines(rng, 12)
+
+    def body(session):
+        def one_by_one():
+            return [session.search("connect4", line, exact=True).score for line in lines]
+
+        def in_a_stream():
+            return [found.score for found in session.solve("connect4", lines)]
+
+        with ThreadPoolExecutor(3) as pool:
+            running = [pool.submit(work) for work in (one_by_one, in_a_stream, in_a_stream)]
+            assert [each.result(60) for each in running] == [scores] * 3
 
     with_session(body)
 
