@@ -44,6 +44,16 @@ class GamesSummary(RunFigures):
         for tally, more in zip(self.tallies, play.tallies, strict=True):
             tally.join(more)
 
+    @property
+    def so_far(self) -> str:
+        """What the games that are over came to, in a few words; nothing before the first one is."""
+        if not self.scores:
+            return ""
+        if self.against_chance:
+            return f"average {statistics.fmean(self.scores):,.0f}"
+        signs = [(score > 0) - (score < 0) for score in self.scores]
+        return f"{self.labels[0]} won {signs.count(1)}, drew {signs.count(0)}, lost {signs.count(-1)}"
+
     def figures(self) -> dict[str, Any]:
         """Return the figures by name; what cannot be told from so few games is None."""
         scores, found = self.scores, {}

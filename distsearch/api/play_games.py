@@ -79,7 +79,8 @@ class Games:
             if play is None:
                 return f"game 1/{plan.count}"
             moves = play.earlier + len(play.codes) - play.chance_steps
-            return f"game {play.number + 1}/{plan.count}, move {moves + 1}"
+            so_far = f" ({self.summary.so_far})" if self.summary.scores else ""
+            return f"game {play.number + 1}/{plan.count}{so_far}, move {moves + 1}"
 
         progress = Part(self._session.progress, part)
         players = [self._made(player, progress) for player in self._players]
@@ -103,7 +104,8 @@ class Games:
         setup = setup_of(plan.game, self._board, plan.options, options, session.book_file)
 
         def describe(_, seconds):
-            return Facts(seconds, counted="games", done=source.over, total=plan.count)
+            nodes, more = sum(tally.nodes for tally in self.summary.tallies), self.summary.so_far
+            return Facts(seconds, nodes, counted="games", done=source.over, total=plan.count, more=more)
 
         run(session.cluster, setup, source, session.progress, session.interrupted, describe, prefetch=1)
         return source.done

@@ -1,5 +1,6 @@
 """A program's function that is told how a session's work goes."""
 
+import re
 import time
 
 import pytest
@@ -76,6 +77,20 @@ def test_a_session_has_a_hook_for_all_that_it_does():
         ear.facts.clear()
         session.play("2048", 3, depth=3, evaluation="rows")
         assert ear.facts and {(facts.counted, facts.total) for facts in ear.facts} == {("games", 3)}
+
+
+@pytest.mark.parametrize("share", ["games", "tree"])
+def test_games_tell_what_they_came_to_so_far(share):
+    ear = Ear()
+    with Session(table=1, book="none", progress=ear) as session:
+        ear.facts.clear()
+        session.play("othello", 4, board="4x4", depth=1, share=share)
+    if share == "games":
+        assert {(facts.counted, facts.total) for facts in ear.facts} == {("games", 4)}
+    else:
+        assert re.fullmatch(r"game 1/4, move \d+", ear.facts[0].part)
+        later = [facts.part for facts in ear.facts if not facts.part.startswith("game 1/4")]
+        assert all(re.fullmatch(r"game \d/4 \(X won \d, drew \d, lost \d\), move \d+", part) for part in later)
 
 
 def test_what_the_hook_raises_ends_the_search_and_not_the_session(session):
