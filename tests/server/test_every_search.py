@@ -1,6 +1,7 @@
 """A service answers what ``search`` answers: every game and algorithm, with a GPU, by a game of one's own."""
 
 import contextlib
+from collections import Counter
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -19,7 +20,7 @@ from ..cli.asking import ask
 from ..games import tictactoe
 from ..games.plug_ins import installed
 from . import broken_game, searches
-from .searches import CASES, OF_THE_REQUEST, TILES, agreed, arguments
+from .searches import CASES, FIBONACCI, OF_THE_REQUEST, TILES, agreed, arguments
 from .serving import Serving, Wire, code
 
 _PATIENCE = 300.0  # seconds: kernels may have to be compiled
@@ -157,25 +158,65 @@ def test_what_search_refuses_is_refused_alike(wire, fields, words):
     assert said["type"] == "error" or said["state"] == "failed"
 
 
-GPU_CASES = {
-    GpuSolveRunner: {"game": "connect4", "position": "1122", "board": "5x4", "exact": True},
-    GpuExpectimaxRunner: {"game": "2048", "position": TILES, "depth": 3, "evaluation": "rows"},
+GPU_CASES = [
+    (GpuSolveRunner, {"game": "connect4", "position": "1122", "board": "5x4", "exact": True}),
+    (GpuSolveRunner, {"game": "othello", "position": "b1a1a2c1", "board": "4x4", "exact": True}),
+    (GpuExpectimaxRunner, {"game": "2048", "position": TILES, "depth": 3, "evaluation": "rows"}),
+    (GpuExpectimaxRunner, {"game": "2584", "position": FIBONACCI, "depth": 3, "evaluation": "rows"}),
+]
+BESIDE_A_GPU = {  # one search of each game and algorithm that no GPU does
+    (case["game"], case.get("algorithm", "alphabeta")): case
+    for case in reversed(CASES)
+    if "algorithm" in case or case["game"] in ("connect4", "othello") and not case.get("exact")
 }
 
 
-@pytest.mark.parametrize("runner", GPU_CASES, ids=lambda runner: runner.__name__)
-def test_a_gpu_answers(tmp_path, monkeypatch, runner):
-    calls, advance = [], runner.advance
-    monkeypatch.setattr(devices, "chosen", lambda comm, device: EmulatedGpu(3))
-    monkeypatch.setattr(runner, "advance", lambda self: (calls.append(1), advance(self))[1])
+@pytest.fixture(scope="module")
+def launches():
+    """How often each runner of a GPU was at work."""
+    counted = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        for runner in (GpuSolveRunner, GpuExpectimaxRunner):
+            advance = runner.advance
+            patch.setattr(runner, "advance", lambda self, r=runner, a=advance: (counted.update([r]), a(self))[1])
+        patch.setattr(devices, "chosen", lambda comm, device: EmulatedGpu(3))
+        yield counted
+
+
+@pytest.mark.parametrize(("runner", "case"), GPU_CASES, ids=lambda each: getattr(each, "__name__", "") or each["game"])
+def test_a_gpu_answers(tmp_path, launches, runner, case):
+    launches.clear()
     with serving(tmp_path / "socket", device="gpu") as wire:
-        answer = answer_of(wire, **GPU_CASES[runner])
+        answer = answer_of(wire, **case)
         wire.say(id=1, game="othello", depth=3)
         refused = wire.hear()
-    assert calls
-    expected = agreed(printed(GPU_CASES[runner]))
+    assert list(launches) == [runner]
+    expected = agreed(printed(case))
     assert agreed(answer) == {**expected, "score": pytest.approx(expected["score"], rel=1e-12)}
     assert (code(refused), refused["error"]["message"][:11]) == ("bad_field", "device gpu ")
+
+
+def test_every_game_and_algorithm_is_among_the_cases_with_a_gpu():
+    done = {(case["game"], algorithms_of(games.find(case["game"]))[0]) for _, case in GPU_CASES}
+    assert done | BESIDE_A_GPU.keys() == {
+        (name, each) for name in games._GAMES for each in algorithms_of(games.find(name))
+    }
+
+
+@pytest.fixture(scope="module")
+def beside_a_gpu(tmp_path_factory, launches):
+    """A Wire to a service that uses a GPU where it can."""
+    with serving(tmp_path_factory.mktemp("gpu") / "socket", device="auto") as wire:
+        yield wire
+
+
+@pytest.mark.parametrize("case", BESIDE_A_GPU.values(), ids=lambda case: " ".join(arguments(case)[1:]))
+def test_what_no_gpu_does_the_same_rank_does_on_its_cpu(beside_a_gpu, launches, case):
+    launches.clear()
+    answer, expected = answer_of(beside_a_gpu, **case), printed(case)
+    assert not launches
+    assert agreed(answer) == agreed(expected)
+    assert answer["move"] == expected["move"]
 
 
 def own_games(monkeypatch, **modules):
