@@ -169,10 +169,13 @@ class _Connection:
         self._reading = asyncio.create_task(self._read())
 
     async def _read(self):
-        with contextlib.suppress(OSError):
+        try:
             while data := await self._reader.read(CHUNK):
                 self.exchange.feed(data)
-        self.exchange.end()
+        except (OSError, ValueError):  # it is gone, or speaks another language
+            pass
+        finally:
+            self.exchange.end()
 
     async def send(self, data):
         if self.exchange.failure:
@@ -189,5 +192,4 @@ class _Connection:
         self.exchange.end("this client is closed")
         self._reading.cancel()
         self._writer.close()
-        with contextlib.suppress(OSError, asyncio.CancelledError):
-            await self._reading
+        await asyncio.gather(self._reading, return_exceptions=True)

@@ -6,6 +6,7 @@
 docs/service.md lists what a search may be given and what an answer holds. ``async_client`` does the same in asyncio.
 """
 
+import contextlib
 import select
 import socket
 import time
@@ -57,8 +58,17 @@ class Client:
             self._open.pop().close()
 
     def search(self, game: str, position: Position | Iterable[Position] = "startpos", **options: Any) -> Any:
-        """Return the answer (dict) to a search of one position; or a list of them for a list of positions."""
-        return self.submit(game, position, **options).result()
+        """Return the answer (dict) to a search of one position; or a list of them for a list of positions.
+
+        Where waiting for it ends, by TimeoutError or a Ctrl-C, the search is cancelled.
+        """
+        pending = self.submit(game, position, **options)
+        try:
+            return pending.result()
+        except (TimeoutError, KeyboardInterrupt):
+            with contextlib.suppress(ServiceError, TimeoutError):
+                pending.cancel()
+            raise
 
     def submit(self, game: str, position: Position | Iterable[Position] = "startpos", **options: Any) -> "Pending":
         """Ask for a search without waiting for it; return a Pending.

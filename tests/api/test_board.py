@@ -1,10 +1,15 @@
 """Boards that programs move on, against the plain twins."""
 
+from importlib.metadata import EntryPoint
+
 import pytest
 
 from distsearch import Board, games
+from distsearch.api.session import Session
 from distsearch.core.errors import UserError
 
+from ..games import tictactoe
+from ..games.plug_ins import installed
 from ..games.replay import twin
 
 SHAPES = [("othello", (4, 4)), ("othello", (8, 8)), ("connect4", (6, 7)), ("2048", (3, 4)), ("2584", (4, 4))]
@@ -143,9 +148,16 @@ def test_how_it_is_shown(name, shape):
     assert html.startswith("<svg") and html.count("<rect") >= shape[0] * shape[1]
 
 
-def test_searches_take_it():
-    from distsearch.api.session import Session
+def test_a_game_of_another_package(monkeypatch):
+    with installed(monkeypatch, tictactoe=EntryPoint("t", tictactoe.__name__, "")):
+        board = Board("tictactoe")
+        moves = len(board.legal_moves)
+        board.push(board.legal_moves[0])
+        assert len(board.legal_moves) == moves - 1 == 8
+        assert (board.cells, board._repr_html_()[:5]) == (None, "<pre>")
 
+
+def test_searches_take_it():
     board = Board("othello", board="4x4", empties="none")
     with Session(table=1, book="none") as session:
         assert session.search("othello", board, exact=True).score == -8

@@ -148,3 +148,29 @@ def test_a_long_name_of_the_temporary_folder(mark, monkeypatch, tmp_path):
     monkeypatch.setattr(local_cluster.tempfile, "gettempdir", lambda: str(deep))
     with LocalCluster(1, **SMALL, timeout=PATIENCE) as cluster:
         assert cluster.status()["ranks"] == 1
+
+
+def test_a_notebook_whose_kernel_is_killed(mark):
+    jupyter = pytest.importorskip("jupyter_client")
+    pytest.importorskip("ipykernel")
+    kernel = jupyter.KernelManager(kernel_name="python3")
+    kernel.start_kernel(env={**os.environ, "PYTHONPATH": PACKAGES, "PMI_RANK": "1", "PMI_SIZE": "2"})
+    asking = kernel.blocking_client()
+    asking.start_channels()
+    try:
+        asking.wait_for_ready(PATIENCE)
+        code = "from distsearch import Board, LocalCluster\ncluster = LocalCluster(2, table=1, book='none')\n"
+        asking.execute_interactive(f"{code}cluster.submit('othello', exact=True)", timeout=PATIENCE)
+        said = []
+        shown = "print(cluster.look('othello', Board('othello', 'f5'))['side'], cluster.path)\nBoard('othello')"
+        asking.execute_interactive(shown, timeout=PATIENCE, output_hook=said.append)
+        texts = {message["msg_type"]: message["content"] for message in said}
+        side, path = texts["stream"]["text"].split()
+        assert side == "O"
+        assert texts["execute_result"]["data"]["text/html"].startswith("<svg")
+        os.kill(kernel.provisioner.pid, signal.SIGKILL)
+        wait_for(lambda: members(mark) == set(), PATIENCE)
+        wait_for(lambda: not Path(path).parent.exists(), PATIENCE)
+    finally:
+        asking.stop_channels()
+        kernel.shutdown_kernel(now=True)

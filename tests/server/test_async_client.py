@@ -9,6 +9,8 @@ import threading
 
 import pytest
 
+from distsearch import Board
+from distsearch.core.errors import UserError
 from distsearch.server.async_client import AsyncClient
 from distsearch.server.client import Client, ServiceError
 from distsearch.server.exchange import HttpAddress
@@ -82,6 +84,24 @@ def test_both_clients_say_the_same(address):
     assert without_ids(plain[2]) == without_ids(found[2])
     assert plain[2]["moves"] == ["1", "2", "3", "4", "5", "6", "7"]
     assert plain[3] == found[3] == "serving"
+
+
+def test_boards_stand_for_texts(address, queue):
+    async def asked(client):
+        await client.search("othello", board, depth=3)
+        await client.search("othello", [board, board], depth=3)
+        return await client.look("othello", board)
+
+    board = Board("othello", "c2", board="6x6", empties="none")
+    with Client(address, timeout=SOON) as client:
+        client.search("othello", board, depth=3)
+        assert client.look("othello", board)["position"] == board.position
+        with pytest.raises(UserError, match="board 8x8 is not that of the Board, 6x6"):
+            client.search("othello", board, board="8x8")
+    assert in_asyncio(asked, address)["moves"] == board.legal_moves
+    for request in queue.submitted:
+        assert (request.options.board, request.options.rules) == ((6, 6), {"empties": "none"})
+        assert {position.side for position in request.positions} == {1}
 
 
 def test_progress(address):
@@ -178,6 +198,18 @@ def test_waiting_may_end(address, queue):
                 wait()
         queue.held = False
         assert pending.result(SOON)["move"] == "d3"
+
+
+def test_a_search_that_is_waited_for_no_longer_is_cancelled(address, queue):
+    queue.held = True
+    with Client(address, timeout=0.3) as client:
+        with pytest.raises(TimeoutError):
+            client.search("connect4")
+        assert len(queue.submitted) == 1
+        while not queue.cancelled:
+            pass
+        queue.held = False
+        assert client.search("connect4")["move"] == "d3"
 
 
 def test_refusals(address):
