@@ -1,23 +1,26 @@
 """What a service costs and stands: latency, throughput, and a long day with clients of every kind.
 
-    python tests/launch/service_load.py latency [--ranks 3] [--requests 1000] [--seed 1]
+    python tests/launch/service_load.py latency [--ranks 3] [--requests 1000] [--seed 1] [--watchers 1]
     python tests/launch/service_load.py throughput [--ranks 3] [--clients 8] [--requests 5000]
     python tests/launch/service_load.py soak [--ranks 5] [--clients 8] [--requests 20000] [--flood 10] [--web 4]
     python tests/launch/service_load.py soak --hours 1 --kill 2
 
 Each starts the service it measures. latency: seconds from asking to knowing for easy Connect 4 positions, asked one
 after another without a pause or after up to 2 s, of a service that has nothing else to do, while another client has a
-long exact search done, and while seven have. throughput: requests a second of clients that ask without waiting.
+long exact search done, and while seven have, and CPU seconds a second of rank 0; also while clients watch the cluster
+twice a second. throughput: requests a second of clients that ask without waiting.
 soak: clients ask, cancel, talk nonsense, leave and come back, at the socket and over HTTP, next to one that sends a
 line of many GB and one that never reads, while workers are killed; whether everything was answered once and right, and
 whether anything leaks in any process, is checked (status 1: no).
 """
 
 import argparse
+import contextlib
 import json
 import random
 import select
 import socket
+import subprocess
 import sys
 import time
 
@@ -43,19 +46,34 @@ def easy_texts(count, rng):
 def latency(args):
     """Print p50, p99 and the worst of each kind of load."""
     rng = random.Random(args.seed)
-    print(f"{'long searches':>13} {'pauses':>12} {'p50, ms':>8} {'p99':>8} {'worst':>8}")
-    with Service(args.ranks) as service:
+    print(f"{'long searches':>13} {'pauses':>12} {'p50, ms':>8} {'p99':>8} {'worst':>8} {'rank 0':>8}")
+    with Service(args.ranks) as service, watching(service.path, args.watchers):
         for searches in args.long:
             others = [Client(service.path, timeout=60) for _ in range(searches)]
             for column, client in enumerate(others, 1):
                 client.submit("connect4", str(column), exact=True)
             time.sleep(1.0 if others else 0.0)
             for name, pauses in (("none", (0.0, 0.0)), ("10 ms to 2 s", _PAUSES)):
+                cpu, began = service.cpu()[0], time.perf_counter()
                 seconds = asked_in_turn(service.path, easy_texts(args.requests // 2, rng), pauses, rng)
                 figures = [1000 * share(seconds, part) for part in (0.5, 0.99, 1.0)]
+                figures.append((service.cpu()[0] - cpu) / (time.perf_counter() - began))
                 print(f"{searches:>13} {name:>12} " + " ".join(f"{each:8.2f}" for each in figures), flush=True)
             for client in others:
                 client.close()
+
+
+@contextlib.contextmanager
+def watching(path, count):
+    """Have so many clients watch the cluster while the context lasts."""
+    program = "import sys; from distsearch.server.client import Client; [0 for _ in Client(sys.argv[1]).watch(0.5)]"
+    watchers = [subprocess.Popen([sys.executable, "-c", program, path]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for watcher in watchers:
+            watcher.terminate()
+            watcher.wait()
 
 
 def asked_in_turn(path, texts, pauses, rng):
@@ -127,6 +145,7 @@ def _parser():
         if function is latency:
             command.add_argument("--requests", type=int, default=1000)
             command.add_argument("--long", type=int, nargs="+", default=_LONG_SEARCHES, help="long searches at once")
+            command.add_argument("--watchers", type=int, default=0, help="clients that watch the cluster")
         else:
             command.add_argument("--requests", type=int, default=20_000 if function is soak else 5000)
             command.add_argument("--clients", type=int, default=8)

@@ -21,13 +21,13 @@ _RANK = re.compile(rb"(?:PMI_RANK|OMPI_COMM_WORLD_RANK)=([0-9]+)\0")
 class Service:
     """``mpirun -n RANKS distsearch serve`` at a socket of its own while the context lasts; ``path`` is where.
 
-    http: whether it serves HTTP as well; then ``url`` and ``token`` are those; survives: whether it goes on when
-    workers are killed.
+    http: whether it serves HTTP as well, at ``port``, 0 for one that is free; then ``url`` and ``token`` are those;
+    survives: whether it goes on when workers are killed.
     """
 
-    def __init__(self, ranks, http=False, survives=False):
+    def __init__(self, ranks, http=False, survives=False, port=0):
         self._ranks, self._http, self._mark = ranks, http, f"{_MARK}={uuid.uuid4().hex}"
-        self._survives = survives
+        self._survives, self._port = survives, port
         self._folder = tempfile.TemporaryDirectory()
         self.path = f"{self._folder.name}/socket"
         self.pids = {}  # rank → process id, of those that live; "HTTP" → that of the process that serves it
@@ -40,7 +40,7 @@ class Service:
             launcher = [*launcher, "-disable-auto-cleanup", str(_SURVIVE)]
             options = ["--worker-timeout", "10"]
         command = [*launcher, sys.executable, "-m", "distsearch", "serve", "--socket", self.path, *options]
-        command += ["--http", "0"] if self._http else []
+        command += ["--http", str(self._port)] if self._http else []
         name, value = self._mark.split("=")
         environment, out = {**os.environ, name: value}, subprocess.PIPE if self._http else None
         self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, text=True)

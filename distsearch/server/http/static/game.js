@@ -9,6 +9,7 @@ export class Game {
     this.seen = []  // what `look` told of each position, with `by`, the move that led there, and the points so far
     this.answer = null  // the latest message of a search of this position
     this.latest = null  // the answer to the latest search
+    this.depths = []  // messages of the latest search, one for each depth
     this.error = ""
     this.searching = null  // an AbortController
     this.turns = 0  // counts what is begun, so that late answers are dropped
@@ -93,26 +94,36 @@ export class Game {
   async think(turn = this.turns) {
     if (!this.now || this.now.over) return null
     this.error = ""
-    const { seconds, all } = this.settings()
+    const { seconds, all, policy } = this.settings()
+    this.depths = []
     const ended = (this.searching = new AbortController())
     this.changed()
     const told = (message) => {
       if (turn !== this.turns) return
       this.answer = message
+      this.noteDepth(message)
       this.changed()
     }
     let answer = null
     try {
       const limits = { time: seconds, progress: 0.25, ...(all ? { all_moves: true } : {}) }
+      if (policy && this.ofTwo) limits.policy = policy
       answer = await search({ ...this.asked(), position: this.now.position, ...limits }, told, ended.signal)
     } catch (error) {
       if (turn === this.turns) this.error = error.message
     }
     if (this.searching === ended) this.searching = null
     if (turn !== this.turns) return null
-    if (answer) this.answer = this.latest = answer
+    if (answer) {
+      this.answer = this.latest = answer
+      this.noteDepth(answer)
+    }
     this.changed()
     return answer
+  }
+
+  noteDepth(message) {
+    if (message.move && message.depth > (this.depths.at(-1)?.depth ?? 0)) this.depths.push(message)
   }
 
   stop() {

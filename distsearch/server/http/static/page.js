@@ -1,11 +1,12 @@
 // The page: the form, the board, the answer and the state of the service.
 import { drawBoard, onArrows } from "./board.js"
+import { watchCluster } from "./cluster.js"
 import { Game } from "./game.js"
 import { status } from "./service.js"
 
 const at = (id) => document.getElementById(id)
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
-const KEPT = ["game", "size", "seconds", "first", "second"]
+const KEPT = ["game", "size", "seconds", "policy", "first", "second"]
 
 function settings() {
   return {
@@ -14,6 +15,7 @@ function settings() {
     seconds: Number(at("seconds").value) || 1,
     first: at("first").value,
     second: at("second").value,
+    policy: at("policy").value,
     all: at("all").checked,
   }
 }
@@ -31,12 +33,13 @@ function draw() {
   const scores = Object.fromEntries((answer?.moves ?? []).map(({ move, score }) => [move, shown(score, answer)]))
   drawBoard(at("board"), now, { best: answer?.move ?? null, scores }, game.free, (move) => game.play(move))
   at("turn").textContent = turn(now)
-  at("second").disabled = !game.ofTwo
+  at("second").disabled = at("policy").disabled = !game.ofTwo
   if (document.activeElement !== at("position")) at("position").value = now.position
   at("move").textContent = told?.move ?? "–"
   at("score").textContent = told?.score == null ? "–" : (told.meaning ?? `${shown(told.score, told)} ${told.unit}`)
   at("depth").textContent = told?.book ? `book ${told.book}` : told?.depth ?? (told?.proved ? "to the end" : "–")
   at("nodes").textContent = told ? `${COUNT.format(told.nodes)}, ${COUNT.format(told.boards_per_second)}/s` : "–"
+  at("deepening").textContent = game.depths.map(({ depth, move }) => `${depth} ${move}`).slice(-12).join(", ") || "–"
   at("line").textContent = told?.pv?.join(" ") || "–"
   const moves = game.seen.slice(1).map(({ by }) => Object.assign(document.createElement("li"), { textContent: by }))
   at("history").replaceChildren(...moves)
@@ -97,3 +100,4 @@ at("paste").addEventListener("submit", (event) => {
 onArrows(at("board"), (name) => game.free && game.now.moves.includes(name) && (game.play(name), true))
 addEventListener("pagehide", keep)
 tellState()
+watchCluster()

@@ -40,6 +40,18 @@ export async function search(asked, told, signal) {
   }
 }
 
+/** Call `told` with what all ranks do, every so many seconds, until `signal` or the service ends it. */
+export async function watch(every, told, signal) {
+  const streamed = { ...headers, Accept: "application/x-ndjson" }
+  try {
+    const response = await fetch(`/watch?every=${every}`, { headers: streamed, signal })
+    if (!response.ok) throw await refused(response)
+    for await (const message of lines(response.body)) if (message.type === "cluster") told(message)
+  } catch (error) {
+    if (error.name !== "AbortError") throw error
+  }
+}
+
 async function* lines(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ""
