@@ -31,8 +31,9 @@ def test_on_ranks(ranks, full, seed):
 
 
 @pytest.mark.full
-def test_on_200_virtual_workers(seed):
-    checks("--simulated", "200", seed=seed)
+@pytest.mark.parametrize("part", range(6))  # for the tests at work at once to share: all take minutes of two cores
+def test_on_200_virtual_workers(part, seed):
+    checks("--simulated", "200", positions=POSITIONS // 6, seed=seed + part)
 
 
 def test_on_some_virtual_workers(seed):
