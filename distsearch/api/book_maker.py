@@ -12,7 +12,6 @@ from ..books.book import Book, Content, best_of, described, heading, save, score
 from ..books.expansion import Expansion
 from ..books.solved_log import SolvedLog
 from ..core.errors import UserError
-from ..games.interface import Position, as_state
 from .book import opened
 from .options import Options
 from .solve import InMemoryPositions, StreamSolver
@@ -97,7 +96,7 @@ def _levels(expansion, plies):
 
 def _solved(session, options, states):
     """Yield (states, scores, moves) of parts of some states, of shape (n, words), as a session solves them."""
-    positions = InMemoryPositions(Position(as_state(state)) for state in states)
+    positions = InMemoryPositions(states)
     for part in StreamSolver(session, session.searcher(options), positions):
         done = part.records["complete"] != 0
         records = part.records[done]

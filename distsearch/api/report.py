@@ -1,9 +1,10 @@
-"""Answers to a stream of positions as people and programs read them: plain, a table, JSON, OBF; and what it took.
+"""Answers to a stream of positions as people and programs read them: plain, OBF, and forms with fields; what it took.
 
 Plain scores follow the protocol of Pascal Pons's Connect 4 solver: the position as it was given, a space, its score;
 with the scores of all moves, those of every column, or -1000 where there is no room.
 """
 
+import itertools
 import time
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..games.interface import FixedMoves
 from ..tree.search_tree import ANY
 from .progress import Part
 from .result import Batch, tidy
-from .solve import StreamSolver, outcomes
+from .solve import Answers, StreamSolver
 
 _NO_MOVE = -1000
 _TOLD_DIFFERENCES = 20
@@ -25,10 +26,11 @@ _TOLD_DIFFERENCES = 20
 class Report:
     """Has the positions of an input solved and writes the answers, in order, as soon as they can be.
 
-    descriptor: of the input; style: "lines" (plain scores), "table", "json" or "obf"; check: compare with the score
-    that ends each line; print_error(text): told of bad lines and differences; checkpoint: where to keep how far this
-    is, and from where to go on; blank_is_start: see ``Lines``. Afterwards ``status`` is the exit status, 1 if a line
-    was bad or a score differed, and ``summary`` the averages and totals as text, None for less than two positions.
+    descriptor: of the input; style: "lines" (plain scores), "obf", or one of the forms of ``answer_text``; check:
+    compare with the score that ends each line; print_error(text): told of bad lines and differences; checkpoint: where
+    to keep how far this is, and from where to go on; blank_is_start: see ``Lines``. Afterwards ``status`` is the exit
+    status, 1 if a line was bad or a score differed, and ``summary`` the averages and totals as text, None for less than
+    two positions.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Report:
         self._differences = 0
         self._bad = 0
         self._halted = False  # the user ended it before it was done
-        self._checkpoint, self._answers = checkpoint, None
+        self._checkpoint, self._answers, self._resumed = checkpoint, None, False
         self._book = session.book(options)
         if checkpoint.path:
             self._answers = AnswerLog(checkpoint.path, fresh=checkpoint.state is None)
@@ -69,13 +71,19 @@ class Report:
         self._resume(searcher, write)
         self._began = time.perf_counter(), time.process_time()
         answer = self._search_one_by_one if searcher.deepening else self._stream
-        for text in answer(searcher):
+        for text in itertools.chain(self._head, answer(searcher)):
             write(text)
             if self._answers:
                 self._answers.append(text)
         if not self._halted and not self.empty:
             self._checkpoint.save(lambda: self._state(searcher, None))
         self._clock()
+
+    @property
+    def _head(self):
+        """What stands before the answers, unless an earlier run has written it."""
+        head = b"" if isinstance(self._style, str) else self._style.head
+        return [head] if head and not self._resumed else []
 
     def _clock(self):
         """Count the time since the last call."""
@@ -87,6 +95,7 @@ class Report:
         state = self._checkpoint.state
         if state and self._answers:
             self._answers.resume(state["answers"], self._lines, write)
+            self._resumed = True
             self._bad, self._differences = self._answers.bad, state["differences"]
             self._batch = Batch.restored(state["batch"])
             searcher.adopt(state)
@@ -139,26 +148,28 @@ class Report:
         solving = StreamSolver(
             self._session, searcher, self._lines, self._refused, plain, self._of_searcher(searcher), self._book
         )
+        answers = None if plain else Answers.of(searcher, solving)
         for part in solving:
-            if self._style in ("lines", "obf") and not part.records["complete"].all():
+            if isinstance(self._style, str) and not part.records["complete"].all():
                 # an interrupt left it unanswered: programs count on an answer for every line before the last
                 self._print_error(f"stopped before line {part.chunk.first + part.begin} was answered")
                 break
             if self._check:
                 self._compare(part)
-            yield from self._plain(part) if plain else self._outcomes(searcher, solving, part)
+            self._batch.add_records(part.records)
+            yield from self._texts(part, answers)
             self._passed(part.chunk, part.begin, part.end)
         self._halted = solving.halted
 
-    def _plain(self, part):
-        """Yield a part's lines with their scores."""
-        self._batch.add_records(part.records)
-        yield format_scores(part.chunk, part.begin, part.end, part.scores)
-
-    def _outcomes(self, searcher, solving, part):
-        for line, outcome in zip(part.lines.tolist(), outcomes(searcher, solving, part), strict=True):
-            self._batch.add(outcome)
-            yield self._text(part.chunk, line, outcome)
+    def _texts(self, part, answers):
+        """Yield a part's answers as text."""
+        if answers is None:
+            yield format_scores(part.chunk, part.begin, part.end, part.scores)
+        elif isinstance(self._style, str):
+            for line, outcome in zip(part.lines.tolist(), answers.outcomes(part), strict=True):
+                yield self._text(part.chunk, line, outcome)
+        else:
+            yield from answers.texts(part, self._style)
 
     def _search_one_by_one(self, searcher):
         checkpoint = self._of_searcher(searcher)
@@ -187,13 +198,11 @@ class Report:
         self._passed(chunk, 0, 1)
 
     def _text(self, chunk, line, outcome):
-        if self._style == "json":
-            text = outcome.as_asked(chunk.text(line)).to_json(line=chunk.first + line)
-        elif self._style == "table":
-            text = outcome.to_line(chunk.first + line)
-        elif not outcome.complete:
+        if not isinstance(self._style, str):
+            return self._style.one(outcome.as_asked(chunk.text(line)), chunk.first + line)
+        if not outcome.complete:
             return b""
-        elif self._style == "obf":
+        if self._style == "obf":
             best = [{"move": outcome.move, "score": outcome.score}] if outcome.move else []
             moves = [(each["move"], each["score"]) for each in outcome.moves or best]
             text = obf_line(outcome.position, moves, outcome.score)

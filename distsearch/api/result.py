@@ -102,10 +102,15 @@ class Outcome(RunFigures):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields that JSON shows, of plain types."""
-        plain = {name: value for name, value in self._plain().items() if name not in _NOT_ALWAYS or value is not None}
+        plain = {name: value for name, value in self._plain().items() if name not in NOT_ALWAYS or value is not None}
         plain.pop("drawing", None)
         plain |= {"boards_per_second": self.boards_per_second, "table_near_hits": self.table_near_hits}
         return {**plain, "version": __version__}
+
+    def names(self) -> list[str]:
+        """Return the names of all fields that JSON may show, in its order."""
+        own = [name for name in self._plain() if name != "drawing"]
+        return [*own, "boards_per_second", "table_near_hits", "version"]
 
     def to_json(self, **more: Any) -> str:
         """Return the outcome as one line of JSON, ``more`` fields first."""
@@ -139,7 +144,7 @@ class Outcome(RunFigures):
         """Return the outcome as one line of a list of positions."""
         moves = (f"{each['move']}:{_with_sign(each, _SIGNS)}" for each in self.moves or ())
         return (
-            f"{number:>6}  {self.move or '-':<5} {self._score_text():<24} {self.nodes:>14,} nodes "
+            f"{number:>6}  {self.move or '-':<5} {self.score_text():<24} {self.nodes:>14,} nodes "
             f"{self.seconds:>9.3f} s  {' '.join(self.pv[:8] if self.moves is None else moves)}"
         )
 
@@ -166,7 +171,7 @@ class Outcome(RunFigures):
             ("position", self.position),
             *([("asked", self.asked)] if self.asked else []),
             ("best move", self.move or self._without_move()),
-            ("score", self._score_text()),
+            ("score", self.score_text()),
             *([("meaning", self.meaning)] if self.meaning else []),
             ("line", " ".join(self.pv) or "-"),
         ]
@@ -208,13 +213,14 @@ class Outcome(RunFigures):
         bounded = self.complete and self.bound != "exact"  # by a window, which goes with exact searches alone
         return "to the end" if self.proved or bounded else f"depth {self.depth}"
 
-    def _score_text(self):
+    def score_text(self) -> str:
+        """Return the score as a table shows it."""
         if self.score is None:
             return "unknown: stopped too early"
         return f"{_RELATIONS[self.bound]}{self.score:+g} {self.unit}{'' if self.complete else ' (stopped early)'}"
 
 
-_NOT_ALWAYS = {each.name for each in fields(Outcome) if each.default is None}  # in JSON: only where they are known
+NOT_ALWAYS = {each.name for each in fields(Outcome) if each.default is None}  # in JSON: only where they are known
 
 
 def _with_sign(move, relations):

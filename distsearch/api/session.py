@@ -34,6 +34,7 @@ from .play_setup import PlayRequest, games_of
 from .play_summary import Summary
 from .progress import Hook, Progress, Silent
 from .result import Outcome
+from .scores import FORMS, Asked, scores
 from .searcher import facts_of
 from .solve import solve
 from .turns import Turns, in_steps, one_at_a_time
@@ -304,13 +305,33 @@ class Session:
         UserError when it reads one that is no position, whatever was answered by then, if the session is closed before
         the end, and as ``search`` does.
         """
-        asked, module, known_rules = resolve(game, board, rules, **options, **solve_limits(game, options))
+        asked, _, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
         of = {"board": "{}x{}".format(*asked.board), "rules": asked.rules}
         texts = (asked_for(game, line, of)[0] for line in lines)
-        positions = ((text, module.parse(text, known_rules)) for text in texts)
         told = self.progress if progress is None else _progress_of(progress)
-        yield from solve(self, self.searcher(asked, told), positions, self.book(asked))
+        yield from solve(self, self.searcher(asked, told), texts, self.book(asked))
+
+    @documented(Options)
+    @one_at_a_time
+    def scores(
+        self, game: str, positions: Asked, board: str | None = None, rules: dict[str, str] | None = None, **options: Any
+    ) -> np.ndarray:
+        """Return the scores of many positions as an array, float64 of shape (n,); limits are as those of ``solve``.
+
+        positions: an iterable of texts or Boards; or an array of texts; or a text or bytes (also as an array of uint8)
+        that a file of positions may have, a line each; or states, an array of uint64 of shape (n, words), each as
+        ``Position.state`` of the game has it, of legal positions, which is not checked. Scores are for the side to
+        move. Under a window, a score beyond it is its end. NaN stands for blank lines and comments, and for what an
+        interrupt left without an answer. Raises UserError for a text or a line that is no position, and as ``search``
+        does.
+        """
+        asked, _, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
+        check(asked, {"solve": True})
+        if not isinstance(positions, FORMS):
+            of = {"board": "{}x{}".format(*asked.board), "rules": asked.rules}
+            positions = (asked_for(game, each, of)[0] for each in positions)
+        return scores(self, self.searcher(asked), positions, self.book(asked))
 
     @documented(Options)
     @one_at_a_time

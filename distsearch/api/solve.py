@@ -3,17 +3,21 @@
 import itertools
 import time
 from collections import deque
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ..core.errors import UserError
+from ..formats.answer_rows import chosen
 from ..formats.checkpoint import NO_CHECKPOINT
-from ..formats.positions import NO_SCORE
+from ..formats.positions import NO_SCORE, Chunk, LineScanner
 from ..games.interface import Position, as_state
+from .answer_columns import AnswerColumns, Columns, in_columns
 from .facts import Facts
 from .metrics import per_worker
 from .progress import Part
+from .result import Outcome
 from .run import RunStats
 
 _CHUNK = 8192  # lines read at a time: 2 ms
@@ -53,32 +57,90 @@ class AnswerBatch(NamedTuple):
 
 
 class InMemoryPositions:
-    """Positions of an iterable, as ``lines.Lines`` has those of an input."""
+    """States of positions as ``positions.Lines`` has those of an input; states: uint64 of shape (n, words).
+
+    sides: int8, the side to move of each, None for 0.
+    """
 
     class Chunk:
-        """Some Positions; the fields are those of ``lines.Chunk``."""
+        """Some of them; the fields are those of ``positions.Chunk``."""
 
         errors = ()
 
-        def __init__(self, first, positions):
-            self.first, self.size, self.good = first, len(positions), np.ones(len(positions), bool)
-            self.states = np.array([position.state for position in positions], np.uint64)
-            self.sides = np.array([position.side for position in positions], np.int8)
+        def __init__(self, first, states, sides):
+            self.first, self.size, self.good = first, len(states), np.ones(len(states), bool)
+            self.states, self.sides = states, sides
 
         def position(self, index):
             """Return a Position."""
             return Position(as_state(self.states[index]), int(self.sides[index]))
 
-    def __init__(self, positions):
-        self._positions = iter(positions)
+        def text(self, index):
+            """Return nothing: positions were not asked for as texts."""
+            return ""
+
+        def texts(self, lines):
+            """Return the same for many."""
+            return chosen([""], np.zeros(len(lines), np.int64))
+
+    def __init__(self, states: np.ndarray, sides: np.ndarray | None = None):
+        self._states = states
+        self._sides = np.zeros(len(states), np.int8) if sides is None else sides
+        self.place = 0
+
+    @classmethod
+    def of(cls, positions: Iterable[Position], words: int) -> Self:
+        """Return those of Positions, whose states have so many words."""
+        every = list(positions)
+        states = np.array([position.state for position in every], np.uint64).reshape(len(every), words)
+        return cls(states, np.array([position.side for position in every], np.int8))
+
+    @property
+    def ended(self) -> bool:
+        """Whether all were returned."""
+        return self.place == len(self._states)
+
+    def read(self, most: int, wait: float = 0.0) -> Chunk | None:
+        """Return a Chunk of at most ``most`` positions, None at their end."""
+        if self.ended:
+            return None
+        begin, self.place = self.place, min(self.place + most, len(self._states))
+        here = slice(begin, self.place)
+        return self.Chunk(begin + 1, self._states[here], self._sides[here])
+
+
+class TextPositions:
+    """Positions of an iterable of texts, read by thousands as ``positions.Lines`` reads those of an input.
+
+    Each text is a position: raises UserError when it reads one that is none.
+    """
+
+    def __init__(self, game: Any, rules: np.ndarray, texts: Iterable[str]):
+        self._scanner = LineScanner(game, rules, blank_is_start=True, whole=True)
+        self._texts = iter(texts)
         self.place, self.ended = 0, False
 
-    def read(self, most, wait=0.0):
-        """Return a chunk of at most ``most`` positions, None at their end."""
-        positions = list(itertools.islice(self._positions, most))
-        self.ended = not positions
-        self.place += len(positions)
-        return None if self.ended else self.Chunk(self.place - len(positions) + 1, positions)
+    def read(self, most: int, wait: float = 0.0) -> Chunk | None:
+        """Return a Chunk of at most ``most`` positions, None at their end."""
+        texts = list(itertools.islice(self._texts, most))
+        self.ended = not texts
+        if self.ended:
+            return None
+        lines = (text.strip().replace("\n", " ") for text in texts)
+        content = np.frombuffer(bytearray("".join(f"{line}\n" for line in lines).encode(errors="replace")), np.uint8)
+        chunk, _ = self._scanner.scan(self.place + 1, content, 0, len(content), len(texts))
+        self._scanner.parse(chunk)
+        refuse_bad(chunk)
+        self.place += chunk.size
+        return chunk
+
+
+def refuse_bad(chunk: Chunk) -> None:
+    """Raise UserError if a line of a chunk holds no position."""
+    for index, text in chunk.errors:
+        raise UserError(f"position {chunk.first + index}: {text}")
+    if not chunk.good.all():
+        raise UserError(f"position {chunk.first + int(chunk.good.argmin())} is a comment")
 
 
 class StreamSolver:
@@ -298,36 +360,69 @@ class StreamSolver:
         )
 
 
-def solve(session, searcher, asked, book):
-    """Yield an Outcome for each of an iterable of (text or None, Position), in order; book: ``BookAnswers``."""
+class Answers:
+    """What becomes of AnswerBatches: Outcomes, or rows of text.
+
+    taken: returns a ``RunStats`` of their run, or None; book: ``BookAnswers``, or None.
+    """
+
+    def __init__(self, searcher: Any, taken: Callable[[], RunStats | None], book: Any = None):
+        self._searcher, self._taken, self._book = searcher, taken, book
+        self._columns = AnswerColumns(searcher)
+
+    @classmethod
+    def of(cls, searcher: Any, solving: StreamSolver) -> Self:
+        """Return those of a StreamSolver's AnswerBatches."""
+        return cls(searcher, solving.taken, solving.book)
+
+    def outcomes(self, part: AnswerBatch) -> Iterator[Outcome]:
+        """Yield the Outcomes of an AnswerBatch."""
+        for found in self._runs(part):
+            if isinstance(found, Columns):
+                yield from found.outcomes()
+            else:
+                yield found[0]
+
+    def texts(self, part: AnswerBatch, form: Any) -> Iterator[bytes]:
+        """Yield the rows of an AnswerBatch, several at a time; form: one of ``answer_text``."""
+        for found in self._runs(part):
+            yield form.many(found) if isinstance(found, Columns) else form.one(*found)
+
+    def _runs(self, part):
+        """Yield Columns of answers in a row that have them, and (Outcome, number of the line) of each other one."""
+        lines, records = part.lines, part.records
+        many = in_columns(part)
+        if self._book:
+            many &= records["nodes"] != 0
+        took, ends = self._taken(), np.flatnonzero(np.diff(many)) + 1
+        for run in np.split(np.arange(len(many)), ends):
+            if len(run) and many[run[0]]:
+                yield self._columns.of(part.chunk, lines[run], records[run], took)
+            else:
+                for row in run.tolist():
+                    yield self._one(part, int(lines[row]), records[row], took), part.chunk.first + int(lines[row])
+
+    def _one(self, part, line, record, took):
+        position = part.chunk.position(line)
+        found = self._book.outcome(position) if self._book and record["nodes"] == 0 else None
+        outcome = found or self._searcher.answer(position, record, part.grown.get(line))
+        if took is not None:
+            outcome.add_run(took)
+        return outcome.as_asked(part.chunk.text(line))
+
+
+def solve(session: Any, searcher: Any, texts: Iterable[str], book: Any) -> Iterator[Outcome]:
+    """Yield an Outcome for each of an iterable of texts, in order, as ``Session.solve``; book: ``BookAnswers``."""
+    positions = TextPositions(searcher.game, searcher.rules, texts)
     if searcher.deepening:
-        number = 0
-        searcher.progress = Part(searcher.progress, lambda: f"position {number}")
-        for number, (text, position) in enumerate(asked, 1):  # noqa: B007 # progress tells the number
-            found = book.outcome(position) or next(searcher.search([position]))
-            yield found.as_asked(text)
+        searcher.progress = Part(searcher.progress, lambda: f"position {positions.place}")
+        while (chunk := positions.read(1)) is not None:
+            found = book.outcome(chunk.position(0)) or next(searcher.search([chunk.position(0)]))
+            yield found.as_asked(chunk.text(0))
             if session.interrupted():
                 return
         return
-    texts = {}  # by number, from 1 on, of positions that were read and not answered yet
-
-    def positions():
-        for number, (text, position) in enumerate(asked, 1):
-            texts[number] = text
-            yield position
-
-    solving = StreamSolver(session, searcher, InMemoryPositions(positions()), book=book)
+    solving = StreamSolver(session, searcher, positions, book=book)
+    answers = Answers.of(searcher, solving)
     for part in solving:
-        for line, found in zip(part.lines.tolist(), outcomes(searcher, solving, part), strict=True):
-            yield found.as_asked(texts.pop(part.chunk.first + line))
-
-
-def outcomes(searcher, solving, part):
-    """Yield the Outcomes of a AnswerBatch."""
-    took = solving.taken()
-    for line, record in zip(part.lines.tolist(), part.records, strict=True):
-        position = part.chunk.position(line)
-        found = solving.book.outcome(position) if solving.book and record["nodes"] == 0 else None
-        outcome = found or searcher.answer(position, record, part.grown.get(line))
-        outcome.add_run(took)
-        yield outcome
+        yield from answers.outcomes(part)

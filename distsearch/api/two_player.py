@@ -114,6 +114,9 @@ class TwoPlayerSearcher(Searcher):
         """Return the setup of the workers' runners, as bytes; brief: for a brief ``stream``."""
         return json.dumps({**self._setup, "brief": True} if brief else self._setup).encode()
 
+    def setups(self):
+        return [self.setup(), self.setup(brief=True)]
+
     @property
     def _depth(self):
         return TO_THE_END if self._options.exact else self._options.depth

@@ -1,14 +1,19 @@
 """``distsearch solve``: the positions of a file."""
 
+import contextlib
+
+from ..api.answer_text import DEFAULT_FIELDS as DEFAULT
+from ..api.answer_text import Csv, Json, Table, checked_fields
 from ..api.applicability import check
 from ..api.declarations import given
 from ..api.options import Options, solve_limits
+from ..api.parquet import ParquetRows
 from ..api.report import Report
 from ..core.errors import UserError, print_error
 from ..formats import positions as position_file
 from ..formats import stdout
 from ..formats.answer_log import SUFFIX
-from .flags import add_game, add_search, options_of, resources_of
+from .flags import add_game, add_search, checked, options_of, resources_of
 from .launch import Launch
 from .search import check_book_of, has_table
 
@@ -27,6 +32,19 @@ def add_arguments(parser):
         action="store_true",
         help="of othello: print Othello Board Files, a position a line with its best move, with -a all of them",
     )
+    parser.add_argument(
+        "--csv", action="store_true", help="print a table with commas, whose first line names the fields"
+    )
+    parser.add_argument(
+        "--fields",
+        type=checked(checked_fields),
+        metavar="NAME,...",
+        help=f"fields of --json, --csv (default) or --parquet, by the names of --json; default is {','.join(DEFAULT)}: "
+        "at most 120 bytes a line, which --csv and --parquet have anyway (--json without --fields: all)",
+    )
+    parser.add_argument(
+        "--parquet", metavar="FILE", help="write the fields to a file of Apache Parquet instead (extra parquet)"
+    )
     parser.add_argument("--check", action="store_true", help="compare with the score that ends each line")
     add_search(parser, "solve")
 
@@ -41,19 +59,43 @@ def _solve(args, launch, session):
     options, game, rules = options_of(args, (), args.checkpoint if args.resume else None, **more)
     check(options, {"solve": True, "check": args.check, "obf": args.obf})
     check_book_of(args, options, session)
-    if args.obf and (args.json or args.plain):
-        raise UserError("obf is a form of output, and goes without json and plain")
-    plain = args.plain or args.positions is None
-    style = "json" if args.json else "obf" if args.obf else "lines" if plain else "table"
+    form, finish = _form(args)
     path = "-" if args.positions is None else args.positions
     with position_file.opened(path) as descriptor:
-        checkpoint = launch.checkpoint(args, options, (), [SUFFIX], output=style, check=args.check)
+        output = {
+            "output": form if isinstance(form, str) else type(form).__name__,
+            "fields": ",".join(args.fields or ()),
+        }
+        checkpoint = launch.checkpoint(args, options, (), [SUFFIX], **output, check=args.check)
         # a program that sends positions by the way of Pons's solver counts on an answer to each line
-        asked = descriptor, style, args.check, launch.print_error, checkpoint, args.positions is None
+        asked = descriptor, form, args.check, launch.print_error, checkpoint, args.positions is None
         report = Report(session, options, game, rules, *asked)
-        report.run(stdout.write)
+        with finish:
+            report.run(stdout.write)
     if report.empty and launch.interrupts.signal is None:
         raise UserError(f"{position_file.name_of(path)} holds no position")
     if report.summary and not args.json:
         print_error(report.summary)
     return report.status
+
+
+def _form(args):
+    """Return (how answers are written, a context in which they are); raises UserError."""
+    asked = [name for name in ("obf", "csv", "parquet", "json", "plain") if vars(args)[name]]
+    if len(asked) > 1 and asked != ["json", "plain"]:  # which was JSON before there were others
+        raise UserError(f"{asked[0]} is a form of output, and goes without {' and '.join(asked[1:])}")
+    if args.fields and asked and asked[0] in ("obf", "plain"):
+        raise UserError(f"fields goes with json, csv and parquet, not with {asked[0]}")
+    if args.parquet:
+        if args.checkpoint:
+            raise UserError("parquet goes without checkpoint: its file is written anew")
+        written = ParquetRows(args.parquet, args.fields or DEFAULT)
+        return written, written
+    if args.obf:
+        return "obf", contextlib.nullcontext()
+    if args.csv or args.fields and not args.json:
+        return Csv(args.fields or DEFAULT), contextlib.nullcontext()
+    if args.json:
+        return Json(args.fields), contextlib.nullcontext()
+    plain = args.plain or args.positions is None
+    return "lines" if plain else Table(), contextlib.nullcontext()

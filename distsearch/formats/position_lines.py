@@ -22,7 +22,6 @@ UNREAD, TOO_LONG, SKIPPED = -1, -2, -3
 LINE_BREAK, PERCENT, SEMICOLON, COLON, _SPACE, _PLUS, _MINUS, _ZERO = b"\n%;: +-0"
 _SCORE = tuple(b"score")
 _MOST_DIGITS = 9  # of a score
-_ROOM = 22  # bytes that a score takes with the space before it and the line break after it: 19 digits and a sign
 
 read: Any = None  # bound for each game
 
@@ -178,43 +177,3 @@ def scan(text, at, end, most, r, whole, blank_is_start, begins, ends, states, si
 def unread(text, at, end, r, words):
     """Leave every line to ``parse``: for a game without a compiled reader."""
     return UNREAD
-
-
-def room(begins, ends):
-    """Return how many bytes ``write_scores`` may need."""
-    return int((ends - begins).sum()) + _ROOM * len(begins)
-
-
-@compiled
-def write_integer(number, out, at):
-    """Write a decimal integer to out[at:]; return where it ends."""
-    if number < 0:
-        out[at] = _MINUS
-        at += 1
-    left = abs(number)
-    end = at + 1
-    while left > 9:
-        left //= 10
-        end += 1
-    left = abs(number)
-    for i in range(end - 1, at - 1, -1):
-        out[i] = _ZERO + left % 10
-        left //= 10
-    return end
-
-
-@compiled
-def write_scores(text, begins, ends, good, scores, out):
-    """Write each good line's position, a space, its score (int64) and a line break to ``out`` (uint8); return bytes."""
-    at = 0
-    for n in range(len(begins)):
-        if not good[n]:
-            continue
-        for i in range(begins[n], ends[n]):
-            out[at] = text[i]
-            at += 1
-        out[at] = _SPACE
-        at = write_integer(scores[n], out, at + 1)
-        out[at] = LINE_BREAK
-        at += 1
-    return at

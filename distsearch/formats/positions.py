@@ -19,7 +19,8 @@ from .. import games
 from ..core import jit
 from ..core.errors import UserError
 from ..games.interface import Position, as_state
-from . import position_lines
+from . import answer_rows, position_lines
+from .answer_rows import Texts
 from .position_lines import LINE_BREAK, LONGEST_LINE, NO_SCORE, SKIPPED, TOO_LONG
 
 _CAPACITY = 1 << 20  # bytes of the buffer, which limits a chunk as well
@@ -54,6 +55,10 @@ class Chunk:
         """Return the text of a line's position, without its score."""
         return self.content[self.begins[index] : self.ends[index]].tobytes().decode(errors="replace")
 
+    def texts(self, lines: np.ndarray) -> Texts:
+        """Return the same of many lines, by their indices."""
+        return Texts(self.content, self.begins[lines], self.ends[lines])
+
     def position(self, index: int) -> Position:
         """Return the Position of a good line."""
         return Position(as_state(self.states[index]), int(self.sides[index]))
@@ -70,6 +75,89 @@ class Chunk:
         self.errors.append((index, str(why)))
 
 
+class LineScanner:
+    """Makes Chunks of lines of a game's positions that are there; scored, blank_is_start: as ``Lines`` has them.
+
+    whole: no score stands before a ``;``.
+    """
+
+    def __init__(
+        self, game: Any, rules: np.ndarray, scored: bool = False, blank_is_start: bool = False, whole: bool = False
+    ):
+        self.game, self.rules = game, rules
+        self._scored, self._blank_is_start, self._whole = scored, blank_is_start, whole or game.PLAYERS == 1
+        self._width = game.words(rules)
+        functions = {"read": getattr(game, "read", position_lines.unread)}
+        self._scan = jit.specialise(position_lines.scan, f"scan_{games.tag(game)}", functions)
+
+    def scan(self, first: int, content: np.ndarray, at: int, end: int, most: int) -> tuple[Chunk, int]:
+        """Return (a Chunk of up to ``most`` of the lines content[at:end], where the next begins), not parsed yet.
+
+        first: the number of the first line; every line has its line break.
+        """
+        begins, ends, scores = (np.empty(most, np.int64) for _ in range(3))
+        states, sides = np.zeros((most, self._width), np.uint64), np.empty(most, np.int8)
+        asked = content, at, end, most, self.rules, self._whole, self._blank_is_start
+        n, stop = self._scan(*asked, begins, ends, states, sides, scores)
+        content, begins, ends = content[at:stop].copy(), begins[:n] - at, ends[:n] - at
+        return Chunk(first, content, begins, ends, states[:n], sides[:n], scores[:n]), stop
+
+    def parse(self, chunk: Chunk, most: int | None = None) -> bool:
+        """Read lines of a chunk that compiled code did not read; return whether those were all.
+
+        most: so many of them, None for all.
+        """
+        unread = np.flatnonzero(chunk.good & (chunk.sides < 0))
+        for index in unread[:most].tolist():
+            self._parse(chunk, index)
+        if most is not None and len(unread) > most:
+            return False
+        if self._scored:
+            for index in np.flatnonzero(chunk.good & (chunk.scores == NO_SCORE)).tolist():
+                chunk.refuse(index, "no score at its end")
+        chunk.errors.sort()
+        return True
+
+    def _parse(self, chunk, index):
+        if chunk.sides[index] == TOO_LONG:
+            chunk.refuse(index, f"longer than {LONGEST_LINE} bytes")
+            return
+        try:
+            position = self.game.parse(chunk.text(index), self.rules)
+        except UserError as error:
+            chunk.refuse(index, error)
+        else:
+            chunk.states[index], chunk.sides[index] = position
+
+
+class MemoryLines:
+    """Reads lines of positions from bytes that are there, as ``Lines`` does from a descriptor."""
+
+    def __init__(self, scanner: LineScanner, content: bytes | bytearray | memoryview | np.ndarray):
+        self._scanner, self._at = scanner, 0
+        found = np.frombuffer(content, np.uint8)
+        whole = not len(found) or found[-1] == LINE_BREAK
+        # a copy, since a kernel for what is read-only would be another one
+        self._content = found.copy() if whole else np.append(found, np.uint8(LINE_BREAK))
+        self.place = 0
+        self.size = int(np.count_nonzero(self._content == LINE_BREAK))  # lines in all
+
+    @property
+    def ended(self) -> bool:
+        """Whether every line was returned."""
+        return self._at == len(self._content)
+
+    def read(self, most: int, wait: float = 0.0) -> Chunk | None:
+        """Return a Chunk of at most ``most`` lines, None at their end."""
+        if self.ended:
+            return None
+        most = min(most, self.size - self.place)
+        chunk, self._at = self._scanner.scan(self.place + 1, self._content, self._at, len(self._content), most)
+        self._scanner.parse(chunk)
+        self.place += chunk.size
+        return chunk
+
+
 class Lines:
     """Reads lines of positions from a file descriptor (int), whatever it is, without ever waiting longer than told.
 
@@ -81,10 +169,7 @@ class Lines:
     def __init__(
         self, game: Any, rules: np.ndarray, descriptor: int, scored: bool = False, blank_is_start: bool = False
     ):
-        self._game, self._rules, self._scored, self._blank_is_start = game, rules, scored, blank_is_start
-        self._width = game.words(rules)
-        functions = {"read": getattr(game, "read", position_lines.unread)}
-        self._scan = jit.specialise(position_lines.scan, f"scan_{games.tag(game)}", functions)
+        self._scanner = LineScanner(game, rules, scored, blank_is_start)
         self._descriptor = descriptor
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
@@ -171,33 +256,11 @@ class Lines:
 
     def _chunk(self, lines):
         """Return the next lines of the buffer as a Chunk."""
-        begins, ends, scores = (np.empty(lines, np.int64) for _ in range(3))
-        states, sides = np.zeros((lines, self._width), np.uint64), np.empty(lines, np.int8)
-        at = self._begin
-        asked = self._bytes, at, self._tail, lines, self._rules, self._game.PLAYERS == 1, self._blank_is_start
-        _, end = self._scan(*asked, begins, ends, states, sides, scores)
-        chunk = Chunk(self.place + 1, self._bytes[at:end].copy(), begins - at, ends - at, states, sides, scores)
+        chunk, end = self._scanner.scan(self.place + 1, self._bytes, self._begin, self._tail, lines)
         self._advance(lines, end)
         self.skipped += chunk.size - int(np.count_nonzero(chunk.good))
-        for index in np.flatnonzero(chunk.good & (sides < 0)).tolist():
-            self._parse(chunk, index)
-        if self._scored:
-            for index in np.flatnonzero(chunk.good & (scores == NO_SCORE)).tolist():
-                chunk.refuse(index, "no score at its end")
-            chunk.errors.sort()
+        self._scanner.parse(chunk)
         return chunk
-
-    def _parse(self, chunk, index):
-        """Read a line that compiled code did not read."""
-        if chunk.sides[index] == TOO_LONG:
-            chunk.refuse(index, f"longer than {LONGEST_LINE} bytes")
-            return
-        try:
-            position = self._game.parse(chunk.text(index), self._rules)
-        except UserError as error:
-            chunk.refuse(index, error)
-        else:
-            chunk.states[index], chunk.sides[index] = position
 
 
 def digest_lines(hasher: Any, content: np.ndarray) -> None:
@@ -221,8 +284,8 @@ def format_scores(chunk: Chunk, begin: int, end: int, scores: np.ndarray) -> byt
     """
     lines = slice(begin, end)
     begins, ends = chunk.begins[lines], chunk.ends[lines]
-    out = np.empty(position_lines.room(begins, ends), np.uint8)
-    written = position_lines.write_scores(
+    out = np.empty(answer_rows.room(begins, ends), np.uint8)
+    written = answer_rows.write_scores(
         chunk.content, begins, ends, chunk.good[lines], np.ascontiguousarray(scores, np.int64), out
     )
     return out[:written].tobytes()

@@ -1,7 +1,7 @@
 """One search, or one file of positions, measured: what it found and what it took, as ``search --json`` tells it."""
 
 from ..api.metrics import summary
-from ..api.solve import InMemoryPositions, StreamSolver, outcomes
+from ..api.solve import Answers, InMemoryPositions, StreamSolver
 
 _FOUND = "score", "unit", "move", "depth", "proved"  # of one position
 _COUNTS = "nodes", "ordering_nodes", "jobs", "tree_nodes", "table_hits", "table_stores", "table_replacements"  # sums
@@ -44,8 +44,10 @@ def measure(session, options, positions):
 
 def _solved(session, searcher, positions):
     """Return (Outcomes, seconds by name, per-worker times) of many positions that are a stream."""
-    solving = StreamSolver(session, searcher, InMemoryPositions(positions))
-    found = [outcome for part in solving for outcome in outcomes(searcher, solving, part)]
+    words = searcher.game.words(searcher.rules)
+    solving = StreamSolver(session, searcher, InMemoryPositions.of(positions, words))
+    answers = Answers.of(searcher, solving)
+    found = [outcome for part in solving for outcome in answers.outcomes(part)]
     took = solving.taken()
     seconds = {name: getattr(took, name) for name in _SUMS if name != "cpu_seconds"}
     return found, {**seconds, "cpu_seconds": sum(outcome.cpu_seconds for outcome in found)}, took.workers

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from distsearch.api.answer_text import Csv, Json, Table
 from distsearch.api.options import resolve
 from distsearch.api.report import Report
 from distsearch.api.session import Session
@@ -31,7 +32,8 @@ class Reported:
         self.out, self.err = "", []
         session = Session(table=1, interrupted=lambda: until(self.out), book="none")
         with session, open(folder / "lines", "rb") as file:
-            report = Report(session, options, game, rules, file.fileno(), style, check, self.err.append, **blank)
+            form = {"json": Json(), "table": Table(), "csv": Csv()}.get(style, style)
+            report = Report(session, options, game, rules, file.fileno(), form, check, self.err.append, **blank)
             report.run(self._write)
         self.status, self.summary, self.empty = report.status, report.summary, report.empty
 
@@ -183,6 +185,14 @@ def test_lines_of_play_keep_the_score(reported, rng):
         after.append(connect4.text(position, RULES))
         expected.append(score * (-1) ** len(result["pv"]))
     assert [int(answer.split()[-1]) for answer in reported(after).lines] == expected
+
+
+def test_csv_begins_with_the_names_of_its_fields(reported, rng):
+    lines, scores = late_lines(rng, 20)
+    head, *found = reported(["x", *lines], style="csv").lines
+    assert head == "line,move,score,bound,nodes,seconds"
+    assert [row.split(",")[0] for row in found] == [str(number) for number in range(2, 22)]
+    assert [int(row.split(",")[2]) for row in found] == scores
 
 
 def test_a_table_numbers_the_lines_of_the_input(reported, rng):

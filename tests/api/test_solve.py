@@ -12,7 +12,7 @@ from distsearch.api import solve
 from distsearch.api.options import resolve
 from distsearch.api.progress import Progress
 from distsearch.api.session import Session
-from distsearch.api.solve import InMemoryPositions, StreamSolver
+from distsearch.api.solve import StreamSolver, TextPositions
 from distsearch.core.errors import UserError
 from distsearch.formats.positions import NO_SCORE, Lines
 from distsearch.games import connect4
@@ -256,10 +256,10 @@ def test_a_closed_session_ends_its_streams_with_an_error(begun, session, tmp_pat
 
 def test_an_error_in_the_input_ends_the_run(session, rng):
     def positions():
-        yield connect4.parse("4453", RULES)
+        yield "4453"
         raise UserError("enough")
 
-    solving = StreamSolver(session, searcher(session), InMemoryPositions(positions()))
+    solving = StreamSolver(session, searcher(session), TextPositions(connect4, RULES, positions()))
     with pytest.raises(UserError, match="enough"):
         list(solving)
     assert not session.cluster.is_open(solving._run)

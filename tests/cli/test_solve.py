@@ -1,6 +1,8 @@
 """Many positions: a line each, or an answer and a complaint."""
 
 import contextlib
+import csv
+import json
 import os
 import re
 import subprocess
@@ -112,6 +114,82 @@ def test_binary_data_are_bad_line_by_line(folder, source):
     answer = ask("solve", "othello", "--depth", "1", "--positions", source, stdin=BINARY)
     assert complaints(answer) == [1, 2, 3]
     assert (answer.status, answer.out) == (1, "")
+
+
+# --- chosen fields ---
+
+
+def test_fields_are_those_of_json_by_name():
+    every = solve(POSITIONS, "--json").results
+    for options in (["--csv"], []):
+        head, *rows = csv.reader(solve(POSITIONS, *options, "--fields", "score,move,asked").out.splitlines())
+        assert head == ["score", "move", "asked"]
+        assert rows == [[str(each["score"]), each["move"] or "", each.get("asked") or ""] for each in every]
+    found = solve(POSITIONS, "--json", "--fields", "score,move,asked").results
+    assert found == [{name: each.get(name) for name in ("score", "move", "asked")} for each in every]
+
+
+@LIMITS
+def test_the_default_fields_are_short(limit):
+    for options in (["--csv"], ["--fields", "default"], ["--json", "--fields", "default"]):
+        answer = solve(POSITIONS, *limit, *options)
+        assert (answer.status, len(answer.out.splitlines())) == (0, len(POSITIONS) + ("--json" not in options))
+        assert max(map(len, answer.out.splitlines(keepends=True))) <= 120
+
+
+def test_a_file_of_parquet(folder, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
+    monkeypatch.setattr("distsearch.api.parquet._GROUP", 4)
+    every = solve(POSITIONS, "--json").results
+    names = "line,position,asked,move,score,bound,proved,depth,nodes,seconds,meaning,pv,version"
+    answer = solve(["nonsense", *POSITIONS], "--parquet", folder / "answers.parquet", "--fields", names)
+    assert (answer.status, answer.out) == (1, "")
+    assert complaints(answer, summary=True)[0] == 1
+    table = parquet.read_table(folder / "answers.parquet")
+    assert (table.column_names, table.num_rows) == (names.split(","), len(POSITIONS))
+    assert [str(table.schema.field(name).type) for name in ("line", "score", "proved", "move")] == [
+        "int64",
+        "double",
+        "bool",
+        "string",
+    ]
+    for row, each in zip(table.to_pylist(), every, strict=True):
+        same = "position", "asked", "move", "score", "bound", "proved", "depth", "meaning", "version"
+        assert [row[name] for name in same] == [each.get(name) for name in same]
+        assert row["line"] == each["line"] + 1
+        assert json.loads(row["pv"])[:1] == each["pv"][:1]
+
+
+def test_parquet_that_cannot_be_written(folder, monkeypatch):
+    pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    answer = solve(POSITIONS, "--parquet", folder / "no" / "answers.parquet")
+    assert_refused(answer, "answers.parquet")
+    monkeypatch.setattr("distsearch.api.parquet.find_spec", lambda name: None)
+    assert_refused(solve(POSITIONS, "--parquet", folder / "answers.parquet"), "distsearch[parquet]")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--csv", "--json"], "csv"),
+        (["--parquet", "x", "--csv"], "parquet"),
+        (["--obf", "--csv"], "obf"),
+        (["--plain", "--fields", "score"], "fields"),
+        (["--fields", "score,moves,scor"], "score"),
+        (["--fields", ""], "field"),
+        (["--parquet", "x", "--checkpoint", "y"], "checkpoint"),
+    ],
+    ids=" ".join,
+)
+def test_forms_that_exclude_each_other(options, named):
+    assert_refused(solve(POSITIONS, *options), named)
+
+
+def test_a_resumed_run_has_the_names_of_its_fields_once(folder):
+    options = "--csv", "--fields", "line,score", "--checkpoint", folder / "saved"
+    first = solve(POSITIONS, *options)
+    assert solve(POSITIONS, *options, "--resume").out == first.out
+    assert first.out.count("line,score") == 1
 
 
 # --- plain scores, as Pons's solver has them ---

@@ -1,0 +1,96 @@
+"""Scores as an array are those of the lines one by one, in every form in which positions may be given."""
+
+import numpy as np
+import pytest
+
+from distsearch.api.session import Session
+from distsearch.core.errors import UserError
+from distsearch.games import connect4
+
+from .solving import HARD, RULES, late_lines
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(table=1, book="none") as session:
+        yield session
+
+
+def test_every_form_of_positions(session, rng):
+    lines, scores = late_lines(rng, 300)
+    content = "\n".join(lines).encode()
+    states = np.array([connect4.parse(line, RULES).state for line in lines])
+    forms = [lines, iter(lines), np.array(lines), np.array(lines, "S"), content, content + b"\n", bytearray(content)]
+    for form in [*forms, memoryview(content), np.frombuffer(content, np.uint8), states]:
+        found = session.scores("connect4", form)
+        assert (found.dtype, found.tolist()) == (np.float64, scores)
+
+
+def test_bytes_are_a_file_of_positions(session, rng):
+    (first, second), scores = late_lines(rng, 2)
+    content = f"% two\r\n\r\n{first} 99\r\n \n{second} ; the second\n% the end".encode()
+    found = session.scores("connect4", content)
+    assert np.isnan(found).tolist() == [True, True, False, True, False, True]
+    assert found[[2, 4]].tolist() == scores
+
+
+@pytest.mark.parametrize("form", [[], b"", np.zeros((0, 2), np.uint64)], ids=["texts", "bytes", "states"])
+def test_no_positions(form, session):
+    assert session.scores("connect4", form).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("positions", "complaint"),
+    [
+        (["44", "49"], "position 2: move '9'"),
+        (["44", "% a comment"], "position 2"),
+        (["44 1"], "position 1"),
+        ("44\n\n49\n", "line 3"),
+        (b"44\n\n49\n", "line 3: move '9'"),
+        (np.zeros((3, 3), np.uint64), r"shape \(n, 2\)"),
+        (np.zeros(3, np.uint64), r"shape \(n, 2\)"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_position(positions, complaint, session):
+    with pytest.raises(UserError, match=complaint):
+        session.scores("connect4", positions, depth=2)
+    assert session.scores("connect4", ["44"], depth=2).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("game", "lines", "options"),
+    [
+        ("connect4", ["1212", "startpos", "", "1"], {"board": "4x4", "window": (-1, 1)}),
+        ("connect4", ["1212121", "121212"], {"depth": 3}),
+        ("othello", ["startpos", "d3", "d3d2"], {"board": "4x4"}),
+        ("othello", ["startpos", "d3", "d3d2"], {"board": "4x4", "nodes": 300}),
+        ("2048", ["2,0,0,0,0,0,0,0,0,0,4,0,0,0,0,0", "2,4,8,16,0,2,4,32,0,0,2,64,0,0,0,128"], {"depth": 1}),
+        ("2584", ["1,3,8,21,0,2,5,34,0,0,1,55,0,0,0,89"], {"depth": 1}),
+    ],
+    ids=lambda each: str(each)[:20],
+)
+def test_they_are_those_of_solve(game, lines, options, session):
+    if game[0] == "2":
+        options = {**options, "evaluation": "rows"}
+    expected = [outcome.score for outcome in session.solve(game, lines, **options)]
+    assert session.scores(game, lines, **options).tolist() == expected
+
+
+def test_an_interrupt_leaves_what_is_unanswered_without_a_score(rng):
+    lines, scores = late_lines(rng, 5)
+    looks = iter(range(50))
+    with Session(table=1, book="none", interrupted=lambda: next(looks, None) is None) as session:
+        found = session.scores("connect4", [*lines, HARD, *lines])
+    assert found[:5].tolist() == scores
+    assert np.isnan(found[5])
+
+
+def test_a_solved_position_has_all_fields_of_one_that_is_searched(session, rng):
+    lines, scores = late_lines(rng, 40)
+    for line, score, found in zip(lines, scores, session.solve("connect4", lines), strict=True):
+        alone = session.search("connect4", line, exact=True)
+        assert found.to_dict().keys() == alone.to_dict().keys()
+        same = "game", "board", "position", "score", "unit", "meaning", "bound", "proved", "complete", "depth", "asked"
+        assert [getattr(found, name) for name in same] == [getattr(alone, name) for name in same]
+        assert (found.score, found.move) == (score, found.pv[0])
