@@ -8,6 +8,7 @@ from typing import Any
 from ..core.errors import UserError, print_traceback
 from . import protocol
 from .limits import Limits
+from .lines import LinesRequest
 from .look import look
 from .request import Refused, Request
 from .request_log import RequestLog
@@ -37,7 +38,7 @@ class ClientSession:
         self._log = log
         self._open: dict[Any, Request] = {}  # by id
         self._watches: dict[Any, Watcher] = {}  # by id
-        self._query: protocol.Query | None = None  # whose positions are being read
+        self._query: protocol.Query | protocol.LinesQuery | None = None  # whose positions are being read
         self._began = 0.0  # when it came
         self._shut = False
 
@@ -59,8 +60,9 @@ class ClientSession:
                 raise Refused("too_long", f"the line has more than {self._limits.line} bytes")
             if line.strip():
                 message = protocol.decode(line)
-                act = {"search": self._search, "look": self._look, "watch": self._watch, "status": self._tell}
-                (act | {"cancel": self._cancel})[protocol.check(message)](message)
+                act = {"search": self._search, "lines": self._search, "look": self._look, "watch": self._watch}
+                act |= {"cancel": self._cancel, "status": self._tell}
+                act[protocol.check(message)](message)
         except Exception as error:
             self._refuse(protocol.identity(message), error)
 
@@ -109,7 +111,8 @@ class ClientSession:
             raise Refused("shutting_down", "the service ends")
         self._check_free(message["id"])
         self._began = time.monotonic()
-        self._query = protocol.Query(message, self._limits)
+        asked = protocol.LinesQuery if message.get("op") == "lines" else protocol.Query
+        self._query = asked(message, self._limits)
         self.read_more()
 
     def _check_free(self, name):
@@ -139,11 +142,19 @@ class ClientSession:
             self._end_watch(name)
 
     def _submit(self, query):
-        request = Request(self._client, query.options, query.positions, query.priority, query.progress)
-        counted = _Counted(query, self._send, self._began)
-        request.on_answer, request.on_progress = counted.answer, counted.progress
+        if isinstance(query, protocol.LinesQuery):
+            counted = _ToldLines(query, self._send, self._began)
+            request = LinesRequest(self._client, query.options, query.chunk, query.form, query.priority)
+            request.on_text = counted.text
+        else:
+            counted = _Counted(query, self._send, self._began)
+            request = Request(self._client, query.options, query.positions, query.priority, query.progress)
+            request.on_answer, request.on_progress = counted.answer, counted.progress
         request.on_end = partial(self._end, counted, request)
         self._open[query.id] = request
+        if not len(request.positions):  # bad lines, blank ones and comments
+            request.on_end("done", "")
+            return
         try:
             self._queue.submit(request)
         except Exception:
@@ -152,6 +163,8 @@ class ClientSession:
 
     def _end(self, counted, request, state, text):
         del self._open[counted.name]
+        if isinstance(request, LinesRequest) and state == "done":
+            request.tell_rest()
         self._send(protocol.done(counted.name, state, counted.answers, text))
         if self._log is not None:
             self._log.add(
@@ -197,6 +210,17 @@ class _Counted:
 
     def progress(self, index, outcome):
         self._send(protocol.progress(self.name, index, outcome.as_asked(self._texts[index])))
+
+
+class _ToldLines:
+    """The same for a request for lines."""
+
+    def __init__(self, query, send, began):
+        self.name, self._head, self._send, self.began, self.answers = query.id, query.form.head, send, began, 0
+
+    def text(self, text, answers):
+        self.answers += answers
+        self._send(protocol.lines(self.name, self._head, text, answers))
 
 
 def _limit(options):

@@ -9,14 +9,19 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..api.applicability import SAMPLED
 from ..api.applicability import check as check_applicability
 from ..api.chance import begun
 from ..api.declarations import suggestion
 from ..api.options import checked_seed, resolve
 from ..core.errors import UserError
+from ..formats.position_lines import LINE_BREAK
+from ..formats.positions import LineScanner
 from ..formats.weights_file import named
 from ..games.interface import read_position
+from .lines import form_of
 from .request import Refused
 from .schema import ERRORS, REQUESTS
 
@@ -25,7 +30,9 @@ _ID_LENGTH = 200
 _LEAST_PROGRESS = 0.01  # seconds
 _LEAST_EVERY = 0.1  # seconds between two snapshots of a watch
 _USUAL_EVERY = 0.5
-_OUR_OWN = ("op", "id", "game", "position", "positions", "priority", "progress")  # the others are options
+_MOST_LINES = 10**15  # of a file
+# the others are options
+_OUR_OWN = "op", "id", "game", "position", "positions", "priority", "progress", "lines", "first", "format", "fields"
 
 
 class Splitter:
@@ -171,19 +178,18 @@ def check(message):
     return op
 
 
-class Query:
-    """A search as a client asks for it: ``options``, ``texts`` and, once ``advance`` has returned True, ``positions``.
+class _Asked:
+    """What a client asks for; position: a text that stands for its positions. Creating one raises Refused or UserError.
 
-    Creating one raises Refused or UserError. id, options, positions, priority, progress are as ``Request`` has them.
+    id, options, priority, progress are as ``Request`` has them.
     """
 
-    def __init__(self, message, limits):
+    def __init__(self, message, limits, position):
         self.id, self.priority, self.progress = message["id"], message.get("priority", 0), message.get("progress")
         if not -10 <= self.priority <= 10:
             raise Refused("bad_field", f"priority {self.priority} is not from -10 to 10")
         if self.progress is not None and self.progress < _LEAST_PROGRESS:
             raise Refused("bad_field", f"progress {self.progress:g} is not {_LEAST_PROGRESS} seconds or more")
-        self.texts, self.positions = _texts(message, limits), []
         given = {name: _with_tuples(value) for name, value in message.items() if name not in _OUR_OWN}
         for name in ("load_factor", "par_depth"):
             if given.get(name, 0) > (most := getattr(limits, name)):
@@ -194,9 +200,15 @@ class Query:
         if given.get("algorithm") not in SAMPLED:
             given.pop("seed", None)
         self.options, self._game, self._rules = resolve(message["game"], **given)
-        first = "startpos" if "startpos" in self.texts else self.texts[0]
-        asked = {"search": True, "seed_of_start": message.get("seed"), "position": first}
-        check_applicability(self.options, asked)
+        check_applicability(self.options, {"search": True, "seed_of_start": message.get("seed"), "position": position})
+
+
+class Query(_Asked):
+    """A search as a client asks for it: ``texts`` and, once ``advance`` has returned True, ``positions``."""
+
+    def __init__(self, message, limits):
+        self.texts, self.positions = _texts(message, limits), []
+        super().__init__(message, limits, "startpos" if "startpos" in self.texts else self.texts[0])
 
     def advance(self, count):
         """Read up to ``count`` more positions; return whether those were all. Raises Refused."""
@@ -209,6 +221,31 @@ class Query:
                 where = f"position {index}: " if len(self.texts) > 1 else ""
                 raise Refused("bad_field", f"{where}{error}", index) from error
         return len(self.positions) == len(self.texts)
+
+
+class LinesQuery(_Asked):
+    """Lines of positions as a client asks for their answers: ``form`` and, once ``advance`` is True, ``chunk``."""
+
+    def __init__(self, message, limits):
+        first = message.get("first", 1)
+        if not 1 <= first <= _MOST_LINES:
+            raise Refused("bad_field", f"first {first} is not a number from 1 to {_MOST_LINES}")
+        content = np.frombuffer(bytearray(message["lines"].encode(errors="replace")), np.uint8)
+        if len(content) == 0 or content[-1] != LINE_BREAK:
+            content = np.append(content, np.uint8(LINE_BREAK))
+        count = int(np.count_nonzero(content == LINE_BREAK))
+        if count > limits.positions:
+            raise Refused("too_many_positions", f"{count} lines; at most {limits.positions} go into a request")
+        super().__init__(message, limits, "")
+        self.form = form_of(message.get("format", "jsonl"), message.get("fields"))
+        self._scanner = LineScanner(self._game, self._rules)
+        self.chunk, _ = self._scanner.scan(first, content, 0, len(content), count)
+        for index in np.flatnonzero(self.chunk.ends - self.chunk.begins > limits.position).tolist():
+            self.chunk.refuse(index, f"it has more than {limits.position} characters")
+
+    def advance(self, count):
+        """Read up to ``count`` more lines that take long; return whether those were all."""
+        return self._scanner.parse(self.chunk, count)
 
 
 def _with_tuples(value: Any) -> Any:
@@ -249,6 +286,12 @@ def every(message):
 def cluster(name, fields):
     """Return a snapshot of the cluster as a message."""
     return {"id": name, "type": "cluster", **fields}
+
+
+def lines(name, head, text, answers):
+    """Return some answers to a request for lines, as text (bytes), as a message; head: the first line of a file."""
+    first = {"head": head.decode()} if head else {}
+    return {"id": name, "type": "lines", "answers": answers, **first, "text": text.decode()}
 
 
 def progress(name, index, outcome):

@@ -15,7 +15,9 @@ from ..api.session import Session
 from ..core.errors import UserError, print_error, print_traceback
 from .checkpoints import Checkpoints
 from .limits import DEFAULTS
+from .lines import LinesRequest, compile_for
 from .request import Refused, Request
+from .running_lines import Lines
 from .running_request import Deepenings, Iterated, Positions
 from .watchers import Watchers
 
@@ -82,6 +84,7 @@ class RequestQueue:
     def _warm(self, options):
         self._session.book(options)
         searcher = self.searcher(options)
+        compile_for(searcher)
         run = self._cluster.begin(searcher.setups()[0], searcher.trial(), measured=True)
         self._warming[run] = options.game
 
@@ -267,10 +270,12 @@ class RequestQueue:
         self._positions -= len(request.positions)
 
     def _start(self, request):
-        task = None
+        known: dict[int, Any] = {}
         try:
-            known = self._session.book(request.options).outcomes(request.positions)
-            if len(known) < len(request.positions):
+            task = self._lines_task(request)
+            if task is None:
+                known = self._session.book(request.options).outcomes(request.positions)
+            if task is None and len(known) < len(request.positions):
                 searcher, left = self.searcher(request.options), request.without(known) if known else request
                 if request.options.against_chance:
                     task = Iterated(self._cluster, searcher, left)
@@ -295,6 +300,13 @@ class RequestQueue:
             return
         self._is_over(request)
         request.on_end("done", "")
+
+    def _lines_task(self, request):
+        """Return the task of a request for lines that are searched in one run, None for others."""
+        options = request.options
+        if not isinstance(request, LinesRequest) or options.against_chance or options.deepening or options.all_moves:
+            return None
+        return Lines(self._cluster, self.searcher(options), request, self._session.book(options))
 
     def _end(self, request, task):
         del self._tasks[request]

@@ -17,7 +17,7 @@ _LAST_SAVE = 1.5  # seconds for its workers to say how far they are: the service
 _TELLING = 0.002  # seconds of answers in a turn: the words for a drawn board of Connect 4 may take 40 ms
 
 
-class _Task(ABC):
+class Task(ABC):
     """What tasks share: a run at a time, a clock for partial answers, and ways to end.
 
     over: nothing more will come, ``state`` and ``failure`` say what to tell (see ``request.Request``); answered:
@@ -109,7 +109,7 @@ class _Task(ABC):
             request.on_progress(*self._so_far(now))
 
 
-class Positions(_Task):
+class Positions(Task):
     """Positions that are searched to the end or to a depth, all in one run; checkpoints: ``Checkpoints``, or None."""
 
     def __init__(self, cluster, searcher, request, checkpoints=None):
@@ -221,7 +221,7 @@ class Positions(_Task):
         return index, self.searcher.partial(position, pool, self.nodes, self._seconds_before + now - self._began)
 
 
-class _InTurn(_Task):
+class _InTurn(Task):
     """Positions that are searched one after another, each in one run or several."""
 
     _nodes_of_this: int  # nodes of the position at work, which never fall

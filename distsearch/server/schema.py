@@ -58,6 +58,20 @@ def _rules():
 
 SEARCH = (*_REQUEST, *_rules(), *_MORE)
 
+LINES = (
+    *_fields("""
+op* | text | `lines`: answers to the lines of a file of positions, as text
+id* | id | as in a search
+game* | text | as in a search
+lines* | text | lines as `solve` reads them: blank lines and comments are skipped, and a score after a position
+first | integer | the number of the first line, 1 if not given
+format | text | of the answers: `jsonl` (the default), `csv`, or `plain`, as of `solve --plain`
+fields | text | of `jsonl` and `csv`: names with commas between, as of `solve --fields`
+board | text | rows x columns, `6x7`
+"""),
+    *(field for field in (*_rules(), *_MORE) if field.name != "progress"),
+)
+
 CANCEL = _fields("""
 op* | text | `cancel`
 id* | id | of the search or the watch to end; its `done` follows
@@ -85,7 +99,7 @@ id* | id | comes back with each of them
 every | number | seconds between two of them, 0.1 or more, 0.5 if not given
 """)
 
-REQUESTS = {"search": SEARCH, "look": LOOK, "watch": WATCH, "cancel": CANCEL, "status": STATUS}
+REQUESTS = {"search": SEARCH, "lines": LINES, "look": LOOK, "watch": WATCH, "cancel": CANCEL, "status": STATUS}
 
 _FOUND = _fields("""
 game | text | as asked
@@ -165,6 +179,14 @@ side | text or null | `X` or `O` to move; null at the end, and against chance
 moves | texts | the legal ones
 over | boolean | no move is left
 result | text or null | at the end of a game of two players, who wins
+""")
+
+TOLD_LINES = _fields("""
+id | id | of the request
+type | text | `lines`: answers to some more lines, in their order, a line each; further ones follow until `done`
+answers | integer | how many of them are answers; the others tell of lines that cannot be read
+head | text | of `csv`: the first line of a file of them, which `text` is without
+text | text | the lines, each with its line break
 """)
 
 DONE = _fields("""
@@ -254,7 +276,7 @@ ERRORS = {
     "bad_json": "the line is not UTF-8 or not JSON (NaN, a field twice, a number of more than 20 digits … included)",
     "not_object": "the line is JSON, but not an object",
     "too_long": "the line has more bytes than allowed",
-    "unknown_op": "`op` is not `search`, `look`, `watch`, `cancel` or `status`",
+    "unknown_op": "`op` is not `search`, `lines`, `look`, `watch`, `cancel` or `status`",
     "unknown_field": "the message has a field that its `op` does not know",
     "bad_field": "a field is missing, of another type, or says what makes no sense",
     "duplicate_id": "an open request of this client has that `id`",
@@ -269,11 +291,13 @@ ERRORS = {
 
 _TABLES = {
     "Client → service: search": SEARCH,
+    "Client → service: lines": LINES,
     "Client → service: look": LOOK,
     "Client → service: watch": WATCH,
     "Client → service: cancel": CANCEL,
     "Client → service: status": STATUS,
     "Service → client: answer and progress": ANSWER,
+    "Service → client: lines": TOLD_LINES,
     "Service → client: look": LOOKED,
     "Service → client: cluster": CLUSTER,
     "Rows of `per_rank`": RANK,

@@ -1,42 +1,33 @@
-"""Files of positions: uploaded whole, searched in parts, answered line by line in the order of the file."""
+"""Files of positions: uploaded whole, searched in parts, answered in the order of the file.
+
+What travels to the service and back is text with many lines in a message, and this process does not look at its lines.
+"""
 
 import asyncio
-import csv
-import io
 import json
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import IO, Any
+from collections.abc import Iterator
+from typing import IO, Any, NamedTuple
 
+import numpy as np
 from starlette.requests import Request
 
+from ..limits import DEFAULTS
 from .exchange import Output, body_chunks, unless_gone
 from .limits import HttpLimits
 from .link import Link, RefusedError, linked
 
-_PART_LINES, _PART_BYTES = 250, 1 << 17  # of a request to the service
+_PART_LINES, _PART_BYTES = 4096, 150_000  # of a request to the service; six times the bytes still fit into a line
+_SLOW_LINES = 250  # where an answer takes long, or has many fields
 _AHEAD = 4  # requests to the service at a time: as many as it works at for a client
 _IN_MEMORY = 1 << 20  # bytes of a file that are not written to disk
-_LONGEST = 4097  # bytes of a line that are passed on, one more than the service takes
-_COLUMNS = ("line", "position", "move", "score", "bound", "complete", "error")
-
-
-def _as_line(found):
-    return json.dumps(found)
-
-
-def _as_row(found):
-    text = io.StringIO()
-    shown = {**found, "error": found["error"]["message"]} if "error" in found else found
-    csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="").writerow(shown)
-    return text.getvalue()
-
-
-# format → (media type, what stands first, function that writes an answer)
-FORMATS: dict[str, tuple[str, bytes, Callable[[dict[str, Any]], str]]] = {
-    "jsonl": ("application/x-ndjson", b"", _as_line),
-    "csv": ("text/csv; charset=utf-8", ",".join(_COLUMNS).encode() + b"\n", _as_row),
+_LONGEST = DEFAULTS.position + 1  # bytes of a line that are passed on, one more than the service takes
+_QUICK = "exact", "depth", "layers"  # limits of searches of which many may be quick
+FORMATS = {  # → media type
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8",
+    "plain": "text/plain; charset=utf-8",
 }
 
 
@@ -53,37 +44,26 @@ async def uploaded(request: Request, limits: HttpLimits) -> IO[bytes]:
     return file
 
 
-def positions_of(file: IO[bytes]) -> Iterator[tuple[int, str]]:
-    """Yield (number, text) of each line that is not blank; numbers begin with 1. A long line is cut off."""
-    number, whole = 0, True
-    while piece := file.readline(_LONGEST):
-        number, begins, whole = number + whole, whole, piece.endswith(b"\n")
-        text = piece.decode("utf-8", "replace").strip()
-        if begins and text:
-            yield number, text
+class Part(NamedTuple):
+    """Lines in a row, each with its line break; first: the number of the first one, from 1."""
+
+    first: int
+    content: bytes
 
 
-class _Part:
-    """Lines that are one request to the service, and what is known of each."""
-
-    def __init__(self, lines):
-        self.lines = lines
-        self.found: list[dict[str, Any] | None] = [None] * len(lines)
-        self._asked = list(range(len(lines)))  # indices of the lines that the latest request has
-
-    @property
-    def texts(self):
-        return [self.lines[index][1] for index in self._asked]
-
-    def take(self, index, found):
-        """Keep what is known of the position at an index of the latest request."""
-        line = self._asked[index]
-        self.found[line] = {"line": self.lines[line][0], **found}
-
-    def drop(self, index, error):
-        """Keep an error of a position, without which the others are asked for again."""
-        self.take(index, {"position": self.texts[index], "error": error})
-        del self._asked[index]
+def parts_of(file: IO[bytes], most: int) -> Iterator[Part]:
+    """Yield the lines of a file in Parts of ``most`` lines and about _PART_BYTES at most. A long line is cut off."""
+    first, rest = 1, b""
+    while (block := file.read(_PART_BYTES)) or rest:
+        text = rest + (block or b"\n")
+        end = text.rfind(b"\n") + 1
+        rest = text[end:][:_LONGEST]
+        breaks = np.flatnonzero(np.frombuffer(text[:end], np.uint8) == ord("\n")) + 1
+        begin = 0
+        for at in range(0, len(breaks), most):
+            here = breaks[at : at + most]
+            yield Part(first, text[begin : here[-1]])
+            first, begin = first + len(here), int(here[-1])
 
 
 class BatchResponse:
@@ -94,27 +74,29 @@ class BatchResponse:
     """
 
     def __init__(self, path: str, fields: dict[str, Any], format: str, limits: HttpLimits, uploads: asyncio.Semaphore):
-        self._path, self._fields, self._limits, self._uploads = path, fields, limits, uploads
-        self._media_type, self._head, self._written = FORMATS[format]
-        self._name = f"answers.{format}"
-        self._lines: Iterator[tuple[int, str]] = iter(())
-        self._next_line: tuple[int, str] | None = None
-        self._parts: deque[_Part] = deque()  # those that are not written yet
-        self._open: dict[int, _Part] = {}  # by id of the request
+        self._path, self._limits, self._uploads = path, limits, uploads
+        self._fields, self._format = {**fields, "op": "lines", "format": format}, format
+        whole = format == "jsonl" and "fields" not in fields
+        slow = whole or "all_moves" in fields or "time" in fields or not any(name in fields for name in _QUICK)
+        self._most = _SLOW_LINES if slow else _PART_LINES
+        self._parts: Iterator[Part] = iter(())
+        self._open: deque[int] = deque()  # ids of requests that are not answered yet, in the order of the file
+        self._texts: dict[int, list[str]] = {}  # by id: answers that wait for earlier ones
+        self._done: set[int] = set()  # ids of those that are complete
         self._requests = 0
+        self._head = ""  # the first line of CSV
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        output = Output(send, self._media_type, {"content-disposition": f'attachment; filename="{self._name}"'})
+        ending = "txt" if self._format == "plain" else self._format
+        name = {"content-disposition": f'attachment; filename="answers.{ending}"'}
+        output = Output(send, FORMATS[self._format], name)
         async with self._uploads:
             with await uploaded(Request(scope, receive), self._limits) as file:
-                self._lines = positions_of(file)
-                self._next_line = next(self._lines, None)
+                self._parts = parts_of(file, self._most)
                 await unless_gone(receive, self._answer(output))
 
     async def _answer(self, output):
         try:
-            if self._next_line is None:
-                raise RefusedError("bad_field", "the file has no positions")
             async with asyncio.timeout(self._limits.seconds), linked(self._path) as link:
                 await self._search(link, output)
         except TimeoutError:
@@ -125,62 +107,56 @@ class BatchResponse:
     async def _search(self, link: Link, output):
         await self._send_parts(link)
         while self._open:
-            message = await link.receive()
-            await self._take(link, message)
-            if message.type != "answer":
-                await self._write(output)
-                await self._send_parts(link)
+            await self._take(await link.receive(), output)
+            await self._send_parts(link)
+        if not output.started:
+            raise RefusedError("bad_field", "the file has no positions")
         await output.write(b"", last=True)
 
     async def _send_parts(self, link):
-        while self._next_line is not None and len(self._parts) < _AHEAD:
-            part = _Part(self._take_lines())
-            self._parts.append(part)
-            await self._send(link, part)
+        while len(self._open) < _AHEAD and (part := next(self._parts, None)) is not None:
+            self._requests += 1
+            self._open.append(self._requests)
+            self._texts[self._requests] = []
+            asked = {"id": self._requests, **self._fields, "first": part.first}
+            await link.send(json.dumps({**asked, "lines": part.content.decode(errors="replace")}).encode())
 
-    async def _send(self, link, part):
-        self._requests += 1
-        self._open[self._requests] = part
-        await link.send(json.dumps({"id": self._requests, **self._fields, "positions": part.texts}).encode())
-
-    def _take_lines(self):
-        lines, size = [], 0
-        while self._next_line is not None and len(lines) < _PART_LINES and size < _PART_BYTES:
-            lines.append(self._next_line)
-            size += len(self._next_line[1])
-            self._next_line = next(self._lines, None)
-        return lines
-
-    async def _take(self, link, message):
+    async def _take(self, message, output):
         content = message.content
-        if content["id"] is None:  # the line was not JSON as the service takes it: a number is too long, for instance
+        if message.type == "error" or content.get("state") == "failed":
             raise RefusedError(**content["error"])
-        part = self._open[content["id"]]
-        if message.type == "answer":
-            part.take(
-                content["index"], {name: content[name] for name in content if name not in ("id", "type", "index")}
-            )
-            return
-        del self._open[content["id"]]
-        if message.type == "error" and "index" in content:  # the others are asked for again without it
-            part.drop(content["index"], content["error"])
-            if part.texts:
-                await self._send(link, part)
-        elif message.type == "error" or content["state"] == "failed":
-            raise RefusedError(**content["error"])
-        elif content["state"] == "cancelled":
+        if content.get("state") == "cancelled":
             raise RefusedError("shutting_down", "the service ends")
+        if message.type == "done":
+            self._done.add(content["id"])
+        else:
+            self._texts[content["id"]].append(content["text"])
+            self._head = content.get("head", "")
+        while self._open:
+            first = self._open[0]
+            if text := "".join(self._texts[first]):
+                await self._write(output, text)
+                self._texts[first] = []
+            if first not in self._done:
+                return
+            self._done.discard(first)
+            del self._texts[self._open.popleft()]
 
-    async def _write(self, output):
-        """Write the parts that are known, up to the first that is not."""
-        while self._parts and self._parts[0] not in self._open.values():
-            if not output.started and self._head:
-                await output.write(self._head)
-            part = self._parts.popleft()
-            await output.write("".join(f"{self._written(found)}\n" for found in part.found if found).encode())
+    async def _write(self, output, text):
+        if not output.started and self._format == "csv":
+            await output.write(self._head.encode())
+        await output.write(text.encode())
 
     async def _fail(self, output, failure):
         if not output.started:
             raise failure
-        found = {"error": {"code": failure.code, "message": failure.message}}
-        await output.write(f"{self._written(found)}\n".encode(), last=True)
+        await output.write(f"{self._failure(failure)}\n".encode(), last=True)
+
+    def _failure(self, failure):
+        """Return the last line where no more answers follow."""
+        if self._format == "jsonl":
+            return json.dumps({"error": {"code": failure.code, "message": failure.message}})
+        if self._format == "plain":
+            return f"% failed: {failure.message}"
+        quoted = failure.message.replace('"', '""')
+        return f'{"," * self._head.count(",")}"{quoted}"'

@@ -219,18 +219,21 @@ def _parameters(without):
 
 def _batch():
     formats = {"type": "string", "enum": list(FORMATS), "default": "jsonl"}
+    fields = "of jsonl and csv: names of an answer's fields with commas between, default for a few that are short"
     text = (
-        "The body is a file with a position a line; blank lines are skipped. Once the file is there, its answers come "
-        "in the order of the lines. An answer has the number of its `line`. A line that cannot be read has an `error`, "
+        "The body is a file with a position a line; blank lines and comments are skipped. Once the file is there, its "
+        "answers come in the order of the lines. An answer has the number of its `line`. A line that cannot be read "
+        "has an `error`, "
         f"and the others are answered. A file has at most {HTTP_DEFAULTS.upload:,} bytes."
     )
-    answers = {media_type: {"schema": _TEXT} for media_type, _, _ in FORMATS.values()}
+    answers = {media_type: {"schema": _TEXT} for media_type in FORMATS.values()}
     return {
         "summary": "Search a file of positions",
         "description": text,
         "parameters": [
             *_parameters(("position", "positions", "progress")),
             {"name": "format", "in": "query", "description": "of the answers", "schema": formats, "required": False},
+            {"name": "fields", "in": "query", "description": fields, "schema": _TEXT, "required": False},
         ],
         "requestBody": {"required": True, "content": {"text/plain": {"schema": _TEXT, "example": "4453222\n44\n"}}},
         "responses": _responses(answers, *_SEARCH_STATUSES),

@@ -11,6 +11,7 @@ from ..serving import small
 from .asking import OverHttp, messages, wait_until
 
 pytest.importorskip("uvicorn", reason="the extra http is not installed")
+batch = pytest.importorskip("distsearch.server.http.batch", reason="the extra http is not installed")
 
 
 def test_answers_come_in_order(served, client):
@@ -31,6 +32,60 @@ def test_blank_lines_count_and_bad_lines_are_told(client):
     assert [each["line"] for each in found] == [1, 4, 5, 6, 7, 8, 9]
     assert ["error" in each for each in found] == [False, False, True, True, True, True, False]
     assert {each["error"]["code"] for each in found if "error" in each} == {"bad_field"}
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n"])
+def test_plain_scores(client, ending):
+    text = f"4 -1\n% a comment\r\n\r\nnonsense\n44 ; the second{ending}"
+    status, body, headers = client.ask("POST", "/batch?game=connect4&format=plain", text)
+    assert (status, headers.get_content_type()) == (200, "text/plain")
+    first, error, second = body.decode().splitlines()
+    assert (first, second) == ("4 1", "44 1")
+    assert error.startswith("% line 4: ")
+
+
+def test_chosen_fields(client):
+    body = client.ask("POST", "/batch?game=connect4&format=csv&fields=line,score", "4\nx\n44")[1].decode()
+    assert body.splitlines()[0] == "line,score,error"
+    assert [row.split(",")[:2] for row in body.splitlines()[1:]] == [["1", "1"], ["2", ""], ["3", "1"]]
+    found = messages(client.ask("POST", "/batch?game=connect4&fields=line,score", "4\n44")[1])
+    assert found == [{"line": 1, "score": 1}, {"line": 2, "score": 1}]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_parts_have_every_line_once(size, monkeypatch, rng):
+    monkeypatch.setattr(batch, "_PART_BYTES", size)
+    monkeypatch.setattr(batch, "_LONGEST", 20)
+    lines = ["".join(rng.choices("12345", k=rng.randrange(40))) for _ in range(60)]
+    for ending in ("", "\n"):
+        content = ("\n".join(lines) + ending).encode()
+        number, found = 1, []
+        for part in batch.parts_of(io.BytesIO(content), 5):
+            assert part.first == number
+            assert 1 <= part.content.count(b"\n") <= 5
+            number += part.content.count(b"\n")
+            found += part.content.decode().splitlines()
+        for line, expected in zip(found, content.decode().splitlines(), strict=True):
+            assert line == expected or len(expected) > 20 and line[:20] == expected[:20] and len(line) > 20 - 1
+
+
+def test_a_client_that_goes_takes_its_search_along(tmp_path):
+    queue = FakeDesk(held=True)
+    with OverHttp(queue, tmp_path) as service:
+        with service.client() as client:
+            token = {"Authorization": f"Bearer {service.token}"}
+            client.request("POST", "/batch?game=connect4&depth=3", "4\n" * 50_000, token)
+            wait_until(lambda: len(queue.requests) == 4)
+        wait_until(lambda: not queue.requests)
+        assert len(queue.cancelled) == 4
+        with service.client() as client:  # an upload that stops in its middle
+            client.putrequest("POST", "/batch?game=connect4&depth=3")
+            client.putheader("Authorization", f"Bearer {service.token}")
+            client.putheader("Content-Length", "1000")
+            client.endheaders(b"4\n44\n")
+        with service.client() as client:
+            assert client.get("/status")[0] == 200
+        assert not queue.requests
 
 
 def test_a_table(client):
