@@ -15,7 +15,7 @@ from ..core.errors import UserError, print_error
 from ..core.pages import available, begin_huge
 from ..engines.pvs.growing_table import Growing
 from ..engines.pvs.table import DEFAULT_MIB, new_shared_table
-from ..games import find
+from ..games import checked_board, find
 from ..jobs.two_player import kinds
 from ..tree.submaster_source import SHARES
 from . import rank_games, rank_searches
@@ -307,7 +307,7 @@ class Session:
         """
         asked, _, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
-        of = {"board": "{}x{}".format(*asked.board), "rules": asked.rules}
+        of = {"board": "{}x{}".format(*checked_board(module, asked.board)), "rules": asked.rules}
         texts = (asked_for(game, line, of)[0] for line in lines)
         told = self.progress if progress is None else _progress_of(progress)
         yield from solve(self, self.searcher(asked, told), texts, self.book(asked))
