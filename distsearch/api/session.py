@@ -305,7 +305,7 @@ class Session:
         UserError when it reads one that is no position, whatever was answered by then, if the session is closed before
         the end, and as ``search`` does.
         """
-        asked, _, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
+        asked, module, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
         of = {"board": "{}x{}".format(*checked_board(module, asked.board)), "rules": asked.rules}
         texts = (asked_for(game, line, of)[0] for line in lines)
