@@ -22,6 +22,12 @@ def answer(url, token):
         return json.loads(response.read())["answers"][0]
 
 
+def state(url):
+    """Return what the service says that it does."""
+    with urllib.request.urlopen(f"{url}health", timeout=_STARTING) as response:
+        return json.load(response)["state"]
+
+
 @pytest.mark.parametrize("ranks", [0, 3])
 def test_it_serves_and_ends(ranks):
     with Job("serve", "--http", "0", ranks=ranks) as job:
@@ -43,6 +49,7 @@ def test_it_ends_with_rank_0():
     with Job("serve", "--http", "0") as job:
         url, token = job.hear().split("#token=")
         assert answer(url, token)["score"] == SCORE
+        wait_for(lambda: state(url) == "serving", _STARTING)  # what compiles ends what it is at
         os.kill(job.ranks()[0], signal.SIGKILL)
         job.finish(SOON)
         wait_for(lambda: not job.left, SOON)
