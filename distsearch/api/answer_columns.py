@@ -87,12 +87,12 @@ class AnswerColumns:
         asked, positions = chunk.texts(lines), described.texts
         is_asked = (asked.ends > asked.begins) & ~same(asked, positions)
         is_asked &= ~same(asked, chosen(["startpos"], np.zeros(len(lines), np.int64)))
-        if self._sample is None:
-            self._sample = self._searcher.answer(chunk.position(int(lines[0])), records[0])
+        sample: Outcome = self._sample or self._searcher.answer(chunk.position(int(lines[0])), records[0])
+        self._sample = sample
         if took is not None:
-            self._sample.add_run(took)
+            sample.add_run(took)
         codes = self._codes_of(records["line"], lengths)
-        found = positions, asked, is_asked, self._said, kinds, records, self._moves, codes, lengths, self._sample
+        found = positions, asked, is_asked, self._said, kinds, records, self._moves, codes, lengths, sample
         return Columns(chunk.first + lines, *found)
 
     def _kinds_of(self, chunk, lines, records, facts):

@@ -149,7 +149,7 @@ class Json:
         """Return the answers to many lines."""
         cells, row = _Cells(columns, json.dumps, '"'), _Row()
         every = self._names is None
-        for name in ["line", *columns.sample.names()] if every else self._names:
+        for name in self._names or ["line", *columns.sample.names()]:
             key = f"{', ' if row else '{'}{json.dumps(name)}: "
             if not every or cells.always(name):
                 row.add(key, *cells.of(name))

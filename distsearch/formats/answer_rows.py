@@ -7,6 +7,7 @@ CSV, plain scores) has the same ones.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+# pyright: reportCallIssue=false
 import numpy as np
 
 from .. import games

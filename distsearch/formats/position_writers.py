@@ -7,6 +7,7 @@ It returns −1 where ``text`` must be asked; ``out[at:]`` may then hold anythin
 
 from typing import Any
 
+# pyright: reportCallIssue=false
 import numpy as np
 
 from ..core.jit import compiled
