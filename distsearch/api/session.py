@@ -326,10 +326,10 @@ class Session:
         interrupt left without an answer. Raises UserError for a text or a line that is no position, and as ``search``
         does.
         """
-        asked, _, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
+        asked, module, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
         if not isinstance(positions, FORMS):
-            of = {"board": "{}x{}".format(*asked.board), "rules": asked.rules}
+            of = {"board": "{}x{}".format(*checked_board(module, asked.board)), "rules": asked.rules}
             positions = (asked_for(game, each, of)[0] for each in positions)
         return scores(self, self.searcher(asked), positions, self.book(asked))
 
