@@ -1,4 +1,4 @@
-"""Who is told how far work is: a program's function, or people on stderr.
+"""What is told how far work is: a program's function, or people on stderr.
 
 For them that is one line which changes on a terminal; else a line with the time after a second, then every ten.
 """
@@ -19,7 +19,7 @@ _USUAL = 80  # columns of a terminal that does not tell
 
 
 class Progress:
-    """Shows how a run goes. ``stream`` is stderr unless given; None, as where stderr is closed: nobody hears."""
+    """Shows how a run goes. ``stream`` is stderr unless given; None, as where stderr is closed: nothing is shown."""
 
     def __init__(self, stream=None):
         self._stream = stream or sys.stderr

@@ -19,7 +19,7 @@ class Turns:
 
     def __init__(self):
         self._lock, self._depth = threading.RLock(), 0
-        self._abandoned: list[Generator[Any, None, None]] = []  # that are to be closed when no call is at work
+        self._abandoned: list[Generator[Any, None, None]] = []  # closed when no call is at work
         self.only: threading.Thread | None = None
 
     def __enter__(self) -> Self:

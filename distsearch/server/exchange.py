@@ -286,4 +286,4 @@ def _failure(message):
 
 
 def _nothing() -> None:
-    """Nobody wants to know."""
+    """Stands for a listener."""

@@ -1,4 +1,4 @@
-"""A line on stderr for each request, written by a thread: whoever reads stderr slowly holds nothing up."""
+"""A line on stderr for each request, written by a thread: a slow reader of stderr holds nothing up."""
 
 import contextlib
 import json

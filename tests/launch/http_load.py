@@ -173,7 +173,7 @@ def strangers(args):
         alone = {name: show(f"{name}, alone", ask()) for name, ask in ways.items()}
         with Strangers.at_work(service, args.threads) as found:
             time.sleep(1.0)
-            beside = {name: show(f"{name}, next to strangers", ask()) for name, ask in ways.items()}
+            next_to = {name: show(f"{name}, next to strangers", ask()) for name, ask in ways.items()}
             with contextlib.closing(Web(service.url, service.token)) as newcomer:
                 show("HTTP, a new connection", in_turn(newcomer, texts[:20]))
         memory, descriptors = service.resident(), service.descriptors()
@@ -183,9 +183,9 @@ def strangers(args):
         print(f"{refused} requests refused, {len(answered)} answered")
     missed = [f"{len(answered)} answers to strangers"] if answered else []
     missed += [
-        f"p99 over {name} is {beside[name] / alone[name]:.1f} times as long"
+        f"p99 over {name} is {next_to[name] / alone[name]:.1f} times as long"
         for name in ways
-        if beside[name] > _LONGER * alone[name]
+        if next_to[name] > _LONGER * alone[name]
     ]
     missed += [f"rank 0 has {memory[0]:.0f} MiB"] if memory[0] > _MOST_MIB else []
     print("\n".join(f"MISSED {each}" for each in missed) or "all bars are met")

@@ -1,4 +1,4 @@
-"""The log of requests: one line each, whatever clients send, and nobody waits for who reads it."""
+"""The log of requests: one line each, whatever clients send, and nothing waits for its reader."""
 
 import contextlib
 import json
