@@ -110,7 +110,7 @@ def test_the_whole_of_unicode_but_halves_of_pairs_is_text():
 
 
 WRONG = [  # fields, code, and what the message has to name
-    ({"op": "quit"}, "unknown_op", "op 'quit' is not search, look, cancel, status"),
+    ({"op": "quit"}, "unknown_op", "op 'quit' is not search, lines, look, watch, cancel, status"),
     ({"op": 3}, "bad_field", "op is not a string"),
     ({"komi": 7}, "unknown_field", "search has no field 'komi'"),
     ({"rules": {"empties": 3}}, "bad_field", "rules is not texts by name"),
