@@ -26,6 +26,7 @@ _CHUNK = 8192  # lines read at a time: 2 ms
 _BATCH, _AHEAD = 4e-3, 12
 _MOST_LINES = 1 << 17  # that wait for an answer, bad ones among them
 _TURNS = 0.002  # seconds of the cluster's turns between two looks at input and output
+_LONG_TURNS = 0.01  # the same where answers have more than scores, of which many at a time cost little more than few
 _DOZE = 0.01  # seconds between two looks at all else while nothing comes: a look takes as long as ten at the mail
 _REFRESH = 1.0  # seconds between two questions to the workers where their time goes
 
@@ -239,7 +240,7 @@ class StreamSolver:
             self._stop()
         if self._began is not None and progress.due() and cluster.is_open(self._run):
             progress.tell(self._facts())
-        end = time.perf_counter() + _TURNS
+        end = time.perf_counter() + (_TURNS if self._brief else _LONG_TURNS)
         while turned := cluster.turn():
             if not cluster.is_open(self._run):
                 self._hear(cluster.metrics)
