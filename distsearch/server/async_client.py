@@ -24,6 +24,7 @@ from .exchange import (
     SocketExchange,
     look_message,
     search_message,
+    watch_message,
 )
 
 
@@ -92,13 +93,14 @@ class AsyncClient:
         """Return how the service is doing (dict)."""
         return await self._reply_to({"op": "status"})
 
-    async def watch(self, every: float = 0.5) -> AsyncIterator[dict[str, Any]]:
+    async def watch(self, every: float = 0.5, label: str | None = None) -> AsyncIterator[dict[str, Any]]:
         """Yield what all ranks do (dict), every so many seconds, until the caller stops; then the watch is cancelled.
 
-        Snapshots that the caller is too slow for are left out. Raises ServiceError, also if the service ends.
+        Snapshots that the caller is too slow for are left out. label: of the searches that count as this client's own,
+        which is needed over HTTP. Raises ServiceError, also if the service ends.
         """
         reply = Snapshots()
-        async with self._asking({"op": "watch", "every": every}, reply) as changed:
+        async with self._asking(watch_message(every, label), reply) as changed:
             while not reply.ended or reply.answers:
                 while reply.answers:
                     yield reply.answers.pop()

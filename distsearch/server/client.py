@@ -27,6 +27,7 @@ from .exchange import (
     SocketExchange,
     look_message,
     search_message,
+    watch_message,
 )
 
 
@@ -84,13 +85,14 @@ class Client:
         """Return how the service is doing (dict)."""
         return self._reply_to({"op": "status"})
 
-    def watch(self, every: float = 0.5) -> Iterator[dict[str, Any]]:
+    def watch(self, every: float = 0.5, label: str | None = None) -> Iterator[dict[str, Any]]:
         """Yield what all ranks do (dict), every so many seconds, until the caller stops; then the watch is cancelled.
 
-        Snapshots that the caller is too slow for are left out. Raises ServiceError, also if the service ends.
+        Snapshots that the caller is too slow for are left out. label: of the searches that count as this client's own,
+        which is needed over HTTP. Raises ServiceError, also if the service ends.
         """
         reply = Snapshots()
-        connection = self._ask({"op": "watch", "every": every}, reply)
+        connection = self._ask(watch_message(every, label), reply)
         try:
             while True:
                 self._wait(lambda: reply.ended or bool(reply.answers), self._timeout)

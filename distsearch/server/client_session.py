@@ -128,7 +128,8 @@ class ClientSession:
         def tell(fields):
             self._send(protocol.cluster(name, fields))
 
-        watcher = Watcher(self._client, protocol.every(message), tell, partial(self._end_watch, name))
+        every, label = protocol.every(message), protocol.label(message)
+        watcher = Watcher(self._client, every, tell, partial(self._end_watch, name), label)
         self._queue.watchers.add(watcher)
         self._watches[name] = watcher
 
@@ -144,11 +145,13 @@ class ClientSession:
     def _submit(self, query):
         if isinstance(query, protocol.LinesQuery):
             counted = _ToldLines(query, self._send, self._began)
-            request = LinesRequest(self._client, query.options, query.chunk, query.form, query.priority)
+            request = LinesRequest(self._client, query.options, query.chunk, query.form, query.priority, query.label)
             request.on_text = counted.text
         else:
             counted = _Counted(query, self._send, self._began)
-            request = Request(self._client, query.options, query.positions, query.priority, query.progress)
+            request = Request(
+                self._client, query.options, query.positions, query.priority, query.progress, query.label
+            )
             request.on_answer, request.on_progress = counted.answer, counted.progress
         request.on_end = partial(self._end, counted, request)
         self._open[query.id] = request

@@ -265,6 +265,11 @@ def search_message(game: str, position: Position | Iterable[Position], options: 
     return {"op": "search", "game": game, **where, **options, **more}
 
 
+def watch_message(every: float, label: str | None) -> dict[str, Any]:
+    """Return the message of a watch."""
+    return {"op": "watch", "every": every, **({} if label is None else {"label": label})}
+
+
 def look_message(game: str, position: Position, fields: dict[str, Any]) -> dict[str, Any]:
     """Return the message that asks for the board and the moves of a position."""
     text, more = asked(game, position, fields)

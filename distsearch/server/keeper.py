@@ -21,6 +21,7 @@ from ..cluster.launchers import command_on_this_host, without_ranks
 from ..core.errors import UserError, print_error
 
 SOCKET = "socket"  # in the folder of a cluster
+_SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
 _GLANCE, _PAUSE = 0.1, 0.01  # seconds
 _DRAIN, _KILLING = 15.0, 5.0  # seconds for the ranks to end by themselves, and after they were killed
@@ -34,7 +35,7 @@ def main() -> int:
     folder, ranks, parent, *flags = sys.argv[1:]
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _SIGNALS:
         signal.signal(number, _end_at)
     path, status = f"{folder}/{SOCKET}", 2
     try:
@@ -52,6 +53,8 @@ def main() -> int:
     except UserError as error:
         print_error(f"distsearch: {error}")
     finally:
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)  # or a second one would leave what is being ended
         _end(path)
         shutil.rmtree(folder, ignore_errors=True)
     return status

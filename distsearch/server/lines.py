@@ -91,9 +91,9 @@ class LinesRequest(Request):
 
     positions: Sequence[Position]
 
-    def __init__(self, client: Hashable, options: Options, chunk: Chunk, form: Any, priority: int = 0):
+    def __init__(self, client: Hashable, options: Options, chunk: Chunk, form: Any, priority: int = 0, label: str | None = None):
         self.chunk, self.form, self.lines = chunk, form, np.flatnonzero(chunk.good)
-        super().__init__(client, options, _Positions(chunk, self.lines), priority)
+        super().__init__(client, options, _Positions(chunk, self.lines), priority, label=label)
         self.on_text: Callable[[bytes, int], None] = lambda text, answers: None
         self.on_answer = self._take
         self._rows: dict[int, bytes] = {}  # answers that wait for earlier ones, by index of the position

@@ -8,6 +8,7 @@ import numpy as np
 from ..cluster.submaster import blocks
 
 _SHARES = "busy", "communication", "idle"
+_GROWING = "wall", "busy", "nodes", "jobs"  # what only a new start of the timers makes less
 _MASTER = 0
 
 
@@ -43,7 +44,9 @@ class Load:
         """
         before, now = self._before, self._read()
         self._before = now
-        lanes = [self._lane(rank, before, now) for rank in ([1] if self._alone else range(self._cluster.ranks))]
+        states = {**dict.fromkeys(self._cluster.preparing, "compiling"), **dict.fromkeys(self._cluster.absent, "lost")}
+        ranks = [1] if self._alone else range(self._cluster.ranks)
+        lanes = [self._lane(rank, states.get(rank, "ready"), before, now) for rank in ranks]
         rates = [lane["nodes_per_second"] or 0 for lane in lanes]
         return {
             "seconds": round(now.clock - before.clock, 3),
@@ -52,10 +55,9 @@ class Load:
             "per_rank": lanes,
         }
 
-    def _lane(self, rank, before, now):
+    def _lane(self, rank, state, before, now):
         cluster, host = self._cluster, self._cluster.hosts
         role = "sub-master" if rank in self._leaders else "worker" if rank else "master"
-        state = "lost" if rank in cluster.absent else "compiling" if rank in cluster.preparing else "ready"
         latest = now.samples.get(rank)
         return {
             "rank": 0 if self._alone else rank,
@@ -64,7 +66,7 @@ class Load:
             "device": "gpu" if latest is not None and latest["slots"] > 1 else "cpu",
             "state": state,
             **(_of_master(before, now) if rank == _MASTER else _of_worker(before.samples.get(rank), latest)),
-            **_counts(latest),
+            **_counts(None if state == "lost" else latest),  # others have its jobs
         }
 
 
@@ -78,7 +80,7 @@ def _of_worker(before: Any, latest: Any) -> Mapping[str, float | None]:
     """Return a worker's shares and rate between two samples, None without two."""
     if before is None or latest is None or latest is before:
         return dict.fromkeys((*_SHARES, "nodes_per_second"))
-    if latest["wall"] < before["wall"]:  # its timers have begun anew
+    if any(latest[name] < before[name] for name in _GROWING):  # its timers have begun anew
         before = np.zeros((), before.dtype)
     wall = float(latest["wall"] - before["wall"])
     busy, at_it = (_share(float(latest[name] - before[name]), wall) for name in _SHARES[:2])

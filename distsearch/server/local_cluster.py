@@ -98,6 +98,7 @@ def _stop(process: subprocess.Popen, folder: str, owner: int) -> None:
         return
     assert process.stdin is not None
     process.stdin.close()
+    process.terminate()  # a fork of the program may have stdin open still
     try:
         process.wait(_FAREWELL)
     except subprocess.TimeoutExpired:

@@ -30,9 +30,10 @@ _ID_LENGTH = 200
 _LEAST_PROGRESS = 0.01  # seconds
 _LEAST_EVERY = 0.1  # seconds between two snapshots of a watch
 _USUAL_EVERY = 0.5
+_LABEL_LENGTH = 200
 _MOST_LINES = 10**15  # of a file
 # the others are options
-_OUR_OWN = "op", "id", "game", "position", "positions", "priority", "progress", "lines", "first", "format", "fields"
+_OUR_OWN = "op", "id", "game", "position", "positions", "priority", "progress", "lines", "first", "format", "fields", "label"
 
 
 class Splitter:
@@ -181,7 +182,7 @@ def check(message):
 class _Asked:
     """What a client asks for; position: a text that stands for its positions. Creating one raises Refused or UserError.
 
-    id, options, priority, progress are as ``Request`` has them.
+    id, options, priority, progress, label are as ``Request`` has them.
     """
 
     def __init__(self, message, limits, position):
@@ -190,6 +191,7 @@ class _Asked:
             raise Refused("bad_field", f"priority {self.priority} is not from -10 to 10")
         if self.progress is not None and self.progress < _LEAST_PROGRESS:
             raise Refused("bad_field", f"progress {self.progress:g} is not {_LEAST_PROGRESS} seconds or more")
+        self.label = label(message)
         given = {name: _with_tuples(value) for name, value in message.items() if name not in _OUR_OWN}
         for name in ("load_factor", "par_depth"):
             if given.get(name, 0) > (most := getattr(limits, name)):
@@ -280,6 +282,14 @@ def every(message):
     asked = message.get("every", _USUAL_EVERY)
     if asked < _LEAST_EVERY:
         raise Refused("bad_field", f"every {asked:g} is not {_LEAST_EVERY} seconds or more")
+    return asked
+
+
+def label(message):
+    """Return the label of a message, None if it has none; raises Refused."""
+    asked = message.get("label")
+    if asked is not None and len(asked) > _LABEL_LENGTH:
+        raise Refused("bad_field", f"label has more than {_LABEL_LENGTH} characters")
     return asked
 
 

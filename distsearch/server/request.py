@@ -1,11 +1,15 @@
 """What passes between the service's sockets and its queue, which has the searches done."""
 
 from collections.abc import Callable, Container, Hashable, Sequence
+from itertools import count
 
 from ..api.options import Options
 from ..api.result import Outcome
 from ..core.errors import UserError
 from ..games.interface import Position
+
+
+_NUMBERS = count(1)
 
 
 class Refused(UserError):  # noqa: N818
@@ -28,7 +32,8 @@ class Request:
 
     client: hashable, one for each connection; options: ``options.Options``; positions: list of
     ``games.interface.Position``; priority: int from -10 to 10, the highest first; progress: seconds between two partial
-    answers, or None for none; nodes: searched for it, once it is over. Its maker sets what is called:
+    answers, or None for none; label: by which a watch finds it, or None; number: of no other request of this process;
+    nodes: searched for it, once it is over. Its maker sets what is called:
 
     ``on_answer(index, outcome)``    the ``outcome.Outcome`` of a position, once for each, in any order
     ``on_progress(index, outcome)``  what is known of a position so far
@@ -42,7 +47,9 @@ class Request:
         positions: Sequence[Position],
         priority: int = 0,
         progress: float | None = None,
+        label: str | None = None,
     ):
+        self.label, self.number = label, next(_NUMBERS)
         self.client, self.options, self.positions = client, options, positions
         self.priority, self.progress, self.nodes = priority, progress, 0
         self.on_answer: Callable[[int, Outcome], None] = _nobody

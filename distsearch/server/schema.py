@@ -45,6 +45,7 @@ _MORE = (
     *_fields("""
 priority | integer | -10 to 10, 0 if not given; requests of a higher one go first
 progress | number | seconds, 0.01 or more, between two `progress` messages; none if not given
+label | text | up to 200 characters, by which `watch` knows a search of another connection, such as one over HTTP
 """),
 )
 _TAKEN = {field.name for field in (*_REQUEST, *_MORE)}
@@ -97,6 +98,7 @@ WATCH = _fields("""
 op* | text | `watch`: a `cluster` message again and again, until `cancel`, or until the client is gone
 id* | id | comes back with each of them
 every | number | seconds between two of them, 0.1 or more, 0.5 if not given
+label | text | searches of this label count as your own
 """)
 
 REQUESTS = {"search": SEARCH, "lines": LINES, "look": LOOK, "watch": WATCH, "cancel": CANCEL, "status": STATUS}
@@ -252,7 +254,8 @@ table_full | number | share of its host's table that is used, 0 to 1
 """)
 
 TREE = _fields("""
-own | boolean | it is of a search of the same connection
+own | boolean | it is of a search of the same connection or label
+request | integer | differs from one search to another
 game | text | of the search
 position | text | at the root
 nodes | nodes | up to 60, from the root on, by plies

@@ -20,13 +20,19 @@ _PATIENCE = 0.05  # seconds for workers to answer: one that compiles does not
 class Watcher:
     """A client that watches.
 
-    client: as in ``Request``; every: seconds between two snapshots; ``tell(fields)`` is called with each, and
+    client, label: as in ``Request``; every: seconds between two snapshots; ``tell(fields)`` is called with each, and
     ``on_end(state, text)`` as in ``Request``, where no more will come.
     """
 
     def __init__(
-        self, client: Hashable, every: float, tell: Callable[[dict[str, Any]], None], on_end: Callable[[str, str], None]
+        self,
+        client: Hashable,
+        every: float,
+        tell: Callable[[dict[str, Any]], None],
+        on_end: Callable[[str, str], None],
+        label: str | None = None,
     ):
+        self.label = label
         self.client, self.every, self.tell, self.on_end = client, every, tell, on_end
         self.due = time.monotonic() + every
         self.told = 0  # snapshots
@@ -103,20 +109,24 @@ class Watchers:
         shared = {**{name: status[name] for name in ("state", "active", "queued")}, **load}
         for watcher in watchers:
             watcher.due = max(watcher.due, now) + watcher.every
-            request, own = self._request_for(watcher.client)
+            request, own = self._request_for(watcher)
             if request is not None and request not in trees:
-                trees[request] = _tree(self._tasks[request])
+                trees[request] = _tree(request, self._tasks[request])
             tree = trees.get(request)
             watcher.told += 1
             watcher.tell({**shared, "tree": tree and {"own": own, **tree}})
 
-    def _request_for(self, client):
-        """Return (the request whose tree a client sees or None, whether it is its own)."""
-        own = next((request for request in reversed(self._tasks) if request.client == client), None)
+    def _request_for(self, watcher):
+        """Return (the request whose tree a watcher sees or None, whether it is its own)."""
+
+        def is_own(request):
+            return request.client == watcher.client or watcher.label is not None and request.label == watcher.label
+
+        own = next((request for request in reversed(self._tasks) if is_own(request)), None)
         return (own, True) if own else (next(iter(self._tasks), None), False)
 
 
-def _tree(task):
+def _tree(request, task):
     """Return the top of the tree of a request at work, None where it has none."""
     position, nodes = task.top(MOST_NODES)
     if not nodes:
@@ -126,4 +136,5 @@ def _tree(task):
     def shown(node):
         return {**node._asdict(), "move": None if node.move is None else game.move_text(node.move, rules)}
 
-    return {"game": game.NAME, "position": game.text(position, rules), "nodes": [shown(node) for node in nodes]}
+    of = {"request": request.number, "game": game.NAME, "position": game.text(position, rules)}
+    return {**of, "nodes": [shown(node) for node in nodes]}

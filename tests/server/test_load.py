@@ -68,7 +68,11 @@ def test_a_rank_without_an_answer_has_no_shares(cluster, load):
 def test_a_lost_rank_is_told(cluster, load):
     cluster.absent = {2}
     cluster.work(1, wall=1)
-    assert [lane["state"] for lane in sampled(cluster, load)["per_rank"]] == ["ready", "ready", "lost"]
+    cluster.work(2, wall=1, jobs=4, at_work=1, queued=3, table_full=0.9)
+    found = sampled(cluster, load)
+    assert [lane["state"] for lane in found["per_rank"]] == ["ready", "ready", "lost"]
+    lost = found["per_rank"][2]
+    assert (lost["jobs"], lost["at_work"], lost["queued"], found["table_full"]) == (0, 0, 0, 0.0)  # others have its jobs
 
 
 def test_timers_that_begin_anew_count_from_then(cluster, load):
@@ -76,6 +80,13 @@ def test_timers_that_begin_anew_count_from_then(cluster, load):
     cluster.work(1, wall=2, busy=1, nodes=8)
     lane = sampled(cluster, load)["per_rank"][1]
     assert (lane["busy"], lane["nodes_per_second"]) == (0.5, 4)
+
+
+def test_timers_that_begin_anew_twice_count_from_then(cluster, load):
+    cluster.restart(1)
+    cluster.work(1, wall=101, busy=2, nodes=8)  # longer than before, with less work
+    lane = sampled(cluster, load)["per_rank"][1]
+    assert (lane["busy"], lane["nodes_per_second"]) == (round(2 / 101, 4), 0)
 
 
 def test_a_rank_on_a_gpu(cluster, load):

@@ -22,8 +22,9 @@ RULES = othello.rules((8, 8))
 class Task:
     """A request at work that has a tree of two nodes; ``looked`` counts how often that was looked at."""
 
-    def __init__(self, client, moves=(19,)):
+    def __init__(self, client, moves=(19,), label=None):
         self.request, self.looked, self._moves = Asked(client=client), 0, moves
+        self.request.label = label
         self.searcher = SimpleNamespace(game=othello, rules=RULES)
 
     def top(self, most):
@@ -40,9 +41,9 @@ class Watched:
         self.watchers = Watchers(self.cluster, {task.request: task for task in tasks}, FakeDesk().status, most)
         self.ended = []
 
-    def add(self, client=1, every=1.0):
+    def add(self, client=1, every=1.0, label=None):
         heard = []
-        watcher = Watcher(client, every, heard.append, self._end)
+        watcher = Watcher(client, every, heard.append, self._end, label)
         watcher.heard, watcher.due = heard, self.now + every
         self.watchers.add(watcher)
         return watcher
@@ -120,6 +121,16 @@ def test_the_own_latest_search_goes_before_the_oldest_one():
     assert (own.heard[0]["tree"]["own"], own.heard[0]["tree"]["nodes"][1]["move"]) == (True, "f5")
     assert (other.heard[0]["tree"]["own"], other.heard[0]["tree"]["nodes"][1]["move"]) == (False, "d3")
     assert [task.looked for task in tasks] == [len(other.heard), 0, len(own.heard), 0]
+
+
+def test_a_label_tells_the_own_search_of_another_connection():
+    tasks = Task(2), Task(3, label="mine"), Task(4, label="yours")
+    watched = Watched(*tasks)
+    own, other = watched.add(client=1, label="mine"), watched.add(client=1)
+    watched.turn(2.5, steps=50)
+    trees = own.heard[0]["tree"], other.heard[0]["tree"]
+    assert [tree["own"] for tree in trees] == [True, False]
+    assert [tree["request"] for tree in trees] == [task.request.number for task in (tasks[1], tasks[0])]
 
 
 def test_a_message_has_the_fields_of_the_schema():

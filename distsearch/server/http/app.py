@@ -36,7 +36,7 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
 }
 _ONE_SNAPSHOT = b'{"op": "watch", "id": 0, "every": 0.1}'
-_OF_WATCH = {"every": "number"}
+_OF_WATCH = {"every": "number", "label": "text"}
 _UPLOADS = 8  # files at a time, which lie on the disk
 
 

@@ -56,14 +56,6 @@ class Link:
             raise RefusedError(**message.content["error"])
         return message
 
-    async def until_done(self) -> AsyncIterator[Message]:
-        """Yield the messages of the only open request; the last one has the type ``done`` or ``error``."""
-        while True:
-            message = await self.receive()
-            yield message
-            if message.type in ("done", "error"):
-                return
-
 
 _OF_LINK = ("too_many_clients",)
 

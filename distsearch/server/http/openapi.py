@@ -41,6 +41,7 @@ _BOUNDS: dict[str, dict[str, Any]] = {
     "priority": {"minimum": -10, "maximum": 10},
     "progress": {"minimum": 0.01},
     "every": {"minimum": 0.1, "default": 0.5},
+    "label": {"maxLength": 200},
 }
 _OF_THE_LINE = ("op", "id")  # fields of the socket's messages that an HTTP request is without
 _EXAMPLE = {"game": "connect4", "position": "4453222", "exact": True}
@@ -163,8 +164,7 @@ def _search_responses():
 
 
 def _watch():
-    (every,) = (field for field in WATCH if field.name == "every")
-    schema = {**_TYPES[every.type], **_BOUNDS["every"]}
+    fields = [field for field in WATCH if field.name not in _OF_THE_LINE]
     streams = {media_type: {"schema": _TEXT} for media_type in ("text/event-stream", "application/x-ndjson")}
     text = (
         "`Cluster` messages, as server-sent events whose `event` is `cluster`, or by `Accept` as lines of JSON. They "
@@ -173,7 +173,15 @@ def _watch():
     return {
         "summary": "The same again and again",
         "description": text,
-        "parameters": [{"name": "every", "in": "query", "description": every.meaning, "schema": schema}],
+        "parameters": [
+            {
+                "name": field.name,
+                "in": "query",
+                "description": field.meaning,
+                "schema": {**_TYPES[field.type], **_BOUNDS[field.name]},
+            }
+            for field in fields
+        ],
         "responses": _responses(streams, 400, 500),
     }
 

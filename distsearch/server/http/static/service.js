@@ -1,6 +1,8 @@
 // Requests to the service. Each returns what the service tells, or throws an Error with the service's words.
 import { token } from "./token.js"
 
+// by which the service knows which searches are this page's
+const label = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("")
 const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }
 
 async function refused(response) {
@@ -25,7 +27,7 @@ export async function look(asked) {
 export async function search(asked, told, signal) {
   const streamed = { ...headers, Accept: "application/x-ndjson" }
   try {
-    const response = await fetch("/search", { method: "POST", headers: streamed, body: JSON.stringify(asked), signal })
+    const response = await fetch("/search", { method: "POST", headers: streamed, body: JSON.stringify({ ...asked, label }), signal })
     if (!response.ok) throw await refused(response)
     let answer = null
     for await (const message of lines(response.body)) {
@@ -44,7 +46,7 @@ export async function search(asked, told, signal) {
 export async function watch(every, told, signal) {
   const streamed = { ...headers, Accept: "application/x-ndjson" }
   try {
-    const response = await fetch(`/watch?every=${every}`, { headers: streamed, signal })
+    const response = await fetch(`/watch?every=${every}&label=${label}`, { headers: streamed, signal })
     if (!response.ok) throw await refused(response)
     for await (const message of lines(response.body)) if (message.type === "cluster") told(message)
   } catch (error) {

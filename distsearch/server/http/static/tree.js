@@ -23,11 +23,13 @@ export class Tree {
       return
     }
     const depth = tree.nodes[0].depth_left
-    const of = `${tree.game} ${tree.position} ${depth}`
+    const of = `${tree.request} ${tree.game} ${tree.position} ${depth}`
     if (of !== this.of) this.forget()
     this.of = of
     this.title.textContent = `${tree.game}, ${depth} plies`
     const most = Math.max(1, ...tree.nodes.flatMap((node) => [node.alpha, node.beta, node.low, node.high]).map(Math.abs))
+    const shown = new Set(tree.nodes.map(({ id }) => id))
+    for (const [id, { item }] of this.nodes) if (!shown.has(id)) { item.remove(); this.nodes.delete(id) }
     for (const node of tree.nodes) this.showNode(node, most)
   }
 
