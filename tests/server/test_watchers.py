@@ -165,7 +165,7 @@ def session(request):
 GAMES = [
     {"game": "othello", "time": 30.0, "policy": "window"},
     {"game": "othello", "time": 30.0},
-    {"game": "2048", "layers": 3, "evaluation": "rows", "load_factor": 20},
+    {"game": "2048", "layers": 9, "evaluation": "rows", "load_factor": 20},
 ]
 
 
