@@ -149,9 +149,7 @@ class ClientSession:
             request.on_text = counted.text
         else:
             counted = _Counted(query, self._send, self._began)
-            request = Request(
-                self._client, query.options, query.positions, query.priority, query.progress, query.label
-            )
+            request = Request(self._client, query.options, query.positions, query.priority, query.progress, query.label)
             request.on_answer, request.on_progress = counted.answer, counted.progress
         request.on_end = partial(self._end, counted, request)
         self._open[query.id] = request

@@ -91,7 +91,9 @@ class LinesRequest(Request):
 
     positions: Sequence[Position]
 
-    def __init__(self, client: Hashable, options: Options, chunk: Chunk, form: Any, priority: int = 0, label: str | None = None):
+    def __init__(
+        self, client: Hashable, options: Options, chunk: Chunk, form: Any, priority: int = 0, label: str | None = None
+    ):
         self.chunk, self.form, self.lines = chunk, form, np.flatnonzero(chunk.good)
         super().__init__(client, options, _Positions(chunk, self.lines), priority, label=label)
         self.on_text: Callable[[bytes, int], None] = lambda text, answers: None

@@ -33,7 +33,8 @@ _USUAL_EVERY = 0.5
 _LABEL_LENGTH = 200
 _MOST_LINES = 10**15  # of a file
 # the others are options
-_OUR_OWN = "op", "id", "game", "position", "positions", "priority", "progress", "lines", "first", "format", "fields", "label"
+_OUR_OWN = {"op", "id", "game", "position", "positions", "priority", "progress", "label"}
+_OUR_OWN |= {"lines", "first", "format", "fields"}
 
 
 class Splitter:

@@ -8,7 +8,6 @@ from ..api.result import Outcome
 from ..core.errors import UserError
 from ..games.interface import Position
 
-
 _NUMBERS = count(1)
 
 

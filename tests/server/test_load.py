@@ -72,7 +72,7 @@ def test_a_lost_rank_is_told(cluster, load):
     found = sampled(cluster, load)
     assert [lane["state"] for lane in found["per_rank"]] == ["ready", "ready", "lost"]
     lost = found["per_rank"][2]
-    assert (lost["jobs"], lost["at_work"], lost["queued"], found["table_full"]) == (0, 0, 0, 0.0)  # others have its jobs
+    assert (lost["jobs"], lost["at_work"], lost["queued"], found["table_full"]) == (0, 0, 0, 0.0)
 
 
 def test_timers_that_begin_anew_count_from_then(cluster, load):
