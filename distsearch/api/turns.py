@@ -23,31 +23,42 @@ class Turns:
         self.only: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        if self.only is not None and threading.current_thread() is not self.only:
+        if self.only is not None and not self._may_enter():
             raise UserError(
                 f"MPI was started for thread {self.only.name} alone, and {threading.current_thread().name} calls: "
                 "start it for several threads, as mpi4py does unless told otherwise"
             )
-        self._lock.acquire()
         self._close_abandoned()
+        self._lock.acquire()
         self._depth += 1
         return self
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
-        self._close_abandoned()
         self._lock.release()
+        self._close_abandoned()  # once others can have the lock: who could not get it leaves its generator to this
 
     def abandon(self, steps: Generator[Any, None, None]) -> None:
-        """Close a generator now, or once no call is at work: the collector of garbage calls this at any moment."""
+        """Close a generator now, or once no call is at work: the collector of garbage calls this at any moment.
+
+        In a thread that may not enter it is left to the next call of the one that may.
+        """
         self._abandoned.append(steps)
-        if self._lock.acquire(blocking=False):
-            self._close_abandoned()
-            self._lock.release()
+        self._close_abandoned()
+
+    def _may_enter(self):
+        return self.only is None or threading.current_thread() is self.only
 
     def _close_abandoned(self):
-        while self._depth == 0 and self._abandoned:
-            self._abandoned.pop().close()
+        """Close what was abandoned, unless a call is at work, at whose end that is done."""
+        while self._abandoned and not self._depth and self._may_enter() and self._lock.acquire(blocking=False):
+            self._depth += 1  # what is abandoned meanwhile is for the next round
+            try:
+                if self._abandoned:
+                    self._abandoned.pop().close()
+            finally:
+                self._depth -= 1
+                self._lock.release()
 
 
 class HasTurns(Protocol):

@@ -116,14 +116,14 @@ def test_mpi_that_was_started_for_one_thread(session):
     with turns:
         pass
 
-    def elsewhere():
+    def enter():
         with (
             pytest.raises(UserError, match="^MPI was started for thread MainThread alone, and ThreadPool.* calls"),
             turns,
         ):
             pass
 
-    in_threads(elsewhere)
+    in_threads(enter)
 
 
 def test_a_stream_that_is_dropped_within_a_call_is_closed_after_it():
@@ -149,3 +149,79 @@ def test_a_stream_that_is_dropped_within_a_call_is_closed_after_it():
             pool.submit(turns.abandon, steps._steps).result(SOON)
         assert len(ended) == 1
     assert len(ended) == 2
+
+
+def numbers(ended, error=None):
+    """Yield two numbers; at the end, whatever that is, append the thread to a list, and raise an error."""
+    try:
+        yield 1
+        yield 2
+    finally:
+        ended.append(threading.current_thread())
+        if error:
+            raise error
+
+
+def begun(*args):
+    steps = numbers(*args)
+    next(steps)
+    return steps
+
+
+def elsewhere(function, *args):
+    """Return what a function returns in another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *args).result(SOON)
+
+
+def is_free(turns):
+    """Whether another thread can enter."""
+    free = elsewhere(turns._lock.acquire, False)
+    assert turns._depth == 0
+    return free
+
+
+@pytest.mark.parametrize("where", ["at once", "at the end of a call", "before a call"])
+def test_a_stream_that_fails_as_it_is_closed_keeps_nobody_out(where):
+    turns, ended = Turns(), []
+    with pytest.raises(LookupError, match="late"):
+        if where == "at once":
+            turns.abandon(begun(ended, LookupError("late")))
+        elif where == "at the end of a call":
+            with turns:
+                turns.abandon(begun(ended, LookupError("late")))
+        else:
+            turns._abandoned.append(begun(ended, LookupError("late")))
+            with turns:
+                pytest.fail("it was not closed")
+    assert len(ended) == 1 and is_free(turns)
+
+
+def test_a_stream_that_is_dropped_in_a_thread_that_may_not_enter_is_closed_in_the_one_that_may():
+    turns, ended = Turns(), []
+    turns.only = threading.current_thread()
+    elsewhere(turns.abandon, begun(ended))
+    assert not ended
+    with turns:
+        assert ended == [turns.only]
+
+
+def test_a_stream_that_is_dropped_as_a_call_ends_is_closed_then():
+    """Between the call's last look and its release of the lock."""
+    turns, ended = Turns(), []
+
+    class Lock:
+        def __init__(self, lock):
+            self.acquire, self._lock, self._late = lock.acquire, lock, True
+
+        def release(self):
+            late, self._late = self._late, False
+            if late:
+                elsewhere(turns.abandon, begun(ended))
+                assert not ended
+            self._lock.release()
+
+    turns._lock = Lock(turns._lock)
+    with turns:
+        pass
+    assert len(ended) == 1
