@@ -31,7 +31,11 @@ def add_arguments(parser):
         help="serve HTTP as well, or instead of stdin and stdout, and print the URL with the token; PORT alone is of "
         "this machine only, 0 one that is free",
     )
-    parser.add_argument("--log-requests", action="store_true", help="write a line to stderr for each request")
+    parser.add_argument(
+        "--log-requests",
+        action="store_true",
+        help="write a line to stderr for each search, each HTTP request and each refused message",
+    )
     add_resources(parser, "serve")
 
 

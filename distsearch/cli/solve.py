@@ -39,8 +39,8 @@ def add_arguments(parser):
         "--fields",
         type=checked(checked_fields),
         metavar="NAME,...",
-        help=f"fields of --json, --csv (default) or --parquet, by the names of --json; default is {','.join(DEFAULT)}: "
-        "at most 120 bytes a line, which --csv and --parquet have anyway (--json without --fields: all)",
+        help="the fields to print, by their names in --json. Alone it implies --csv. `default` stands for "
+        f"{','.join(DEFAULT)}. Without --fields, --csv and --parquet have these, and --json has all",
     )
     parser.add_argument(
         "--parquet", metavar="FILE", help="write the fields to a file of Apache Parquet instead (extra parquet)"

@@ -64,7 +64,7 @@ LINES = (
 op* | text | `lines`: answers to the lines of a file of positions, as text
 id* | id | as in a search
 game* | text | as in a search
-lines* | text | lines as `solve` reads them: blank lines and comments are skipped, and a score after a position
+lines* | text | lines as `solve` reads them. Blank lines and comments are skipped. A score may follow; it is ignored
 first | integer | the number of the first line, 1 if not given
 format | text | of the answers: `jsonl` (the default), `csv`, or `plain`, as of `solve --plain`
 fields | text | of `jsonl` and `csv`: names with commas between, as of `solve --fields`
@@ -234,7 +234,7 @@ seconds | number | over which shares and rates count
 nodes_per_second | integer | of all ranks
 table_full | number | share of the fullest host's transposition table that is used, 0 to 1
 per_rank | ranks | a row for each rank, from rank 0 on
-tree | tree or null | the top of the tree of your latest search at work, else of the search longest at work
+tree | tree or null | the top of the tree of your newest search at work; if you have none, of the oldest at work
 """)
 
 RANK = _fields("""
@@ -244,11 +244,11 @@ role | text | `master`, `sub-master` or `worker`; `alone` of a service of one ra
 device | text | `cpu` or `gpu`
 state | text | `ready`, `compiling` while it compiles or loads kernels, or `lost`
 busy | number or null | share of its time in searches, 0 to 1; null where it has not answered, or has no timers
-communication | number or null | share of its time on messages; of a master, its CPU time
+communication | number or null | share of its time on messages; for a master: the share of its time that it used the CPU
 idle | number or null | the remaining share
 nodes_per_second | integer or null | null as for the shares
-jobs | integer | done
-at_work | integer | jobs at work, another rank's included that it has joined
+jobs | integer | jobs done so far
+at_work | integer | jobs at work here, also one of another rank that this rank has joined
 queued | integer | jobs that wait at this rank
 table_full | number | share of its host's table that is used, 0 to 1
 """)
@@ -264,12 +264,12 @@ nodes | nodes | up to 60, from the root on, by plies
 NODE = _fields("""
 id | integer | the same as long as the search is not begun anew for another depth
 parent | integer | the `id` of the node above; -1 at the root
-move | text or null | that led here; null where chance has drawn, or at the root
+move | text or null | the move that led to this node; null where chance has drawn, or at the root
 status | text | `waiting`, `sent` to a worker, `grown` where it has children, `done` where nothing more is asked
 depth_left | integer | plies (in an exact search: moves) that are searched from here
 worker | integer or null | the rank that has it, where it is `sent`
-alpha | number or null | the score is asked for from here, as the side to move there sees it; null: from any
-beta | number or null | up to here
+alpha | number or null | lower end of the window, by the node's side to move: lower scores are not asked for; null: none
+beta | number or null | upper end of the window; null: none
 low | number or null | the score is known to be this or more
 high | number or null | the score is known to be this or less
 cost | integer or null | nodes searched below it; null where that is not counted
