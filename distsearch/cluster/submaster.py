@@ -221,6 +221,9 @@ class Submaster:
         for run, by_rank in requests:
             for rank in self.master.absent & by_rank.keys():  # if it rejoins, it does not know of the request
                 del by_rank[rank]
+            if run == messages.NO_RUN:  # one that compiles is not to hide from watchers what the others do
+                for rank in self.master.preparing & by_rank.keys():
+                    del by_rank[rank]
             if any(record is None for record in by_rank.values()):
                 self._metrics_requests.append((run, by_rank))
             else:

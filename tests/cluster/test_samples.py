@@ -63,6 +63,16 @@ def test_a_submaster_answers_for_its_workers():
     assert {rank: int(record["jobs"]) for rank, record in master.samples.latest.items()} == {2: 20, 3: 30}
 
 
+def test_a_submaster_does_not_wait_for_a_worker_that_compiles():
+    group = Submaster({2: "a", 3: "a"}, kinds(Clock()), {})
+    asked = Received(ABOVE, Message(ASKED, NO_RUN))
+    group.handle(asked)
+    group.handle(Received(ABOVE, setup_message(rate=1.0)))
+    (preparing,) = group.master.preparing  # one at a time of a host
+    (up,) = group.handle(Received(5 - preparing, Message(MessageType.METRICS, NO_RUN, metrics_payload(jobs=30))))
+    assert [int(record["rank"]) for record in to_records(up.message.payload, METRICS_RECORD)] == [5 - preparing]
+
+
 def test_workers_of_lost_submasters_are_lost():
     master = Master({1: "a", 4: "b"}, submasters={1: {2: "a", 3: "a"}, 4: {5: "b", 6: "b"}})
     lost = Message(MessageType.WORKER_LOST, 0, from_records(np.array([6, 1])))

@@ -96,11 +96,11 @@ class Gateway:
             self._pause = _FIRST_PAUSE if lasted else min(2 * self._pause, _LONGEST_PAUSE)
 
     def _start(self, now):
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as file:  # not arguments: everyone sees those
-            json.dump(self._settings, file)
-            file.seek(0)
-            descriptors = self._listener.fileno(), file.fileno()
-            try:
+        try:
+            with tempfile.TemporaryFile("w+", encoding="utf-8") as file:  # not arguments: everyone sees those
+                json.dump(self._settings, file)
+                file.seek(0)
+                descriptors = self._listener.fileno(), file.fileno()
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", f"{__package__}.process", *map(str, descriptors)],
                     env=without_ranks(),
@@ -109,9 +109,9 @@ class Gateway:
                     pass_fds=descriptors,
                     start_new_session=True,  # a Ctrl-C is for rank 0
                 )
-            except OSError as error:
-                print_error(f"distsearch: cannot start the process that serves HTTP: {error.strerror}")
-                self._start_at = now + _LONGEST_PAUSE
+        except OSError as error:  # the disk may be full, or there are too many processes
+            print_error(f"distsearch: cannot start the process that serves HTTP: {error.strerror}")
+            self._start_at = now + _LONGEST_PAUSE
         self._started = now
 
     def close(self) -> None:

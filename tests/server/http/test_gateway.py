@@ -1,5 +1,6 @@
 """The process that serves HTTP: where it listens, what it is told, and how it begins and ends."""
 
+import errno
 import os
 import re
 import signal
@@ -96,6 +97,22 @@ def test_it_is_started_again(tmp_path, capsys, monkeypatch):
             assert client.search()[0] == 200
         assert service.pid != before
     assert "has ended with status -9" in capsys.readouterr().err
+
+
+def test_a_full_disk_at_its_start_is_waited_out(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("uvicorn", reason="the extra http is not installed")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(gateway, "_LONGEST_PAUSE", 0.0)
+    with monkeypatch.context() as patched, Gateway(Address.parse("0"), str(tmp_path / "socket")) as served:
+        patched.setattr(gateway.tempfile, "TemporaryFile", full)
+        served.tend()
+        assert "cannot start the process that serves HTTP: No space left on device" in capsys.readouterr().err
+        patched.undo()
+        served.tend()
+        assert served._process is not None
 
 
 def test_it_ends_with_rank_0(tmp_path):
