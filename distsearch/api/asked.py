@@ -30,18 +30,19 @@ class HasPosition(Protocol):
         """The text that searches take."""
         ...
 
+    def check_asked(self, game: str, given: Mapping[str, Any]) -> None:
+        """Raise UserError where a search is to be of another game, or its other fields say another size or rules."""
+        ...
+
 
 def asked(game: str, position: str | HasPosition, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return (a position's text, what a Board says of the other fields of a search: board and rules).
 
-    given: fields that are there. Raises UserError where a Board is of another game, size or rules.
+    given: fields that are there. Raises UserError where they do not mean what a Board is.
     """
     if isinstance(position, str):
         return position, {}
     if not isinstance(position, HasPosition):
         raise UserError(f"position {position!r:.40} is neither a text nor a Board")
-    of: dict[str, Any] = {"board": position.size, "rules": position.rules}
-    for name, own, wanted in [("game", position.game, game), *((each, of[each], given.get(each)) for each in of)]:
-        if wanted is not None and wanted != own:
-            raise UserError(f"{name} {wanted!s:.40} is not that of the Board, {own}")
-    return position.position, {name: value for name, value in of.items() if value}
+    position.check_asked(game, given)
+    return position.position, {"board": position.size, "rules": position.rules}

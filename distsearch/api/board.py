@@ -1,6 +1,7 @@
 """A board of any game that a program moves on: moves made and taken back, what is legal, how it stands."""
 
 import copy
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,9 @@ from ..games import checked_board, find, parse_board
 from ..games.interface import CHANCE, END, Position, legal_moves, read_position, step
 from . import meaning
 from .chance import begun, outcomes_of
+from .declarations import declared
 from .notebook import board_html
-from .options import check_rules, checked_seed
+from .options import Options, check_rules, checked_seed, resolve
 
 
 class Board:
@@ -137,6 +139,27 @@ class Board:
         other = copy.copy(self)
         other.moves, other._before, other._rng = self.moves.copy(), self._before.copy(), copy.deepcopy(self._rng)
         return other
+
+    def check_asked(self, game: str, given: Mapping[str, Any]) -> None:
+        """Raise UserError where a search is to be of another game, or its other fields say another size or rules.
+
+        given: its fields, such as ``board`` and ``rules``, or rules by their names. What they mean is compared, so
+        "8X8" is 8x8, and a rule may be left out or be given as what it is by itself.
+        """
+        if game != self.game:
+            raise UserError(f"game {game!s:.40} is not that of the Board, {self.game}")
+        board = self.size if given.get("board") is None else given["board"]
+        rules = self.rules if given.get("rules") is None else given["rules"]
+        named = self._module.OPTIONS.keys() & given.keys()
+        by_name = {name: given[name] for name in named - declared(Options).keys() if given[name] is not None}
+        if not by_name and (board, rules) == (self.size, self.rules):
+            return
+        options, module, known = resolve(game, board, rules, **by_name)
+        shape = "{}x{}".format(*checked_board(module, options.board))
+        if shape != self.size:
+            raise UserError(f"board {shape} is not that of the Board, {self.size}")
+        if known.tobytes() != self._rules.tobytes():
+            raise UserError(f"rules {options.rules!s:.40} are not those of the Board, {self.rules or 'the usual ones'}")
 
     def _codes(self):
         kind = self._kind

@@ -281,7 +281,7 @@ class Session:
         checked_seed(seed)
         if options.get("algorithm") in SAMPLED:
             options["seed"] = seed
-        position, of_board = asked_for(game, position, {"board": board, "rules": rules})
+        position, of_board = asked_for(game, position, {"board": board, "rules": rules, **options})
         asked, module, known_rules = resolve(game, **{"board": board, "rules": rules, **of_board, **options})
         start = begun(module, position, module.parse(position, known_rules), known_rules, seed)
         found = self.book(asked).outcome(start) or next(self.searcher(asked, told).search([start]))
@@ -383,7 +383,7 @@ class Session:
         """Return the Count of positions below one, ``depth`` plies deep; by_name: rules. Raises as ``search`` does."""
         self._check_open()
         self.check_no_gpu("perft")
-        position, of_board = asked_for(game, position, {"board": board, "rules": rules})
+        position, of_board = asked_for(game, position, {"board": board, "rules": rules, **by_name})
         options, module, known_rules = resolve(game, **{"board": board, "rules": rules, **of_board, **by_name})
         positions = [module.parse(position, known_rules)]
         return perft(options, depth, positions, self.cluster, self.progress, self.interrupted)[0]

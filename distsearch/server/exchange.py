@@ -262,7 +262,7 @@ def search_message(game: str, position: Position | Iterable[Position], options: 
         texts.append(text)
         more |= of_board
     where = {"positions": texts} if several else {"position": texts[0]}
-    return {"op": "search", "game": game, **where, **options, **more}
+    return {"op": "search", "game": game, **where, **options, **_said(more)}
 
 
 def watch_message(every: float, label: str | None) -> dict[str, Any]:
@@ -273,7 +273,12 @@ def watch_message(every: float, label: str | None) -> dict[str, Any]:
 def look_message(game: str, position: Position, fields: dict[str, Any]) -> dict[str, Any]:
     """Return the message that asks for the board and the moves of a position."""
     text, more = asked(game, position, fields)
-    return {"op": "look", "game": game, "position": text, **fields, **more}
+    return {"op": "look", "game": game, "position": text, **fields, **_said(more)}
+
+
+def _said(of_board):
+    """Return what a message says of a Board: not that it has the game's usual rules."""
+    return {name: value for name, value in of_board.items() if value}
 
 
 def _line_of(message):

@@ -7,6 +7,7 @@ import pytest
 from distsearch import Board, games
 from distsearch.api.session import Session
 from distsearch.core.errors import UserError
+from distsearch.server.exchange import look_message, search_message
 
 from ..games import tictactoe
 from ..games.plug_ins import installed
@@ -168,10 +169,71 @@ def test_searches_take_it():
             each.score for each in session.solve("othello", [board, board.position], board="4x4", empties="none")
         ] == [8, 8]
         assert session.perft("othello", 1, board).counts == [1, len(board.legal_moves)]
-        for wrong in ({"board": "6x6"}, {"rules": {"empties": "winner"}}):
-            with pytest.raises(UserError, match="is not that of the Board"):
-                session.search("othello", board, **wrong)
         with pytest.raises(UserError, match="game connect4 is not that of the Board, othello"):
             session.search("connect4", board)
         with pytest.raises(UserError, match="position 7 is neither a text nor a Board"):
             session.search("othello", 7)
+
+
+@pytest.mark.parametrize(
+    ("rules", "given"),
+    [
+        ({}, {"board": "6x6"}),
+        ({}, {"rules": {"empties": "none"}}),
+        ({}, {"empties": "none"}),
+        ({"empties": "none"}, {"empties": "winner"}),
+        ({"empties": "none"}, {"rules": {}}),
+        ({"empties": "none"}, {"rules": {"empties": "winner"}}),
+        ({"empties": "none"}, {"rules": {"empties": "none"}, "empties": "winner"}),
+    ],
+    ids=str,
+)
+def test_searches_of_other_rules_or_sizes_refuse_it(rules, given):
+    board = Board("othello", board="4x4", rules=rules)
+    with Session(table=1, book="none") as session:
+        for ask in (
+            lambda: session.search("othello", board, exact=True, **given),
+            lambda: session.perft("othello", 1, board, **given),
+            lambda: list(session.solve("othello", [board], **{"board": "4x4", **given})),
+            lambda: session.scores("othello", [board], **{"board": "4x4", **given}),
+        ):
+            with pytest.raises(UserError, match="(is not that|are not those) of the Board"):
+                ask()
+    with pytest.raises(UserError, match="of the Board"):
+        search_message("othello", board, given)
+    with pytest.raises(UserError, match="of the Board"):
+        look_message("othello", board, given)
+
+
+@pytest.mark.parametrize(
+    ("rules", "given"),
+    [
+        ({}, {"board": "4X4"}),
+        ({}, {"board": "04x4"}),
+        ({}, {"rules": {"empties": "winner"}}),
+        ({}, {"empties": "winner"}),
+        ({"empties": "winner"}, {"rules": {}}),
+        ({"empties": "none"}, {"empties": "none"}),
+        ({"empties": "none"}, {"rules": {"empties": "winner"}, "empties": "none"}),
+    ],
+    ids=str,
+)
+def test_searches_that_say_the_same_in_other_words_take_it(rules, given):
+    board = Board("othello", board="4x4", rules=rules)
+    score = -8 if rules.get("empties") == "none" else -10
+    with Session(table=1, book="none") as session:
+        assert session.search("othello", board, exact=True, **given).score == score
+        assert session.perft("othello", 1, board, **given).counts == [1, 4]
+        assert [each.score for each in session.solve("othello", [board], **{"board": "4x4", **given})] == [score]
+        assert session.scores("othello", [board], **{"board": "4x4", **given}).tolist() == [score]
+    assert search_message("othello", board, {**given, "depth": 3})["board"] == "4x4"
+    assert look_message("othello", board, given)["board"] == "4x4"
+
+
+def test_boards_of_different_rules_are_not_one_request():
+    boards = [Board("othello", empties=rule) for rule in ("winner", "none")] + [Board("othello")]
+    for some in (boards, boards[::-1]):
+        with pytest.raises(UserError, match="rules .* are not those of the Board"):
+            search_message("othello", some, {})
+    assert search_message("othello", boards[2], {}).keys() == {"op", "game", "position", "board"}
+    assert len(search_message("othello", [boards[0], boards[2]], {})["positions"]) == 2
