@@ -1,7 +1,5 @@
 """Answers as text: a table, lines of JSON, CSV, with all fields or with some; many rows at a time, or one Outcome."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -107,10 +105,10 @@ class _Cells:
 
 
 class _Row:
-    """Literals and columns of a row, one after another."""
+    """Literals and columns of so many rows, one after another."""
 
-    def __init__(self):
-        self._literals, self._columns = [""], []
+    def __init__(self, rows: int):
+        self._rows, self._literals, self._columns = rows, [""], []
 
     def __bool__(self) -> bool:
         return bool(self._columns or self._literals[0])
@@ -124,7 +122,7 @@ class _Row:
                 self._literals.append("")
 
     def bytes(self) -> bytes:
-        return joined(self._literals, self._columns)
+        return joined(self._rows, self._literals, self._columns)
 
 
 class Json:
@@ -147,7 +145,7 @@ class Json:
 
     def many(self, columns: Columns) -> bytes:
         """Return the answers to many lines."""
-        cells, row = _Cells(columns, json.dumps, '"'), _Row()
+        cells, row = _Cells(columns, json.dumps, '"'), _Row(len(columns.numbers))
         every = self._names is None
         for name in self._names or ["line", *columns.sample.names()]:
             key = f"{', ' if row else '{'}{json.dumps(name)}: "
@@ -172,7 +170,7 @@ class Csv:
 
     def many(self, columns: Columns) -> bytes:
         """Return the answers to many lines."""
-        cells, row, before = _Cells(columns, csv_cell, ""), _Row(), ""
+        cells, row, before = _Cells(columns, csv_cell, ""), _Row(len(columns.numbers)), ""
         for name in self.names:
             row.add(before, *cells.of(name))
             before = ","
@@ -188,9 +186,8 @@ def csv_cell(value: Any) -> str:
         value = " ".join(value)
     elif isinstance(value, (list, dict)):
         value = json.dumps(value)
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow([value])
-    return text.getvalue()
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if any(each in text for each in ',"\r\n') else text
 
 
 class Table:
@@ -204,7 +201,7 @@ class Table:
 
     def many(self, columns: Columns) -> bytes:
         """Return the answers to many lines, as ``Outcome.to_line`` has them."""
-        row, records = _Row(), columns.records
+        row, records = _Row(len(columns.numbers)), columns.records
         words = [f"{move:<5}" for move in (*columns.moves, "-")]
         first = columns.codes[:, 0] if columns.codes.shape[1] else columns.lengths
         row.add(numbers(columns.numbers, width=6), "  ")

@@ -222,7 +222,7 @@ class Report:
     def _compare(self, part):
         """Tell where scores differ from those that the lines end with."""
         lines, complete = part.lines, part.records["complete"] != 0
-        expected, found = part.chunk.scores[lines], part.records["score"]
+        expected, found = part.chunk.scores[lines], part.told
         low, high = self._options.window or ANY
         bound = np.clip(expected, low, high)  # beyond the window its end is all that is asked for
         for at in np.flatnonzero(complete & (expected != found) & (bound != found)):

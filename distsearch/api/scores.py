@@ -27,7 +27,7 @@ def scores(session: Any, searcher: Any, asked: Asked, book: Any) -> np.ndarray:
         return found
     for part in StreamSolver(session, searcher, positions, _refuse, brief=True, book=book):
         done = part.records["complete"] != 0
-        found[part.chunk.first - 1 + part.lines[done]] = part.records["score"][done]
+        found[part.chunk.first - 1 + part.lines[done]] = part.told[done]
     return found
 
 

@@ -35,7 +35,7 @@ class AnswerBatch(NamedTuple):
     """Answers to lines ``begin`` to ``end`` of a chunk of the input.
 
     records: one for each good line among them, in order (see ``tree.jobs.SUBTREE_RESULT``); grown: index of a line →
-    the pool that it was grown into.
+    the pool that it was grown into; searcher: which found them.
     """
 
     chunk: Any
@@ -43,6 +43,7 @@ class AnswerBatch(NamedTuple):
     end: int
     records: np.ndarray
     grown: dict
+    searcher: Any
 
     @property
     def lines(self):
@@ -53,8 +54,14 @@ class AnswerBatch(NamedTuple):
     def scores(self):
         """Scores of all lines, int64, NO_SCORE for bad ones and for those that an interrupt left unanswered."""
         scores, complete = np.full(self.end - self.begin, NO_SCORE), self.records["complete"] != 0
-        scores[self.lines[complete] - self.begin] = self.records["score"][complete]
+        scores[self.lines[complete] - self.begin] = self.told[complete]
         return scores
+
+    @property
+    def told(self):
+        """The score that an answer tells of each record, float64."""
+        lines, chunk = self.lines, self.chunk
+        return self.searcher.told.of_records(chunk.states[lines], chunk.sides[lines], self.records["score"])
 
 
 class InMemoryPositions:
@@ -318,7 +325,7 @@ class StreamSolver:
         return self._part(end, records[: len(here)], grown)
 
     def _part(self, end, records, grown):
-        part = AnswerBatch(self._chunks[0], self._done, end, records, grown)
+        part = AnswerBatch(self._chunks[0], self._done, end, records, grown, self._searcher)
         self._passed += end - self._done
         self._done = end
         if end == part.chunk.size:

@@ -25,6 +25,7 @@ from .facts import Facts
 from .result import Outcome, tidy
 from .run import prepare
 from .searcher import Searcher, facts_of
+from .told_scores import ToldScores
 
 _QUICK_SEARCH = 20_000  # nodes, in the same place, of an exact search
 # a job of a sub-master or of a host that is not worth sharing out, in grains for each of its workers
@@ -73,6 +74,7 @@ class TwoPlayerSearcher(Searcher):
         # an Evaluation, or None for searches to the end
         self._evaluation: Any = None if options.exact else evaluation.find(self.game, options.evaluation, self.rules)
         self._win = 0 if options.exact else self._evaluation.bound
+        self.told = ToldScores(self.game, self.rules, options.window, self._win)
 
     def trial(self):
         read_position(self.game, "startpos", self.rules)  # its kernel is needed for every request
@@ -385,7 +387,7 @@ class TwoPlayerSearcher(Searcher):
 
     def _outcome(self, position, found, depth, complete, proved=False):
         """Return the Outcome of what is known of a position; the caller adds times and totals."""
-        options, window = self._options, self._options.window or ANY
+        options = self._options
         over = not legal_moves(self.game, position, self.rules)
         proved = bool(complete and (over or options.exact or proved))
         relation = "exact" if found.exact else "lower"
@@ -399,9 +401,9 @@ class TwoPlayerSearcher(Searcher):
             line, score, depth = self._quick(position)
             relation = "exact"
         in_points = proved or options.evaluation == "discs" or found.known and options.exact
-        points = self._points if proved else tidy
+        points = self.told.points if proved else tidy
         if not over and found.known and options.exact:
-            score, relation = _within(score, window, relation)
+            score, relation = self.told.within(score, relation)
         return Outcome(
             **self._asked(position),
             move=self.game.move_text(line[0], self.rules) if line else None,
@@ -411,7 +413,7 @@ class TwoPlayerSearcher(Searcher):
             bound=relation,
             proved=proved and relation == "exact",
             complete=bool(complete),
-            moves=self._moves(found.children, points) if options.all_moves else None,
+            moves=self.told.of_moves(found.children or [], points) if options.all_moves else None,
             depth=depth,
             nodes=found.nodes,
             pv=[self.game.move_text(m, self.rules) for m in line],
@@ -422,24 +424,10 @@ class TwoPlayerSearcher(Searcher):
     def _meaning(self, position, score, depth, proved):
         where = self.game, position, self.rules
         if proved:
-            return meaning.of_value(*where, int(self._points(score)))
+            return meaning.of_value(*where, int(self.told.points(score)))
         if self._evaluation is None:
             return None
         return meaning.of_evaluated(*where, self._evaluation, score, depth, bool(self._options.foretelling))
-
-    def _points(self, score):
-        """Return the game's own score of a finished line: what a win adds in an evaluated search is taken off."""
-        return tidy(score - math.copysign(self._win, score) if score else score)
-
-    def _moves(self, children, points):
-        text = self.game.move_text
-        found = []
-        for m, found_score, exact in children or []:
-            if exact:
-                score, relation = _within(found_score, self._options.window or ANY)
-                limit = {} if relation == "exact" else {"bound": relation}
-                found.append({"move": text(m, self.rules), "score": points(score), **limit})
-        return found
 
     def _quick(self, position):
         """Return (line, score, depth) of a short search here, for one that was stopped before it knew anything."""
@@ -493,12 +481,6 @@ def _set_counts(outcome, counts):
     outcome.ordering_nodes, outcome.cpu_seconds = int(counts["ordering_nodes"]), float(counts["cpu"])
     for name in TABLE_COUNTS:
         setattr(outcome, name, int(counts[name]))
-
-
-def _within(score, window, relation="exact"):
-    """Return (score, relation to the true one) of a score that was told apart no further than the window."""
-    low, high = window
-    return (low, "upper") if score <= low else (high, "lower") if score >= high else (score, relation)
 
 
 def _facts(pool, nodes, seconds, seconds_left, so_far: Callable[[int, float], Outcome] | None) -> Facts:

@@ -274,13 +274,14 @@ def same(texts: Texts, others: Texts) -> np.ndarray:
     return found
 
 
-def joined(literals: Sequence[str], columns: Sequence[Texts]) -> bytes:
+def joined(rows: int, literals: Sequence[str], columns: Sequence[Texts]) -> bytes:
     """Return rows as bytes: ``literals``, one more than columns, stand before, between and after the texts."""
-    between = _end_to_end(literals)
-    offsets = np.cumsum([0, *(len(column.content) for column in columns)])
-    begins = np.stack([column.begins + offset for column, offset in zip(columns, offsets, strict=False)])
-    ends = np.stack([column.ends + offset for column, offset in zip(columns, offsets, strict=False)])
-    content = np.concatenate([column.content for column in columns])
-    out = np.empty(int((ends - begins).sum()) + len(between.content) * begins.shape[1], np.uint8)
+    between, at = _end_to_end(literals), 0
+    begins, ends = np.empty((len(columns), rows), np.int64), np.empty((len(columns), rows), np.int64)
+    for k, column in enumerate(columns):
+        begins[k], ends[k] = column.begins + at, column.ends + at
+        at += len(column.content)
+    content = np.concatenate([np.empty(0, np.uint8), *(column.content for column in columns)])
+    out = np.empty(int((ends - begins).sum()) + len(between.content) * rows, np.uint8)
     write_rows(*between, content, begins, ends, out)
     return out.tobytes()

@@ -135,7 +135,9 @@ class MemoryLines:
 
     def __init__(self, scanner: LineScanner, content: bytes | bytearray | memoryview | np.ndarray):
         self._scanner, self._at = scanner, 0
-        found = np.frombuffer(content, np.uint8)
+        source: Any = content  # a Buffer, which arrays are not for a type checker
+        view = memoryview(source)
+        found = np.frombuffer(view if view.c_contiguous else view.tobytes(), np.uint8)
         whole = not len(found) or found[-1] == LINE_BREAK
         # a copy, since a kernel for what is read-only would be another one
         self._content = found.copy() if whole else np.append(found, np.uint8(LINE_BREAK))

@@ -161,6 +161,6 @@ def parts_of(name: str) -> list[Callable[[], object]]:
         positions = PositionTexts(game, rules).of(chunk.states, chunk.sides).texts
         same(positions, escaped(chosen([""], np.zeros(1, np.int64)), str))
         line = lists(np.zeros((1, 1), np.int64), np.ones(1, np.int64), ["1"], " ")
-        joined(["", "", "\n"], [numbers(np.zeros(1)), line])
+        joined(1, ["", "", "\n"], [numbers(np.zeros(1)), line])
 
     return [compile_all]

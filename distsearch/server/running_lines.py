@@ -66,7 +66,7 @@ class Lines(Task):
         if self._stream.grown:
             found = {each: self._stream.grown.pop(each, None) for each in range(number, last + 1)}
             grown = {int(request.lines[each]): pool for each, pool in found.items() if pool}
-        part = AnswerBatch(request.chunk, begin, end, records, grown)
+        part = AnswerBatch(request.chunk, begin, end, records, grown, self.searcher)
         self.answered += len(records)
         if request.plain:
             request.tell_scores(end, part.scores, len(records))

@@ -5,7 +5,8 @@ import pytest
 
 from distsearch.api.session import Session
 from distsearch.core.errors import UserError
-from distsearch.games import connect4
+from distsearch.games import connect4, othello
+from distsearch.games.interface import legal_moves, step
 
 from .solving import HARD, RULES, late_lines
 
@@ -21,7 +22,10 @@ def test_every_form_of_positions(session, rng):
     content = "\n".join(lines).encode()
     states = np.array([connect4.parse(line, RULES).state for line in lines])
     forms = [lines, iter(lines), np.array(lines), np.array(lines, "S"), content, content + b"\n", bytearray(content)]
-    for form in [*forms, memoryview(content), np.frombuffer(content, np.uint8), states]:
+    spread = np.zeros(2 * len(content), np.uint8)
+    spread[::2] = list(content)
+    forms += [memoryview(content), np.frombuffer(content, np.uint8), spread[::2], memoryview(spread)[::2]]
+    for form in [*forms, states, np.repeat(states, 2, axis=0)[::2], np.asfortranarray(states)]:
         found = session.scores("connect4", form)
         assert (found.dtype, found.tolist()) == (np.float64, scores)
 
@@ -75,6 +79,33 @@ def test_they_are_those_of_solve(game, lines, options, session):
         options = {**options, "evaluation": "rows"}
     expected = [outcome.score for outcome in session.solve(game, lines, **options)]
     assert session.scores(game, lines, **options).tolist() == expected
+
+
+def ends_of_games(game, rules, rng, games=12):
+    """The last positions of random games as lines, ended ones among them, and the scores of those that are ended."""
+    lines, scores = [], []
+    for _ in range(games):
+        position, played = game.parse("startpos", rules), []
+        while moves := legal_moves(game, position, rules):
+            played.append(position)
+            position = step(game, position, rules, rng.choice(moves))
+        lines += [game.text(each, rules) for each in (*played[-3:], position)]
+        scores += [None] * len(played[-3:]) + [game.final(position.state, rules)]
+    return lines, scores
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [{}, {"depth": 1}, {"depth": 2}, {"depth": 2, "all_moves": True}, {"nodes": 50}, {"window": (-2, 2)}],
+    ids=str,
+)
+@pytest.mark.parametrize(("game", "board"), [(connect4, "4x4"), (connect4, "6x7"), (othello, "4x4"), (othello, "8x8")])
+def test_they_are_those_of_solve_up_to_the_end_of_the_game(game, board, limit, session, rng):
+    rules = game.rules(tuple(map(int, board.split("x"))))
+    lines, ended = ends_of_games(game, rules, rng)
+    solved = [outcome.score for outcome in session.solve(game.NAME, lines, board=board, **limit)]
+    assert [score for score, end in zip(solved, ended) if end is not None] == [end for end in ended if end is not None]
+    assert session.scores(game.NAME, lines, board=board, **limit).tolist() == solved
 
 
 def test_an_interrupt_leaves_what_is_unanswered_without_a_score(rng):

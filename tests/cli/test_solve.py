@@ -35,6 +35,21 @@ def test_the_text_that_was_asked_is_kept(limit):
     assert found == [None, "d3", "D3d2", PASS, None]
 
 
+@LIMITS
+def test_plain_scores_are_those_of_json_and_pass_the_check(limit):
+    found = [each["score"] for each in solve(POSITIONS, *limit, "--json").results]
+    plain = solve(POSITIONS, *limit, "--plain").out.splitlines()
+    assert [float(line.split()[-1]) for line in plain] == found
+    checked = solve(plain, *limit, "--plain", "--check")
+    assert (checked.status, checked.out.splitlines()) == (0, plain)
+
+
+@pytest.mark.parametrize("form", ["--json", "--csv"])
+def test_fields_that_all_answers_have_in_common(form):
+    answer = solve(POSITIONS, "--depth", "2", form, "--fields", "game,board,policy")
+    assert (answer.status, len(set(answer.out.splitlines()[-len(POSITIONS) :]))) == (0, 1)
+
+
 def test_solve_is_exact_unless_limited():
     assert [found["proved"] for found in solve(["startpos"], "--json").results] == [True]
     assert [found["proved"] for found in solve(["startpos"], "--depth", "2", "--json").results] == [False]

@@ -57,7 +57,12 @@ def test_texts_are_compared_hidden_and_replaced():
 
 def test_rows():
     columns = [numbers(np.array([1, 22])), chosen(["x", "yy"], np.array([1, 0]))]
-    assert joined(["<", ": ", ">\n"], columns) == b"<1: yy>\n<22: x>\n"
+    assert joined(2, ["<", ": ", ">\n"], columns) == b"<1: yy>\n<22: x>\n"
+
+
+def test_rows_that_are_all_the_same():
+    assert joined(3, ["<>\n"], []) == b"<>\n" * 3
+    assert joined(0, ["<", ">\n"], [chosen(["x"], np.empty(0, np.int64))]) == b""
 
 
 def test_an_integer_is_written_as_python_writes_it(rng):
