@@ -1,6 +1,9 @@
 """Answers as a file of Apache Parquet, written in groups of rows as they come."""
 
+import contextlib
 import json
+import os
+import uuid
 from collections.abc import Sequence
 from importlib.util import find_spec
 from types import UnionType
@@ -18,8 +21,8 @@ _OTHER_TYPES = {"line": int, "boards_per_second": int, "table_near_hits": int, "
 class ParquetRows:
     """Writes answers to a file with these fields as its columns; a context, whose end completes the file.
 
-    What JSON has as lists or objects is text of JSON. Raises UserError if the file cannot be written, or pyarrow is
-    missing.
+    A file is there under its name once it is complete; an error within the context leaves the one that was there. What
+    JSON has as lists or objects is text of JSON. Raises UserError if the file cannot be written, or pyarrow is missing.
     """
 
     head = b""
@@ -35,17 +38,36 @@ class ParquetRows:
         types = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
         self._kinds = {name: _type_of(name) for name in names}
         self._schema = pyarrow.schema([(name, types[kind]) for name, kind in self._kinds.items()])
-        try:
-            self._writer = pyarrow.parquet.ParquetWriter(path, self._schema)
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror or error}") from error
 
     def __enter__(self) -> Self:
+        path = os.path.realpath(self._path)
+        self._real = path
+        # a pipe or a device has no other beside it to be replaced by
+        self._new = path if os.path.exists(path) and not os.path.isfile(path) else f"{path}.{uuid.uuid4().hex[:8]}"
+        with self._told():
+            self._writer = self._arrow.parquet.ParquetWriter(self._new, self._schema)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._write()
-        self._writer.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            with self._told():
+                if kind is None:
+                    self._write()
+                self._writer.close()
+                if kind is None and self._new != self._real:
+                    os.replace(self._new, self._real)
+        finally:
+            if self._new != self._real:
+                with contextlib.suppress(FileNotFoundError):  # it has the other name now
+                    os.unlink(self._new)
+
+    @contextlib.contextmanager
+    def _told(self):
+        """Errors of the file are UserErrors."""
+        try:
+            yield
+        except OSError as error:
+            raise UserError(f"cannot write {self._path}: {error.strerror or error}") from error
 
     def one(self, outcome: Outcome, line: int) -> bytes:
         """Take the answer to a line in; nothing goes to stdout."""
@@ -74,10 +96,8 @@ class ParquetRows:
             self._write()
 
     def _write(self):
-        try:
+        with self._told():
             self._writer.write_table(self._arrow.table(self._rows, schema=self._schema))
-        except OSError as error:
-            raise UserError(f"cannot write {self._path}: {error.strerror or error}") from error
         for column in self._rows.values():
             column.clear()
 

@@ -402,7 +402,7 @@ class TwoPlayerSearcher(Searcher):
             relation = "exact"
         in_points = proved or options.evaluation == "discs" or found.known and options.exact
         points = self.told.points if proved else tidy
-        if not over and found.known and options.exact:
+        if not over and found.known and options.exact and score is not None:
             score, relation = self.told.within(score, relation)
         return Outcome(
             **self._asked(position),

@@ -72,8 +72,8 @@ def _solve(args, launch, session):
         report = Report(session, options, game, rules, *asked)
         with finish:
             report.run(stdout.write)
-    if report.empty and launch.interrupts.signal is None:
-        raise UserError(f"{position_file.name_of(path)} holds no position")
+            if report.empty and launch.interrupts.signal is None:
+                raise UserError(f"{position_file.name_of(path)} holds no position")
     if report.summary and not args.json:
         print_error(report.summary)
     return report.status

@@ -5,10 +5,15 @@ import csv
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
+
+from distsearch.api.parquet import ParquetRows
+from distsearch.core.errors import UserError
 
 from ..api.solving import late_lines
 from .asking import FIRST_MOVES, FULL, PASS, START, ask, assert_refused, complaints, search, solve
@@ -175,10 +180,60 @@ def test_a_file_of_parquet(folder, monkeypatch):
         assert json.loads(row["pv"])[:1] == each["pv"][:1]
 
 
+@pytest.mark.parametrize("content", [None, "", "% nothing\n"], ids=["none", "empty", "comment"])
+def test_input_that_cannot_be_read_leaves_the_file_of_parquet_that_was_there(folder, content):
+    pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    if content is not None:
+        (folder / "input.txt").write_text(content)
+    (folder / "old.parquet").write_bytes(b"old")
+    before = sorted(os.listdir(folder))
+    assert_refused(
+        ask("solve", "othello", "--positions", "input.txt", "--parquet", folder / "old.parquet"), "input.txt"
+    )
+    assert ((folder / "old.parquet").read_bytes(), sorted(os.listdir(folder))) == (b"old", before)
+
+
+def test_an_error_leaves_the_file_of_parquet_that_was_there(folder):
+    pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    (folder / "old.parquet").write_bytes(b"old")
+    before = sorted(os.listdir(folder))
+    written = ParquetRows(str(folder / "old.parquet"), ["line"])
+    for failure in (KeyboardInterrupt(), UserError("bad")):
+        with pytest.raises(type(failure)), written:
+            raise failure
+    assert ((folder / "old.parquet").read_bytes(), sorted(os.listdir(folder))) == (b"old", before)
+
+
+def test_a_signal_leaves_a_valid_file_of_parquet(folder):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
+    argv = [sys.executable, "-m", "distsearch", "solve", "othello", "--positions", "-", "--parquet", "answers"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        end = time.monotonic() + 120
+        while not list(folder.glob("answers*")) and time.monotonic() < end:
+            time.sleep(0.05)
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 128 + signal.SIGTERM
+    assert parquet.read_table(folder / "answers").num_rows == 0
+    assert len(list(folder.glob("answers*"))) == 1
+
+
+@pytest.mark.parametrize("at", ["real", "link"])
+def test_a_file_of_parquet_takes_the_place_of_an_older_one(folder, at):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
+    (folder / "real").write_bytes(b"old")
+    (folder / "link").symlink_to("real")
+    solve(["startpos"], "--depth", "2", "--parquet", folder / at)
+    assert (folder / "link").is_symlink()
+    assert parquet.read_table(folder / "real").num_rows == 1
+    assert solve(["startpos"], "--depth", "2", "--parquet", os.devnull).status == 0
+
+
 def test_parquet_that_cannot_be_written(folder, monkeypatch):
     pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
     answer = solve(POSITIONS, "--parquet", folder / "no" / "answers.parquet")
     assert_refused(answer, "answers.parquet")
+    (folder / "here").mkdir()
+    assert_refused(solve(POSITIONS, "--parquet", folder / "here"), "here")
     monkeypatch.setattr("distsearch.api.parquet.find_spec", lambda name: None)
     assert_refused(solve(POSITIONS, "--parquet", folder / "answers.parquet"), "distsearch[parquet]")
 
