@@ -36,7 +36,7 @@ class Turns:
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         self._lock.release()
-        self._close_abandoned()  # once others can have the lock: who could not get it leaves its generator to this
+        self._close_abandoned()  # now that others can have the lock: they left theirs to this thread
 
     def abandon(self, steps: Generator[Any, None, None]) -> None:
         """Close a generator now, or once no call is at work: the collector of garbage calls this at any moment.
