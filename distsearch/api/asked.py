@@ -31,7 +31,7 @@ class HasPosition(Protocol):
         ...
 
     def check_asked(self, game: str, given: Mapping[str, Any]) -> None:
-        """Raise UserError where a search is to be of another game, or its other fields say another size or rules."""
+        """Raise UserError where a search asks for another game, or its other fields for another size or rules."""
         ...
 
 

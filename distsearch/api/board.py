@@ -141,7 +141,7 @@ class Board:
         return other
 
     def check_asked(self, game: str, given: Mapping[str, Any]) -> None:
-        """Raise UserError where a search is to be of another game, or its other fields say another size or rules.
+        """Raise UserError where a search asks for another game, or its other fields for another size or rules.
 
         given: its fields, such as ``board`` and ``rules``, or rules by their names. What they mean is compared, so
         "8X8" is 8x8, and a rule may be left out or be given as what it is by itself.

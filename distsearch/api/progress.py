@@ -4,6 +4,7 @@ For them that is one line which changes on a terminal; else a line with the time
 """
 
 import contextlib
+import math
 import os
 import sys
 import time
@@ -131,16 +132,16 @@ class Part(Silent):
 
 
 class Hook(Silent):
-    """Calls ``function(facts)`` ten times a second at most, in the thread that searches."""
+    """Calls ``function(facts)`` ten times a second at most, by a clock, in the thread that searches."""
 
-    def __init__(self, function: Callable[[Facts], object]):
-        self._function, self._called = function, -_LIVE
+    def __init__(self, function: Callable[[Facts], object], clock: Callable[[], float] = time.monotonic):
+        self._function, self._clock, self._called = function, clock, -math.inf
 
     def due(self) -> bool:
-        return time.monotonic() - self._called >= _LIVE
+        return self._clock() - self._called >= _LIVE
 
     def tell(self, facts: Facts) -> None:
-        self._called = time.monotonic()
+        self._called = self._clock()
         self._function(facts)
 
     def show(self, text: str) -> None:

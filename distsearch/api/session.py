@@ -301,9 +301,10 @@ class Session:
     ) -> Generator[Outcome, None, None]:
         """Yield an Outcome for each of an iterable of texts, in order; exact unless a limit is given, or by ida.
 
-        Boards may stand for texts. Lines are read ahead, by thousands. progress: as in ``Session``, for these. Raises
-        UserError when it reads one that is no position, whatever was answered by then, if the session is closed before
-        the end, and as ``search`` does.
+        Boards may stand for texts. Lines are read ahead, by thousands, while other threads wait for their turn: they
+        must not come from a thread that calls this session before it gives the next one. progress: as in ``Session``,
+        for these. Raises UserError when it reads one that is no position, whatever was answered by then, if the session
+        is closed before the end, and as ``search`` does.
         """
         asked, module, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})
@@ -319,12 +320,12 @@ class Session:
     ) -> np.ndarray:
         """Return the scores of many positions as an array, float64 of shape (n,); limits are as those of ``solve``.
 
-        positions: an iterable of texts or Boards; or an array of texts; or a text or bytes (also as an array of uint8)
-        that a file of positions may have, a line each; or states, an array of uint64 of shape (n, words), each as
-        ``Position.state`` of the game has it, of legal positions, which is not checked. Scores are for the side to
-        move. Under a window, a score beyond it is its end. NaN stands for blank lines and comments, and for what an
-        interrupt left without an answer. Raises UserError for a text or a line that is no position, and as ``search``
-        does.
+        positions: an iterable of texts or Boards, read as ``solve`` reads them; or an array of texts; or a text or
+        bytes (also as an array of uint8) that a file of positions may have, a line each; or states, an array of uint64
+        of shape (n, words), each as ``Position.state`` of the game has it, of legal positions, which is not checked.
+        Scores are for the side to move. Under a window, a score beyond it is its end. NaN stands for blank lines and
+        comments, and for what an interrupt left without an answer. Raises UserError for a text or a line that is no
+        position, and as ``search`` does.
         """
         asked, module, _ = resolve(game, board, rules, **options, **solve_limits(game, options))
         check(asked, {"solve": True})

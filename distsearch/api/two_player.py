@@ -370,7 +370,7 @@ class TwoPlayerSearcher(Searcher):
 
         def describe(nodes, seconds):
             left = None if end is None else max(0.0, end - before - seconds)
-            return _facts(pool(), source.all_nodes + nodes, before + seconds, left, so_far)
+            return _facts(pool(), source.all_nodes + nodes, before + seconds, left, so_far, self._options.exact)
 
         took = self._run_on_cluster(setup, source, describe, limit - before, save=save)
         return took._replace(seconds=before + took.seconds)
@@ -483,8 +483,9 @@ def _set_counts(outcome, counts):
         setattr(outcome, name, int(counts[name]))
 
 
-def _facts(pool, nodes, seconds, seconds_left, so_far: Callable[[int, float], Outcome] | None) -> Facts:
+def _facts(pool, nodes, seconds, seconds_left, so_far: Callable[[int, float], Outcome] | None, exact: bool) -> Facts:
     """Return the Facts of a search whose SearchTree at work is ``pool``; so_far: see ``TwoPlayerSearcher._run``."""
-    depth, jobs = int(pool.nodes.depth_left[: pool.roots].max()), pool.jobs + pool.waiting
-    more: Any = {"done": pool.finished, "total": jobs, "depth_at_work": depth, "seconds_left": seconds_left}
+    depth = None if exact else int(pool.nodes.depth_left[: pool.roots].max())
+    more: Any = {"done": pool.finished, "total": pool.jobs + pool.waiting, "seconds_left": seconds_left}
+    more |= {"depth_at_work": depth, "more": "to the end" if exact else ""}
     return facts_of(so_far(nodes, seconds), **more) if so_far else Facts(seconds, nodes, **more)

@@ -1,28 +1,33 @@
 """A program's function that is told how a session's work goes."""
 
+import itertools
 import re
-import time
 
 import pytest
 
 from distsearch.api.facts import Facts
+from distsearch.api.progress import Hook
 from distsearch.api.session import Session
 
 SMALL = {"game": "othello", "board": "4x4"}
 FIRST_MOVES = {"d3", "c4", "f5", "e6"}
-LEAST_GAP = 0.1  # seconds between two calls
+LEAST_GAP = 0.1  # of the hook, seconds between two calls
 
 
 class Ear:
-    """A hook that keeps what it is told, and when."""
+    """A function that keeps what it is told."""
 
     def __init__(self):
-        self.facts, self.times = [], []
+        self.facts = []
 
     def __call__(self, facts):
         assert isinstance(facts, Facts)
         self.facts.append(facts)
-        self.times.append(time.monotonic())
+
+
+def at_every_look(ear):
+    """A hook for which as much time goes by between two looks at the clock as between two calls."""
+    return Hook(ear, itertools.count(step=LEAST_GAP).__next__)
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +39,9 @@ def session():
 
 def test_a_search_under_a_limit_of_time_tells_its_best_move_ever_deeper(session):
     ear = Ear()
-    found = session.search("othello", time=1.0, progress=ear)
+    found = session.search("othello", time=1.0, progress=at_every_look(ear))
     *partial, last = ear.facts
-    assert 3 <= len(partial) <= 12
-    assert all(later - earlier >= 0.9 * LEAST_GAP for earlier, later in zip(ear.times, ear.times[1:-1]))
+    assert len(partial) >= 3 and partial[0].seconds_left > 0
     known = [facts for facts in partial if facts.move is not None]
     assert known and {facts.move for facts in known} <= FIRST_MOVES
     assert [facts.depth for facts in known] == sorted(facts.depth for facts in known)
@@ -49,6 +53,29 @@ def test_a_search_under_a_limit_of_time_tells_its_best_move_ever_deeper(session)
     assert not any(facts.complete for facts in partial)
     assert (last.move, last.score, last.depth, last.nodes) == (found.move, found.score, found.depth, found.nodes)
     assert last.complete and last.unit == found.unit and last.meaning == found.meaning
+
+
+def test_it_is_called_ten_times_a_second_at_most():
+    now, ear, called = [7.0], Ear(), []
+    hook = Hook(ear, lambda: now[0])
+    for now[0] in (7 + tick / 64 for tick in range(256)):  # four seconds
+        if hook.due():
+            hook.tell(Facts(now[0]))
+            called.append(now[0])
+    assert [facts.seconds for facts in ear.facts] == called
+    assert called == [7 + tick / 64 for tick in range(0, 256, 7)]  # 7/64 is the first that is no less than 0.1
+    hook.end(Facts(now[0]))  # whatever the time
+    assert len(ear.facts) == len(called) + 1
+
+
+def test_an_exact_search_is_at_work_to_the_end(session):
+    ear = Ear()
+    session.search(**SMALL, exact=True, progress=at_every_look(ear))
+    *partial, last = ear.facts
+    assert partial and last.complete
+    for facts in partial:
+        assert facts.depth_at_work is None
+        assert "to the end" in facts.line and "at work on depth" not in facts.line
 
 
 def test_against_chance_too(session):
@@ -70,8 +97,8 @@ def test_a_search_of_no_time_tells_its_end_alone_at_least(session):
 def test_a_session_has_a_hook_for_all_that_it_does():
     ear = Ear()
     with Session(table=1, book="none", progress=ear) as session:
-        positions = ["startpos"] * 2000
-        assert len(list(session.solve(**SMALL, lines=positions, exact=True))) == 2000
+        positions = ["startpos"] * 10_000  # several readings, so that the work does not end in its first turns
+        assert len(list(session.solve(**SMALL, lines=positions, exact=True))) == 10_000
         assert ear.facts and all(facts.counted == "positions" for facts in ear.facts)
         assert [facts.done for facts in ear.facts] == sorted(facts.done for facts in ear.facts)
         ear.facts.clear()
