@@ -96,7 +96,7 @@ def test_a_search_of_no_time_tells_its_end_alone_at_least(session):
 
 def test_a_session_has_a_hook_for_all_that_it_does():
     ear = Ear()
-    with Session(table=1, book="none", progress=ear) as session:
+    with Session(table=1, book="none", progress=at_every_look(ear)) as session:
         positions = ["startpos"] * 10_000  # several readings, so that the work does not end in its first turns
         assert len(list(session.solve(**SMALL, lines=positions, exact=True))) == 10_000
         assert ear.facts and all(facts.counted == "positions" for facts in ear.facts)
