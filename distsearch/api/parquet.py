@@ -42,7 +42,7 @@ class ParquetRows:
     def __enter__(self) -> Self:
         path = os.path.realpath(self._path)
         self._real = path
-        # a pipe or a device has no other beside it to be replaced by
+        # a pipe or a device has no other next to it to be replaced by
         self._new = path if os.path.exists(path) and not os.path.isfile(path) else f"{path}.{uuid.uuid4().hex[:8]}"
         with self._told():
             self._writer = self._arrow.parquet.ParquetWriter(self._new, self._schema)

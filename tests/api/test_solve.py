@@ -175,7 +175,7 @@ def test_what_an_interrupt_leaves_belongs_to_its_lines(chunk, session, interrupt
         """Hand all out but the hard one, so that the others are answered before it."""
         jobs = take(count, worker)
         others = jobs[(jobs["state"] != start).any(axis=1)]
-        # who gets nothing from a source, and has no job, does not ask again
+        # a worker that gets nothing from a source, and has no job, does not ask again
         return others if len(others) or not len(jobs) else take(count, worker)
 
     stream.take = take_others
