@@ -83,9 +83,9 @@ def of_upload(lines, uploaded):
     content = "".join(f"{line}\n" for line in lines).encode() * max(1, uploaded // len(lines))
     count = content.count(b"\n")
     command = [sys.executable, "-m", "distsearch", "serve", "--http", "0", "--book", "none"]
-    service = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    service = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     try:
-        where = next(found for line in service.stderr if (found := re.search(r"(http://[^#]*)#token=(\S+)", line)))
+        where = next(found for line in service.stdout if (found := re.search(r"(http://[^#]*)#token=(\S+)", line)))
         address, header = urlsplit(where[1]), {"Authorization": f"Bearer {where[2]}"}
         client = http.client.HTTPConnection(address.hostname, address.port, timeout=600)
         path = "/batch?game=connect4&exact=true&format=plain"
