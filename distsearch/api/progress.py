@@ -88,6 +88,8 @@ class Progress:
 class Silent(Progress):
     """Shows nothing."""
 
+    _live = False  # nor is there a terminal
+
     def __init__(self):
         """There is no stream to look at."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 # Packages whose files kernels are made of. The few kernels of other packages use nothing of another file.
-WITH_KERNELS = ("core", "games", "evaluation", "engines", "gpu", "jobs", "tree", "learning", "testing")
+WITH_KERNELS = ("core", "games", "evaluation", "engines", "formats", "gpu", "jobs", "tree", "learning", "testing")
 PACKAGE = Path(__file__).parents[1]
 _VARIABLES = "DISTSEARCH_CACHE", "NUMBA_CACHE_DIR"
 _NOWHERE = Path(os.devnull) / "distsearch"  # where nothing is found and nothing can be made

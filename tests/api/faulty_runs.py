@@ -119,7 +119,8 @@ def answers(case, cluster, interrupted=lambda: False, **changed):
     if case.way == "solve":
         _try_briefly(searcher, case.first_try)
         book = BookAnswers(None, options, cluster)
-        found = solve(Here(cluster, interrupted), searcher, ((None, each) for each in case.positions), book)
+        texts = (searcher.game.text(each, searcher.rules) for each in case.positions)
+        found = solve(Here(cluster, interrupted), searcher, texts, book)
     else:
         found = searcher.search(case.positions)
     return [(outcome.complete, outcome.score, outcome.moves and _scores(outcome.moves)) for outcome in found]

@@ -214,7 +214,7 @@ def test_a_lost_game_is_recorded_and_replayed(session, tmp_path, now, monkeypatc
     asked = MatchRequest("othello", "clock=7,depth=1", "random", "4x4", {}, 4, 2, str(path), share="tree")
     match = match_of(session, asked)
     times = itertools.repeat(3.0)
-    monkeypatch.setattr(match, "_made", lambda player: Slow(match._plan.game, match._plan.rules, times, now))
+    monkeypatch.setattr(match, "_made", lambda player, progress: Slow(match._plan.game, match._plan.rules, times, now))
     found = json.loads(match.run().to_json())
     assert (found["wins"], found["losses"], found["average"], found["points"]) == (0, 2, -1, 0)
     assert [player["lost_on_time"] for player in found["players"]] == [2, 0]

@@ -78,7 +78,8 @@ def assert_refused(answer, *names):
 
 def without_news(said):
     """Return what stderr was told without the lines about kernels that are compiled, as on a machine's first run."""
-    return re.sub(r"(?m)^(?:(?:still )?compiling\b.*|compiled in .*|\d+ of \d+ parts compiled.*)\n", "", said)
+    compiler = r"(?:still )?compiling\b.*|compiled in .*|\d+ of \d+ parts compiled.*"
+    return re.sub(rf"(?m)^(?:\S+ progress: )?(?:{compiler})\n", "", said)
 
 
 def assert_no_accident(answer):
