@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import statistics
 
 import pytest
@@ -99,7 +100,9 @@ def test_nothing_is_known_of_no_game():
 def test_progress_is_told():
     options, progress = resolve("2048", "3x3", depth=1)[0], Told()
     play(options, 30, 0, InProcessCluster(KINDS), progress, lambda: False)
-    assert any(text.split()[0].endswith("/30") and text.endswith(" moves/s") for text in progress.shown)
+    assert progress.shown
+    for text in progress.shown:
+        assert re.match(r"\d+/30 games, \S+( k)? moves, \S+( [kMG])? moves/s, ", text), text
 
 
 def over(number):

@@ -95,7 +95,7 @@ def test_it_gets_better():
 def test_progress_is_told():
     options, progress = resolve("2048", "3x3", depth=1)[0], Told()
     tune(options, BUDGET, 0, InProcessCluster(KINDS), progress, lambda: False)
-    assert any(text.startswith("generation 2/3: ") and "last one's best averages" in text for text in progress.shown)
+    assert any(text.startswith("generation 2/3, ") and "last one's best averages" in text for text in progress.shown)
 
 
 def test_mean_logs():
